@@ -1,0 +1,1 @@
+"""The Kafka broker: network, API handlers, partitions, coordinators, composition root."""

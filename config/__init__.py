@@ -1,0 +1,1 @@
+"""Definitions and values of settings; imports nothing of ours."""

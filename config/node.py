@@ -1,0 +1,153 @@
+"""The settings of one node, as frozen sections with units in their names.
+
+Values only: where they come from is `config.load`, what they are called outside is `config.keys`. A component
+receives its own section and nothing else. Relations between values are checked when the sections are built.
+"""
+
+from dataclasses import dataclass, field
+
+KIB = 1024
+MIB = 1024 * KIB
+GIB = 1024 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One listener: what is bound, or what clients are told (`name://host:port`)."""
+
+    name: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkConfig:
+    """Kafka listener. Every bound applies to one connection unless it says otherwise."""
+
+    listeners: tuple[Endpoint, ...] = (Endpoint("PLAINTEXT", "127.0.0.1", 9092),)
+    # Empty: clients are told the address that they used to reach us.
+    advertised_listeners: tuple[Endpoint, ...] = ()
+    request_bytes_max: int = 100 * MIB
+    receive_buffer_bytes: int = 256 * KIB
+    # Produce requests whose writes are under way; past either bound the socket is not read.
+    produce_inflight_requests_max: int = 256
+    produce_inflight_bytes_max: int = 32 * MIB
+    connections_max: int = 10_000  # whole node
+    connection_idle_max_ms: int = 600_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalConfig:
+    """Delta WAL: where the ring lies and how it is written."""
+
+    path: str = "wal"  # a file, or a block device such as /dev/nvme1n1
+    capacity_bytes: int = 2 * GIB
+    block_bytes: int = 256 * KIB  # soft limit of one device write
+    record_bytes_max: int = 128 * MIB
+    io_depth: int = 8  # device writes under way at once
+    io: str = "auto"  # auto | aio | threads
+    io_threads: int = 4
+    iops_max: int = 0  # 0: unlimited
+    bandwidth_bytes_max: int = 0  # per second; 0: unlimited
+    window_bytes_initial: int = 1 * MIB
+    window_bytes_max: int = 512 * MIB
+    io_timeout_ms: int = 30_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageConfig:
+    """S3Stream: bucket, caches, upload and compaction."""
+
+    bucket_uri: str = "file://bucket"  # s3://bucket?endpoint=&region=&pathStyle=, file:///dir, mem://
+    log_cache_bytes: int = 1 * GIB
+    block_cache_bytes: int = 512 * MIB
+    upload_threshold_bytes: int = 512 * MIB
+    upload_interval_ms: int = 60_000
+    upload_concurrency: int = 4
+    stream_split_bytes: int = 16 * MIB
+    object_block_bytes: int = 1 * MIB
+    object_part_bytes: int = 16 * MIB
+    read_ahead_bytes_max: int = 32 * MIB
+    admission_timeout_ms: int = 10_000  # how long an append may wait for room
+    object_prepare_ttl_ms: int = 60 * 60_000
+    object_delete_retention_ms: int = 10 * 60_000
+    stream_set_object_compaction_interval_ms: int = 20 * 60_000
+    compaction_memory_bytes: int = 500 * MIB
+
+    def __post_init__(self) -> None:
+        if self.upload_threshold_bytes > self.log_cache_bytes:
+            msg = (
+                f"s3.wal.upload.threshold ({self.upload_threshold_bytes}) must not exceed "
+                f"s3.wal.cache.size ({self.log_cache_bytes})"
+            )
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataConfig:
+    """Controller and the broker's client of it."""
+
+    log_dir: str = "metadata"
+    broker_session_timeout_ms: int = 9_000
+    broker_heartbeat_interval_ms: int = 2_000
+    snapshot_log_bytes: int = 20 * MIB  # a snapshot is taken when the log has grown by this
+    request_timeout_ms: int = 30_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupConfig:
+    """Consumer groups and committed offsets."""
+
+    offsets_topic_partitions: int = 50
+    session_timeout_min_ms: int = 6_000
+    session_timeout_max_ms: int = 1_800_000
+    initial_rebalance_delay_ms: int = 3_000
+    group_size_max: int = 2_147_483_647
+    offset_metadata_bytes_max: int = 4_096
+    offsets_retention_ms: int = 7 * 24 * 3_600_000
+    offsets_retention_check_ms: int = 600_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogConfig:
+    """Broker-wide defaults of topics, and limits of the produce and fetch paths."""
+
+    partitions_default: int = 1
+    auto_create_topics: bool = True
+    message_bytes_max: int = 1_048_588
+    fetch_bytes_max: int = 57_671_680
+    fetch_session_slots: int = 1_000
+    producer_id_expiration_ms: int = 86_400_000
+    checkpoint_interval_bytes: int = 64 * MIB  # of one partition's data, between its checkpoints
+    # Topic-level defaults set on the broker, by their topic-level names ("retention.ms": "604800000").
+    topic_defaults: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetryConfig:
+    """Admin HTTP endpoint and logging."""
+
+    admin_host: str = "127.0.0.1"
+    admin_port: int = 9644  # 0: a free port; -1: no endpoint
+    log_level: str = "INFO"
+    log_format: str = "auto"  # auto: text on a terminal, else json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeConfig:
+    """Everything one node needs to start."""
+
+    node_id: int = 1
+    cluster_id: str = ""  # empty: taken from the metadata log, or generated when that is new
+    rack: str = ""
+    process_roles: tuple[str, ...] = ("controller", "broker")
+    uvloop: bool = True
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    wal: WalConfig = field(default_factory=WalConfig)
+    storage: StorageConfig = field(default_factory=StorageConfig)
+    metadata: MetadataConfig = field(default_factory=MetadataConfig)
+    groups: GroupConfig = field(default_factory=GroupConfig)
+    log: LogConfig = field(default_factory=LogConfig)
+    telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)
+    # Static broker configs as given, by Kafka's names: what DescribeConfigs shows beside the defaults.
+    static: dict[str, str] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Kafka's wire format: frames, headers, messages, record batches. No loop, no socket."""

@@ -1,0 +1,162 @@
+"""What the stream engine needs from others: the control plane, a lease, an object store.
+
+`metadata.client` satisfies the first three structurally; nothing here imports it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol
+
+NO_OBJECT_ID = -1
+
+
+class ObjectType(IntEnum):
+    """Kinds of objects in the bucket."""
+
+    STREAM_SET = 1  # many streams, one node
+    STREAM = 2  # one stream
+
+
+@dataclass(frozen=True, slots=True)
+class StreamMetadata:
+    """A stream as the controller knows it: `[start_offset, end_offset)` is committed."""
+
+    stream_id: int
+    epoch: int
+    start_offset: int
+    end_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRange:
+    """Offsets `[start_offset, end_offset)` of a stream, held by one object."""
+
+    stream_id: int
+    epoch: int
+    start_offset: int
+    end_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamObject:
+    """A Stream Object that a commit adds."""
+
+    object_id: int
+    size_bytes: int
+    range: StreamRange
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSetCommit:
+    """One atomic commit: a Stream Set Object (or none), Stream Objects, and the objects that they replace."""
+
+    object_id: int  # NO_OBJECT_ID when every stream went to a Stream Object of its own
+    size_bytes: int
+    ranges: Sequence[StreamRange]
+    stream_objects: Sequence[StreamObject]
+    compacted_object_ids: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRange:
+    """Where a part of a stream lies."""
+
+    object_id: int
+    object_type: ObjectType
+    size_bytes: int
+    start_offset: int
+    end_offset: int
+
+
+class StreamManager(Protocol):
+    """Streams in the control plane. Every call carries this node's id and epoch.
+
+    Raises (all): FencedError, when a newer owner or a newer registration of this node exists.
+    """
+
+    async def open_stream(self, stream_id: int, epoch: int) -> StreamMetadata: ...
+    async def close_stream(self, stream_id: int, epoch: int, end_offset: int) -> None: ...
+    async def trim_stream(self, stream_id: int, epoch: int, new_start_offset: int) -> None: ...
+    async def get_opening_streams(self) -> Sequence[StreamMetadata]:
+        """Streams that this node has open, with what is committed of them: the input of recovery."""
+        ...
+
+
+class ObjectManager(Protocol):
+    """Objects in the control plane: prepare -> upload -> commit -> (compact) -> mark destroyed -> delete."""
+
+    async def prepare_objects(self, count: int, ttl_ms: int) -> int:
+        """Reserve `count` consecutive ids and return the first. Ids are never reused."""
+        ...
+
+    async def commit_stream_set_object(self, commit: StreamSetCommit) -> None:
+        """Commit; a repetition of a commit that took effect succeeds.
+
+        Raises:
+            CommitRefusedError: a range does not start at its stream's end, or an object is not prepared.
+        """
+        ...
+
+    async def compact_stream_object(
+        self, stream_object: StreamObject, source_object_ids: Sequence[int]
+    ) -> None:
+        """Replace Stream Objects by one that covers exactly their offsets."""
+        ...
+
+    def get_objects(
+        self, stream_id: int, start_offset: int, end_offset: int, limit: int
+    ) -> Sequence[ObjectRange]:
+        """From the newest image, in offset order, contiguous from the object that holds `start_offset`."""
+        ...
+
+    def get_stream_set_objects(self) -> Sequence[tuple[int, int, Sequence[StreamRange]]]:
+        """This node's Stream Set Objects as (object id, size, ranges), oldest first: compaction's input."""
+        ...
+
+    def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]: ...
+
+    def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
+        """Destroyed objects whose retention has passed, and prepared ones that have expired."""
+        ...
+
+    async def forget_objects(self, object_ids: Sequence[int]) -> None:
+        """Record that these have been deleted from the bucket."""
+        ...
+
+
+class Lease(Protocol):
+    """The gate between durable and acknowledged."""
+
+    def holds(self) -> bool:
+        """Whether this node is certain to be still the owner of what it has open."""
+        ...
+
+
+class ObjectStore(Protocol):
+    """A bucket. Every method may raise `ObjectStoreError` after its bounded retries.
+
+    A failed `put` is ambiguous: it may have happened, or may yet happen.
+    """
+
+    async def put(self, key: str, parts: Sequence[bytes | memoryview]) -> None:
+        """Write an object whose content is the concatenation of `parts`."""
+        ...
+
+    async def get_range(self, key: str, start: int, end: int) -> memoryview:
+        """Read `[start, end)`.
+
+        Raises:
+            ObjectNotFoundError: there is no such object.
+        """
+        ...
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Delete; a key that does not exist is no error."""
+        ...
+
+    async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
+        """(key, size) of every object below `prefix`."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,89 @@
+"""What a write-ahead log offers to the stream engine, whatever it is written on.
+
+`offset` is logical and grows for ever. A record's body is `header || payload`; it is copied once, at `append`,
+into an aligned block, and the view handed back stays valid (and keeps that block from being reused) for as long
+as somebody holds it.
+"""
+
+from collections.abc import AsyncIterator
+from typing import NamedTuple, Protocol
+
+Buffer = bytes | bytearray | memoryview
+
+
+class Appended(NamedTuple):
+    """Where a record went."""
+
+    offset: int  # of the record's first byte
+    end_offset: int  # exclusive; the record is durable once `on_confirmed` reports at least this
+    payload: memoryview  # the payload's copy inside the block
+    block_bytes: int  # memory that the block occupies: what a cache that keeps `payload` is charged for
+
+
+class RecoveredRecord(NamedTuple):
+    """One record read back after a crash."""
+
+    offset: int
+    end_offset: int
+    body: memoryview
+
+
+class WriteAheadLog(Protocol):
+    """A durable ring of records.
+
+    Order of use: `start`, `recover` (to its end), `reset`, then `append` and `trim`, then `shutdown`.
+    `on_confirmed(end_offset)` is called on the loop, in order, when everything below `end_offset` is durable;
+    `on_failed(error)` once, when the log can never confirm anything again.
+    """
+
+    @property
+    def capacity_bytes(self) -> int: ...
+    @property
+    def used_bytes(self) -> int:
+        """Bytes between the durable trim offset and the next append."""
+        ...
+
+    @property
+    def next_offset(self) -> int: ...
+    @property
+    def confirmed_offset(self) -> int: ...
+    @property
+    def trim_offset(self) -> int:
+        """Last offset that is released (inclusive); -1 when none is."""
+        ...
+
+    async def start(self) -> None: ...
+
+    def recover(self) -> AsyncIterator[RecoveredRecord]:
+        """Yield the records that survived, in offset order; nothing after a graceful shutdown.
+
+        Raises:
+            WalCorruptError: a record that was confirmed cannot be read.
+        """
+        ...
+
+    async def reset(self) -> None:
+        """Empty the ring durably; offsets go on growing."""
+        ...
+
+    def room_for(self, body_bytes: int) -> bool:
+        """Whether a record with this body can be appended now."""
+        ...
+
+    def append(self, header: Buffer, payload: Buffer) -> Appended:
+        """Copy a record into the current block.
+
+        Raises:
+            WalOverCapacityError: the ring is full; nothing has changed.
+            WalRecordTooLargeError: the record can never fit; nothing has changed.
+            WalFailedError: the log has failed or is shut down.
+        """
+        ...
+
+    def trim(self, offset: int) -> None:
+        """Release everything up to and including `offset`; the space is reused once that is durable."""
+        ...
+
+    async def shutdown(self) -> None:
+        """Make every append durable, mark the shutdown graceful, release the device."""
+        ...
