@@ -1,0 +1,1 @@
+"""One module per API key, and the table that lists them."""

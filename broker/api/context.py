@@ -1,0 +1,36 @@
+"""What a handler is told about a request besides its fields."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from protocol.api_keys import ApiKey
+from protocol.headers import RequestHeader
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """Header, both ends of the connection, and the wall clock at arrival."""
+
+    header: RequestHeader
+    client_host: str
+    local_host: str
+    local_port: int
+    listener: str
+    now_ms: int
+
+    @property
+    def version(self) -> int:
+        return self.header.api_version
+
+    @property
+    def client_id(self) -> str:
+        return self.header.client_id or ""
+
+
+class Handler(Protocol):
+    """Serves one API key. `handle` returns a response of `kafka.protocol`'s superset class for that key."""
+
+    @property
+    def api_key(self) -> ApiKey: ...
+
+    async def handle(self, context: RequestContext, request: Any) -> Any: ...

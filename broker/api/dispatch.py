@@ -1,0 +1,87 @@
+"""From a frame to its handler: version check, decoding, answer.
+
+Produce and Fetch have codecs of their own and are handed the undecoded body; everything else goes through
+`protocol.messages` and runs as a task of the listener.
+"""
+
+import struct
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+from broker.api.context import Handler, RequestContext
+from broker.api.fetch import FetchHandler
+from broker.api.produce import ProduceHandler
+from broker.network.session import ConnectionInfo, Reply
+from broker.telemetry.request_metrics import RequestMetrics
+from protocol import messages
+from protocol.api_keys import ApiKey
+from protocol.errors import ProtocolError
+from protocol.server_connection import Frame
+
+_SIZE = struct.Struct(">i")
+_PRODUCE = int(ApiKey.PRODUCE)
+_FETCH = int(ApiKey.FETCH)
+
+
+class ApiDispatcher:
+    """The broker's side of `broker.network.session.Dispatcher`."""
+
+    def __init__(
+        self,
+        *,
+        versions: Mapping[ApiKey, tuple[int, int]],
+        produce: ProduceHandler,
+        fetch: FetchHandler,
+        handlers: Mapping[ApiKey, Handler],
+        wall_clock_ms: Callable[[], int],
+        metrics: RequestMetrics,
+    ) -> None:
+        self._versions = {int(key): served for key, served in versions.items()}
+        self._produce = produce
+        self._fetch = fetch
+        self._handlers = {int(key): handler for key, handler in handlers.items()}
+        self._wall_clock_ms = wall_clock_ms
+        self._metrics = metrics
+        self._advertised = dict(versions)
+
+    def is_pipelined(self, frame: Frame) -> bool:
+        """Produce requests take effect when they are appended (DESIGN section 7)."""
+        return frame.header.api_key == _PRODUCE
+
+    def dispatch(
+        self, frame: Frame, connection: ConnectionInfo, reply: Reply
+    ) -> Coroutine[Any, Any, None] | None:
+        """Serve one request; see `Dispatcher.dispatch`."""
+        header = frame.header
+        key, version = header.api_key, header.api_version
+        served = self._versions.get(key)
+        if served is None:
+            raise ProtocolError(f"api key {key} is not served")
+        if not served[0] <= version <= served[1]:
+            if key == ApiKey.API_VERSIONS:
+                answer = messages.encode_unsupported_api_versions(header.correlation_id, served)
+                reply.send([_SIZE.pack(len(answer)), answer])
+                return None
+            raise ProtocolError(f"{ApiKey(key).name} version {version} is not served")
+        self._metrics.requests[key] += 1
+        if key == _PRODUCE:
+            return self._produce.start(header, frame.body, reply)
+        context = RequestContext(
+            header,
+            connection.client_host,
+            connection.local_host,
+            connection.local_port,
+            connection.listener,
+            self._wall_clock_ms(),
+        )
+        if key == _FETCH:
+            return self._fetch.start(context, frame.body, reply)
+        request = messages.decode_request(ApiKey(key), version, frame.body)
+        return self._serve(context, request, reply)
+
+    async def _serve(self, context: RequestContext, request: Any, reply: Reply) -> None:
+        header = context.header
+        with self._metrics.time(header.api_key):
+            response = await self._handlers[header.api_key].handle(context, request)
+        answer = messages.encode_response(response, header.api_version, header.correlation_id)
+        reply.send([_SIZE.pack(len(answer)), answer])

@@ -1,0 +1,1 @@
+"""Kafka listener and connections. Knows bytes and order, not what a request means."""

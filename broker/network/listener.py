@@ -1,0 +1,121 @@
+"""The Kafka listeners of a node: accepts connections, owns their request tasks, closes idle ones."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Coroutine
+from typing import Any
+
+from broker.network.session import Dispatcher, Session
+from config.node import Endpoint, NetworkConfig
+
+logger = logging.getLogger("headrace.network")
+
+IDLE_CHECKS_PER_PERIOD = 10
+BACKLOG = 1024
+
+
+class Listener:
+    """Every session of the node. Bounded by `connections_max`; further connections are closed at once."""
+
+    def __init__(self, config: NetworkConfig, dispatcher: Dispatcher) -> None:
+        self._config = config
+        self._dispatcher = dispatcher
+        self._servers: list[asyncio.Server] = []
+        self._sessions: set[Session] = set()
+        self._requests: set[asyncio.Task[None]] = set()
+        self.connections_accepted = 0
+        self.connections_refused = 0
+
+    @property
+    def connection_count(self) -> int:
+        return len(self._sessions)
+
+    async def start(self) -> list[Endpoint]:
+        """Bind every listener; return them with the ports that were really bound.
+
+        Raises:
+            OSError: an address is taken or not ours.
+        """
+        loop = asyncio.get_running_loop()
+        bound = []
+        for endpoint in self._config.listeners:
+
+            def new_session(name: str = endpoint.name) -> Session:
+                return Session(self._config, name, self._dispatcher, self)
+
+            server = await loop.create_server(
+                new_session, endpoint.host or None, endpoint.port, backlog=BACKLOG
+            )
+            self._servers.append(server)
+            port = server.sockets[0].getsockname()[1]
+            bound.append(Endpoint(endpoint.name, endpoint.host, port))
+        return bound
+
+    async def run(self) -> None:
+        """Close connections that have been idle for too long, until cancelled."""
+        loop = asyncio.get_running_loop()
+        idle_max_s = self._config.connection_idle_max_ms / 1000
+        while True:
+            await asyncio.sleep(idle_max_s / IDLE_CHECKS_PER_PERIOD)
+            oldest = loop.time() - idle_max_s
+            for session in [s for s in self._sessions if s.is_idle and s.last_active < oldest]:
+                session.close()
+
+    async def stop_accepting(self) -> None:
+        """Close the listening sockets; connections go on."""
+        for server in self._servers:
+            server.close()
+
+    async def shutdown(self) -> None:
+        """Close every connection and wait for the requests in service to end."""
+        await self.stop_accepting()
+        for session in list(self._sessions):
+            session.close()
+        requests = list(self._requests)
+        for request in requests:
+            request.cancel()
+        await asyncio.gather(*requests, return_exceptions=True)
+
+    def session_opened(self, session: Session) -> bool:
+        """Count a connection in; False when there are too many."""
+        if len(self._sessions) >= self._config.connections_max:
+            self.connections_refused += 1
+            return False
+        self._sessions.add(session)
+        self.connections_accepted += 1
+        return True
+
+    def session_closed(self, session: Session) -> None:
+        """Count a connection out."""
+        self._sessions.discard(session)
+
+    def run_request(self, session: Session, request: Coroutine[Any, Any, None]) -> None:
+        """Run the asynchronous rest of a request; its failure closes its connection only."""
+        task = asyncio.get_running_loop().create_task(self._guard(session, request))
+        self._requests.add(task)
+        task.add_done_callback(self._requests.discard)
+
+    async def _guard(self, session: Session, request: Coroutine[Any, Any, None]) -> None:
+        try:
+            await request
+        except Exception:
+            logger.exception("request failed", extra={"client": session.info.client_host})
+            session.close()
+
+
+def free_port(host: str, first: int, attempts: int = 100) -> int:
+    """Return the first port from `first` on that can be bound on `host`.
+
+    Raises:
+        OSError: none of `attempts` ports is free.
+    """
+    for port in range(first, first + attempts):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError:
+                continue
+            return port
+    raise OSError(f"no free port on {host} from {first} to {first + attempts - 1}")

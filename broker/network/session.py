@@ -1,0 +1,237 @@
+"""One client connection: bytes to frames, frames to a dispatcher, answers back in the order of the requests.
+
+Requests take effect and are answered in order. One request is in service at a time, with one exception: a Produce is
+in effect as soon as it is appended, so the next Produce starts while the write of the last is under way, bounded by
+`produce_inflight_requests_max` and `produce_inflight_bytes_max`. When a bound is reached, or a request must wait for the
+one in service, the socket is no longer read: the client's own TCP window is the queue.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Coroutine
+from typing import Any, Protocol
+
+from config.node import NetworkConfig
+from protocol.errors import ProtocolError
+from protocol.server_connection import Buffer, Frame, ServerConnection
+
+logger = logging.getLogger("headrace.network")
+
+
+class Reply:
+    """The place of one request in the order of answers; exactly one of its methods is called, once."""
+
+    __slots__ = ("_session", "buffers", "done", "pipelined", "size_bytes")
+
+    def __init__(self, session: "Session", size_bytes: int, *, pipelined: bool) -> None:
+        self._session = session
+        self.size_bytes = size_bytes
+        self.pipelined = pipelined
+        self.done = False
+        self.buffers: list[Buffer] | None = None
+
+    def send(self, buffers: list[Buffer]) -> None:
+        """Answer; the buffers are not copied and must not change until they are written."""
+        self.buffers = buffers
+        self.done = True
+        self._session.reply_done(self)
+
+    def nothing(self) -> None:
+        """Complete without an answer (acks=0)."""
+        self.done = True
+        self._session.reply_done(self)
+
+    def close(self) -> None:
+        """Close the connection without an answer: the outcome is unknown, or must not be told."""
+        self._session.close()
+
+
+class ConnectionInfo:
+    """Who is connected, and through which of our addresses."""
+
+    __slots__ = ("client_host", "listener", "local_host", "local_port")
+
+    def __init__(self, listener: str, client_host: str, local_host: str, local_port: int) -> None:
+        self.listener = listener
+        self.client_host = client_host
+        self.local_host = local_host
+        self.local_port = local_port
+
+
+class Dispatcher(Protocol):
+    """Decides what a frame means."""
+
+    def is_pipelined(self, frame: Frame) -> bool:
+        """Whether the next such request may start before this one is answered."""
+        ...
+
+    def dispatch(
+        self, frame: Frame, connection: ConnectionInfo, reply: Reply
+    ) -> Coroutine[Any, Any, None] | None:
+        """Serve a request: complete `reply` now or later, or return what must run to complete it.
+
+        Raises:
+            ProtocolError: close the connection.
+        """
+        ...
+
+
+class Sessions(Protocol):
+    """The listener, as a session sees it."""
+
+    def session_opened(self, session: "Session") -> bool: ...
+    def session_closed(self, session: "Session") -> None: ...
+    def run_request(self, session: "Session", request: Coroutine[Any, Any, None]) -> None: ...
+
+
+class Session(asyncio.BufferedProtocol):
+    """Drives one connection; all rules of framing are in `ServerConnection`, of meaning in the dispatcher."""
+
+    def __init__(
+        self, config: NetworkConfig, listener: str, dispatcher: Dispatcher, sessions: Sessions
+    ) -> None:
+        self._config = config
+        self._listener = listener
+        self._dispatcher = dispatcher
+        self._sessions = sessions
+        self._connection = ServerConnection(
+            receive_buffer_bytes=config.receive_buffer_bytes,
+            request_bytes_max=config.request_bytes_max,
+        )
+        self._waiting: deque[Frame] = deque()
+        self._inflight: deque[Reply] = deque()
+        self._inflight_bytes = 0
+        self._reading = True
+        self._writable = True
+        self._advancing = False
+        self._transport: asyncio.Transport
+        self.info: ConnectionInfo
+        self.last_active: float = 0.0
+        self.closed = False
+        self._time = asyncio.get_running_loop().time
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is in service or waiting."""
+        return not self._inflight and not self._waiting
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport) or hasattr(transport, "writelines")
+        self._transport = transport  # type: ignore[assignment]  # uvloop's is no subclass
+        peer = transport.get_extra_info("peername") or ("unknown", 0)
+        local = transport.get_extra_info("sockname") or ("", 0)
+        self.info = ConnectionInfo(self._listener, str(peer[0]), str(local[0]), int(local[1]))
+        self.last_active = self._time()
+        if not self._sessions.session_opened(self):
+            logger.warning("connection refused: too many", extra={"client": self.info.client_host})
+            self.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc  # how a client leaves is its own business
+        self.closed = True
+        self._waiting.clear()
+        self._inflight.clear()
+        self._sessions.session_closed(self)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._connection.get_buffer(sizehint)
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.last_active = self._time()
+        try:
+            frames = self._connection.buffer_updated(nbytes)
+        except ProtocolError as error:
+            self._reject(error)
+            return
+        if frames:
+            self._waiting.extend(frames)
+            self._advance()
+
+    def pause_writing(self) -> None:
+        """The client does not read: stop taking its requests until it does."""
+        self._writable = False
+        self._set_reading(reading=False)
+
+    def resume_writing(self) -> None:
+        self._writable = True
+        self._advance()
+
+    def close(self) -> None:
+        """Drop the connection at once; answers not yet written are lost, as in a network failure."""
+        if not self.closed:
+            self.closed = True
+            self._waiting.clear()
+            self._transport.abort()
+
+    def reply_done(self, reply: Reply) -> None:
+        """Write every answer that is next in order, then start what was waiting for them."""
+        inflight = self._inflight
+        if not inflight or inflight[0] is not reply:
+            return
+        while inflight and inflight[0].done:
+            done = inflight.popleft()
+            self._inflight_bytes -= done.size_bytes
+            if done.buffers is not None and not self.closed:
+                self._transport.writelines(done.buffers)
+        if not self._advancing:
+            self._advance()
+
+    def _advance(self) -> None:
+        """Start as many waiting requests as the order allows."""
+        if self._advancing:
+            return
+        self._advancing = True
+        waiting, inflight = self._waiting, self._inflight
+        try:
+            while waiting and self._writable and not self.closed:
+                frame = waiting[0]
+                pipelined = self._dispatcher.is_pipelined(frame)
+                if inflight and not (
+                    pipelined
+                    and inflight[-1].pipelined
+                    and len(inflight) < self._config.produce_inflight_requests_max
+                    and self._inflight_bytes < self._config.produce_inflight_bytes_max
+                ):
+                    break
+                waiting.popleft()
+                self._start(frame, pipelined=pipelined)
+        finally:
+            self._advancing = False
+        if not self.closed:
+            self._set_reading(reading=self._writable and not waiting)
+
+    def _start(self, frame: Frame, *, pipelined: bool) -> None:
+        reply = Reply(self, frame.size_bytes, pipelined=pipelined)
+        self._inflight.append(reply)
+        self._inflight_bytes += frame.size_bytes
+        try:
+            rest = self._dispatcher.dispatch(frame, self.info, reply)
+        except ProtocolError as error:
+            self._reject(error)
+            return
+        except Exception:
+            # A bug in a handler: this client gets no answer, the others go on.
+            logger.exception("request failed", extra={"api_key": int(frame.header.api_key)})
+            self.close()
+            return
+        if rest is not None:
+            # What follows may still refer to the frame: it is not pipelined past until it is done.
+            reply.pipelined = False
+            self._sessions.run_request(self, rest)
+
+    def _reject(self, error: ProtocolError) -> None:
+        logger.warning(
+            "connection closed: invalid request",
+            extra={"client": self.info.client_host, "reason": str(error)},
+        )
+        self.close()
+
+    def _set_reading(self, *, reading: bool) -> None:
+        if reading == self._reading or self._transport.is_closing():
+            return
+        self._reading = reading
+        if reading:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()

@@ -1,0 +1,140 @@
+"""What a produced batch must satisfy before it is appended (kafka-protocol 2.4, 2.5). Pure.
+
+Only the 61-byte header is read, unless the topic's rules need the records: keys on a compacted topic, or another
+codec than the producer chose.
+"""
+
+from typing import NamedTuple
+
+from config.topic import EffectiveTopicConfig
+from protocol.errors import ErrorCode
+from protocol.records import compression
+from protocol.records.batch import HEADER_BYTES, BatchHeader, check_crc
+from protocol.records.record import build_batch, decode_records
+
+ZSTD_SINCE_VERSION = 7
+NO_TIMESTAMP = -1
+# What one batch may grow to when a topic's rules make us decompress it.
+DECOMPRESSED_BYTES_MAX = 256 * 1024 * 1024
+
+
+class Rejection(NamedTuple):
+    """Why a batch was refused; nothing was appended."""
+
+    code: ErrorCode
+    message: str | None = None
+    record_errors: tuple[tuple[int, str | None], ...] = ()
+
+
+_CORRUPT = Rejection(ErrorCode.CORRUPT_MESSAGE, "the batch is damaged or truncated")
+
+
+def parse_single_batch(records: memoryview | None) -> BatchHeader | Rejection:
+    """Parse the header of what must be exactly one whole batch of format v2."""
+    if records is None or len(records) == 0:
+        return Rejection(ErrorCode.INVALID_RECORD, "a produce request needs one batch a partition")
+    if len(records) < HEADER_BYTES:
+        if len(records) > 16 and records[16] != 2:
+            return Rejection(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, "only record format 2")
+        return _CORRUPT
+    if records[16] != 2:
+        return Rejection(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, "only record format 2")
+    header = BatchHeader.parse(records)
+    if header.size_bytes < HEADER_BYTES or header.size_bytes > len(records):
+        return _CORRUPT
+    if header.size_bytes < len(records):
+        return Rejection(ErrorCode.INVALID_RECORD, "more than one batch for a partition")
+    return header
+
+
+def check(
+    header: BatchHeader,
+    records: memoryview,
+    config: EffectiveTopicConfig,
+    *,
+    version: int,
+    now_ms: int,
+) -> Rejection | None:
+    """Judge a batch by its header and checksum; None when it may be appended as it is."""
+    if len(records) > config.max_message_bytes:
+        return Rejection(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"batch of {len(records)} bytes exceeds max.message.bytes={config.max_message_bytes}",
+        )
+    if not check_crc(records):
+        return _CORRUPT
+    if header.base_offset != 0:
+        return Rejection(ErrorCode.INVALID_RECORD, "base offset of a produced batch must be 0")
+    if header.record_count <= 0 or header.last_offset_delta + 1 != header.record_count:
+        return Rejection(ErrorCode.INVALID_RECORD, "record count and last offset delta disagree")
+    if header.is_control:
+        return Rejection(ErrorCode.INVALID_RECORD, "clients may not write control batches")
+    if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
+        return Rejection(ErrorCode.INVALID_RECORD, "idempotent batch without epoch or sequence")
+    codec = header.attributes & 0x07
+    if codec > compression.ZSTD:
+        return Rejection(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"unknown codec {codec}")
+    if codec == compression.ZSTD and version < ZSTD_SINCE_VERSION:
+        return Rejection(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce 7 or newer")
+    if header.is_transactional:
+        return Rejection(ErrorCode.INVALID_TXN_STATE, "transactions are not served")
+    return _check_timestamps(header, config, now_ms)
+
+
+def _check_timestamps(
+    header: BatchHeader, config: EffectiveTopicConfig, now_ms: int
+) -> Rejection | None:
+    if config.message_timestamp_type == "LogAppendTime":
+        if header.attributes & 0x08:
+            return Rejection(
+                ErrorCode.INVALID_TIMESTAMP, "clients may not set the append time themselves"
+            )
+        return None
+    newest, oldest = header.max_timestamp, header.base_timestamp
+    if newest == NO_TIMESTAMP:
+        return None
+    if newest - now_ms > config.timestamp_after_max_ms:
+        bound = now_ms + config.timestamp_after_max_ms
+    elif oldest != NO_TIMESTAMP and now_ms - oldest > config.timestamp_before_max_ms:
+        bound = now_ms - config.timestamp_before_max_ms
+    else:
+        return None
+    message = f"timestamp {newest if bound > now_ms else oldest} is beyond the bound {bound}"
+    return Rejection(ErrorCode.INVALID_TIMESTAMP, message, ((0, message),))
+
+
+def needs_records(header: BatchHeader, config: EffectiveTopicConfig) -> bool:
+    """Whether the topic's rules cannot be settled by the header alone."""
+    if "compact" in config.cleanup_policy:
+        return True
+    wanted = config.compression_type
+    return wanted != "producer" and compression.CODECS[wanted] != header.attributes & 0x07
+
+
+def apply_record_rules(
+    header: BatchHeader, records: memoryview, config: EffectiveTopicConfig
+) -> memoryview | Rejection:
+    """Check each record, and compress anew when the topic asks for another codec."""
+    try:
+        decoded = list(decode_records(records, decompressed_bytes_max=DECOMPRESSED_BYTES_MAX))
+    except (ValueError, compression.DecompressionLimitError) as error:
+        return Rejection(ErrorCode.INVALID_RECORD, f"records cannot be decoded: {error}")
+    if "compact" in config.cleanup_policy:
+        keyless = tuple(
+            (index, "a compacted topic needs a key on every record")
+            for index, record in enumerate(decoded)
+            if record.key is None
+        )
+        if keyless:
+            return Rejection(ErrorCode.INVALID_RECORD, keyless[0][1], keyless)
+    wanted = config.compression_type
+    if wanted == "producer" or compression.CODECS[wanted] == header.attributes & 0x07:
+        return records
+    rebuilt = build_batch(
+        decoded,
+        codec=compression.CODECS[wanted],
+        producer_id=header.producer_id,
+        producer_epoch=header.producer_epoch,
+        base_sequence=header.base_sequence,
+    )
+    return memoryview(rebuilt)

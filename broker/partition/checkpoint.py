@@ -1,0 +1,114 @@
+"""A partition's checkpoint: everything derived from its log up to an offset, as one record of its meta stream.
+
+Opening a partition reads the last checkpoint and then the headers of the batches after it, never the whole log.
+
+| bytes | type | field                                                     |
+|-------|------|-----------------------------------------------------------|
+| 4     | u32  | magic 0x48525043                                          |
+| 1     | u8   | format version 1                                          |
+| 4     | u32  | CRC-32C of the rest                                       |
+| rest  |      | MessagePack array, fields of `Checkpoint` in their order  |
+
+A later version appends fields with defaults; an unknown version is refused.
+"""
+
+import struct
+
+import crc32c
+import msgspec
+
+from broker.partition.leader_epochs import EpochStart, LeaderEpochs
+from broker.partition.producer_state import BatchMetadata, ProducerEntry
+from broker.partition.state import PartitionState
+from broker.partition.time_index import TimeIndexEntry
+
+MAGIC = 0x48525043
+VERSION = 1
+_PREFIX = struct.Struct(">IBI")
+
+
+class CorruptCheckpointError(Exception):
+    """The bytes are no whole checkpoint of a version that this code knows."""
+
+
+class ProducerRecord(msgspec.Struct, array_like=True, frozen=True):
+    """One producer of the snapshot."""
+
+    producer_id: int
+    epoch: int
+    updated_ms: int
+    batches: list[BatchMetadata]
+
+
+class Checkpoint(msgspec.Struct, array_like=True, frozen=True):
+    """State of a partition with everything below `offset` applied."""
+
+    offset: int
+    log_start_offset: int
+    producers: list[ProducerRecord]
+    leader_epochs: list[EpochStart]
+    time_entries: list[TimeIndexEntry]
+    time_interval_bytes: int
+    max_timestamp_ms: int
+    max_timestamp_offset: int
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER = msgspec.msgpack.Decoder(Checkpoint)
+
+
+def take(state: PartitionState, offset: int, log_start_offset: int) -> bytes:
+    """Encode the state of a partition whose log ends at `offset`."""
+    times = state.times
+    checkpoint = Checkpoint(
+        offset=offset,
+        log_start_offset=log_start_offset,
+        producers=[
+            ProducerRecord(producer_id, entry.epoch, entry.updated_ms, list(entry.batches))
+            for producer_id, entry in state.producers
+        ],
+        leader_epochs=list(state.epochs.starts),
+        time_entries=list(times.entries),
+        time_interval_bytes=times.interval_bytes,
+        max_timestamp_ms=times.max_timestamp_ms,
+        max_timestamp_offset=times.max_timestamp_offset,
+    )
+    body = _ENCODER.encode(checkpoint)
+    return _PREFIX.pack(MAGIC, VERSION, crc32c.crc32c(body)) + body
+
+
+def decode(data: bytes | memoryview) -> Checkpoint:
+    """Decode a checkpoint.
+
+    Raises:
+        CorruptCheckpointError: truncated, damaged, or of an unknown version.
+    """
+    if len(data) < _PREFIX.size:
+        raise CorruptCheckpointError(f"checkpoint of {len(data)} bytes is too short")
+    magic, version, crc = _PREFIX.unpack_from(data)
+    body = bytes(data[_PREFIX.size :])
+    if magic != MAGIC or version != VERSION:
+        raise CorruptCheckpointError(f"unknown checkpoint magic {magic:#x} or version {version}")
+    if crc32c.crc32c(body) != crc:
+        raise CorruptCheckpointError("checkpoint fails its checksum")
+    try:
+        return _DECODER.decode(body)
+    except msgspec.DecodeError as error:
+        raise CorruptCheckpointError(f"checkpoint cannot be decoded: {error}") from error
+
+
+def restore(checkpoint: Checkpoint, state: PartitionState) -> None:
+    """Load a checkpoint into `state`, replacing what it holds."""
+    entries = []
+    for record in checkpoint.producers:
+        entry = ProducerEntry(record.epoch, updated_ms=record.updated_ms)
+        entry.batches.extend(record.batches)
+        entries.append((record.producer_id, entry))
+    state.producers.restore(entries)
+    state.epochs = LeaderEpochs(checkpoint.leader_epochs)
+    state.times.restore(
+        checkpoint.time_entries,
+        interval_bytes=checkpoint.time_interval_bytes,
+        max_timestamp_ms=checkpoint.max_timestamp_ms,
+        max_timestamp_offset=checkpoint.max_timestamp_offset,
+    )

@@ -1,0 +1,295 @@
+"""A partition that this broker leads: the rules of its log on top of two streams.
+
+Stream offsets are Kafka offsets. The data stream holds the batches as produced, byte for byte, but for base offset and
+leader epoch; the meta stream holds checkpoints of everything derived from them. The high watermark is the data
+stream's confirm offset: what is durable and was acknowledged under a lease that held. The replication factor is one,
+so nothing else can hold it back, and without transactions the last stable offset is the same.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
+from uuid import UUID
+
+from broker.partition import append_rules, checkpoint
+from broker.partition.append_rules import Rejection
+from broker.partition.producer_state import NO_PRODUCER_ID, Verdict
+from broker.partition.state import PartitionState
+from config.topic import EffectiveTopicConfig
+from protocol.errors import ErrorCode
+from protocol.records.batch import BatchHeader, patch, set_log_append_time
+from storage.engine import StorageEngine
+from storage.record_batch import StreamRecordBatch
+from storage.stream import Stream
+
+logger = logging.getLogger("headrace.partition")
+
+CHECKPOINTS_RETAINED = 64  # in the meta stream, before it is trimmed
+RECORD_OVERHEAD_BYTES = 256  # of the WAL and stream headers, for admission
+
+
+class Accepted(NamedTuple):
+    """A batch that was appended, or had been: answered once `on_done` is called."""
+
+    base_offset: int
+    log_append_time_ms: int  # -1 unless the topic stamps batches itself
+
+
+class _Acknowledgement:
+    """Called by the stream when one append is durable and acknowledged, or its outcome is unknown."""
+
+    __slots__ = ("_on_done", "_partition")
+
+    def __init__(
+        self, partition: "Partition", on_done: Callable[[Exception | None], None]
+    ) -> None:
+        self._partition = partition
+        self._on_done = on_done
+
+    def __call__(self, error: Exception | None) -> None:
+        self._partition.wake_readers()
+        self._on_done(error)
+
+
+class Partition:
+    """One partition, open for writing and reading on this node."""
+
+    def __init__(
+        self,
+        *,
+        topic: str,
+        topic_id: UUID,
+        index: int,
+        leader_epoch: int,
+        engine: StorageEngine,
+        data: Stream,
+        meta: Stream,
+        state: PartitionState,
+        config: EffectiveTopicConfig,
+        checkpoint_interval_bytes: int,
+    ) -> None:
+        self.topic = topic
+        self.topic_id = topic_id
+        self.index = index
+        self.leader_epoch = leader_epoch
+        self.config = config
+        self._engine = engine
+        self._data = data
+        self._meta = meta
+        self._state = state
+        self._checkpoint_interval_bytes = checkpoint_interval_bytes
+        self._bytes_since_checkpoint = 0
+        self._readers: set[Callable[[], None]] = set()
+        self._unconfirmed_repeats: list[tuple[int, Callable[[Exception | None], None]]] = []
+        self._closing = False
+
+    @property
+    def log_start_offset(self) -> int:
+        return self._data.start_offset
+
+    @property
+    def high_watermark(self) -> int:
+        return self._data.confirm_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        return self._data.confirm_offset
+
+    @property
+    def log_end_offset(self) -> int:
+        return self._data.next_offset
+
+    @property
+    def state(self) -> PartitionState:
+        return self._state
+
+    def append(
+        self,
+        records: memoryview | None,
+        *,
+        version: int,
+        now_ms: int,
+        on_done: Callable[[Exception | None], None],
+    ) -> Accepted | Rejection:
+        """Validate and append one batch; takes effect before it returns.
+
+        `records` must be writable: base offset and leader epoch are patched in place before the bytes are copied
+        into the WAL. The caller has seen to admission (`StorageEngine.admits`).
+
+        `on_done` is called once, later, and only if the batch was accepted: with None when it is acknowledged,
+        with an error when its outcome is unknown.
+        """
+        if self._closing:
+            return Rejection(ErrorCode.NOT_LEADER_OR_FOLLOWER, "the partition is being closed")
+        header = append_rules.parse_single_batch(records)
+        if isinstance(header, Rejection):
+            return header
+        assert records is not None
+        rejection = append_rules.check(
+            header, records, self.config, version=version, now_ms=now_ms
+        )
+        if rejection is not None:
+            return rejection
+        if header.producer_id != NO_PRODUCER_ID:
+            repeated = self._check_sequence(header, on_done)
+            if repeated is not None:
+                return repeated
+        if append_rules.needs_records(header, self.config):
+            checked = append_rules.apply_record_rules(header, records, self.config)
+            if isinstance(checked, Rejection):
+                return checked
+            if checked is not records:
+                records = checked
+                header = BatchHeader.parse(records)
+        append_time_ms = -1
+        if self.config.message_timestamp_type == "LogAppendTime":
+            append_time_ms = now_ms
+            set_log_append_time(records, now_ms)
+            header = BatchHeader.parse(records)
+        return self._append(header, records, append_time_ms, on_done)
+
+    def _append(
+        self,
+        header: BatchHeader,
+        records: memoryview,
+        append_time_ms: int,
+        on_done: Callable[[Exception | None], None],
+    ) -> Accepted:
+        base_offset = self._data.next_offset
+        patch(records, base_offset, self.leader_epoch)
+        appended_at = self._data.append(
+            records, header.last_offset_delta + 1, _Acknowledgement(self, on_done)
+        )
+        assert appended_at == base_offset, "offset was patched before it was assigned"
+        self._state.apply(header, base_offset, self.leader_epoch, len(records))
+        self._bytes_since_checkpoint += len(records)
+        if self._bytes_since_checkpoint >= self._checkpoint_interval_bytes:
+            self.write_checkpoint()
+        return Accepted(base_offset, append_time_ms)
+
+    def _check_sequence(
+        self, header: BatchHeader, on_done: Callable[[Exception | None], None]
+    ) -> Accepted | Rejection | None:
+        verdict, duplicate = self._state.producers.check(
+            header.producer_id,
+            header.producer_epoch,
+            header.base_sequence,
+            header.last_offset_delta + 1,
+        )
+        match verdict:
+            case Verdict.APPEND:
+                return None
+            case Verdict.DUPLICATE:
+                assert duplicate is not None
+                self._when_confirmed(duplicate.last_offset, on_done)
+                stamped = self.config.message_timestamp_type == "LogAppendTime"
+                return Accepted(duplicate.base_offset, duplicate.timestamp_ms if stamped else -1)
+            case Verdict.OUT_OF_ORDER:
+                return Rejection(
+                    ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+                    f"sequence {header.base_sequence} does not follow the last one",
+                )
+            case Verdict.STALE_EPOCH:
+                return Rejection(
+                    ErrorCode.INVALID_PRODUCER_EPOCH,
+                    f"producer epoch {header.producer_epoch} is older than the current one",
+                )
+
+    def _when_confirmed(
+        self, last_offset: int, on_done: Callable[[Exception | None], None]
+    ) -> None:
+        """Call `on_done` when `last_offset` is acknowledged: a repeat is no better than its original."""
+        if last_offset < self._data.confirm_offset:
+            # Not before `append` has returned: the caller has yet to count this batch.
+            asyncio.get_running_loop().call_soon(on_done, None)
+        else:
+            self._unconfirmed_repeats.append((last_offset, on_done))
+
+    def wake_readers(self) -> None:
+        """Tell those who wait that the high watermark may have moved."""
+        if self._unconfirmed_repeats:
+            confirmed = self._data.confirm_offset
+            due = [done for last, done in self._unconfirmed_repeats if last < confirmed]
+            self._unconfirmed_repeats = [
+                waiting for waiting in self._unconfirmed_repeats if waiting[0] >= confirmed
+            ]
+            for on_done in due:
+                on_done(None)
+        if self._readers:
+            readers = list(self._readers)
+            self._readers.clear()
+            for reader in readers:
+                reader()
+
+    def add_reader(self, reader: Callable[[], None]) -> None:
+        """Call `reader` once when the high watermark moves, or the partition closes."""
+        self._readers.add(reader)
+
+    def remove_reader(self, reader: Callable[[], None]) -> None:
+        """Undo `add_reader`; nothing when it was called already."""
+        self._readers.discard(reader)
+
+    def read_cached(self, offset: int, max_bytes: int) -> list[StreamRecordBatch] | None:
+        """Batches from memory without waiting; None when they must come from the bucket."""
+        return self._data.fetch_cached(offset, max_bytes)
+
+    async def read(self, offset: int, max_bytes: int) -> list[StreamRecordBatch]:
+        """Batches from the one that holds `offset`, at least one unless `offset` is the high watermark.
+
+        Raises:
+            OffsetOutOfRangeError: below the log start or above the high watermark.
+            StorageError: the bucket does not answer.
+        """
+        return await self._data.fetch(offset, max_bytes)
+
+    def write_checkpoint(
+        self, on_done: Callable[[Exception | None], None] = lambda _error: None
+    ) -> bool:
+        """Append a checkpoint to the meta stream; False when there is no room for it just now."""
+        data = checkpoint.take(self._state, self._data.next_offset, self._data.start_offset)
+        if not self._engine.admits(len(data) + RECORD_OVERHEAD_BYTES):
+            return False
+        self._meta.append(data, 1, on_done)
+        self._bytes_since_checkpoint = 0
+        return True
+
+    @property
+    def checkpoints_retained(self) -> int:
+        """Checkpoints in the meta stream; all but the last are superseded."""
+        return self._meta.next_offset - self._meta.start_offset
+
+    async def trim_checkpoints(self) -> None:
+        """Release superseded checkpoints once there are many."""
+        if self._meta.confirm_offset - self._meta.start_offset > CHECKPOINTS_RETAINED:
+            await self._meta.trim(self._meta.confirm_offset - 1)
+
+    async def close(self) -> None:
+        """Checkpoint what came since the last one, upload the remainder and close both streams."""
+        self._closing = True
+        self.wake_readers()
+        if self._bytes_since_checkpoint:
+            await self._checkpoint_durably()
+        await self._data.close()
+        await self._meta.close()
+
+    async def checkpoint_now(self) -> None:
+        """Checkpoint, and return when it is durable: what a clean shutdown does, so that opening reads no log."""
+        if self._bytes_since_checkpoint:
+            await self._checkpoint_durably()
+
+    async def _checkpoint_durably(self) -> None:
+        done = asyncio.get_running_loop().create_future()
+
+        def finish(error: Exception | None) -> None:
+            if not done.done():
+                done.set_result(error)
+
+        if not self.write_checkpoint(finish):
+            return  # opening will read more of the log instead
+        error = await done
+        if error is not None:
+            logger.warning(
+                "checkpoint not written",
+                extra={"topic": self.topic, "partition": self.index, "reason": str(error)},
+            )

@@ -1,0 +1,119 @@
+"""Idempotent producers of one partition: what each wrote last, and whether a batch is next, a repeat, or wrong.
+
+Pure: batch headers and times in, verdicts out. State changes only by `update`, which appends and replays share,
+so a partition rebuilt from its log cannot differ from the one that wrote it (KIP-98, KIP-360).
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import NamedTuple
+
+NO_PRODUCER_ID = -1
+BATCHES_RETAINED = 5  # as in Kafka: bounds a client's max.in.flight.requests.per.connection
+SEQUENCE_COUNT = 2**31  # sequences wrap from 2**31 - 1 to 0
+
+
+class BatchMetadata(NamedTuple):
+    """One remembered batch of a producer; sequences and offsets are inclusive."""
+
+    first_sequence: int
+    last_sequence: int
+    base_offset: int
+    last_offset: int
+    timestamp_ms: int
+
+
+class Verdict(Enum):
+    """What to do with a batch."""
+
+    APPEND = auto()
+    DUPLICATE = auto()
+    OUT_OF_ORDER = auto()
+    STALE_EPOCH = auto()
+
+
+@dataclass(slots=True)
+class ProducerEntry:
+    """What is known of one producer id in this partition."""
+
+    epoch: int
+    batches: deque[BatchMetadata] = field(default_factory=lambda: deque(maxlen=BATCHES_RETAINED))
+    updated_ms: int = 0  # wall clock of the last append, for expiry
+
+
+class Check(NamedTuple):
+    """Verdict, and the original batch when it is a duplicate."""
+
+    verdict: Verdict
+    duplicate: BatchMetadata | None = None
+
+
+_APPEND = Check(Verdict.APPEND)
+_OUT_OF_ORDER = Check(Verdict.OUT_OF_ORDER)
+_STALE_EPOCH = Check(Verdict.STALE_EPOCH)
+
+
+def last_sequence(first_sequence: int, count: int) -> int:
+    """Sequence of the last record of a batch that starts at `first_sequence`, with Kafka's wrap."""
+    return (first_sequence + count - 1) % SEQUENCE_COUNT
+
+
+class ProducerStates:
+    """All producers of a partition.
+
+    Holds at most `producers_max` of them; the one that has been silent for longest goes first.
+    """
+
+    def __init__(self, *, expiration_ms: int, producers_max: int = 100_000) -> None:
+        self._expiration_ms = expiration_ms
+        self._producers_max = producers_max
+        self._entries: dict[int, ProducerEntry] = {}  # in order of last use
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[tuple[int, ProducerEntry]]:
+        return iter(self._entries.items())
+
+    def check(self, producer_id: int, epoch: int, first_sequence: int, count: int) -> Check:
+        """Judge a batch before it is appended; changes nothing (kafka-protocol 2.6)."""
+        entry = self._entries.get(producer_id)
+        if entry is None:
+            return _APPEND
+        if epoch < entry.epoch:
+            return _STALE_EPOCH
+        if epoch > entry.epoch:
+            return _APPEND if first_sequence == 0 else _OUT_OF_ORDER
+        if not entry.batches:
+            return _APPEND
+        last = last_sequence(first_sequence, count)
+        for batch in entry.batches:
+            if batch.first_sequence == first_sequence and batch.last_sequence == last:
+                return Check(Verdict.DUPLICATE, batch)
+        expected = (entry.batches[-1].last_sequence + 1) % SEQUENCE_COUNT
+        return _APPEND if first_sequence == expected else _OUT_OF_ORDER
+
+    def update(self, producer_id: int, epoch: int, batch: BatchMetadata) -> None:
+        """Record an appended batch, live or replayed."""
+        entry = self._entries.pop(producer_id, None)
+        if entry is None or entry.epoch != epoch:
+            entry = ProducerEntry(epoch)
+        entry.batches.append(batch)
+        entry.updated_ms = batch.timestamp_ms
+        self._entries[producer_id] = entry
+        if len(self._entries) > self._producers_max:
+            del self._entries[next(iter(self._entries))]
+
+    def expire(self, now_ms: int) -> int:
+        """Forget producers that have been silent for longer than `expiration_ms`; return how many."""
+        limit = now_ms - self._expiration_ms
+        expired = [pid for pid, entry in self._entries.items() if entry.updated_ms < limit]
+        for producer_id in expired:
+            del self._entries[producer_id]
+        return len(expired)
+
+    def restore(self, entries: Iterable[tuple[int, ProducerEntry]]) -> None:
+        """Replace everything by what a checkpoint holds."""
+        self._entries = dict(entries)

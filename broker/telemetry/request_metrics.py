@@ -1,0 +1,49 @@
+"""Counts and latencies of requests, kept as cheaply as the hot path needs them."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from prometheus_client import CollectorRegistry, Histogram
+
+from protocol.api_keys import ApiKey
+
+LATENCY_BUCKETS_S = (
+    0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5, 1, 2, 5, 10, 30,
+)  # fmt: skip
+
+
+class RequestMetrics:
+    """Plain counters for every request, and a latency histogram per API (bound once, observed cheaply)."""
+
+    def __init__(self, registry: CollectorRegistry, clock_s: Callable[[], float]) -> None:
+        self.requests: defaultdict[int, int] = defaultdict(int)
+        self.produce_refused: defaultdict[int, int] = defaultdict(int)  # by error code
+        self.clock_s = clock_s
+        self._histogram = Histogram(
+            "headrace_request_duration_seconds",
+            "Time from the arrival of a request to its answer",
+            ["api"],
+            buckets=LATENCY_BUCKETS_S,
+            registry=registry,
+        )
+        self._bound: dict[int, Callable[[float], None]] = {}
+        self.observe_produce = self.observer(int(ApiKey.PRODUCE))
+        self.observe_fetch = self.observer(int(ApiKey.FETCH))
+
+    def observer(self, api_key: int) -> Callable[[float], None]:
+        """Return the function that records one latency in seconds for `api_key`."""
+        bound = self._bound.get(api_key)
+        if bound is None:
+            bound = self._histogram.labels(ApiKey(api_key).name.lower()).observe
+            self._bound[api_key] = bound
+        return bound
+
+    @contextmanager
+    def time(self, api_key: int) -> Iterator[None]:
+        """Record how long the body takes."""
+        begin = self.clock_s()
+        try:
+            yield
+        finally:
+            self.observer(api_key)(self.clock_s() - begin)
