@@ -1,0 +1,81 @@
+#!/bin/sh
+# Creates the virtual environment.
+#
+#   .ci/setup.sh run     what the broker needs
+#   .ci/setup.sh test    that, and what the tests, the demo and the benchmark need (Java, kcat, jars, MinIO too)
+#
+# The stamp .complete-<stage> is written last. A run that finds .installing was preceded by one that
+# did not end, and starts over with an empty environment: half an environment looks much like a whole one.
+set -eu
+cd "$(dirname "$0")/.."
+stage=${1:?usage: .ci/setup.sh run|test}
+venv=${VENV:-.venv}
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 1; }
+
+# A version manager's shim may exist and not run; so candidates are run, not looked for.
+find_python() {
+    for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11 /usr/bin/python3}; do
+        if "$candidate" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then
+            printf '%s\n' "$candidate"
+            return 0
+        fi
+    done
+    return 1
+}
+
+debian_install() {
+    command -v apt-get >/dev/null || fail "please install: $*"
+    [ "$(id -u)" = 0 ] || fail "please run:  sudo apt-get install -y $*"
+    say "installing from Debian: $*"
+    apt-get install -y -qq "$@" >/dev/null 2>&1 || {
+        apt-get update -qq && apt-get install -y -qq "$@" >/dev/null
+    } || fail "apt-get could not install: $*"
+}
+
+create_environment() {
+    python=$(find_python) || {
+        [ -z "${PYTHON:-}" ] || fail "PYTHON=$PYTHON is not a Python 3.11, 3.12 or 3.13 that runs"
+        debian_install python3 python3-venv
+        python=$(find_python) || fail "no Python 3.11, 3.12 or 3.13 was found; name one with PYTHON=/path/to/python3"
+    }
+    "$python" -c 'import ensurepip, venv' 2>/dev/null ||
+        debian_install "python$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-venv"
+    say "creating $venv with $("$python" --version)"
+    rm -rf "$venv"
+    "$python" -m venv "$venv"
+    touch "$venv/.installing"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check uv
+    touch "$venv/.has-uv"
+}
+
+# pip knows indexes and certificates from its own configuration, which uv does not read.
+install() {
+    "$venv/bin/uv" pip install --quiet --compile-bytecode --python "$venv/bin/python" "$@" || {
+        say "uv failed; trying pip"
+        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
+    }
+}
+
+if [ -e "$venv/.installing" ] || [ ! -e "$venv/.has-uv" ] || ! "$venv/bin/python" -c '' 2>/dev/null; then
+    create_environment
+fi
+touch "$venv/.installing"
+case $stage in
+    run)
+        say "installing what the broker needs"
+        install --editable .
+        ;;
+    test)
+        say "installing what the tests need (about a minute the first time)"
+        install --editable '.[dev]'
+        ;;
+    *) fail "no such stage: $stage" ;;
+esac
+rm "$venv/.installing"
+touch "$venv/.complete-run"
+if [ "$stage" = test ]; then
+    "$venv/bin/python" -m tests.environment
+    touch "$venv/.complete-test"
+fi

@@ -1,0 +1,62 @@
+# Every target is a few words here; what it takes stands in .ci/, tests/ and bench/.
+VENV ?= .venv
+BIN := $(VENV)/bin
+ARGS ?=
+unexport PYTHONDONTWRITEBYTECODE
+export VENV
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup run test check lint types imports tidy fmt unit integration e2e soak bench demo clean
+
+help: ## Show the targets
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' Makefile
+
+run: $(VENV)/.complete-run ## Start a broker with everything in one process: make run ARGS="--port 9092"
+	@$(BIN)/headrace dev $(ARGS)
+
+setup: $(VENV)/.complete-test ## Install what the tests, the demo and the benchmark need
+
+test: export HEADRACE_REQUIRE_ALL = 1
+test: check unit integration e2e ## Run every test, with real clients, an S3 server and Spark
+
+check: lint types imports tidy ## Run the static checks: style, types, import contracts, tidiness
+
+lint: setup ## Check style and format
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/codespell broker config metadata pipeline protocol storage wal tests bench docs *.md
+
+types: setup ## Check types
+	@$(BIN)/mypy
+
+imports: setup ## Check which package imports which
+	@$(BIN)/lint-imports
+
+tidy: setup ## Check sizes, names and docstrings
+	@$(BIN)/python -m pytest -q tests/tidy
+
+fmt: setup ## Format the code and mend what ruff can mend
+	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+
+unit: setup ## Run unit, property, contract and fuzz tests
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile tests --ignore tests/integration --ignore tests/e2e --ignore tests/tidy $(ARGS)
+
+integration: setup ## Run the tests with real sockets, files and an S3 server
+	@$(BIN)/python -m pytest -q tests/integration $(ARGS)
+
+e2e: setup ## Run real clients, crashes and Spark against a broker in another process
+	@$(BIN)/python -m pytest -q tests/e2e $(ARGS)
+
+soak: setup ## Kill the broker for an hour: make soak ARGS="--crash-rounds 1000 --crash-seed 7"
+	@$(BIN)/python -m pytest -q -s -o timeout=0 tests/e2e/test_crash.py --crash-rounds 500 $(ARGS)
+
+bench: setup ## Compare with Apache Kafka on this machine
+	@$(BIN)/python -m bench $(ARGS)
+
+demo: setup ## Feed real data through the broker and Spark: make demo DATA=file.jsonl
+	@$(BIN)/python -m pipeline.demo $(if $(DATA),--data "$(DATA)") $(ARGS)
+
+clean: ## Remove the environment, caches and build output
+	@rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build spark-warehouse
+
+$(VENV)/.complete-%: pyproject.toml .ci/setup.sh
+	@.ci/setup.sh $*

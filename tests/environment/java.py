@@ -1,0 +1,66 @@
+"""The Java runtime and the jars that run on it."""
+
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from pipeline.java import SUPPORTED_VERSIONS, NoJavaError, find_java_home
+from tests.environment import debian
+from tests.environment.paths import build_once, find_program
+
+_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>headrace</groupId>
+  <artifactId>{name}</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <dependencies>{dependencies}</dependencies>
+</project>
+"""
+_DEPENDENCY = """
+    <dependency><groupId>{0}</groupId><artifactId>{1}</artifactId><version>{2}</version>{3}</dependency>"""
+_WITHOUT_ITS_OWN = (
+    "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
+)
+
+
+@cache
+def java_home() -> Path:
+    """Return the home of Java 17 (or 21 where Debian has no 17), installing it if we may."""
+    try:
+        return find_java_home()
+    except NoJavaError:
+        packages = [f"openjdk-{version}-jre-headless" for version in SUPPORTED_VERSIONS]
+        debian.install(next(filter(debian.offers, packages), packages[0]))
+        return find_java_home()
+
+
+def java_environment() -> dict[str, str]:
+    """Return the environment in which Java programs are started."""
+    home = java_home()
+    path = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "JAVA_HOME": str(home), "PATH": path}
+
+
+def fetch_jars(name: str, coordinates: tuple[str, ...], *, transitive: bool) -> Path:
+    """Return a directory with the jars of `coordinates` (`group:artifact:version`), fetched with Maven once."""
+
+    def build(directory: Path) -> None:
+        if find_program("mvn") is None:
+            java_home()  # first, so that Debian does not choose a Java for Maven
+            debian.install("maven")
+        own = "" if transitive else _WITHOUT_ITS_OWN
+        dependencies = "".join(_DEPENDENCY.format(*item.split(":"), own) for item in coordinates)
+        pom = directory.with_name("pom.xml")
+        pom.write_text(_POM.format(name=name, dependencies=dependencies))
+        command = ["mvn", "-B", "-q", "-f", pom, "dependency:copy-dependencies"]
+        command += [f"-DoutputDirectory={directory}", "-DincludeScope=runtime"]
+        subprocess.run(command, env=java_environment(), check=True)
+
+    return build_once(name, build)
+
+
+def class_path(jars: Path) -> str:
+    """Return the class path of all jars in a directory."""
+    return f"{jars}/*"

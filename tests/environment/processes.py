@@ -1,0 +1,127 @@
+"""A server in another process: started with its output in a file, waited for, stopped or killed, started again."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+_POLL_S = 0.02
+_LOG_TAIL_LINES = 40
+
+
+class ServerFailedError(Exception):
+    """A server did not start, did not stop, or ended by itself; the message ends with the tail of its log."""
+
+
+class ServerProcess:
+    """One server process. Its log file is appended to across restarts."""
+
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        *,
+        log: Path,
+        environment: Mapping[str, str] | None = None,
+        directory: Path | None = None,
+    ) -> None:
+        self.command = [str(part) for part in command]
+        self.log = log
+        self._environment = dict(os.environ if environment is None else environment)
+        self._directory = directory
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def process_id(self) -> int:
+        """The id of the running process."""
+        return self._running().pid
+
+    def start(self) -> None:
+        """Start the process. It leads a process group of its own, so that a signal reaches its children too."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as output:
+            self._process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=self._environment,
+                cwd=self._directory,
+                start_new_session=True,
+            )
+
+    def wait_for_port(self, port: int, *, timeout_s: float) -> None:
+        """Wait until something listens on `port`."""
+
+        def listening() -> bool:
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", port)) == 0
+
+        self.wait_until(listening, f"port {port} open", timeout_s=timeout_s)
+
+    def wait_for_url(self, url: str, *, timeout_s: float) -> None:
+        """Wait until a GET of `url` is answered with success."""
+
+        def answers() -> bool:
+            try:
+                with urllib.request.urlopen(url, timeout=2):
+                    return True
+            except (urllib.error.URLError, OSError):
+                return False
+
+        self.wait_until(answers, f"success from {url}", timeout_s=timeout_s)
+
+    def wait_until(self, condition: Callable[[], bool], what: str, *, timeout_s: float) -> None:
+        """Wait for a condition while the process lives.
+
+        Raises:
+            ServerFailedError: the process ended, or the condition did not come true in time.
+        """
+        deadline = time.monotonic() + timeout_s
+        while not condition():
+            status = self._running().poll()
+            if status is not None:
+                raise ServerFailedError(self._with_log(f"ended with status {status}"))
+            if time.monotonic() > deadline:
+                raise ServerFailedError(self._with_log(f"no {what} after {timeout_s} s"))
+            time.sleep(_POLL_S)
+
+    def terminate(self, *, timeout_s: float = 30) -> int:
+        """Ask the process to stop, wait for it, and return its exit status; kill it if it does not."""
+        process = self._running()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+        try:
+            status = process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise ServerFailedError(self._with_log(f"did not stop in {timeout_s} s")) from None
+        self._process = None
+        return status
+
+    def kill(self) -> None:
+        """Kill the process as a power switch would: no handler of its own runs."""
+        process = self._running()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self._process = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process was started and has not ended."""
+        return self._process is not None and self._process.poll() is None
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            msg = f"not started: {' '.join(self.command)}"
+            raise ServerFailedError(msg)
+        return self._process
+
+    def _with_log(self, what: str) -> str:
+        lines = self.log.read_text(errors="replace").splitlines()[-_LOG_TAIL_LINES:]
+        return "\n".join([f"{' '.join(self.command)}: {what}; {self.log} ends with:", *lines])

@@ -1,0 +1,19 @@
+"""Spark's Kafka connector, for the Spark release that the tests pin."""
+
+from pathlib import Path
+
+from tests.environment.java import fetch_jars
+
+SPARK_VERSION = "4.0.0"
+
+_CONNECTOR = (
+    f"org.apache.spark:spark-sql-kafka-0-10_2.13:{SPARK_VERSION}",
+    f"org.apache.spark:spark-token-provider-kafka-0-10_2.13:{SPARK_VERSION}",
+    "org.apache.kafka:kafka-clients:3.9.0",
+    "org.apache.commons:commons-pool2:2.12.0",
+)
+
+
+def connector_jars() -> Path:
+    """Return the directory that holds the connector's jars."""
+    return fetch_jars(f"spark-kafka-{SPARK_VERSION}", _CONNECTOR, transitive=False)
