@@ -1,0 +1,41 @@
+"""The outermost layer: every request and response is preceded by its size.
+
+| offset | bytes | type | field |
+|---|---|---|---|
+| 0 | 4 | int32, big-endian | size of what follows, at least 0 |
+| 4 | size | | header and body |
+
+A size outside of `[0, request_bytes_max]` cannot be skipped over, so it ends the connection.
+
+Source: NetworkReceive.java (`socket.request.max.bytes`).
+"""
+
+from struct import Struct
+from typing import Final
+
+from protocol.errors import ProtocolError
+
+SIZE: Final = Struct(">i")
+SIZE_BYTES: Final = SIZE.size
+
+
+def parse_frame_size(data: memoryview, position: int, request_bytes_max: int) -> int:
+    """Return the size that stands at `position`, where at least four bytes must follow.
+
+    Raises:
+        ProtocolError: it is negative or above `request_bytes_max`.
+    """
+    size: int = SIZE.unpack_from(data, position)[0]
+    if 0 <= size <= request_bytes_max:
+        return size
+    raise ProtocolError(f"frame of {size} bytes, at most {request_bytes_max} are accepted")
+
+
+def encode_frame_size(size_bytes: int) -> bytes:
+    """Encode the four bytes that go before a payload of this size."""
+    return SIZE.pack(size_bytes)
+
+
+def frame(payload: bytes) -> bytes:
+    """Return the payload behind its size."""
+    return SIZE.pack(len(payload)) + payload

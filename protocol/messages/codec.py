@@ -1,0 +1,112 @@
+"""Messages to bytes and back, with the header that belongs to each.
+
+Payloads here are what stands behind the four bytes of the frame size.
+"""
+
+from typing import Any, Final, TypeAlias
+
+from kafka.protocol.schemas.fields.codecs import EncodeBufferPool
+
+from protocol import headers
+from protocol.api_keys import ApiKey
+from protocol.api_versions import VERSIONS, accepts
+from protocol.errors import ErrorCode, ProtocolError
+from protocol.headers import RequestHeader
+from protocol.messages.decoding import decoder
+from protocol.messages.registry import REQUESTS, RESPONSES
+from protocol.primitives import Reader
+
+# An instance of a class of `protocol.messages`: their fields are known to the schemas alone.
+Message: TypeAlias = Any
+
+_API_VERSIONS_FALLBACK: Final = 0
+
+
+def decode_request(api_key: int, version: int, body: memoryview) -> Message:
+    """Decode what follows a request header. Nothing of `body` is kept.
+
+    Raises:
+        ProtocolError: key and version are not spoken here, or the bytes are not exactly one body.
+    """
+    if not accepts(api_key, version):
+        raise ProtocolError(f"request with key {api_key} in version {version} is not spoken here")
+    return _decode(REQUESTS[api_key], version, body)
+
+
+def decode_response(api_key: int, version: int, payload: memoryview) -> tuple[int, Message]:
+    """Decode a response; return its correlation id too.
+
+    Raises:
+        ProtocolError: key and version are not spoken here, or the bytes are not one response.
+    """
+    if not accepts(api_key, version):
+        raise ProtocolError(f"response to key {api_key} in version {version} is not spoken here")
+    correlation_id, position = headers.parse_response_header(api_key, version, payload)
+    body = payload[position:]
+    if api_key == ApiKey.API_VERSIONS and body[:2] == _UNSUPPORTED_VERSION:
+        version = _API_VERSIONS_FALLBACK
+    return correlation_id, _decode(RESPONSES[api_key], version, body)
+
+
+_UNSUPPORTED_VERSION: Final = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
+
+
+def encode_request(request: Message, header: RequestHeader) -> bytes:
+    """Encode a request behind its header."""
+    return _encode(request, header.api_version, headers.encode_request_header(header))
+
+
+def encode_response(response: Message, version: int, correlation_id: int) -> bytes:
+    """Encode a response behind the header that its key and version have.
+
+    A wrong type inside of the message raises whatever the encoder meets: a bug of the caller.
+    """
+    header = headers.encode_response_header(response.API_KEY, version, correlation_id)
+    return _encode(response, version, header)
+
+
+def encode_unsupported_api_versions(correlation_id: int) -> bytes:
+    """Encode the answer to an ApiVersions request of a version that is not spoken here.
+
+    The client cannot know a version that both understand yet, so the answer is in version 0
+    whatever was asked, and lists the one range that lets it ask again (KIP-511). The body of such
+    a request must not be parsed, and the connection stays open.
+    """
+    row = VERSIONS[ApiKey.API_VERSIONS]
+    response_class = RESPONSES[ApiKey.API_VERSIONS]
+    response = response_class(
+        error_code=ErrorCode.UNSUPPORTED_VERSION,
+        api_keys=[
+            response_class.ApiVersion(
+                api_key=ApiKey.API_VERSIONS,
+                min_version=row.min_version,
+                max_version=row.max_version,
+            )
+        ],
+    )
+    return encode_response(response, _API_VERSIONS_FALLBACK, correlation_id)
+
+
+def _decode(message_class: Any, version: int, body: memoryview) -> Message:
+    reader = Reader(body)
+    try:
+        message = decoder(message_class, version)(reader)
+    except UnicodeDecodeError as error:
+        raise ProtocolError(f"{message_class.name}: string is not UTF-8") from error
+    if reader.position != len(body):
+        left = len(body) - reader.position
+        raise ProtocolError(f"{message_class.name}: {left} bytes left over")
+    return message
+
+
+def _encode(message: Message, version: int, header: bytes) -> bytes:
+    message_class = type(message)
+    flexible = message_class.flexible_version_q(version)
+    encode_into = message_class._struct.compiled_encode_into(  # noqa: SLF001 - see `decoder`
+        version, compact=flexible, tagged=flexible
+    )
+    with EncodeBufferPool.acquire() as out:
+        out.buf[: len(header)] = header
+        out.pos = len(header)
+        encode_into(message, out)
+        return bytes(memoryview(out.buf)[: out.pos])

@@ -1,0 +1,243 @@
+"""Strict decoders, compiled from the message schemas when a class and version are first met.
+
+The decoder that comes with the message classes is lenient in ways that a broker cannot afford:
+it accepts a frame that ends inside a string, a record set or an unknown tag, null where null is
+not allowed, negative array lengths, and bytes left over; its work on one long varint is quadratic,
+as it is on many tagged structs. So only the classes and their schemas are taken from there, and
+the bytes are read by `Reader`. What comes out equals what the lenient decoder makes of a valid
+message, apart from unknown tags, which are skipped instead of kept.
+
+Schemas do not nest recursively, so the depth of a decoder is that of its schema.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from struct import Struct
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from protocol.errors import ProtocolError
+from protocol.primitives import Reader
+
+Read = Callable[[Reader], Any]
+_Store = Callable[[Reader, Any], None]
+
+_INT16: Final = Struct(">h")
+_INT32: Final = Struct(">i")
+_UINT32: Final = Struct(">I")
+_FIXED_FORMATS: Final = {
+    "int8": "b",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "int64": "q",
+    "float64": "d",
+    "bool": "?",
+}
+_UUID_ZERO: Final = UUID(int=0)
+_OPERATIONS_NOT_ASKED_FOR: Final = 1 << 31
+
+
+class _Plan(NamedTuple):
+    """How one type is read, and the least it takes on the wire."""
+
+    read: Read
+    bytes_min: int
+
+
+@cache
+def decoder(message_class: Any, version: int) -> Read:
+    """Return what reads the body of this message in this version."""
+    schema = message_class._struct  # noqa: SLF001 - the library gives no other way to its schema
+    flexible = message_class.flexible_version_q(version)
+    # Slots of the outermost object alone; encoding it again reads them.
+    outer = {"_header": None, "_min_version": None, "_max_version": None}
+    return _struct(schema, message_class, version, flexible=flexible, constants=outer).read
+
+
+def _struct(
+    schema: Any,
+    message_class: Any,
+    version: int,
+    *,
+    flexible: bool,
+    constants: dict[str, None] | None = None,
+) -> _Plan:
+    fields = [field for field in schema.fields.values() if field.for_version_q(version)]
+    plain = [field for field in fields if not field.tagged_field_q(version)]
+    tagged = [field for field in fields if field.tagged_field_q(version)]
+    stores, bytes_min = _stores(plain, version, flexible=flexible)
+    initial: tuple[tuple[str, Any], ...] = (
+        ("_version", version),
+        ("tags", None),
+        ("unknown_tags", None),
+        *(constants or {}).items(),
+        *((field.name, field.default) for field in tagged if not field.is_array()),
+    )
+    arrays = tuple(field.name for field in tagged if field.is_array())
+    if flexible:
+        stores.append(_tagged_store(tagged, version))
+        bytes_min += 1
+
+    def read(reader: Reader) -> Any:
+        item = object.__new__(message_class)
+        for name, value in initial:
+            setattr(item, name, value)
+        for name in arrays:
+            setattr(item, name, [])
+        for store in stores:
+            store(reader, item)
+        return item
+
+    return _Plan(read, bytes_min)
+
+
+def _stores(fields: list[Any], version: int, *, flexible: bool) -> tuple[list[_Store], int]:
+    """Return what fills the untagged fields of an object; neighbours of fixed size go together."""
+    stores: list[_Store] = []
+    bytes_min = 0
+    names: list[str] = []
+    layout = ">"
+    for field in fields:
+        code = _fixed_format(field)
+        if code is not None:
+            names.append(field.name)
+            layout += code
+            continue
+        if names:
+            stores.append(_fixed_store(tuple(names), Struct(layout)))
+            bytes_min += Struct(layout).size
+            names, layout = [], ">"
+        plan = _field(field, version, flexible=flexible)
+        stores.append(_field_store(field.name, plan.read))
+        bytes_min += plan.bytes_min
+    if names:
+        stores.append(_fixed_store(tuple(names), Struct(layout)))
+        bytes_min += Struct(layout).size
+    return stores, bytes_min
+
+
+def _fixed_format(field: Any) -> str | None:
+    if field.is_array() or field.is_struct():
+        return None
+    return _FIXED_FORMATS.get(field.type_str)
+
+
+def _fixed_store(names: tuple[str, ...], layout: Struct) -> _Store:
+    def store(reader: Reader, item: Any) -> None:
+        for name, value in zip(names, reader.fixed(layout), strict=True):
+            setattr(item, name, value)
+
+    return store
+
+
+def _field_store(name: str, read: Read) -> _Store:
+    def store(reader: Reader, item: Any) -> None:
+        setattr(item, name, read(reader))
+
+    return store
+
+
+def _tagged_store(fields: list[Any], version: int) -> _Store:
+    names = {field.tag: field.name for field in fields}
+    known = {field.tag: _field(field, version, flexible=True).read for field in fields}
+
+    def store(reader: Reader, item: Any) -> None:
+        values = reader.tagged_fields(known)
+        if values:
+            item.tags = {names[tag] for tag in values}
+            for tag, value in values.items():
+                setattr(item, names[tag], value)
+
+    return store
+
+
+def _field(field: Any, version: int, *, flexible: bool) -> _Plan:
+    nullable = field.nullable_for_version_q(version)
+    if field.is_array():
+        inner = field.array_of
+        if field.is_struct_array():
+            element = _struct(inner, inner.data_class, version, flexible=flexible)
+        else:
+            element = _simple(inner.type_str, nullable=False, flexible=flexible)
+        return _array(element, nullable=nullable, flexible=flexible)
+    if field.is_struct():
+        plan = _struct(field, field.data_class, version, flexible=flexible)
+        return _nullable_struct(plan) if nullable else plan
+    return _simple(field.type_str, nullable=nullable, flexible=flexible)
+
+
+def _nullable_struct(plan: _Plan) -> _Plan:
+    """KIP-893: one byte before the struct, negative when it is null."""
+    presence = Struct(">b")
+
+    def read(reader: Reader) -> Any:
+        return None if reader.fixed(presence)[0] < 0 else plan.read(reader)
+
+    return _Plan(read, presence.size)
+
+
+def _array(element: _Plan, *, nullable: bool, flexible: bool) -> _Plan:
+    read_length, length_bytes = _length(_INT32, nullable=nullable, flexible=flexible)
+
+    def read(reader: Reader) -> Any:
+        count = read_length(reader)
+        return None if count < 0 else reader.array(element.read, count, element.bytes_min)
+
+    return _Plan(read, length_bytes)
+
+
+def _simple(type_str: str, *, nullable: bool, flexible: bool) -> _Plan:
+    code = _FIXED_FORMATS.get(type_str)
+    if code is not None:
+        layout = Struct(">" + code)
+        return _Plan(lambda reader: reader.fixed(layout)[0], layout.size)
+    if type_str == "uuid":
+        return _Plan(_read_uuid, 16)
+    if type_str == "bitfield":
+        return _Plan(_read_operations, _UINT32.size)
+    prefix = _INT16 if type_str == "string" else _INT32
+    read_length, length_bytes = _length(prefix, nullable=nullable, flexible=flexible)
+    convert = _to_str if type_str == "string" else bytes
+
+    def read(reader: Reader) -> Any:
+        length = read_length(reader)
+        return None if length < 0 else convert(reader.take(length))
+
+    return _Plan(read, length_bytes)
+
+
+def _length(
+    prefix: Struct, *, nullable: bool, flexible: bool
+) -> tuple[Callable[[Reader], int], int]:
+    """Return what reads a length, below zero for null, and the bytes it takes at least."""
+
+    def read_compact(reader: Reader) -> int:
+        length = reader.uvarint() - 1
+        if length < 0 and not nullable:
+            raise ProtocolError("null where the schema allows none")
+        return length
+
+    def read_classic(reader: Reader) -> int:
+        length: int = reader.fixed(prefix)[0]
+        if length < 0 and not nullable:
+            raise ProtocolError("null where the schema allows none")
+        return length
+
+    return (read_compact, 1) if flexible else (read_classic, prefix.size)
+
+
+def _to_str(data: memoryview) -> str:
+    return str(data, "utf-8")
+
+
+def _read_uuid(reader: Reader) -> UUID | None:
+    value = UUID(bytes=bytes(reader.take(16)))
+    return None if value == _UUID_ZERO else value
+
+
+def _read_operations(reader: Reader) -> set[int] | None:
+    bits: int = reader.fixed(_UINT32)[0]
+    if bits == _OPERATIONS_NOT_ASKED_FOR:
+        return None
+    return {bit for bit in range(32) if bits >> bit & 1}
