@@ -1,7 +1,7 @@
 """Chooses the Java that Spark 4.0 and Apache Kafka run on.
 
-Spark 4.0 runs on Java 17 and 21 and fails on newer ones ("getSubject is not supported"), while the machine's
-default may be newer. So a runtime is chosen by asking each that is installed, the machine's default last.
+Spark 4.0 runs on Java 17 and 21 and fails on newer ones ("getSubject is not supported"), while the
+machine's default may be newer. So each Java that is installed is asked for its version.
 """
 
 import os
@@ -20,7 +20,7 @@ JVM_DIRECTORIES = (
 
 
 class NoJavaError(Exception):
-    """No Java that Spark runs on is installed; the message says what was found and what to install."""
+    """No Java that Spark runs on is here; the message says what was found and what to install."""
 
 
 def find_java_home() -> Path:

@@ -1,1 +1,1 @@
-"""What the tests need beside Python packages: Java, Kafka's and Spark's jars, kcat and an S3 server."""
+"""What the tests need beside Python packages: Java and jars, kcat, an S3 server."""

@@ -1,4 +1,4 @@
-"""Brings everything here that the tests need beside Python packages: `python -m tests.environment`."""
+"""Brings here what the tests need beside Python packages: `python -m tests.environment`."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ COMPONENTS: tuple[tuple[str, Callable[[], object]], ...] = (
 
 
 def main() -> int:
-    """Install each component that is missing; return 1 and print the instructions when some cannot be."""
+    """Install what is missing; return 1 and print instructions when something cannot be."""
     CACHE.mkdir(exist_ok=True)
     failures = []
     for name, provide in COMPONENTS:

@@ -44,7 +44,7 @@ def java_environment() -> dict[str, str]:
 
 
 def fetch_jars(name: str, coordinates: tuple[str, ...], *, transitive: bool) -> Path:
-    """Return a directory with the jars of `coordinates` (`group:artifact:version`), fetched with Maven once."""
+    """Return a directory with the jars of `coordinates` (`group:artifact:version`), from Maven."""
 
     def build(directory: Path) -> None:
         if find_program("mvn") is None:

@@ -1,9 +1,10 @@
-"""Apache Kafka from Maven: its command-line tools, and one KRaft node as the reference that ours is compared with."""
+"""Apache Kafka from Maven: its command-line tools, and one KRaft node to compare ours with."""
 
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from tests.environment.java import class_path, fetch_jars, java_environment, java_home
 from tests.environment.ports import free_port
@@ -75,7 +76,8 @@ def run_tool(
         env=java_environment(),
     )
     if check and ran.returncode != 0:
-        msg = f"{main_class} {' '.join(arguments)} ended with {ran.returncode}:\n{ran.stdout}{ran.stderr}"
+        called = f"{main_class} {' '.join(arguments)}"
+        msg = f"{called} ended with {ran.returncode}:\n{ran.stdout}{ran.stderr}"
         raise AssertionError(msg)
     return ran
 
@@ -88,9 +90,9 @@ def _logging_file(level: str) -> Path:
 
 
 class ApacheKafka:
-    """One combined KRaft node, formatted and started in `directory`, on a free port of the loopback interface.
+    """One combined KRaft node, formatted and started in `directory`, on a free loopback port.
 
-    Start and stop it with `with`, or with `start` and `stop`; a stopped node starts again on its data.
+    Use `with`, or `start` and `stop`; a stopped node starts again on its data.
     """
 
     def __init__(
@@ -113,7 +115,7 @@ class ApacheKafka:
         )
 
     def start(self) -> None:
-        """Format the data directory if it is new, start the node, and wait until it serves clients."""
+        """Format a new data directory, start the node, and wait until it serves clients."""
         self._directory.mkdir(parents=True, exist_ok=True)
         data = self._directory / "data"
         if not data.exists():
@@ -133,7 +135,7 @@ class ApacheKafka:
         self.stop()
         self.start()
 
-    def __enter__(self) -> "ApacheKafka":
+    def __enter__(self) -> Self:
         """Start the node."""
         self.start()
         return self

@@ -1,4 +1,4 @@
-"""MinIO, the S3 server of the tests: built once from source through the Go module proxy, started in a directory."""
+"""MinIO, the S3 server of the tests: built once from source, through the Go module proxy."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from tests.environment.paths import build_once, find_program
 from tests.environment.ports import free_port
@@ -22,7 +23,7 @@ SECRET_KEY = "headrace-tests-secret"
 
 
 def minio_program() -> Path:
-    """Return the path of the server's binary, building it the first time (2 to 3 minutes on two cores)."""
+    """Return the path of the server, building it the first time (3 minutes on two cores)."""
 
     def build(directory: Path) -> None:
         go = _go_program()
@@ -72,7 +73,7 @@ class MinioServer:
         command = [minio_program(), "server", directory / "data", "--address", address, "--quiet"]
         self._process = ServerProcess(command, log=directory / "minio.log", environment=environment)
 
-    def __enter__(self) -> "MinioServer":
+    def __enter__(self) -> Self:
         """Start the server and wait until it answers."""
         self._process.start()
         self._process.wait_for_url(f"{self.endpoint}/minio/health/ready", timeout_s=60)

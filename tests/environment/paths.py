@@ -1,4 +1,4 @@
-"""Where downloaded and built components lie, and how one is put there so that an interruption leaves nothing half done."""
+"""Where components lie, and how one is put there so that an interruption leaves none half done."""
 
 import shutil
 import tempfile
@@ -10,7 +10,7 @@ CACHE = ROOT / ".cache"
 
 
 class MissingComponentError(Exception):
-    """A component is not here and cannot be installed from here; the message is the instruction that helps."""
+    """A component is missing and cannot be installed from here; the message says what helps."""
 
 
 def build_once(name: str, build: Callable[[Path], None]) -> Path:

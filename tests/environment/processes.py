@@ -1,4 +1,4 @@
-"""A server in another process: started with its output in a file, waited for, stopped or killed, started again."""
+"""A server in another process: started, waited for, stopped or killed, and started again."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ _LOG_TAIL_LINES = 40
 
 
 class ServerFailedError(Exception):
-    """A server did not start, did not stop, or ended by itself; the message ends with the tail of its log."""
+    """A server did not start or stop, or ended by itself; the message has the tail of its log."""
 
 
 class ServerProcess:
@@ -41,7 +41,7 @@ class ServerProcess:
         return self._running().pid
 
     def start(self) -> None:
-        """Start the process. It leads a process group of its own, so that a signal reaches its children too."""
+        """Start the process, in a process group of its own, so that signals reach its children."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
@@ -91,7 +91,7 @@ class ServerProcess:
             time.sleep(_POLL_S)
 
     def terminate(self, *, timeout_s: float = 30) -> int:
-        """Ask the process to stop, wait for it, and return its exit status; kill it if it does not."""
+        """Ask the process to stop, and return its exit status; kill it when it does not stop."""
         process = self._running()
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGTERM)
