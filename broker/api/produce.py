@@ -24,6 +24,7 @@ from uuid import UUID
 
 from broker.network.session import Reply
 from broker.partition.append_rules import Rejection
+from broker.partition.internal_topics import INTERNAL_TOPICS
 from broker.partition.partition import RECORD_OVERHEAD_BYTES, Partition
 from broker.partition.registry import PartitionRegistry
 from broker.telemetry.request_metrics import RequestMetrics
@@ -46,7 +47,6 @@ API = ApiKey.PRODUCE
 TOPIC_IDS_SINCE = 13
 ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
 ADMIN_CLIENT_ID = "__admin_client"
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
 class _PendingProduce:

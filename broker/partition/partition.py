@@ -104,6 +104,23 @@ class Partition:
     def state(self) -> PartitionState:
         return self._state
 
+    def epoch_of(self, offset: int) -> int:
+        """Leader epoch under which `offset` was, or would next be, written."""
+        if offset >= self._data.next_offset:
+            return self.leader_epoch
+        return self._state.epochs.epoch_of(offset)
+
+    def end_offset_of_epoch(self, epoch: int) -> tuple[int, int]:
+        """(largest epoch <= `epoch` with data, its end offset); the current epoch counts though it may be empty."""
+        if epoch == self.leader_epoch:
+            return epoch, self.high_watermark
+        return self._state.epochs.end_offset(epoch, self.high_watermark)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that the partition's data occupies, uploaded or not."""
+        return self._data.size_bytes
+
     def append(
         self,
         records: memoryview | None,
@@ -273,23 +290,33 @@ class Partition:
         await self._data.close()
         await self._meta.close()
 
+    def discard(self) -> None:
+        """The topic is gone: stop serving it; its streams are the control plane's to delete."""
+        self._closing = True
+        self.wake_readers()
+
+    async def supersede_checkpoint(self) -> bool:
+        """Write a checkpoint over one that lies beyond the log's end; False when that failed."""
+        return await self._checkpoint_durably()
+
     async def checkpoint_now(self) -> None:
         """Checkpoint, and return when it is durable: what a clean shutdown does, so that opening reads no log."""
         if self._bytes_since_checkpoint:
             await self._checkpoint_durably()
 
-    async def _checkpoint_durably(self) -> None:
-        done = asyncio.get_running_loop().create_future()
+    async def _checkpoint_durably(self) -> bool:
+        done: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
 
         def finish(error: Exception | None) -> None:
             if not done.done():
                 done.set_result(error)
 
         if not self.write_checkpoint(finish):
-            return  # opening will read more of the log instead
+            return False  # opening will read more of the log instead
         error = await done
         if error is not None:
             logger.warning(
                 "checkpoint not written",
                 extra={"topic": self.topic, "partition": self.index, "reason": str(error)},
             )
+        return error is None

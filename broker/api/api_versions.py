@@ -1,0 +1,50 @@
+"""ApiVersions (API key 18), versions 0 to 4.
+
+Behaviour:
+  * A version above 4 is answered in the v0 body with UNSUPPORTED_VERSION and our own range; the dispatcher does that.
+  * The answer's header is always v0 (KIP-511).
+Deviations from Apache Kafka:
+  * No features are finalised yet, so none is shown: clients then use classic groups and transactions of version 1.
+Version notes:
+  * 3: flexible, client software name and version.  4: features may have a minimum version of 0.
+Source: ApiVersionsRequest.json, ApiVersionsResponse.json; KIP-35, KIP-511.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from broker.api.context import RequestContext
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import ApiVersionsRequest, ApiVersionsResponse
+
+SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+SOFTWARE_SINCE = 3
+
+
+class ApiVersionsHandler:
+    """Tells clients what we speak."""
+
+    api_key = ApiKey.API_VERSIONS
+
+    def __init__(self, versions: Mapping[ApiKey, tuple[int, int]]) -> None:
+        self._keys = [
+            ApiVersionsResponse.ApiVersion(
+                api_key=int(key), min_version=versions[key][0], max_version=versions[key][1]
+            )
+            for key in sorted(versions)
+        ]
+
+    async def handle(self, context: RequestContext, request: ApiVersionsRequest) -> Any:
+        """Answer with the ranges that this listener serves."""
+        error = ErrorCode.NONE
+        if context.version >= SOFTWARE_SINCE:
+            names = (request.client_software_name, request.client_software_version)
+            if not all(name and SOFTWARE_NAME.fullmatch(name) for name in names):
+                error = ErrorCode.INVALID_REQUEST
+        return ApiVersionsResponse(
+            error_code=int(error),
+            api_keys=self._keys if error == ErrorCode.NONE else [],
+            throttle_time_ms=0,
+        )

@@ -1,0 +1,57 @@
+"""CreatePartitions (API key 37), versions 0 to 3.
+
+Behaviour:
+  * The new partitions are open when they are answered.
+Version notes:
+  * 2: flexible.  3: THROTTLING_QUOTA_EXCEEDED (never sent: there are no mutation quotas).
+Source: CreatePartitionsRequest.json, CreatePartitionsResponse.json; KIP-195.
+"""
+
+from collections import Counter
+from typing import Any
+
+from broker.api.context import RequestContext
+from broker.partition.registry import PartitionRegistry
+from metadata.client import MetadataClient
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import CreatePartitionsRequest, CreatePartitionsResponse
+
+OPENING_TIMEOUT_MS = 10_000
+
+
+class CreatePartitionsHandler:
+    """Adds partitions to topics through the controller."""
+
+    api_key = ApiKey.CREATE_PARTITIONS
+
+    def __init__(self, client: MetadataClient, partitions: PartitionRegistry) -> None:
+        self._client = client
+        self._partitions = partitions
+
+    async def handle(self, context: RequestContext, request: CreatePartitionsRequest) -> Any:
+        """Raise the partition count of each topic, or say why not."""
+        del context
+        counts = Counter(topic.name for topic in request.topics)
+        results = []
+        for topic in request.topics:
+            if counts[topic.name] > 1:
+                code, message = ErrorCode.INVALID_REQUEST, "the topic is named more than once"
+            else:
+                code, message = await self._client.create_partitions(
+                    topic.name,
+                    topic.count,
+                    assignments=None
+                    if topic.assignments is None
+                    else [tuple(assignment.broker_ids) for assignment in topic.assignments],
+                    validate_only=request.validate_only,
+                )
+            results.append(
+                CreatePartitionsResponse.CreatePartitionsTopicResult(
+                    name=topic.name, error_code=int(code), error_message=message
+                )
+            )
+        if not request.validate_only:
+            created = [result.name for result in results if result.error_code == 0]
+            await self._partitions.wait_open(created, min(request.timeout_ms, OPENING_TIMEOUT_MS))
+        return CreatePartitionsResponse(throttle_time_ms=0, results=results)

@@ -1,0 +1,118 @@
+"""CreateTopics (API key 19), versions 2 to 7.
+
+Behaviour:
+  * A topic is usable when it is answered: its streams exist and its partitions are open.
+  * Configs are validated; the effective ones are returned (v5+).
+  * A replication factor from 1 up, or -1, is accepted and answered as 1: durability is the WAL's and the bucket's.
+Deviations from Apache Kafka:
+  * INVALID_REPLICATION_FACTOR is answered for 0 and below -1 only.
+Version notes:
+  * 4: -1 for the broker's defaults.  5: flexible, effective configs.  7: topic ids.
+Source: CreateTopicsRequest.json, CreateTopicsResponse.json; KIP-464, KIP-525, KIP-516.
+"""
+
+from collections import Counter
+from typing import Any
+from uuid import UUID
+
+from broker.api.context import RequestContext
+from broker.api.topic_creation import TopicCreation
+from config.describe import describe_topic
+from config.node import NodeConfig
+from metadata.client import NewTopic, TopicResult
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import CreateTopicsRequest, CreateTopicsResponse
+
+NULL_UUID = UUID(int=0)
+REPLICATION_FACTOR = 1
+
+_Result = CreateTopicsResponse.CreatableTopicResult
+_Config = _Result.CreatableTopicConfigs
+
+
+class CreateTopicsHandler:
+    """Creates topics through the controller."""
+
+    api_key = ApiKey.CREATE_TOPICS
+
+    def __init__(self, creation: TopicCreation, config: NodeConfig) -> None:
+        self._creation = creation
+        self._config = config
+
+    async def handle(self, context: RequestContext, request: CreateTopicsRequest) -> Any:
+        """Create each topic, or say why not."""
+        del context
+        repeated = {
+            name
+            for name, count in Counter(topic.name for topic in request.topics).items()
+            if count > 1
+        }
+        wanted = [self._new_topic(topic) for topic in request.topics if topic.name not in repeated]
+        results = await self._creation.create(
+            wanted, validate_only=request.validate_only, timeout_ms=request.timeout_ms
+        )
+        answers = [
+            self._error(name, ErrorCode.INVALID_REQUEST, "the topic is named more than once")
+            for name in sorted(repeated)
+        ]
+        for new_topic, result in zip(wanted, results, strict=True):
+            answers.append(self._answer(new_topic, result))
+        return CreateTopicsResponse(throttle_time_ms=0, topics=answers)
+
+    def _new_topic(self, topic: Any) -> NewTopic:
+        partitions = topic.num_partitions
+        assignments = {
+            assignment.partition_index: tuple(assignment.broker_ids)
+            for assignment in topic.assignments or ()
+        }
+        if partitions == -1 and not assignments:
+            partitions = self._config.log.partitions_default
+        return NewTopic(
+            topic.name,
+            partitions,
+            {config.name: config.value for config in topic.configs or ()},
+            assignments=assignments or None,
+            replication_factor=topic.replication_factor,
+        )
+
+    def _answer(self, new_topic: NewTopic, result: TopicResult) -> Any:
+        if result.error != ErrorCode.NONE:
+            return self._error(result.name, result.error, result.message)
+        entries = describe_topic(new_topic.configs, self._config)
+        partitions = new_topic.partitions
+        if result.topic is not None:
+            partitions = len(result.topic.partitions)
+        elif new_topic.assignments:
+            partitions = len(new_topic.assignments)
+        return _Result(
+            name=result.name,
+            topic_id=result.topic.topic_id if result.topic is not None else NULL_UUID,
+            error_code=0,
+            error_message=None,
+            topic_config_error_code=0,
+            num_partitions=partitions,
+            replication_factor=REPLICATION_FACTOR,
+            configs=[
+                _Config(
+                    name=entry.name,
+                    value=entry.value,
+                    read_only=entry.read_only,
+                    config_source=int(entry.source),
+                    is_sensitive=entry.sensitive,
+                )
+                for entry in entries
+            ],
+        )
+
+    def _error(self, name: str, code: ErrorCode, message: str | None) -> Any:
+        return _Result(
+            name=name,
+            topic_id=NULL_UUID,
+            error_code=int(code),
+            error_message=message,
+            topic_config_error_code=0,
+            num_partitions=-1,
+            replication_factor=-1,
+            configs=[],
+        )

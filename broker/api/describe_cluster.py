@@ -1,0 +1,67 @@
+"""DescribeCluster (API key 60), versions 0 to 2.
+
+Behaviour:
+  * Endpoint type 1 (brokers) only; 2 (controllers) is MISMATCHED_ENDPOINT_TYPE on a broker's listener.
+Version notes:
+  * 1: endpoint type (KIP-919).  2: fenced brokers (KIP-1073).
+Source: DescribeClusterRequest.json, DescribeClusterResponse.json; KIP-700.
+"""
+
+from typing import Any
+
+from broker.api.context import RequestContext
+from broker.cluster_view import ClusterView
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import DescribeClusterRequest, DescribeClusterResponse
+
+BROKERS = 1
+CONTROLLERS = 2
+
+
+class DescribeClusterHandler:
+    """Names the cluster and its brokers."""
+
+    api_key = ApiKey.DESCRIBE_CLUSTER
+
+    def __init__(self, cluster: ClusterView) -> None:
+        self._cluster = cluster
+
+    async def handle(self, context: RequestContext, request: DescribeClusterRequest) -> Any:
+        """Describe the cluster through the listener that was used."""
+        endpoint_type = request.endpoint_type if context.version >= 1 else BROKERS
+        if endpoint_type != BROKERS:
+            mismatched = endpoint_type == CONTROLLERS
+            return self._answer(
+                endpoint_type,
+                ErrorCode.MISMATCHED_ENDPOINT_TYPE
+                if mismatched
+                else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
+                [],
+            )
+        with_fenced = bool(context.version >= 2 and request.include_fenced_brokers)  # noqa: PLR2004
+        fenced = {
+            node_id for node_id, broker in self._cluster.image.brokers.items() if broker.fenced
+        }
+        brokers = [
+            DescribeClusterResponse.DescribeClusterBroker(
+                broker_id=broker.node_id,
+                host=broker.host,
+                port=broker.port,
+                rack=broker.rack,
+                is_fenced=broker.node_id in fenced,
+            )
+            for broker in self._cluster.brokers(context, with_fenced=with_fenced)
+        ]
+        return self._answer(BROKERS, ErrorCode.NONE, brokers)
+
+    def _answer(self, endpoint_type: int, code: ErrorCode, brokers: list[Any]) -> Any:
+        return DescribeClusterResponse(
+            throttle_time_ms=0,
+            error_code=int(code),
+            error_message=None if code == ErrorCode.NONE else "this is a broker's listener",
+            endpoint_type=endpoint_type,
+            cluster_id=self._cluster.image.cluster_id,
+            controller_id=self._cluster.controller_id(),
+            brokers=brokers,
+        )

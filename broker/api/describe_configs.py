@@ -1,0 +1,101 @@
+"""DescribeConfigs (API key 32), versions 1 to 4.
+
+Behaviour:
+  * Topics and brokers: every key with its value, where the value comes from, the chain of synonyms, type and documentation.
+  * A broker resource must name this broker, or nobody for the cluster-wide defaults.
+Deviations from Apache Kafka:
+  * Logger, client-metrics and group resources are refused with INVALID_REQUEST.
+Version notes:
+  * 1: synonyms and source.  3: type and documentation.  4: flexible.
+Source: DescribeConfigsRequest.json, DescribeConfigsResponse.json; KIP-133, KIP-226, KIP-569.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from broker.api.context import RequestContext
+from config.describe import ConfigEntry, describe_broker, describe_topic
+from config.node import NodeConfig
+from metadata.image import MetadataImage
+from metadata.client import MetadataClient
+from metadata.topic_names import is_valid_topic_name
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode, KafkaError
+from protocol.messages import DescribeConfigsRequest, DescribeConfigsResponse
+
+TOPIC, BROKER = 2, 4
+
+_Result = DescribeConfigsResponse.DescribeConfigsResult
+_Entry = _Result.DescribeConfigsResourceResult
+_Synonym = _Entry.DescribeConfigsSynonym
+
+
+class DescribeConfigsHandler:
+    """Shows effective configs."""
+
+    api_key = ApiKey.DESCRIBE_CONFIGS
+
+    def __init__(self, client: MetadataClient, config: NodeConfig) -> None:
+        self._client = client
+        self._config = config
+
+    async def handle(self, context: RequestContext, request: DescribeConfigsRequest) -> Any:
+        """Describe each resource."""
+        del context
+        results = []
+        for resource in request.resources:
+            code, message, entries = ErrorCode.NONE, None, []
+            try:
+                wanted = resource.configuration_keys
+                entries = [
+                    self._entry(entry, request)
+                    for entry in self._describe(resource.resource_type, resource.resource_name)
+                    if wanted is None or entry.name in wanted
+                ]
+            except KafkaError as error:
+                code, message = error.code, str(error)
+            results.append(
+                _Result(
+                    error_code=int(code),
+                    error_message=message,
+                    resource_type=resource.resource_type,
+                    resource_name=resource.resource_name,
+                    configs=entries,
+                )
+            )
+        return DescribeConfigsResponse(throttle_time_ms=0, results=results)
+
+    def _describe(self, resource_type: int, name: str) -> Sequence[ConfigEntry]:
+        image: MetadataImage = self._client.image
+        if resource_type == TOPIC:
+            if not is_valid_topic_name(name):
+                raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"invalid topic name {name!r}")
+            if image.topic(name) is None:
+                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"no topic {name!r}")
+            return describe_topic(image.topic_config(name), self._config)
+        if resource_type == BROKER:
+            if name not in ("", str(self._config.node_id)):
+                raise KafkaError(
+                    ErrorCode.INVALID_REQUEST,
+                    f"this is broker {self._config.node_id}: ask broker {name} itself",
+                )
+            return describe_broker(self._config, image.broker_config(name))
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST, f"resource type {resource_type} is not described here"
+        )
+
+    def _entry(self, entry: ConfigEntry, request: DescribeConfigsRequest) -> Any:
+        synonyms = entry.synonyms if request.include_synonyms else ()
+        return _Entry(
+            name=entry.name,
+            value=None if entry.sensitive else entry.value,
+            read_only=entry.read_only,
+            config_source=int(entry.source),
+            is_sensitive=entry.sensitive,
+            synonyms=[
+                _Synonym(name=synonym.name, value=synonym.value, source=int(synonym.source))
+                for synonym in synonyms
+            ],
+            config_type=int(entry.config_type),
+            documentation=entry.documentation if request.include_documentation else None,
+        )

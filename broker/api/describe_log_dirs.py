@@ -1,0 +1,73 @@
+"""DescribeLogDirs (API key 35), versions 1 to 5.
+
+Behaviour:
+  * One log directory: the bucket. A partition's size is what its data occupies there and in the cache that is not uploaded
+    yet; user interfaces call a cluster without this API offline.
+Deviations from Apache Kafka:
+  * Total and usable bytes are -1: a bucket has no size.
+Version notes:
+  * 2: flexible.  4: total and usable bytes.
+Source: DescribeLogDirsRequest.json, DescribeLogDirsResponse.json; KIP-113, KIP-827.
+"""
+
+from typing import Any
+
+from broker.api.context import RequestContext
+from broker.partition.partition import Partition
+from broker.partition.registry import PartitionRegistry
+from protocol.api_keys import ApiKey
+from protocol.messages import DescribeLogDirsRequest, DescribeLogDirsResponse
+
+_Result = DescribeLogDirsResponse.DescribeLogDirsResult
+_Topic = _Result.DescribeLogDirsTopic
+_Partition = _Topic.DescribeLogDirsPartition
+
+
+class DescribeLogDirsHandler:
+    """Shows how much each partition holds."""
+
+    api_key = ApiKey.DESCRIBE_LOG_DIRS
+
+    def __init__(self, partitions: PartitionRegistry, bucket: str) -> None:
+        self._partitions = partitions
+        self._bucket = bucket
+
+    async def handle(self, context: RequestContext, request: DescribeLogDirsRequest) -> Any:
+        """Describe the partitions asked for, or all of this broker."""
+        del context
+        wanted: set[tuple[str, int]] | None = None
+        if request.topics is not None:
+            wanted = {(topic.topic, index) for topic in request.topics for index in topic.partitions}
+        by_topic: dict[str, list[Partition]] = {}
+        for partition in self._partitions.all():
+            if wanted is None or (partition.topic, partition.index) in wanted:
+                by_topic.setdefault(partition.topic, []).append(partition)
+        topics = [
+            _Topic(
+                name=name,
+                partitions=[
+                    _Partition(
+                        partition_index=partition.index,
+                        partition_size=partition.size_bytes,
+                        offset_lag=0,
+                        is_future_key=False,
+                    )
+                    for partition in sorted(partitions, key=lambda partition: partition.index)
+                ],
+            )
+            for name, partitions in sorted(by_topic.items())
+        ]
+        return DescribeLogDirsResponse(
+            throttle_time_ms=0,
+            error_code=0,
+            results=[
+                _Result(
+                    error_code=0,
+                    log_dir=self._bucket,
+                    topics=topics,
+                    total_bytes=-1,
+                    usable_bytes=-1,
+                    is_cordoned=False,
+                )
+            ],
+        )

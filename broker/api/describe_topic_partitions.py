@@ -1,0 +1,120 @@
+"""DescribeTopicPartitions (API key 75), version 0.
+
+Behaviour:
+  * Topics sorted by name, partitions in order, at most `response_partition_limit` of them, never above 2,000; what did not
+    fit is named by the cursor.
+  * An empty list of topics asks for all.
+Source: DescribeTopicPartitionsRequest.json, DescribeTopicPartitionsResponse.json; KIP-966.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from broker.api.context import RequestContext
+from broker.cluster_view import ClusterView
+from broker.partition.internal_topics import INTERNAL_TOPICS
+from metadata.image import PartitionImage, TopicImage
+from metadata.topic_names import is_valid_topic_name
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+)
+
+PARTITIONS_MAX = 2_000
+NULL_UUID = UUID(int=0)
+
+_Topic = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic
+_Partition = _Topic.DescribeTopicPartitionsResponsePartition
+
+
+class DescribeTopicPartitionsHandler:
+    """Describes topics page by page."""
+
+    api_key = ApiKey.DESCRIBE_TOPIC_PARTITIONS
+
+    def __init__(self, cluster: ClusterView) -> None:
+        self._cluster = cluster
+
+    async def handle(
+        self, context: RequestContext, request: DescribeTopicPartitionsRequest
+    ) -> Any:
+        """Describe from the cursor on."""
+        del context
+        image = self._cluster.image
+        if request.topics:
+            names = sorted({topic.name for topic in request.topics})
+        else:
+            names = sorted(name for name, _ in image.topics_by_name())
+        first_partition = 0
+        if request.cursor is not None:
+            names = [name for name in names if name >= request.cursor.topic_name]
+            if names and names[0] == request.cursor.topic_name:
+                first_partition = request.cursor.partition_index
+        limit = request.response_partition_limit
+        room = min(limit, PARTITIONS_MAX) if limit > 0 else PARTITIONS_MAX
+        answers: list[Any] = []
+        cursor = None
+        for name in names:
+            topic = image.topic(name)
+            if topic is None:
+                answers.append(self._missing(name))
+                continue
+            if room == 0:
+                cursor = (name, 0)
+                break
+            selected = topic.partitions[first_partition : first_partition + room]
+            answers.append(self._describe(topic, selected))
+            room -= len(selected)
+            shown = first_partition + len(selected)
+            first_partition = 0
+            if shown < len(topic.partitions):
+                cursor = (name, shown)
+                break
+        return DescribeTopicPartitionsResponse(
+            throttle_time_ms=0,
+            topics=answers,
+            next_cursor=None
+            if cursor is None
+            else DescribeTopicPartitionsResponse.Cursor(
+                topic_name=cursor[0], partition_index=cursor[1]
+            ),
+        )
+
+    def _describe(self, topic: TopicImage, partitions: tuple[PartitionImage, ...]) -> Any:
+        brokers = self._cluster.image.brokers
+        described = []
+        for partition in partitions:
+            leader = brokers.get(partition.leader)
+            available = leader is not None and not leader.fenced
+            described.append(
+                _Partition(
+                    error_code=0 if available else int(ErrorCode.LEADER_NOT_AVAILABLE),
+                    partition_index=partition.partition,
+                    leader_id=partition.leader if available else -1,
+                    leader_epoch=partition.leader_epoch,
+                    replica_nodes=[partition.leader],
+                    isr_nodes=[partition.leader] if available else [],
+                    eligible_leader_replicas=[],
+                    last_known_elr=[],
+                    offline_replicas=[] if available else [partition.leader],
+                )
+            )
+        return _Topic(
+            error_code=0,
+            name=topic.name,
+            topic_id=topic.topic_id,
+            is_internal=topic.name in INTERNAL_TOPICS,
+            partitions=described,
+        )
+
+    def _missing(self, name: str) -> Any:
+        code = (
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            if is_valid_topic_name(name)
+            else ErrorCode.INVALID_TOPIC_EXCEPTION
+        )
+        return _Topic(
+            error_code=int(code), name=name, topic_id=NULL_UUID, is_internal=False, partitions=[]
+        )

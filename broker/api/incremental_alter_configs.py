@@ -1,0 +1,68 @@
+"""IncrementalAlterConfigs (API key 44), versions 0 and 1.
+
+Behaviour:
+  * SET 0, DELETE 1, and for lists APPEND 2 and SUBTRACT 3, on topics; validated as a whole, resource by resource.
+Deviations from Apache Kafka:
+  * Broker configs are static: changing them is refused with INVALID_REQUEST and the name of the file's key.
+Version notes:
+  * 1: flexible.
+Source: IncrementalAlterConfigsRequest.json, IncrementalAlterConfigsResponse.json; KIP-339.
+"""
+
+from collections import Counter
+from typing import Any
+
+from broker.api.context import RequestContext
+from metadata.client import ConfigOperation, MetadataClient
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
+
+TOPIC = 2
+
+_Response = IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
+
+
+class IncrementalAlterConfigsHandler:
+    """Changes topic configs through the controller."""
+
+    api_key = ApiKey.INCREMENTAL_ALTER_CONFIGS
+
+    def __init__(self, client: MetadataClient) -> None:
+        self._client = client
+
+    async def handle(
+        self, context: RequestContext, request: IncrementalAlterConfigsRequest
+    ) -> Any:
+        """Alter each resource, or say why not."""
+        del context
+        repeated = Counter(
+            (resource.resource_type, resource.resource_name) for resource in request.resources
+        )
+        responses = []
+        for resource in request.resources:
+            key = (resource.resource_type, resource.resource_name)
+            if repeated[key] > 1:
+                code, message = ErrorCode.INVALID_REQUEST, "the resource is named more than once"
+            elif resource.resource_type != TOPIC:
+                code = ErrorCode.INVALID_REQUEST
+                message = "only topics can be altered; broker configs are set in server.properties"
+            else:
+                code, message = await self._client.alter_configs(
+                    resource.resource_type,
+                    resource.resource_name,
+                    [
+                        ConfigOperation(config.name, config.config_operation, config.value)
+                        for config in resource.configs
+                    ],
+                    validate_only=request.validate_only,
+                )
+            responses.append(
+                _Response(
+                    error_code=int(code),
+                    error_message=message,
+                    resource_type=resource.resource_type,
+                    resource_name=resource.resource_name,
+                )
+            )
+        return IncrementalAlterConfigsResponse(throttle_time_ms=0, responses=responses)

@@ -1,0 +1,115 @@
+"""ListOffsets (API key 2), versions 1 to 11.
+
+Behaviour:
+  * Timestamp -1 latest (the high watermark, which is the last stable offset while no transaction is open), -2 earliest,
+    -3 the record with the largest timestamp, -4 earliest local (the log start: nothing is tiered in Kafka's sense),
+    -5 latest tiered and -6 earliest pending upload (always -1), and by timestamp: the first record by offset that is not
+    older, found by the time index and then exactly, inside its batch.
+  * A special value in a version that does not know it is UNSUPPORTED_VERSION for that partition.
+Deviations from Apache Kafka:
+  * `timeout_ms` (v10) is not used: a look-up reads a bounded part of the log.
+Version notes:
+  * 2: isolation level.  4: leader epoch.  6: flexible.  7: -3.  8: -4.  9: -5.  11: -6.
+Source: ListOffsetsRequest.json, ListOffsetsResponse.json; KIP-79, KIP-734, KIP-405, KIP-1005.
+"""
+
+import logging
+from collections import Counter
+from typing import Any
+
+from broker.api.context import RequestContext
+from broker.api.leader_epoch_check import check_leader_epoch
+from broker.partition.offset_search import find_by_timestamp, find_newest
+from broker.partition.partition import Partition
+from broker.partition.registry import PartitionRegistry
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import ListOffsetsRequest, ListOffsetsResponse
+from storage.errors import StorageError
+
+logger = logging.getLogger("headrace.api")
+
+LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
+EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -4, -5, -6
+SINCE_VERSION = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
+
+_Topic = ListOffsetsResponse.ListOffsetsTopicResponse
+_Partition = _Topic.ListOffsetsPartitionResponse
+
+
+class ListOffsetsHandler:
+    """Answers where a partition begins, ends, or reached a point in time."""
+
+    api_key = ApiKey.LIST_OFFSETS
+
+    def __init__(self, partitions: PartitionRegistry) -> None:
+        self._partitions = partitions
+
+    async def handle(self, context: RequestContext, request: ListOffsetsRequest) -> Any:
+        """Look up each partition by itself."""
+        asked = Counter(
+            (topic.name, partition.partition_index)
+            for topic in request.topics
+            for partition in topic.partitions
+        )
+        topics = []
+        for topic in request.topics:
+            answers = []
+            for partition in topic.partitions:
+                if asked[topic.name, partition.partition_index] > 1:
+                    answer = self._error(partition, ErrorCode.INVALID_REQUEST)
+                else:
+                    answer = await self._look_up(context, topic.name, partition)
+                answers.append(answer)
+            topics.append(_Topic(name=topic.name, partitions=answers))
+        return ListOffsetsResponse(throttle_time_ms=0, topics=topics)
+
+    async def _look_up(self, context: RequestContext, topic: str, asked: Any) -> Any:
+        found = self._partitions.find(topic, asked.partition_index)
+        if not isinstance(found, Partition):
+            return self._error(asked, found)
+        code = check_leader_epoch(asked.current_leader_epoch, found)
+        if code != ErrorCode.NONE:
+            return self._error(asked, code)
+        timestamp = asked.timestamp
+        if timestamp < 0 and (
+            timestamp < EARLIEST_PENDING_UPLOAD
+            or context.version < SINCE_VERSION.get(timestamp, 0)
+        ):
+            return self._error(asked, ErrorCode.UNSUPPORTED_VERSION)
+        try:
+            offset, record_timestamp = await self._offset(found, timestamp)
+        except StorageError as error:
+            logger.warning("offset look-up failed", extra={"reason": repr(error)})
+            return self._error(asked, ErrorCode.KAFKA_STORAGE_ERROR)
+        epoch = -1 if offset < 0 else found.epoch_of(offset)
+        return _Partition(
+            partition_index=asked.partition_index,
+            error_code=0,
+            timestamp=record_timestamp,
+            offset=offset,
+            leader_epoch=epoch,
+        )
+
+    async def _offset(self, partition: Partition, timestamp: int) -> tuple[int, int]:
+        """(offset, its timestamp or -1)."""
+        if timestamp == LATEST:
+            return partition.last_stable_offset, -1
+        if timestamp in (EARLIEST, EARLIEST_LOCAL):
+            return partition.log_start_offset, -1
+        if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
+            return -1, -1
+        if timestamp == MAX_TIMESTAMP:
+            found = await find_newest(partition)
+        else:
+            found = await find_by_timestamp(partition, timestamp)
+        return found if found is not None else (-1, -1)
+
+    def _error(self, asked: Any, code: ErrorCode) -> Any:
+        return _Partition(
+            partition_index=asked.partition_index,
+            error_code=int(code),
+            timestamp=-1,
+            offset=-1,
+            leader_epoch=-1,
+        )

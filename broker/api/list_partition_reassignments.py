@@ -1,0 +1,30 @@
+"""ListPartitionReassignments (API key 46), version 0.
+
+Behaviour:
+  * Always empty: a partition moves in one step of metadata, so none is ever seen under way.
+Source: ListPartitionReassignmentsRequest.json, ListPartitionReassignmentsResponse.json; KIP-455.
+"""
+
+from typing import Any
+
+from broker.api.context import RequestContext
+from protocol.api_keys import ApiKey
+from protocol.messages import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+)
+
+
+class ListPartitionReassignmentsHandler:
+    """Answers the question that topic tools ask before they describe."""
+
+    api_key = ApiKey.LIST_PARTITION_REASSIGNMENTS
+
+    async def handle(
+        self, context: RequestContext, request: ListPartitionReassignmentsRequest
+    ) -> Any:
+        """Nothing is being reassigned."""
+        del context, request
+        return ListPartitionReassignmentsResponse(
+            throttle_time_ms=0, error_code=0, error_message=None, topics=[]
+        )

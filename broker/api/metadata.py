@@ -1,0 +1,133 @@
+"""Metadata (API key 3), versions 0 to 13.
+
+Behaviour:
+  * Brokers are named by the address of the listener that the request came in by; when nothing is advertised, by the
+    address that the client used.
+  * A topic that does not exist and may be created (request flag and `auto.create.topics.enable`) is created, and the answer
+    already shows it.
+Deviations from Apache Kafka:
+  * Kafka's first answer for a topic under creation is UNKNOWN_TOPIC_OR_PARTITION; ours waits for the creation instead.
+  * Replicas and ISR are the leader alone: durability is the WAL's and the bucket's.
+Version notes:
+  * 1: null asks for all topics.  4: allow_auto_topic_creation.  7: leader epoch.  9: flexible.  10: topic ids.
+    12: look-up by topic id.  13: top-level error.
+Source: MetadataRequest.json, MetadataResponse.json; KIP-516, KIP-1102.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from broker.api.context import RequestContext
+from broker.api.topic_creation import TopicCreation
+from broker.cluster_view import ClusterView
+from broker.partition.internal_topics import INTERNAL_TOPICS
+from metadata.image import TopicImage
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import MetadataRequest, MetadataResponse
+
+AUTO_CREATION_FLAG_SINCE = 4
+LOOKUP_BY_ID_SINCE = 12
+NULL_UUID = UUID(int=0)
+
+_Topic = MetadataResponse.MetadataResponseTopic
+_Partition = _Topic.MetadataResponsePartition
+
+
+class MetadataHandler:
+    """Answers with brokers, topics and leaders of the newest image."""
+
+    api_key = ApiKey.METADATA
+
+    def __init__(self, cluster: ClusterView, creation: TopicCreation) -> None:
+        self._cluster = cluster
+        self._creation = creation
+
+    async def handle(self, context: RequestContext, request: MetadataRequest) -> Any:
+        """Describe the topics asked for, or all."""
+        if request.topics is None or (context.version == 0 and not request.topics):
+            image = self._cluster.image
+            topics = [self._describe(topic) for _, topic in sorted(image.topics_by_name())]
+        else:
+            topics = await self._asked_for(context, request)
+        return MetadataResponse(
+            throttle_time_ms=0,
+            brokers=[
+                MetadataResponse.MetadataResponseBroker(
+                    node_id=broker.node_id, host=broker.host, port=broker.port, rack=broker.rack
+                )
+                for broker in self._cluster.brokers(context)
+            ],
+            cluster_id=self._cluster.image.cluster_id,
+            controller_id=self._cluster.controller_id(),
+            topics=topics,
+            error_code=0,
+        )
+
+    async def _asked_for(self, context: RequestContext, request: MetadataRequest) -> list[Any]:
+        by_id_allowed = context.version >= LOOKUP_BY_ID_SINCE
+        if not by_id_allowed and any(
+            topic.name is None or topic.topic_id not in (None, NULL_UUID)
+            for topic in request.topics
+        ):
+            return [
+                self._error(ErrorCode.INVALID_REQUEST, topic.name or "", topic.topic_id)
+                for topic in request.topics
+            ]
+        may_create = context.version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
+        if may_create:
+            await self._create_missing(context, request)
+        answers = []
+        for topic in request.topics:
+            if topic.name is None:
+                found = self._cluster.image.topic_by_id(topic.topic_id)
+                code = ErrorCode.UNKNOWN_TOPIC_ID
+            else:
+                found = self._cluster.image.topic(topic.name)
+                code = self._creation.why_missing(topic.name)
+            if found is not None:
+                answers.append(self._describe(found))
+            else:
+                answers.append(self._error(code, topic.name, topic.topic_id))
+        return answers
+
+    async def _create_missing(self, context: RequestContext, request: MetadataRequest) -> None:
+        image = self._cluster.image
+        names = {topic.name for topic in request.topics if topic.name is not None}
+        missing = sorted(name for name in names if image.topic(name) is None)
+        if missing:
+            await self._creation.create_automatically(missing)
+
+    def _describe(self, topic: TopicImage) -> Any:
+        brokers = self._cluster.image.brokers
+        partitions = []
+        for partition in topic.partitions:
+            leader = brokers.get(partition.leader)
+            available = leader is not None and not leader.fenced
+            partitions.append(
+                _Partition(
+                    error_code=0 if available else int(ErrorCode.LEADER_NOT_AVAILABLE),
+                    partition_index=partition.partition,
+                    leader_id=partition.leader if available else -1,
+                    leader_epoch=partition.leader_epoch,
+                    replica_nodes=[partition.leader],
+                    isr_nodes=[partition.leader] if available else [],
+                    offline_replicas=[] if available else [partition.leader],
+                )
+            )
+        return _Topic(
+            error_code=0,
+            name=topic.name,
+            topic_id=topic.topic_id,
+            is_internal=topic.name in INTERNAL_TOPICS,
+            partitions=partitions,
+        )
+
+    def _error(self, code: ErrorCode, name: str | None, topic_id: UUID | None) -> Any:
+        return _Topic(
+            error_code=int(code),
+            name=name,
+            topic_id=topic_id or NULL_UUID,
+            is_internal=False,
+            partitions=[],
+        )

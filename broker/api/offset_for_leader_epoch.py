@@ -1,0 +1,57 @@
+"""OffsetForLeaderEpoch (API key 23), versions 2 to 4.
+
+Behaviour:
+  * The largest epoch at or below the one asked for that has data, and its end offset; (-1, -1) when there is none.
+Version notes:
+  * 3: replica id.  4: flexible.
+Source: OffsetForLeaderEpochRequest.json, OffsetForLeaderEpochResponse.json; KIP-101, KIP-279, KIP-320.
+"""
+
+from typing import Any
+
+from broker.api.context import RequestContext
+from broker.api.leader_epoch_check import check_leader_epoch
+from broker.partition.partition import Partition
+from broker.partition.registry import PartitionRegistry
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
+
+_Topic = OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult
+_End = _Topic.EpochEndOffset
+
+
+class OffsetForLeaderEpochHandler:
+    """Tells consumers whether the log that they read is still the log."""
+
+    api_key = ApiKey.OFFSET_FOR_LEADER_EPOCH
+
+    def __init__(self, partitions: PartitionRegistry) -> None:
+        self._partitions = partitions
+
+    async def handle(self, context: RequestContext, request: OffsetForLeaderEpochRequest) -> Any:
+        """Look up each partition."""
+        del context
+        return OffsetForLeaderEpochResponse(
+            throttle_time_ms=0,
+            topics=[
+                _Topic(
+                    topic=topic.topic,
+                    partitions=[self._look_up(topic.topic, asked) for asked in topic.partitions],
+                )
+                for topic in request.topics
+            ],
+        )
+
+    def _look_up(self, topic: str, asked: Any) -> Any:
+        found = self._partitions.find(topic, asked.partition)
+        code, epoch, end_offset = ErrorCode.NONE, -1, -1
+        if isinstance(found, Partition):
+            code = check_leader_epoch(asked.current_leader_epoch, found)
+            if code == ErrorCode.NONE:
+                epoch, end_offset = found.end_offset_of_epoch(asked.leader_epoch)
+        else:
+            code = found
+        return _End(
+            error_code=int(code), partition=asked.partition, leader_epoch=epoch, end_offset=end_offset
+        )

@@ -1,0 +1,82 @@
+"""What one operation on a shard brings about.
+
+The shard replays each record in the moment it decides on it, so the next operation sees it; but nobody is told anything of it before
+the records of this and all earlier decisions are durable. When they cannot be made durable, the shard is thrown away and
+loaded from the log again: memory never holds what the log does not.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+from broker.coordinator.group.requests import Instant, JoinResult, SyncResult
+from broker.coordinator.records import CoordinatorRecord
+
+T = TypeVar("T")
+
+
+class JoinAnswer(NamedTuple):
+    """The answer to the JoinGroup that came with this token."""
+
+    token: int
+    result: JoinResult
+
+
+class SyncAnswer(NamedTuple):
+    """The answer to the SyncGroup that came with this token."""
+
+    token: int
+    result: SyncResult
+
+
+class GroupEvent(NamedTuple):
+    """Something that an operator may want to read in the log."""
+
+    group_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision(Generic[T]):
+    """Records to append as one batch, and what may be said once they are durable."""
+
+    response: T
+    records: list[CoordinatorRecord]
+    joins: list[JoinAnswer]
+    syncs: list[SyncAnswer]
+    events: list[GroupEvent]
+
+
+class Turn:
+    """One operation on a shard: when it takes place, and what it has brought about so far."""
+
+    __slots__ = ("_events", "_joins", "_records", "_replay", "_syncs", "now")
+
+    def __init__(self, now: Instant, replay: Callable[[CoordinatorRecord], None]) -> None:
+        self.now = now
+        self._replay = replay
+        self._records: list[CoordinatorRecord] = []
+        self._joins: list[JoinAnswer] = []
+        self._syncs: list[SyncAnswer] = []
+        self._events: list[GroupEvent] = []
+
+    def persist(self, record: CoordinatorRecord) -> None:
+        """Change what survives a restart: the record is replayed here and appended by the driver."""
+        self._records.append(record)
+        self._replay(record)
+
+    def answer_join(self, token: int, result: JoinResult) -> None:
+        """Answer a JoinGroup, once this decision is durable."""
+        self._joins.append(JoinAnswer(token, result))
+
+    def answer_sync(self, token: int, result: SyncResult) -> None:
+        """Answer a SyncGroup, once this decision is durable."""
+        self._syncs.append(SyncAnswer(token, result))
+
+    def note(self, group_id: str, text: str) -> None:
+        """Tell the operator."""
+        self._events.append(GroupEvent(group_id, text))
+
+    def decide(self, response: T) -> Decision[T]:
+        """Close the turn."""
+        return Decision(response, self._records, self._joins, self._syncs, self._events)

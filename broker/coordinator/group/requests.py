@@ -1,0 +1,172 @@
+"""What is asked of a group shard and what it answers, free of the wire format and its versions.
+
+A JoinGroup and a SyncGroup may be parked: they come with a token, an integer that the caller chose, and are answered with it,
+by that decision or a later one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from broker.coordinator.records import OffsetCommitValue
+from protocol.errors import ErrorCode
+
+NO_MEMBER_ID: Final = ""
+NO_GENERATION: Final = -1
+DEFAULT_RETENTION: Final = -1
+
+
+class Instant(NamedTuple):
+    """Now, on two clocks: timers run on the first, records and retention on the second."""
+
+    elapsed_ms: int  # monotonic, of any origin
+    wall_ms: int  # since the epoch
+
+
+class JoinProtocol(NamedTuple):
+    """A protocol (assignor) that a member supports; its metadata is opaque."""
+
+    name: str
+    metadata: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinRequest:
+    """JoinGroup. Timeouts in ms."""
+
+    group_id: str
+    member_id: str
+    new_member_id: str  # becomes the member's id when it has none; unique
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocol_type: str
+    protocols: tuple[JoinProtocol, ...]
+    group_instance_id: str | None = None
+    reason: str = ""
+    two_step: bool = True  # v4+: a dynamic member is first told its id and joins again with it (KIP-394)
+    knows_skip_assignment: bool = True  # v9+ (KIP-814)
+
+
+class JoinedMember(NamedTuple):
+    """A member as its leader sees it."""
+
+    member_id: str
+    group_instance_id: str | None
+    metadata: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinResult:
+    """Answer to a JoinGroup."""
+
+    member_id: str
+    error: ErrorCode = ErrorCode.NONE
+    generation: int = NO_GENERATION
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader: str = NO_MEMBER_ID
+    skip_assignment: bool = False
+    members: tuple[JoinedMember, ...] = ()  # the leader's answer only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncRequest:
+    """SyncGroup; a protocol that is None is not compared (before v5)."""
+
+    group_id: str
+    member_id: str
+    generation: int
+    group_instance_id: str | None = None
+    protocol_type: str | None = None
+    protocol: str | None = None
+    assignments: Sequence[tuple[str, bytes]] = ()  # member id and its assignment; the leader's only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncResult:
+    """Answer to a SyncGroup."""
+
+    error: ErrorCode = ErrorCode.NONE
+    protocol_type: str | None = None
+    protocol: str | None = None
+    assignment: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatRequest:
+    """Heartbeat."""
+
+    group_id: str
+    member_id: str
+    generation: int
+    group_instance_id: str | None = None
+
+
+class LeavingMember(NamedTuple):
+    """A member to remove; without a member id, whoever holds the instance id (an administrator's removal)."""
+
+    member_id: str
+    group_instance_id: str | None = None
+    reason: str = ""
+
+
+class OffsetEntry(NamedTuple):
+    """One offset to commit."""
+
+    topic: str
+    partition: int
+    offset: int
+    leader_epoch: int
+    metadata: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitRequest:
+    """OffsetCommit, without the partitions that do not exist."""
+
+    group_id: str
+    entries: Sequence[OffsetEntry]
+    member_id: str = NO_MEMBER_ID
+    generation: int = NO_GENERATION
+    group_instance_id: str | None = None
+    retention_time_ms: int = DEFAULT_RETENTION  # v2 to 4
+    knows_group_id_not_found: bool = True  # v9+
+
+
+class CommittedOffset(NamedTuple):
+    """An answer to OffsetFetch; `value` None when nothing is committed."""
+
+    topic: str
+    partition: int
+    value: OffsetCommitValue | None
+
+
+class DescribedMember(NamedTuple):
+    """A member as DescribeGroups shows it."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    metadata: bytes
+    assignment: bytes
+
+
+class DescribedGroup(NamedTuple):
+    """A group as DescribeGroups shows it."""
+
+    group_id: str
+    state: str
+    protocol_type: str
+    protocol: str
+    members: tuple[DescribedMember, ...]
+
+
+class ListedGroup(NamedTuple):
+    """A group as ListGroups shows it."""
+
+    group_id: str
+    protocol_type: str
+    state: str

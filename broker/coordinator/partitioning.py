@@ -1,0 +1,28 @@
+"""Which partition of `__consumer_offsets` a group belongs to.
+
+Source: `GroupCoordinatorService.partitionFor`; `java.lang.String.hashCode`.
+"""
+
+from typing import Final
+
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+_INT32_MIN: Final = -(2**31)
+
+
+def java_string_hash(text: str) -> int:
+    """Compute Java's `String.hashCode`: over UTF-16 code units, wrapped to a signed 32-bit integer."""
+    value = 0
+    if text.isascii():
+        for byte in text.encode("ascii"):
+            value = (31 * value + byte) & 0xFFFFFFFF
+    else:
+        units = text.encode("utf-16-be", "surrogatepass")
+        for index in range(0, len(units), 2):
+            value = (31 * value + (units[index] << 8 | units[index + 1])) & 0xFFFFFFFF
+    return value - 2**32 if value >= 2**31 else value
+
+
+def partition_for_group(group_id: str, partition_count: int) -> int:
+    """Give the partition that holds this group; Kafka's `abs` maps the smallest integer to 0."""
+    value = java_string_hash(group_id)
+    return (0 if value == _INT32_MIN else abs(value)) % partition_count

@@ -1,0 +1,69 @@
+"""What the group coordinator needs of the broker around it."""
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+from uuid import UUID
+
+
+class CoordinatorLog(Protocol):
+    """One partition of `__consumer_offsets`, led by this broker."""
+
+    async def append(self, batch: bytearray) -> int:
+        """Append one record batch (magic 2, base offset 0); the buffer is the log's from then on.
+
+        Returns the base offset once the batch is durable and acknowledged. Raises when it is not: the outcome is
+        then unknown, and the caller reads the log again before it relies on anything.
+        """
+        ...
+
+    def read(self) -> AsyncIterator[memoryview]:
+        """Give every record batch from the log start to the end as of now, in order.
+
+        A view is valid until the next one is asked for; it holds one or more whole batches.
+        """
+        ...
+
+
+class CoordinatorLogs(Protocol):
+    """The internal topic as this broker sees it."""
+
+    @property
+    def partition_count(self) -> int:
+        """How many partitions the topic has, or will have when it is created."""
+        ...
+
+    def partition_for(self, group_id: str) -> int:
+        """Give the partition of a group, see `partitioning.partition_for_group`."""
+        ...
+
+    def log(self, partition: int) -> CoordinatorLog | None:
+        """Give the log of a partition; None when this broker does not lead it."""
+        ...
+
+    async def ensure_topic(self) -> None:
+        """Create `__consumer_offsets` when it does not exist."""
+        ...
+
+
+class TopicDirectory(Protocol):
+    """Which topics exist."""
+
+    def partition_exists(self, name: str, partition: int) -> bool:
+        """Whether there is such a partition."""
+        ...
+
+    def name_of(self, topic_id: UUID) -> str | None:
+        """Give the name of a topic id; None when unknown."""
+        ...
+
+    def id_of(self, name: str) -> UUID | None:
+        """Give the id of a topic; None when unknown."""
+        ...
+
+
+class CoordinatorNodes(Protocol):
+    """Where coordinators are."""
+
+    def coordinator_node(self, group_id: str, listener: str) -> tuple[int, str, int] | None:
+        """Give node id, host and port of the leader of a group's partition on a listener; None when there is none."""
+        ...

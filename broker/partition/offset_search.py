@@ -1,0 +1,44 @@
+"""Finding records by time: the index narrows, batch headers select, the records of one batch decide."""
+
+from broker.partition.append_rules import DECOMPRESSED_BYTES_MAX
+from broker.partition.partition import Partition
+from protocol.records.batch import BatchHeader
+from protocol.records.record import decode_records
+from storage.record_batch import StreamRecordBatch
+
+READ_BYTES = 4 * 1024 * 1024
+
+
+async def find_by_timestamp(partition: Partition, timestamp_ms: int) -> tuple[int, int] | None:
+    """(offset, timestamp) of the first record by offset that is not older than `timestamp_ms`; None if none is."""
+    start = partition.state.times.start_of_search(timestamp_ms)
+    if start is None:
+        return None
+    offset = max(start, partition.log_start_offset)
+    while offset < partition.high_watermark:
+        for batch in await partition.read(offset, READ_BYTES):
+            offset = batch.base_offset + batch.count
+            if BatchHeader.parse(batch.payload).max_timestamp < timestamp_ms:
+                continue
+            for record_offset, record_timestamp in _timestamps(batch):
+                if record_timestamp >= timestamp_ms:
+                    return record_offset, record_timestamp
+    return None
+
+
+async def find_newest(partition: Partition) -> tuple[int, int] | None:
+    """(offset, timestamp) of the first record with the largest timestamp; None when the log has none."""
+    newest = partition.state.times.max_timestamp_offset
+    if not partition.log_start_offset <= newest < partition.high_watermark:
+        return None
+    batch = (await partition.read(newest, 1))[0]
+    return max(_timestamps(batch), key=lambda found: (found[1], -found[0]))
+
+
+def _timestamps(batch: StreamRecordBatch) -> list[tuple[int, int]]:
+    return [
+        (record.offset, record.timestamp_ms)
+        for record in decode_records(
+            batch.payload, decompressed_bytes_max=DECOMPRESSED_BYTES_MAX
+        )
+    ]
