@@ -1,0 +1,42 @@
+"""Options of the test run, and the rule for components that are missing."""
+
+import os
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from pipeline.java import NoJavaError
+from tests.environment.paths import MissingComponentError
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add our options to pytest's."""
+    group = parser.getgroup("headrace")
+    group.addoption(
+        "--against",
+        choices=["headrace", "kafka"],
+        default="headrace",
+        help="the broker that the client tests drive; kafka shows that a test is right",
+    )
+    group.addoption("--crash-rounds", type=int, default=20, help="kills in the crash test")
+    group.addoption("--crash-seed", type=int, default=None, help="repeat a run of the crash test")
+
+
+@pytest.fixture(scope="session")
+def component() -> Callable[[Callable[[], object]], None]:
+    """Make sure that a component is here: `component(minio_program)` installs it if need be.
+
+    A test whose component cannot be installed is skipped, with the instruction that helps. Under
+    HEADRACE_REQUIRE_ALL, which `make test` sets, it fails.
+    """
+
+    def require(provide: Callable[[], object]) -> None:
+        try:
+            provide()
+        except (MissingComponentError, NoJavaError, subprocess.CalledProcessError) as error:
+            if os.environ.get("HEADRACE_REQUIRE_ALL"):
+                pytest.fail(str(error))
+            pytest.skip(str(error))
+
+    return require

@@ -1,0 +1,121 @@
+"""Headrace in another process, as its users run it."""
+
+import json
+import os
+import sys
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tests.environment.paths import ROOT
+from tests.environment.ports import free_port
+from tests.environment.processes import ServerProcess
+
+
+class HeadraceProcess:
+    """One node with its data in `directory`, on free ports of the loopback interface.
+
+    It is started from `server.properties` that this class writes, or, when `arguments` are given, with
+    exactly these. Everything that it writes to standard output and error is in `process.log`.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        overrides: Mapping[str, str] | None = None,
+        dev_arguments: Sequence[str] | None = None,
+    ) -> None:
+        self.port = free_port()
+        self.admin_port = free_port()
+        self.bootstrap = f"127.0.0.1:{self.port}"
+        self.directory = directory
+        self._settings = {**self._default_settings(), **(overrides or {})}
+        self.process = ServerProcess(
+            self._command(dev_arguments),
+            log=directory / "headrace.log",
+            environment=os.environ,
+            directory=ROOT,
+        )
+
+    def start(self, *, timeout_s: float = 60) -> None:
+        """Start the broker and wait until it says that it is ready."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        lines = [f"{key}={value}" for key, value in self._settings.items()]
+        (self.directory / "server.properties").write_text("\n".join([*lines, ""]))
+        self.process.start()
+        self.process.wait_for_url(self.admin_url("/readyz"), timeout_s=timeout_s)
+
+    def stop(self) -> None:
+        """Shut the broker down in an orderly way."""
+        status = self.process.terminate()
+        assert status == 0, f"an orderly shutdown ended with {status}"
+
+    def kill(self) -> None:
+        """Kill the broker: nothing in it can run any more."""
+        self.process.kill()
+
+    def restart(self) -> None:
+        """Stop the broker and start it again on the same data and ports."""
+        self.stop()
+        self.start()
+
+    def __enter__(self) -> Self:
+        """Start the broker."""
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop the broker, if it runs."""
+        if self.process.is_running:
+            self.stop()
+
+    def admin_url(self, path: str) -> str:
+        """Return the URL of a page of the admin endpoint."""
+        return f"http://127.0.0.1:{self.admin_port}{path}"
+
+    def get(self, path: str) -> str:
+        """Return a page of the admin endpoint."""
+        with urllib.request.urlopen(self.admin_url(path), timeout=10) as answer:
+            return answer.read().decode()
+
+    def metrics(self) -> dict[str, float]:
+        """Return all samples of /metrics by name; those of one name with several labels are added up."""
+        samples: dict[str, float] = {}
+        for line in self.get("/metrics").splitlines():
+            if line and not line.startswith("#"):
+                series, value = line.rsplit(" ", 1)
+                name = series.partition("{")[0]
+                samples[name] = samples.get(name, 0.0) + float(value)
+        return samples
+
+    def log_events(self) -> list[dict[str, object]]:
+        """Return the structured log lines so far."""
+        text = self.process.log.read_text(errors="replace")
+        return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+    def _command(self, dev_arguments: Sequence[str] | None) -> list[str]:
+        start = [sys.executable, "-m", "broker"]
+        if dev_arguments is None:
+            return [*start, "server", "--config", str(self.directory / "server.properties")]
+        ports = ("--port", str(self.port), "--admin-port", str(self.admin_port))
+        return [*start, "dev", *ports, "--data-dir", str(self.directory / "data"), *dev_arguments]
+
+    def _default_settings(self) -> dict[str, str]:
+        data = self.directory / "data"
+        return {
+            "node.id": "1",
+            "process.roles": "broker,controller",
+            "listeners": f"PLAINTEXT://{self.bootstrap}",
+            "log.dirs": str(data),
+            "s3.data.buckets": f"0@file://{data / 'bucket'}",
+            "s3.wal.path": f"0@file://{data / 'wal'}?capacity={256 << 20}",
+            "admin.port": str(self.admin_port),
+        }
