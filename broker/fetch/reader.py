@@ -1,0 +1,164 @@
+"""Reading many partitions for one Fetch: limits, the at-least-one rule, and what is in memory or not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from uuid import UUID
+
+from broker.api.leader_epoch_check import check_leader_epoch
+from broker.partition.partition import Partition
+from broker.partition.registry import PartitionRegistry
+from protocol.errors import ErrorCode
+from storage.errors import (
+    CorruptObjectError,
+    EngineFailedError,
+    FencedError,
+    OffsetOutOfRangeError,
+    StorageError,
+)
+from storage.record_batch import StreamRecordBatch
+
+
+class FetchTarget(NamedTuple):
+    """One partition that a fetch asks for."""
+
+    topic: str | None  # None when the id is unknown
+    topic_id: UUID | None
+    index: int
+    current_leader_epoch: int
+    fetch_offset: int
+    bytes_max: int
+
+
+@dataclass(slots=True)
+class PartitionRead:
+    """What was found for one target."""
+
+    target: FetchTarget
+    error: ErrorCode = ErrorCode.NONE
+    partition: Partition | None = None
+    high_watermark: int = -1
+    log_start_offset: int = -1
+    batches: Sequence[StreamRecordBatch] = ()
+    size_bytes: int = 0
+    is_cold: bool = False  # its data is not in memory; not read yet
+
+
+@dataclass(slots=True)
+class ReadResult:
+    """All targets of a fetch, in the order of the request."""
+
+    reads: list[PartitionRead] = field(default_factory=list)
+    size_bytes: int = 0
+    has_error: bool = False
+    has_cold: bool = False
+
+
+class FetchReader:
+    """Reads targets in request order.
+
+    The first partition that has data returns at least one whole batch whatever its size, so that a consumer always
+    makes progress (KIP-74); from then on the limits are strict.
+    """
+
+    def __init__(self, partitions: PartitionRegistry) -> None:
+        self._partitions = partitions
+
+    def read_cached(
+        self, targets: Sequence[FetchTarget], bytes_max: int, *, by_id: bool
+    ) -> ReadResult:
+        """Read what is in memory, without waiting; partitions that are not are marked cold."""
+        result = ReadResult()
+        for target in targets:
+            read = self._locate(target, by_id=by_id)
+            result.reads.append(read)
+            if read.error != ErrorCode.NONE:
+                result.has_error = True
+                continue
+            assert read.partition is not None
+            if target.fetch_offset >= read.high_watermark:
+                continue
+            budget = min(bytes_max - result.size_bytes, target.bytes_max)
+            if result.size_bytes and budget <= 0:
+                continue
+            batches = read.partition.read_cached(target.fetch_offset, budget)
+            if batches is None:
+                read.is_cold = True
+                result.has_cold = True
+            else:
+                self._take(result, read, batches, budget)
+        return result
+
+    async def read(
+        self, targets: Sequence[FetchTarget], bytes_max: int, *, by_id: bool
+    ) -> ReadResult:
+        """Read every target, from the bucket where need be."""
+        result = ReadResult()
+        for target in targets:
+            read = self._locate(target, by_id=by_id)
+            result.reads.append(read)
+            if read.error == ErrorCode.NONE and target.fetch_offset < read.high_watermark:
+                await self._read_one(result, read, bytes_max)
+            if read.error != ErrorCode.NONE:
+                result.has_error = True
+        return result
+
+    async def _read_one(self, result: ReadResult, read: PartitionRead, bytes_max: int) -> None:
+        target, partition = read.target, read.partition
+        assert partition is not None
+        budget = min(bytes_max - result.size_bytes, target.bytes_max)
+        if result.size_bytes and budget <= 0:
+            return
+        try:
+            batches = partition.read_cached(target.fetch_offset, budget)
+            if batches is None:
+                batches = await partition.read(target.fetch_offset, budget)
+        except OffsetOutOfRangeError:
+            read.error = ErrorCode.OFFSET_OUT_OF_RANGE
+        except (FencedError, EngineFailedError):
+            read.error = ErrorCode.NOT_LEADER_OR_FOLLOWER
+        except CorruptObjectError:
+            read.error = ErrorCode.CORRUPT_MESSAGE
+        except StorageError:
+            read.error = ErrorCode.KAFKA_STORAGE_ERROR
+        else:
+            self._take(result, read, batches, budget)
+
+    def _take(
+        self,
+        result: ReadResult,
+        read: PartitionRead,
+        batches: Sequence[StreamRecordBatch],
+        budget: int,
+    ) -> None:
+        """Keep what fits; the first batch of the whole answer always does."""
+        size = 0
+        count = 0
+        for batch in batches:
+            size_after = size + len(batch.payload)
+            if size_after > budget and (count or result.size_bytes):
+                break
+            size = size_after
+            count += 1
+        read.batches = batches if count == len(batches) else batches[:count]
+        read.size_bytes = size
+        result.size_bytes += size
+
+    def _locate(self, target: FetchTarget, *, by_id: bool) -> PartitionRead:
+        read = PartitionRead(target)
+        if by_id:
+            found = self._partitions.find_by_id(target.topic_id, target.index)
+        else:
+            found = self._partitions.find(target.topic or "", target.index)
+        if not isinstance(found, Partition):
+            read.error = found
+            return read
+        read.partition = found
+        read.error = check_leader_epoch(target.current_leader_epoch, found)
+        read.high_watermark = found.high_watermark
+        read.log_start_offset = found.log_start_offset
+        if read.error == ErrorCode.NONE and not (
+            found.log_start_offset <= target.fetch_offset <= found.log_end_offset
+        ):
+            read.error = ErrorCode.OFFSET_OUT_OF_RANGE
+        return read
