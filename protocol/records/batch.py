@@ -1,0 +1,198 @@
+"""The header of a record batch (magic 2), and what may be changed in it without decoding records.
+
+| offset | bytes | type | field | covered by crc |
+|---|---|---|---|---|
+| 0 | 8 | int64 | base_offset | no |
+| 8 | 4 | int32 | batch_length: bytes after this field | no |
+| 12 | 4 | int32 | partition_leader_epoch | no |
+| 16 | 1 | int8 | magic = 2 | no |
+| 17 | 4 | uint32 | crc: CRC-32C of everything from offset 21 on | |
+| 21 | 2 | int16 | attributes, see below | yes |
+| 23 | 4 | int32 | last_offset_delta | yes |
+| 27 | 8 | int64 | base_timestamp, ms | yes |
+| 35 | 8 | int64 | max_timestamp, ms | yes |
+| 43 | 8 | int64 | producer_id, -1: none | yes |
+| 51 | 2 | int16 | producer_epoch | yes |
+| 53 | 4 | int32 | base_sequence | yes |
+| 57 | 4 | int32 | records_count | yes |
+| 61 | .. | | records, compressed as one block | yes |
+
+Attributes: bits 0 to 2 codec, 3 timestamp type (0 create time, 1 log append time), 4 transactional,
+5 control, 6 base_timestamp is a delete horizon (compacted topics). Everything is big-endian.
+
+The magic byte of the older formats stands at offset 16 as well, so a header of any format parses
+far enough to be told apart.
+
+Source: DefaultRecordBatch.java of Apache Kafka 4.3.
+"""
+
+from collections.abc import Iterator
+from struct import Struct
+from typing import Final, NamedTuple
+
+from crc32c import crc32c
+
+from protocol.records.errors import CorruptBatchError
+
+Buffer = bytes | bytearray | memoryview
+
+MAGIC: Final = 2
+HEADER_BYTES: Final = 61
+LENGTH_OVERHEAD_BYTES: Final = 12  # what batch_length does not count
+NO_PRODUCER_ID: Final = -1
+NO_SEQUENCE: Final = -1
+
+CODEC_MASK: Final = 0x07
+LOG_APPEND_TIME_FLAG: Final = 0x08
+TRANSACTIONAL_FLAG: Final = 0x10
+CONTROL_FLAG: Final = 0x20
+DELETE_HORIZON_FLAG: Final = 0x40
+
+_HEADER: Final = Struct(">qiibIhiqqqhii")
+_INT64: Final = Struct(">q")
+_INT32: Final = Struct(">i")
+_INT16: Final = Struct(">h")
+_CRC: Final = Struct(">I")
+_LEADER_EPOCH_OFFSET: Final = 12
+_CRC_OFFSET: Final = 17
+_ATTRIBUTES_OFFSET: Final = 21
+_MAX_TIMESTAMP_OFFSET: Final = 35
+_SEQUENCE_MODULUS: Final = 1 << 31
+
+assert _HEADER.size == HEADER_BYTES
+
+
+class BatchHeader(NamedTuple):
+    """The 61 bytes as they stand; nothing is checked. Times in ms."""
+
+    base_offset: int
+    batch_length: int
+    partition_leader_epoch: int
+    magic: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    records_count: int
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the whole batch, header included."""
+        return self.batch_length + LENGTH_OVERHEAD_BYTES
+
+    @property
+    def last_offset(self) -> int:
+        """Offset of the last record (of the last one ever, where compaction has removed it)."""
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def next_offset(self) -> int:
+        """First offset after the batch."""
+        return self.base_offset + self.last_offset_delta + 1
+
+    @property
+    def codec(self) -> int:
+        """Compression codec, see `protocol.records.compression.Compression`; may be undefined."""
+        return self.attributes & CODEC_MASK
+
+    @property
+    def is_log_append_time(self) -> bool:
+        """Whether every record has `max_timestamp` as its time."""
+        return bool(self.attributes & LOG_APPEND_TIME_FLAG)
+
+    @property
+    def is_transactional(self) -> bool:
+        """Whether the records are part of a transaction."""
+        return bool(self.attributes & TRANSACTIONAL_FLAG)
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the records are markers that consumers do not hand out."""
+        return bool(self.attributes & CONTROL_FLAG)
+
+    @property
+    def has_delete_horizon(self) -> bool:
+        """Whether base_timestamp is the time from which tombstones may go (KIP-534)."""
+        return bool(self.attributes & DELETE_HORIZON_FLAG)
+
+    @property
+    def last_sequence(self) -> int:
+        """Sequence of the last record, -1 without one; wraps to 0 behind 2**31 - 1."""
+        if self.base_sequence == NO_SEQUENCE:
+            return NO_SEQUENCE
+        return (self.base_sequence + self.last_offset_delta) % _SEQUENCE_MODULUS
+
+
+def parse_header(data: Buffer, position: int = 0) -> BatchHeader:
+    """Read the header that starts at `position`.
+
+    Raises:
+        CorruptBatchError: fewer than 61 bytes are left.
+    """
+    if len(data) - position < HEADER_BYTES:
+        raise CorruptBatchError(f"batch of {len(data) - position} bytes is shorter than its header")
+    return BatchHeader._make(_HEADER.unpack_from(data, position))
+
+
+def check_crc(batch: memoryview) -> bool:
+    """Whether the stored CRC is that of the batch; `batch` is exactly one batch."""
+    stored: int = _CRC.unpack_from(batch, _CRC_OFFSET)[0]
+    return stored == crc32c(batch[_ATTRIBUTES_OFFSET:])
+
+
+def patch(batch: memoryview, base_offset: int, leader_epoch: int) -> None:
+    """Write offset and leader epoch, which the CRC does not cover, into a writable batch."""
+    _INT64.pack_into(batch, 0, base_offset)
+    _INT32.pack_into(batch, _LEADER_EPOCH_OFFSET, leader_epoch)
+
+
+def set_max_timestamp(batch: memoryview, timestamp_ms: int) -> None:
+    """Correct the greatest time of the records, and the CRC. `batch` is exactly one batch."""
+    _INT64.pack_into(batch, _MAX_TIMESTAMP_OFFSET, timestamp_ms)
+    _write_crc(batch)
+
+
+def set_log_append_time(batch: memoryview, timestamp_ms: int) -> None:
+    """Give all records the time of the append, and correct the CRC. `batch` is exactly one batch.
+
+    The records keep the deltas that they have; readers go by the flag.
+    """
+    (attributes,) = _INT16.unpack_from(batch, _ATTRIBUTES_OFFSET)
+    _INT16.pack_into(batch, _ATTRIBUTES_OFFSET, attributes | LOG_APPEND_TIME_FLAG)
+    set_max_timestamp(batch, timestamp_ms)
+
+
+def encode_header(header: BatchHeader, records: Buffer) -> bytearray:
+    """Return the batch of this header and (compressed) records; length and CRC are filled in."""
+    batch = bytearray(HEADER_BYTES + len(records))
+    batch[HEADER_BYTES:] = records
+    length = len(batch) - LENGTH_OVERHEAD_BYTES
+    _HEADER.pack_into(batch, 0, *header._replace(batch_length=length, crc=0))
+    _write_crc(memoryview(batch))
+    return batch
+
+
+def split_batches(data: memoryview) -> Iterator[tuple[BatchHeader, memoryview]]:
+    """Yield each batch of a buffer that holds whole batches, with its header. CRCs are not checked.
+
+    Raises:
+        CorruptBatchError: the next bytes are not a whole batch with magic 2.
+    """
+    position = 0
+    while position < len(data):
+        header = parse_header(data, position)
+        end = position + header.size_bytes
+        if header.magic != MAGIC:
+            raise CorruptBatchError(f"batch has magic {header.magic}")
+        if header.size_bytes < HEADER_BYTES or end > len(data):
+            raise CorruptBatchError(f"batch of {header.size_bytes} bytes does not fit its buffer")
+        yield header, data[position:end]
+        position = end
+
+
+def _write_crc(batch: memoryview) -> None:
+    _CRC.pack_into(batch, _CRC_OFFSET, crc32c(batch[_ATTRIBUTES_OFFSET:]))

@@ -1,0 +1,249 @@
+"""The codecs of record batches, with output that is bounded before memory is used.
+
+| id | codec | framing |
+|---|---|---|
+| 0 | none | |
+| 1 | gzip | one member, RFC 1952 |
+| 2 | snappy | blocks of xerial's snappy-java, or one raw block (as librdkafka writes it) |
+| 3 | lz4 | one frame, written with independent blocks: Kafka's Java reader knows no others |
+| 4 | zstd | frames, RFC 8878 |
+
+Xerial framing: 16 bytes of header (`82 "SNAPPY" 00`, int32 version 1, int32 compatible version 1),
+then blocks of int32 size and raw snappy, everything big-endian.
+
+A decompressor here never produces more than the limit plus one step, whatever a header of the
+compressed data claims.
+
+Source: CompressionType.java of Apache Kafka 4.3; SnappyOutputStream.java of snappy-java.
+"""
+
+import zlib
+from collections.abc import Callable
+from enum import IntEnum
+from struct import Struct
+from typing import Final
+
+import cramjam
+import lz4.frame
+import zstandard
+
+from protocol.records.errors import (
+    CorruptBatchError,
+    DecompressionLimitError,
+    UnsupportedCompressionError,
+)
+
+Buffer = bytes | bytearray | memoryview
+
+
+class Compression(IntEnum):
+    """Bits 0 to 2 of a batch's attributes."""
+
+    NONE = 0
+    GZIP = 1
+    SNAPPY = 2
+    LZ4 = 3
+    ZSTD = 4
+
+
+# Output is taken in steps of this size: what a decompressor may hold beyond the limit.
+_STEP_BYTES: Final = 1 << 20
+_GZIP_WINDOW_BITS: Final = 31  # 15 bits of window, gzip framing
+_ZSTD_WINDOW_BYTES_MAX: Final = 1 << 27  # what level 22, Kafka's highest, may ask for
+_ZSTD_BLOCK_HEADER_BYTES: Final = 3  # bit 0 last, bits 1 and 2 type, the rest size
+_ZSTD_RLE_BLOCK: Final = 1  # one byte, whatever the size says
+_ZSTD_CHECKSUM_BYTES: Final = 4
+
+_XERIAL_HEADER: Final = b"\x82SNAPPY\0" + Struct(">ii").pack(1, 1)
+_XERIAL_MAGIC: Final = _XERIAL_HEADER[:8]
+_XERIAL_BLOCK_BYTES: Final = 32 * 1024
+_BLOCK_SIZE: Final = Struct(">i")
+# Three bytes of raw snappy stand for at most 64 of output: a greater claim is a lie, and would
+# be allocated.
+_SNAPPY_EXPANSION_MAX: Final = 22
+
+
+def compress(codec: Compression, data: Buffer) -> bytes:
+    """Compress the records of a batch."""
+    match codec:
+        case Compression.NONE:
+            return bytes(data)
+        case Compression.GZIP:
+            return zlib.compress(data, wbits=_GZIP_WINDOW_BITS)
+        case Compression.SNAPPY:
+            return _compress_snappy(memoryview(data))
+        case Compression.LZ4:
+            return bytes(lz4.frame.compress(data, block_linked=False, store_size=False))
+        case Compression.ZSTD:
+            return zstandard.ZstdCompressor().compress(data)
+
+
+def decompress(codec: int, data: memoryview, output_bytes_max: int) -> Buffer:
+    """Decompress the records of a batch; without compression the view itself is returned.
+
+    Raises:
+        UnsupportedCompressionError: no such codec.
+        CorruptBatchError: the data is not what the codec writes, or ends early.
+        DecompressionLimitError: there would be more than `output_bytes_max` bytes.
+    """
+    if codec == Compression.NONE:
+        if len(data) > output_bytes_max:
+            raise DecompressionLimitError(_limit_message(output_bytes_max))
+        return data
+    decompressor = _DECOMPRESSORS.get(codec)
+    if decompressor is None:
+        raise UnsupportedCompressionError(f"compression codec {codec} is not defined")
+    return decompressor(data, output_bytes_max)
+
+
+def _limit_message(output_bytes_max: int) -> str:
+    return f"records decompress to more than {output_bytes_max} bytes"
+
+
+class _Output:
+    """What has been decompressed so far, against the limit."""
+
+    __slots__ = ("_left", "_limit", "_pieces")
+
+    def __init__(self, output_bytes_max: int) -> None:
+        self._limit = self._left = output_bytes_max
+        self._pieces: list[bytes] = []
+
+    @property
+    def step_bytes(self) -> int:
+        """How much the next step may produce: one byte over the limit is enough to know."""
+        return min(self._left + 1, _STEP_BYTES)
+
+    def reserve(self, size_bytes: int) -> None:
+        """Refuse a size that is known beforehand."""
+        if size_bytes > self._left:
+            raise DecompressionLimitError(_limit_message(self._limit))
+
+    def add(self, piece: bytes) -> None:
+        self.reserve(len(piece))
+        self._left -= len(piece)
+        self._pieces.append(piece)
+
+    def result(self) -> bytes:
+        return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+
+
+def _decompress_gzip(data: memoryview, output_bytes_max: int) -> bytes:
+    output = _Output(output_bytes_max)
+    decompressor = zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
+    pending: Buffer = data
+    try:
+        while not decompressor.eof:
+            piece = decompressor.decompress(pending, output.step_bytes)
+            pending = decompressor.unconsumed_tail
+            if not piece and not pending and not decompressor.eof:
+                raise CorruptBatchError("gzip data ends early")
+            output.add(piece)
+    except zlib.error as error:
+        raise CorruptBatchError("gzip data is corrupt") from error
+    if decompressor.unused_data:
+        raise CorruptBatchError("bytes behind the gzip data")
+    return output.result()
+
+
+def _compress_snappy(data: memoryview) -> bytes:
+    framed = bytearray(_XERIAL_HEADER)
+    for start in range(0, len(data), _XERIAL_BLOCK_BYTES):
+        block = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_BLOCK_BYTES]))
+        framed += _BLOCK_SIZE.pack(len(block))
+        framed += block
+    return bytes(framed)
+
+
+def _decompress_snappy(data: memoryview, output_bytes_max: int) -> bytes:
+    output = _Output(output_bytes_max)
+    if data[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
+        output.add(_decompress_snappy_block(data, output))
+        return output.result()
+    position = len(_XERIAL_HEADER)
+    if len(data) < position:
+        raise CorruptBatchError("snappy header ends early")
+    while position < len(data):
+        if len(data) - position < _BLOCK_SIZE.size:
+            raise CorruptBatchError("snappy block size ends early")
+        (size,) = _BLOCK_SIZE.unpack_from(data, position)
+        position += _BLOCK_SIZE.size
+        if not 0 <= size <= len(data) - position:
+            raise CorruptBatchError("snappy block leaves the batch")
+        output.add(_decompress_snappy_block(data[position : position + size], output))
+        position += size
+    return output.result()
+
+
+def _decompress_snappy_block(block: memoryview, output: _Output) -> bytes:
+    try:
+        claimed: int = cramjam.snappy.decompress_raw_len(block)
+        if claimed > len(block) * _SNAPPY_EXPANSION_MAX:
+            raise CorruptBatchError("snappy block claims more than it can hold")
+        output.reserve(claimed)
+        return bytes(cramjam.snappy.decompress_raw(block))
+    except cramjam.DecompressionError as error:
+        raise CorruptBatchError("snappy block is corrupt") from error
+
+
+def _decompress_lz4(data: memoryview, output_bytes_max: int) -> bytes:
+    output = _Output(output_bytes_max)
+    context = lz4.frame.create_decompression_context()
+    position = 0
+    complete = False
+    try:
+        while not complete:
+            piece, read_bytes, complete = lz4.frame.decompress_chunk(
+                context, data[position:], max_length=output.step_bytes
+            )
+            if not piece and not read_bytes and not complete:
+                raise CorruptBatchError("lz4 frame ends early")
+            position += read_bytes
+            output.add(piece)
+    except (RuntimeError, ValueError) as error:
+        raise CorruptBatchError("lz4 frame is corrupt") from error
+    if position != len(data):
+        raise CorruptBatchError("bytes behind the lz4 frame")
+    return output.result()
+
+
+def _decompress_zstd(data: memoryview, output_bytes_max: int) -> bytes:
+    output = _Output(output_bytes_max)
+    context = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES_MAX)
+    try:
+        _check_zstd_is_whole(data)
+        with context.stream_reader(data, read_across_frames=True) as reader:
+            while piece := reader.read(output.step_bytes):
+                output.add(piece)
+    except zstandard.ZstdError as error:
+        raise CorruptBatchError("zstd frame is corrupt") from error
+    return output.result()
+
+
+def _check_zstd_is_whole(data: memoryview) -> None:
+    """Walk the blocks of the frames: the decompressing stream takes an early end for the end."""
+    if not data:
+        raise CorruptBatchError("zstd frame is missing")
+    position = 0
+    while position < len(data):
+        has_checksum = zstandard.get_frame_parameters(data[position:]).has_checksum
+        position += zstandard.frame_header_size(data[position:])
+        is_last = False
+        while not is_last:
+            block = int.from_bytes(data[position : position + _ZSTD_BLOCK_HEADER_BYTES], "little")
+            is_last = bool(block & 1)
+            content_bytes = 1 if block >> 1 & 3 == _ZSTD_RLE_BLOCK else block >> 3
+            position += _ZSTD_BLOCK_HEADER_BYTES + content_bytes
+            if position > len(data):
+                raise CorruptBatchError("zstd frame ends early")
+        position += _ZSTD_CHECKSUM_BYTES if has_checksum else 0
+    if position > len(data):
+        raise CorruptBatchError("zstd checksum ends early")
+
+
+_DECOMPRESSORS: Final[dict[int, Callable[[memoryview, int], bytes]]] = {
+    Compression.GZIP: _decompress_gzip,
+    Compression.SNAPPY: _decompress_snappy,
+    Compression.LZ4: _decompress_lz4,
+    Compression.ZSTD: _decompress_zstd,
+}

@@ -1,0 +1,242 @@
+"""The records of a batch: bytes to records and back.
+
+Decompressed records follow each other without gaps. All numbers but the attributes are zig-zag
+varints of up to 64 bits:
+
+| type | field |
+|---|---|
+| varint | length: bytes of what follows |
+| int8 | attributes, unused |
+| varlong | timestamp_delta to the batch's base_timestamp, ms |
+| varint | offset_delta to the batch's base_offset |
+| varint, bytes | key, a negative length is null |
+| varint, bytes | value, a negative length is null |
+| varint | number of headers, then for each: |
+| varint, UTF-8 | header key |
+| varint, bytes | header value, a negative length is null |
+
+Source: DefaultRecord.java of Apache Kafka 4.3.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from protocol.records.batch import (
+    CONTROL_FLAG,
+    HEADER_BYTES,
+    LOG_APPEND_TIME_FLAG,
+    MAGIC,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
+    TRANSACTIONAL_FLAG,
+    BatchHeader,
+    encode_header,
+    parse_header,
+)
+from protocol.records.compression import Compression, compress, decompress
+from protocol.records.errors import CorruptBatchError
+
+NO_TIMESTAMP: Final = -1
+_VARINT_LAST_SHIFT: Final = 63
+_NULL_LENGTH: Final = b"\x01"  # -1 in zig-zag
+
+
+class Record(NamedTuple):
+    """One record. `offset` is absolute; header values may be null, header keys may not."""
+
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchOptions:
+    """What a batch says besides its records."""
+
+    compression: Compression = Compression.NONE
+    leader_epoch: int = -1
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = -1
+    base_sequence: int = NO_SEQUENCE
+    is_transactional: bool = False
+    is_control: bool = False
+    log_append_time_ms: int | None = None  # None: records keep their own time
+    # Offsets that the batch covers beyond its records, as after compaction; None: just the records.
+    base_offset: int | None = None
+    last_offset: int | None = None
+
+
+def decode_records(batch: memoryview, decompressed_bytes_max: int) -> Iterator[Record]:
+    """Yield the records of one batch with magic 2; the CRC is not checked.
+
+    Keys and values are copies: nothing of `batch` is kept.
+
+    Raises:
+        CorruptBatchError: the records do not parse, or are not as many as the header says.
+        UnsupportedCompressionError: no such codec.
+        DecompressionLimitError: the records take more than `decompressed_bytes_max`.
+    """
+    header = parse_header(batch)
+    if header.magic != MAGIC or header.size_bytes != len(batch) or header.records_count < 0:
+        raise CorruptBatchError("not one batch of format v2")
+    data = bytes(decompress(header.codec, batch[HEADER_BYTES:], decompressed_bytes_max))
+    log_append_time_ms = header.max_timestamp if header.is_log_append_time else None
+    position = 0
+    for _ in range(header.records_count):
+        try:
+            record, position = _decode_record(data, position, header, log_append_time_ms)
+        except IndexError:
+            raise CorruptBatchError("records end inside a record") from None
+        yield record
+    if position != len(data):
+        raise CorruptBatchError(f"{len(data) - position} bytes behind the last record")
+
+
+def encode_batch(records: Sequence[Record], options: BatchOptions) -> bytearray:
+    """Encode records, in ascending order of offset, as one batch; the caller owns the result.
+
+    A batch may hold no record at all when the options say which offsets it covers.
+    """
+    base_offset = records[0].offset if options.base_offset is None else options.base_offset
+    last_offset = records[-1].offset if options.last_offset is None else options.last_offset
+    base_timestamp = records[0].timestamp_ms if records else NO_TIMESTAMP
+    max_timestamp = options.log_append_time_ms
+    if max_timestamp is None:
+        max_timestamp = max((record.timestamp_ms for record in records), default=NO_TIMESTAMP)
+    encoded = bytearray()
+    for record in records:
+        _encode_record(encoded, record, record.offset - base_offset, base_timestamp)
+    header = BatchHeader(
+        base_offset=base_offset,
+        batch_length=0,
+        partition_leader_epoch=options.leader_epoch,
+        magic=MAGIC,
+        crc=0,
+        attributes=_attributes(options),
+        last_offset_delta=last_offset - base_offset,
+        base_timestamp=base_timestamp,
+        max_timestamp=max_timestamp,
+        producer_id=options.producer_id,
+        producer_epoch=options.producer_epoch,
+        base_sequence=options.base_sequence,
+        records_count=len(records),
+    )
+    return encode_header(header, compress(options.compression, encoded))
+
+
+def _attributes(options: BatchOptions) -> int:
+    attributes = int(options.compression)
+    if options.log_append_time_ms is not None:
+        attributes |= LOG_APPEND_TIME_FLAG
+    if options.is_transactional:
+        attributes |= TRANSACTIONAL_FLAG
+    if options.is_control:
+        attributes |= CONTROL_FLAG
+    return attributes
+
+
+def _decode_record(
+    data: bytes, position: int, header: BatchHeader, log_append_time_ms: int | None
+) -> tuple[Record, int]:
+    length, position = _decode_varint(data, position)
+    end = position + length
+    if length < 0 or end > len(data):
+        raise CorruptBatchError("record leaves its batch")
+    timestamp_delta, position = _decode_varint(data, position + 1)  # behind the attributes
+    offset_delta, position = _decode_varint(data, position)
+    key, position = _decode_bytes(data, position)
+    value, position = _decode_bytes(data, position)
+    count, position = _decode_varint(data, position)
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+    if count:
+        headers, position = _decode_headers(data, position, count)
+    if position != end:
+        raise CorruptBatchError("record does not have the length that it claims")
+    timestamp = log_append_time_ms
+    if timestamp is None:
+        timestamp = header.base_timestamp + timestamp_delta
+    return Record(header.base_offset + offset_delta, timestamp, key, value, headers), end
+
+
+def _decode_headers(
+    data: bytes, position: int, count: int
+) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
+    if count < 0:
+        raise CorruptBatchError("negative number of headers")
+    headers: list[tuple[str, bytes | None]] = []
+    for _ in range(count):
+        key, position = _decode_bytes(data, position)
+        if key is None:
+            raise CorruptBatchError("header key is null")
+        value, position = _decode_bytes(data, position)
+        # As in Kafka, a key that is no UTF-8 does not make its record unreadable.
+        headers.append((key.decode(errors="replace"), value))
+    return tuple(headers), position
+
+
+def _decode_bytes(data: bytes, position: int) -> tuple[bytes | None, int]:
+    length, position = _decode_varint(data, position)
+    if length < 0:
+        return None, position
+    end = position + length
+    if end > len(data):
+        raise CorruptBatchError("field leaves its batch")
+    return data[position:end], end
+
+
+def _decode_varint(data: bytes, position: int) -> tuple[int, int]:
+    byte = data[position]
+    position += 1
+    if byte < 0x80:
+        return (byte >> 1) ^ -(byte & 1), position
+    value = byte & 0x7F
+    shift = 7
+    while True:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+        shift += 7
+        if shift > _VARINT_LAST_SHIFT:
+            raise CorruptBatchError("varint is longer than ten bytes")
+    if value >> 64:
+        raise CorruptBatchError("varint exceeds 64 bits")
+    return (value >> 1) ^ -(value & 1), position
+
+
+def _encode_record(out: bytearray, record: Record, offset_delta: int, base_timestamp: int) -> None:
+    body = bytearray(1)  # attributes
+    body += _encode_varint(record.timestamp_ms - base_timestamp)
+    body += _encode_varint(offset_delta)
+    _encode_bytes(body, record.key)
+    _encode_bytes(body, record.value)
+    body += _encode_varint(len(record.headers))
+    for key, value in record.headers:
+        _encode_bytes(body, key.encode())
+        _encode_bytes(body, value)
+    out += _encode_varint(len(body))
+    out += body
+
+
+def _encode_bytes(out: bytearray, value: bytes | None) -> None:
+    if value is None:
+        out += _NULL_LENGTH
+    else:
+        out += _encode_varint(len(value))
+        out += value
+
+
+def _encode_varint(value: int) -> bytes:
+    rest = (value << 1) ^ (value >> 63)
+    if rest < 0x80:
+        return bytes((rest,))
+    encoded = bytearray()
+    while rest >= 0x80:
+        encoded.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    encoded.append(rest)
+    return bytes(encoded)
