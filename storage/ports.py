@@ -3,10 +3,12 @@
 `metadata.client` satisfies the first three structurally; nothing here imports it.
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
+
+Buffer = bytes | memoryview
 
 NO_OBJECT_ID = -1
 
@@ -49,7 +51,7 @@ class StreamObject:
 
 @dataclass(frozen=True, slots=True)
 class StreamSetCommit:
-    """One atomic commit: a Stream Set Object (or none), Stream Objects, and the objects that they replace."""
+    """One atomic commit: a Stream Set Object or none, Stream Objects, and what they replace."""
 
     object_id: int  # NO_OBJECT_ID when every stream went to a Stream Object of its own
     size_bytes: int
@@ -75,16 +77,25 @@ class StreamManager(Protocol):
     Raises (all): FencedError, when a newer owner or a newer registration of this node exists.
     """
 
-    async def open_stream(self, stream_id: int, epoch: int) -> StreamMetadata: ...
-    async def close_stream(self, stream_id: int, epoch: int, end_offset: int) -> None: ...
-    async def trim_stream(self, stream_id: int, epoch: int, new_start_offset: int) -> None: ...
+    async def open_stream(self, stream_id: int, epoch: int) -> StreamMetadata:
+        """Become the owner of a stream at `epoch`."""
+        ...
+
+    async def close_stream(self, stream_id: int, epoch: int, end_offset: int) -> None:
+        """Give the stream up; everything below `end_offset` is committed."""
+        ...
+
+    async def trim_stream(self, stream_id: int, epoch: int, new_start_offset: int) -> None:
+        """Drop what lies below `new_start_offset`."""
+        ...
+
     async def get_opening_streams(self) -> Sequence[StreamMetadata]:
-        """Streams that this node has open, with what is committed of them: the input of recovery."""
+        """Streams that this node has open, and what is committed of them: input of recovery."""
         ...
 
 
 class ObjectManager(Protocol):
-    """Objects in the control plane: prepare -> upload -> commit -> (compact) -> mark destroyed -> delete."""
+    """Objects in the control plane: prepare, upload, commit, (compact,) mark destroyed, delete."""
 
     async def prepare_objects(self, count: int, ttl_ms: int) -> int:
         """Reserve `count` consecutive ids and return the first. Ids are never reused."""
@@ -94,7 +105,8 @@ class ObjectManager(Protocol):
         """Commit; a repetition of a commit that took effect succeeds.
 
         Raises:
-            CommitRefusedError: a range does not start at its stream's end, or an object is not prepared.
+            CommitRefusedError: a range does not start at its stream's end, or an object is not
+                prepared.
         """
         ...
 
@@ -107,14 +119,16 @@ class ObjectManager(Protocol):
     def get_objects(
         self, stream_id: int, start_offset: int, end_offset: int, limit: int
     ) -> Sequence[ObjectRange]:
-        """From the newest image, in offset order, contiguous from the object that holds `start_offset`."""
+        """From the newest image, in offset order, contiguous from the one that holds the start."""
         ...
 
     def get_stream_set_objects(self) -> Sequence[tuple[int, int, Sequence[StreamRange]]]:
-        """This node's Stream Set Objects as (object id, size, ranges), oldest first: compaction's input."""
+        """This node's Stream Set Objects as (object id, size, ranges), oldest first."""
         ...
 
-    def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]: ...
+    def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]:
+        """All Stream Objects of one stream, in offset order."""
+        ...
 
     def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
         """Destroyed objects whose retention has passed, and prepared ones that have expired."""
@@ -139,15 +153,24 @@ class ObjectStore(Protocol):
     A failed `put` is ambiguous: it may have happened, or may yet happen.
     """
 
-    async def put(self, key: str, parts: Sequence[bytes | memoryview]) -> None:
-        """Write an object whose content is the concatenation of `parts`."""
+    async def put(self, key: str, parts: Sequence[Buffer]) -> None:
+        """Write an object: the concatenation of `parts`, which must not change meanwhile."""
+        ...
+
+    async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
+        """Write an object chunk by chunk, so that it need not fit in memory.
+
+        Unlike `put` it cannot be retried as a whole, only in its parts. An error of `chunks` passes
+        through; the object does not exist then.
+        """
         ...
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
-        """Read `[start, end)`.
+        """Read `[start, end)`, all of it.
 
         Raises:
             ObjectNotFoundError: there is no such object.
+            CorruptObjectError: the object ends before `end`.
         """
         ...
 
@@ -156,7 +179,9 @@ class ObjectStore(Protocol):
         ...
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
-        """(key, size) of every object below `prefix`."""
+        """(key, size) of all objects below `prefix` (whole segments; empty: all), by key."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Release connections and threads."""
+        ...

@@ -1,0 +1,1 @@
+"""Rewriting of Stream Set Objects and Stream Objects into fewer, larger ones."""

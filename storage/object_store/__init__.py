@@ -1,0 +1,1 @@
+"""Buckets: `s3://`, `file://` and `mem://` behind one port, with bounded retries."""

@@ -1,0 +1,67 @@
+"""Opens the bucket that a URI names."""
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+from storage.object_store.filesystem import FileObjectStore
+from storage.object_store.memory import MemoryObjectStore
+from storage.object_store.retrying import RetryingObjectStore, RetryPolicy
+from storage.object_store.uri import FileLocation, MemoryLocation, S3Location, parse_bucket_uri
+from storage.ports import ObjectStore
+
+PART_BYTES_DEFAULT = 16 * 1024 * 1024
+
+
+def open_object_store(
+    uri: str,
+    *,
+    rng: random.Random,
+    environment: Mapping[str, str] | None = None,
+    part_bytes: int = PART_BYTES_DEFAULT,
+    policy: RetryPolicy | None = None,
+) -> RetryingObjectStore:
+    """Open a bucket; `ensure_bucket` says whether it is there.
+
+    Args:
+        uri: see `storage.object_store.uri`.
+        rng: jitter of retries.
+        environment: where `AWS_*` variables are looked up for `s3://`.
+        part_bytes: size of the parts of multipart uploads.
+        policy: how requests are retried.
+
+    Raises:
+        ValueError: the URI is none, or no credentials are to be found.
+        ObjectStoreError: the directory of `file://` cannot be created.
+    """
+    inner: ObjectStore
+    match parse_bucket_uri(uri):
+        case MemoryLocation():
+            inner = MemoryObjectStore()
+        case FileLocation(path):
+            inner = FileObjectStore(Path(path).absolute())
+        case S3Location() as location:
+            # Loaded only where it is used: the client starts threads of its own.
+            from storage.object_store.s3 import S3ObjectStore  # noqa: PLC0415
+
+            inner = S3ObjectStore(location, environment=environment or {}, part_bytes=part_bytes)
+    return RetryingObjectStore(inner, rng, policy)
+
+
+async def ensure_bucket(uri: str, *, environment: Mapping[str, str] | None = None) -> bool:
+    """Create the bucket of an `s3://` URI unless it exists; the other kinds need nothing.
+
+    Returns:
+        Whether it was created.
+
+    Raises:
+        ValueError: the URI is none.
+        ObjectStoreError: the service refuses or does not answer.
+    """
+    location = parse_bucket_uri(uri)
+    if not isinstance(location, S3Location):
+        return False
+    from storage.object_store.s3_access import resolve_access  # noqa: PLC0415
+    from storage.object_store.s3_administration import ensure_s3_bucket  # noqa: PLC0415
+
+    return await ensure_s3_bucket(resolve_access(location, environment or {}))

@@ -1,0 +1,268 @@
+"""`file://`: a bucket in a directory, the default of a single node.
+
+An object appears whole or not at all: it is written to a file of its own under `.tmp/` and renamed.
+`put` returns after the file **and** every directory entry that leads to it have been fsynced,
+because the WAL is trimmed once the object is committed: from then on this file is the only copy.
+`delete` fsyncs the directories too, since a deleted object is then forgotten by the metadata and
+nobody would delete it again.
+
+Blocking calls run in two small thread pools of this store, so that reads do not queue behind
+fsyncs. Their queues are bounded by the callers, each of which waits for its call. Data are written
+with `writev` of the caller's own buffers, in pieces; every system call runs without the GIL.
+"""
+
+import asyncio
+import itertools
+import os
+from collections.abc import AsyncIterable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from storage.errors import ObjectNotFoundError, ObjectStoreError
+from storage.object_store.ranges import exactly, folder_of, require_valid_range
+from storage.objects.keys import require_valid_key
+from storage.ports import Buffer
+
+READ_THREADS = 2
+WRITE_THREADS = 2
+WRITE_PIECE_BYTES = 4 * 1024 * 1024
+WRITE_PIECE_PARTS = 512  # below IOV_MAX, which is 1024 on Linux
+STALE_TEMPORARY_S = 24 * 3600
+DURABLE_DIRECTORIES_MAX = 4096
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class FileObjectStore:
+    """Objects as files below one directory, which several processes may share."""
+
+    def __init__(self, root: Path) -> None:
+        """Use `root`, which is created when missing.
+
+        Raises:
+            ObjectStoreError: the directory cannot be created or written.
+        """
+        self._root = root
+        self._temporaries = root / ".tmp"
+        self._counter = itertools.count()
+        # Directories whose entries up to the root are known to be on the disk.
+        self._durable: set[Path] = set()
+        self._readers = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="bucket-read")
+        self._writers = ThreadPoolExecutor(WRITE_THREADS, thread_name_prefix="bucket-write")
+        try:
+            self._temporaries.mkdir(parents=True, exist_ok=True)
+            self._remove_stale_temporaries()
+        except OSError as error:
+            raise ObjectStoreError(f"bucket directory {root}: {error}") from error
+
+    async def put(self, key: str, parts: Sequence[Buffer]) -> None:
+        """See `storage.ports.ObjectStore`.
+
+        Cancellation: the object may still appear.
+        """
+        require_valid_key(key)
+        await _run(self._writers, self._write_object, key, parts)
+
+    async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
+        """See `storage.ports.ObjectStore`.
+
+        Each step opens the temporary file anew: a step that outlives a cancelled caller shares no
+        descriptor.
+        """
+        require_valid_key(key)
+        temporary = self._new_temporary()
+        try:
+            async for parts in chunks:
+                await _run(self._writers, _append, temporary, parts)
+            await _run(self._writers, self._publish, temporary, key)
+        except BaseException:
+            self._writers.submit(temporary.unlink, missing_ok=True)
+            raise
+
+    async def get_range(self, key: str, start: int, end: int) -> memoryview:
+        """See `storage.ports.ObjectStore`."""
+        require_valid_key(key)
+        require_valid_range(start, end)
+        try:
+            content = await _run(self._readers, _read, self._root / key, start, end)
+        except FileNotFoundError as error:
+            raise ObjectNotFoundError(key) from error
+        return exactly(content, key, start, end)
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """See `storage.ports.ObjectStore`."""
+        for key in keys:
+            require_valid_key(key)
+        await _run(self._writers, self._delete, keys)
+
+    async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
+        """See `storage.ports.ObjectStore`."""
+        return await _run(self._readers, self._list, folder_of(prefix))
+
+    async def close(self) -> None:
+        """Let what has begun come to its end, and accept nothing more."""
+        self._readers.shutdown(wait=False)
+        self._writers.shutdown(wait=False)
+
+    def _new_temporary(self) -> Path:
+        return self._temporaries / f"{os.getpid()}-{id(self):x}-{next(self._counter)}"
+
+    def _write_object(self, key: str, parts: Sequence[Buffer]) -> None:
+        temporary = self._new_temporary()
+        try:
+            _append(temporary, parts)
+            self._publish(temporary, key)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+    def _publish(self, temporary: Path, key: str) -> None:
+        _fsync(temporary)
+        path = self._root / key
+        try:
+            self._make_durable_directory(path.parent)
+            temporary.rename(path)
+        except FileNotFoundError:
+            # Somebody removed the directory since this process made it.
+            self._durable.clear()
+            self._make_durable_directory(path.parent)
+            temporary.rename(path)
+        _fsync(path.parent)
+
+    def _make_durable_directory(self, directory: Path) -> None:
+        if directory in self._durable:
+            return
+        if directory != self._root:
+            self._make_durable_directory(directory.parent)
+            directory.mkdir(exist_ok=True)
+            _fsync(directory.parent)
+        if len(self._durable) >= DURABLE_DIRECTORIES_MAX:
+            self._durable.clear()
+        self._durable.add(directory)
+
+    def _delete(self, keys: Sequence[str]) -> None:
+        touched: set[Path] = set()
+        for key in keys:
+            path = self._root / key
+            try:
+                path.unlink()
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            touched.add(path.parent)
+        for directory in sorted(touched):
+            _fsync(directory)
+
+    def _list(self, folder: str) -> Sequence[tuple[str, int]]:
+        found: list[tuple[str, int]] = []
+        pending = [folder]
+        while pending:
+            below = pending.pop()
+            try:
+                entries = list(os.scandir(self._root / below))
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(f"{below}{entry.name}/")
+                    continue
+                try:
+                    found.append((below + entry.name, entry.stat().st_size))
+                except FileNotFoundError:
+                    continue  # deleted since the directory was read
+        return sorted(found)
+
+    def _remove_stale_temporaries(self) -> None:
+        """Remove what crashed processes left behind, by the file system's own clock."""
+        probe = self._new_temporary()
+        probe.touch()
+        now_s = probe.stat().st_mtime
+        probe.unlink()
+        for path in self._temporaries.iterdir():
+            try:
+                if path.stat().st_mtime < now_s - STALE_TEMPORARY_S:
+                    path.unlink()
+            except FileNotFoundError:
+                continue  # its writer has just published it
+
+
+async def _run(
+    executor: ThreadPoolExecutor, call: Callable[_P, _T], *args: _P.args, **_: _P.kwargs
+) -> _T:
+    """Run a blocking call; OSErrors other than FileNotFoundError become ObjectStoreError."""
+    try:
+        return await asyncio.get_running_loop().run_in_executor(executor, call, *args)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ObjectStoreError(f"bucket directory: {error}") from error
+    except RuntimeError as error:  # the pool is shut down
+        raise ObjectStoreError(f"bucket directory: {error}") from error
+
+
+def _append(path: Path, parts: Sequence[Buffer]) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    try:
+        for piece in _pieces(parts):
+            _write_fully(descriptor, piece)
+    finally:
+        os.close(descriptor)
+
+
+def _pieces(parts: Sequence[Buffer]) -> Iterator[list[Buffer]]:
+    """Group buffers, cutting the large ones, so that each group makes one moderate `writev`."""
+    piece: list[Buffer] = []
+    room = WRITE_PIECE_BYTES
+    for part in parts:
+        view = part
+        while len(view) > room:
+            piece.append(memoryview(view)[:room])
+            view = memoryview(view)[room:]
+            yield piece
+            piece, room = [], WRITE_PIECE_BYTES
+        piece.append(view)
+        room -= len(view)
+        if len(piece) == WRITE_PIECE_PARTS:
+            yield piece
+            piece, room = [], WRITE_PIECE_BYTES
+    if piece:
+        yield piece
+
+
+def _write_fully(descriptor: int, piece: list[Buffer]) -> None:
+    expected = sum(map(len, piece))
+    written = os.writev(descriptor, piece)
+    while written < expected:
+        # A short write (a nearly full disk, a signal): drop what went out and go on with the rest.
+        expected -= written
+        while written >= len(piece[0]):
+            written -= len(piece.pop(0))
+        piece[0] = memoryview(piece[0])[written:]
+        written = os.writev(descriptor, piece)
+
+
+def _read(path: Path, start: int, end: int) -> memoryview:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        content = os.pread(descriptor, end - start, start)
+        if len(content) == end - start or not content:
+            return memoryview(content)
+        pieces = [content]
+        position = start + len(content)
+        while position < end and pieces[-1]:
+            pieces.append(os.pread(descriptor, end - position, position))
+            position += len(pieces[-1])
+        return memoryview(b"".join(pieces))
+    finally:
+        os.close(descriptor)
+
+
+def _fsync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,49 @@
+"""`mem://`: a bucket in memory, for tests and throw-away brokers. Lost with the process."""
+
+from collections.abc import AsyncIterable, Sequence
+
+from storage.errors import ObjectNotFoundError
+from storage.object_store.ranges import exactly, folder_of, require_valid_range
+from storage.objects.keys import require_valid_key
+from storage.ports import Buffer
+
+
+class MemoryObjectStore:
+    """Objects as a dict of bytes. Unbounded: it holds what it is given."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+
+    async def put(self, key: str, parts: Sequence[Buffer]) -> None:
+        """See `storage.ports.ObjectStore`."""
+        require_valid_key(key)
+        self.objects[key] = b"".join(parts)
+
+    async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
+        """See `storage.ports.ObjectStore`."""
+        require_valid_key(key)
+        joined = [b"".join(parts) async for parts in chunks]
+        self.objects[key] = b"".join(joined)
+
+    async def get_range(self, key: str, start: int, end: int) -> memoryview:
+        """See `storage.ports.ObjectStore`."""
+        require_valid_range(start, end)
+        content = self.objects.get(key)
+        if content is None:
+            raise ObjectNotFoundError(key)
+        return exactly(memoryview(content)[start:end], key, start, end)
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """See `storage.ports.ObjectStore`."""
+        for key in keys:
+            self.objects.pop(key, None)
+
+    async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
+        """See `storage.ports.ObjectStore`."""
+        folder = folder_of(prefix)
+        return sorted(
+            (key, len(content)) for key, content in self.objects.items() if key.startswith(folder)
+        )
+
+    async def close(self) -> None:
+        """Keep the objects: whoever has this instance may go on reading."""

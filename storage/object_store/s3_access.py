@@ -1,0 +1,98 @@
+"""How a bucket of an S3-compatible service is reached: endpoint, region, credentials.
+
+Credentials come from the URI, else from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` of the
+environment handed in, else from botocore's chain (profiles, SSO, web identity, container,
+instance), which is loaded only then.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from storage.object_store.uri import S3Location
+
+if TYPE_CHECKING:
+    from obstore.store import S3Credential
+
+REGION_DEFAULT = "us-east-1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class S3Access:
+    """Everything that a client needs."""
+
+    bucket: str
+    endpoint: str  # empty: AWS
+    region: str
+    path_style: bool
+    access_key: str = field(repr=False)  # empty: botocore's chain
+    secret_key: str = field(repr=False)
+    session_token: str = field(repr=False)
+
+    @property
+    def bucket_endpoint(self) -> str:
+        """The endpoint, with the bucket in its host name unless path style is used."""
+        if not self.endpoint or self.path_style:
+            return self.endpoint
+        parts = urlsplit(self.endpoint)
+        return urlunsplit((parts.scheme, f"{self.bucket}.{parts.netloc}", parts.path, "", ""))
+
+
+def resolve_access(location: S3Location, environment: Mapping[str, str]) -> S3Access:
+    """Complete what the URI says by the `AWS_*` variables of `environment`."""
+    endpoint = (
+        location.endpoint
+        or environment.get("AWS_ENDPOINT_URL_S3", "")
+        or environment.get("AWS_ENDPOINT_URL", "")
+    )
+    region = (
+        location.region
+        or environment.get("AWS_REGION", "")
+        or environment.get("AWS_DEFAULT_REGION", "")
+        or REGION_DEFAULT
+    )
+    access_key, secret_key, session_token = location.access_key, location.secret_key, ""
+    if not access_key and environment.get("AWS_SECRET_ACCESS_KEY"):
+        access_key = environment.get("AWS_ACCESS_KEY_ID", "")
+        secret_key = environment["AWS_SECRET_ACCESS_KEY"]
+        session_token = environment.get("AWS_SESSION_TOKEN", "")
+    path_style = location.path_style if location.path_style is not None else bool(endpoint)
+    return S3Access(
+        bucket=location.bucket,
+        endpoint=endpoint.rstrip("/"),
+        region=region,
+        path_style=path_style,
+        access_key=access_key,
+        secret_key=secret_key,
+        session_token=session_token,
+    )
+
+
+class ChainCredentials:
+    """Credentials of botocore's chain, fetched in a thread: that may need the network."""
+
+    def __init__(self, region: str) -> None:
+        """Find out who provides credentials.
+
+        Raises:
+            ValueError: nobody does.
+        """
+        import boto3  # noqa: PLC0415 - 180 ms
+        from obstore.auth.boto3 import Boto3CredentialProvider  # noqa: PLC0415
+
+        try:
+            self._provider = Boto3CredentialProvider(boto3.Session(region_name=region))
+        except ValueError as error:
+            raise ValueError(
+                "no S3 credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, "
+                "or accessKey= and secretKey= in the bucket URI"
+            ) from error
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="bucket-credentials")
+
+    async def __call__(self) -> "S3Credential":
+        """Return what requests of the next half hour are signed with."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, self._provider)

@@ -1,0 +1,86 @@
+"""Administration of an S3 bucket, by boto3: what the data path's client does not offer."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from storage.errors import ObjectStoreError
+from storage.object_store.retrying import RefusedError
+from storage.object_store.s3_access import S3Access
+
+CONNECT_TIMEOUT_S = 5
+READ_TIMEOUT_S = 30
+ATTEMPTS_MAX = 4
+
+
+async def ensure_s3_bucket(access: S3Access) -> bool:
+    """Create the bucket unless it exists.
+
+    Returns:
+        Whether it was created.
+
+    Raises:
+        RefusedError: the credentials do not allow it, or somebody else has that name.
+        ObjectStoreError: the service did not answer.
+    """
+    executor = ThreadPoolExecutor(1, thread_name_prefix="bucket-administration")
+    try:
+        return await asyncio.get_running_loop().run_in_executor(executor, _ensure, access)
+    finally:
+        executor.shutdown(wait=False)
+
+
+def _ensure(access: S3Access) -> bool:
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - slow to load
+
+    client = _client(access)
+    try:
+        try:
+            client.head_bucket(Bucket=access.bucket)
+        except ClientError as error:
+            if _status(error) != 404:
+                raise
+        else:
+            return False
+        constraint = {"LocationConstraint": access.region}
+        extra = {} if access.region == "us-east-1" else {"CreateBucketConfiguration": constraint}
+        client.create_bucket(Bucket=access.bucket, **extra)
+    except ClientError as error:
+        if error.response.get("Error", {}).get("Code") == "BucketAlreadyOwnedByYou":
+            return False  # another node was faster
+        kind = RefusedError if 400 <= _status(error) < 500 else ObjectStoreError
+        raise kind(f"bucket {access.bucket}: {error}") from error
+    except BotoCoreError as error:
+        raise ObjectStoreError(f"bucket {access.bucket}: {error}") from error
+    else:
+        return True
+    finally:
+        client.close()
+
+
+def _client(access: S3Access) -> Any:
+    import boto3  # noqa: PLC0415 - 180 ms
+    from botocore.config import Config  # noqa: PLC0415
+
+    config = Config(
+        connect_timeout=CONNECT_TIMEOUT_S,
+        read_timeout=READ_TIMEOUT_S,
+        retries={"total_max_attempts": ATTEMPTS_MAX, "mode": "standard"},
+        s3={"addressing_style": "path" if access.path_style else "virtual"},
+        # Not every S3-compatible service knows the checksums that boto3 adds by default.
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+    )
+    return boto3.client(
+        "s3",
+        region_name=access.region,
+        endpoint_url=access.endpoint or None,
+        aws_access_key_id=access.access_key or None,
+        aws_secret_access_key=access.secret_key or None,
+        aws_session_token=access.session_token or None,
+        config=config,
+    )
+
+
+def _status(error: Any) -> int:
+    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))

@@ -1,0 +1,1 @@
+"""Formats of the objects in the bucket (data block, index block, footer) and their keys. Pure."""

@@ -1,0 +1,151 @@
+"""Index block: where each data block of an object lies and what it holds.
+
+Entries of 36 bytes, sorted by (stream id, start offset); since blocks are written in that order
+too, also by position. All integers are big-endian.
+
+| offset | bytes | type | field | meaning |
+|---|---|---|---|---|
+| 0  | 8 | i64 | stream id        | a block holds one stream only |
+| 8  | 8 | i64 | start offset     | base offset of the first batch |
+| 16 | 4 | i32 | end offset delta | exclusive end = start offset + delta; at least 1 |
+| 20 | 4 | i32 | record count     | batches in the block, at least 1 |
+| 24 | 8 | i64 | block position   | of the block's header in the object |
+| 32 | 4 | i32 | block size       | bytes, header included |
+
+The block has no header of its own: the footer tells its position, length and CRC32C. `ObjectIndex`
+keeps the encoded bytes and decodes what is asked for, so that an index of many blocks costs no more
+memory than its bytes.
+
+Source: S3Stream's DataBlockIndex.
+"""
+
+import struct
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from storage.errors import CorruptObjectError
+from storage.objects.data_block import BLOCK_HEADER_BYTES, BLOCK_SIZE_MAX
+
+_ENTRY = struct.Struct(">qqiiqi")
+_STREAM_AND_START = struct.Struct(">qq")
+INDEX_ENTRY_BYTES = _ENTRY.size
+END_OFFSET_DELTA_MAX = 2**31 - 1
+
+assert INDEX_ENTRY_BYTES == 36
+
+
+class IndexEntry(NamedTuple):
+    """One data block, `[position, position + size)`: offsets `[start_offset, end_offset)`."""
+
+    stream_id: int
+    start_offset: int
+    end_offset: int
+    record_count: int
+    position: int
+    size: int
+
+
+def encode_entry(entry: IndexEntry) -> bytes:
+    """Encode one entry.
+
+    Raises:
+        ValueError: the span of offsets, the count or the size do not fit in 31 bits.
+    """
+    delta = entry.end_offset - entry.start_offset
+    if not 1 <= delta <= END_OFFSET_DELTA_MAX or entry.start_offset < 0:
+        raise ValueError(f"offsets {entry.start_offset} to {entry.end_offset} do not fit")
+    if not 1 <= entry.record_count < 2**31 or not 1 <= entry.size <= BLOCK_SIZE_MAX:
+        raise ValueError(f"block of {entry.record_count} batches, {entry.size} bytes does not fit")
+    return _ENTRY.pack(
+        entry.stream_id, entry.start_offset, delta, entry.record_count, entry.position, entry.size
+    )
+
+
+class ObjectIndex:
+    """The blocks of one object, found by stream and offset."""
+
+    __slots__ = ("_count", "_data_bytes", "_view")
+
+    def __init__(self, view: memoryview, data_bytes: int) -> None:
+        """Wrap the verified bytes of an index block.
+
+        Args:
+            view: the entries, whose checksum has been checked.
+            data_bytes: where the data blocks end; no entry may reach beyond.
+
+        Raises:
+            CorruptObjectError: the length is no multiple of an entry's.
+        """
+        if len(view) % INDEX_ENTRY_BYTES:
+            raise CorruptObjectError(f"index block of {len(view)} bytes has a broken entry")
+        self._view = view
+        self._count = len(view) // INDEX_ENTRY_BYTES
+        self._data_bytes = data_bytes
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the encoded entries."""
+        return len(self._view)
+
+    def entry(self, ordinal: int) -> IndexEntry:
+        """Decode the entry with that 0-based ordinal.
+
+        Raises:
+            CorruptObjectError: the entry makes no sense.
+        """
+        stream_id, start, delta, count, position, size = _ENTRY.unpack_from(
+            self._view, ordinal * INDEX_ENTRY_BYTES
+        )
+        if (
+            delta < 1
+            or count < 1
+            or size <= BLOCK_HEADER_BYTES
+            or position < 0
+            or position + size > self._data_bytes
+        ):
+            raise CorruptObjectError(f"index entry {ordinal} of stream {stream_id} makes no sense")
+        return IndexEntry(stream_id, start, start + delta, count, position, size)
+
+    def __iter__(self) -> Iterator[IndexEntry]:
+        return map(self.entry, range(self._count))
+
+    def find(self, stream_id: int, start_offset: int, end_offset: int) -> Iterator[IndexEntry]:
+        """Yield, in order, the blocks that hold any of `[start_offset, end_offset)` of a stream.
+
+        Raises:
+            CorruptObjectError: an entry makes no sense.
+        """
+        ordinal = bisect_right(
+            range(self._count), (stream_id, start_offset), key=self._stream_and_start
+        )
+        # The block before may begin earlier and reach into the range.
+        ordinal = max(ordinal - 1, 0)
+        while ordinal < self._count:
+            entry = self.entry(ordinal)
+            if entry.stream_id > stream_id or (
+                entry.stream_id == stream_id and entry.start_offset >= end_offset
+            ):
+                return
+            if entry.stream_id == stream_id and entry.end_offset > start_offset:
+                yield entry
+            ordinal += 1
+
+    def of_stream(self, stream_id: int) -> Iterator[IndexEntry]:
+        """Yield, in order, all blocks of a stream."""
+        first = bisect_left(range(self._count), stream_id, key=self._stream)
+        for ordinal in range(first, self._count):
+            entry = self.entry(ordinal)
+            if entry.stream_id != stream_id:
+                return
+            yield entry
+
+    def _stream_and_start(self, ordinal: int) -> tuple[int, int]:
+        stream_id, start = _STREAM_AND_START.unpack_from(self._view, ordinal * INDEX_ENTRY_BYTES)
+        return stream_id, start
+
+    def _stream(self, ordinal: int) -> int:
+        return self._stream_and_start(ordinal)[0]
