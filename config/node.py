@@ -1,10 +1,13 @@
 """The settings of one node, as frozen sections with units in their names.
 
-Values only: where they come from is `config.load`, what they are called outside is `config.keys`. A component
-receives its own section and nothing else. Relations between values are checked when the sections are built.
+Values only: where they come from is `config.load`, what they are called outside is
+`config.server_keys`. A component receives its own section and nothing else. Relations between
+values (`config.relations`) are checked when the whole is built.
 """
 
 from dataclasses import dataclass, field
+
+from config.relations import RelationError, violated_relations
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -58,7 +61,8 @@ class WalConfig:
 class StorageConfig:
     """S3Stream: bucket, caches, upload and compaction."""
 
-    bucket_uri: str = "file://bucket"  # s3://bucket?endpoint=&region=&pathStyle=, file:///dir, mem://
+    # s3://bucket?endpoint=&region=&pathStyle=, file:///absolute/dir, file://relative/dir, mem://
+    bucket_uri: str = "file://bucket"
     log_cache_bytes: int = 1 * GIB
     block_cache_bytes: int = 512 * MIB
     upload_threshold_bytes: int = 512 * MIB
@@ -74,13 +78,14 @@ class StorageConfig:
     stream_set_object_compaction_interval_ms: int = 20 * 60_000
     compaction_memory_bytes: int = 500 * MIB
 
-    def __post_init__(self) -> None:
-        if self.upload_threshold_bytes > self.log_cache_bytes:
-            msg = (
-                f"s3.wal.upload.threshold ({self.upload_threshold_bytes}) must not exceed "
-                f"s3.wal.cache.size ({self.log_cache_bytes})"
-            )
-            raise ValueError(msg)
+
+@dataclass(frozen=True, slots=True)
+class Voter:
+    """One controller of the metadata quorum."""
+
+    node_id: int
+    host: str
+    port: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +93,9 @@ class MetadataConfig:
     """Controller and the broker's client of it."""
 
     log_dir: str = "metadata"
+    # Controllers of the quorum and where they listen. Empty: this node is the only controller.
+    quorum_voters: tuple[Voter, ...] = ()
+    controller_listeners: tuple[Endpoint, ...] = ()
     broker_session_timeout_ms: int = 9_000
     broker_heartbeat_interval_ms: int = 2_000
     snapshot_log_bytes: int = 20 * MIB  # a snapshot is taken when the log has grown by this
@@ -106,6 +114,25 @@ class GroupConfig:
     offset_metadata_bytes_max: int = 4_096
     offsets_retention_ms: int = 7 * 24 * 3_600_000
     offsets_retention_check_ms: int = 600_000
+    # The protocol of KIP-848, where the broker chooses intervals for its members.
+    consumer_session_timeout_ms: int = 45_000
+    consumer_session_timeout_min_ms: int = 45_000
+    consumer_session_timeout_max_ms: int = 60_000
+    consumer_heartbeat_interval_ms: int = 5_000
+    consumer_heartbeat_interval_min_ms: int = 5_000
+    consumer_heartbeat_interval_max_ms: int = 15_000
+    consumer_group_size_max: int = 2_147_483_647
+    consumer_assignors: tuple[str, ...] = ("uniform", "range")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionConfig:
+    """Transaction coordinator."""
+
+    state_topic_partitions: int = 50
+    timeout_max_ms: int = 900_000
+    transactional_id_expiration_ms: int = 7 * 24 * 3_600_000
+    abort_check_interval_ms: int = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,12 +141,14 @@ class LogConfig:
 
     partitions_default: int = 1
     auto_create_topics: bool = True
+    delete_topics: bool = True
     message_bytes_max: int = 1_048_588
     fetch_bytes_max: int = 57_671_680
     fetch_session_slots: int = 1_000
     producer_id_expiration_ms: int = 86_400_000
+    retention_check_interval_ms: int = 300_000
     checkpoint_interval_bytes: int = 64 * MIB  # of one partition's data, between its checkpoints
-    # Topic-level defaults set on the broker, by their topic-level names ("retention.ms": "604800000").
+    # Topic-level defaults set on the broker, by their topic-level names: {"retention.ms": "1000"}.
     topic_defaults: dict[str, str] = field(default_factory=dict)
 
 
@@ -140,6 +169,8 @@ class NodeConfig:
     node_id: int = 1
     cluster_id: str = ""  # empty: taken from the metadata log, or generated when that is new
     rack: str = ""
+    # What relative paths below start from; config.load has resolved them when it returns.
+    data_dir: str = ""
     process_roles: tuple[str, ...] = ("controller", "broker")
     uvloop: bool = True
     network: NetworkConfig = field(default_factory=NetworkConfig)
@@ -147,7 +178,18 @@ class NodeConfig:
     storage: StorageConfig = field(default_factory=StorageConfig)
     metadata: MetadataConfig = field(default_factory=MetadataConfig)
     groups: GroupConfig = field(default_factory=GroupConfig)
+    transactions: TransactionConfig = field(default_factory=TransactionConfig)
     log: LogConfig = field(default_factory=LogConfig)
     telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)
-    # Static broker configs as given, by Kafka's names: what DescribeConfigs shows beside the defaults.
+    # Server keys as given, by their main names: what DescribeConfigs shows beside the defaults.
     static: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check how the values relate.
+
+        Raises:
+            RelationError: some do not go together; it lists all of them.
+        """
+        violations = violated_relations(self)
+        if violations:
+            raise RelationError(violations)

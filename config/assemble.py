@@ -1,0 +1,201 @@
+"""Settings, already chosen among their sources, into a NodeConfig.
+
+Reads each text as its key's type, fills the fields that the key stands for, resolves relative paths
+below the data directory, and checks how the values relate. Pure: no file, no environment.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import NamedTuple, TypeVar
+
+from config.definition import ConfigKey, parse_value
+from config.ignored_keys import SECURE_PROTOCOLS
+from config.node import Endpoint, NodeConfig, StorageConfig, WalConfig
+from config.problems import Problem
+from config.relations import RelationError
+from config.server_keys import SERVER_KEYS, allowed_text, default_text, value_problem
+from config.topic import topic_defaults, validate_topic_configs
+
+Section = TypeVar("Section")
+
+
+class Setting(NamedTuple):
+    """One key with its text and the place where it was set."""
+
+    key: str
+    value: str
+    source: str
+
+
+def assemble(
+    settings: Mapping[str, Setting], problems: list[Problem], warnings: list[str]
+) -> NodeConfig | None:
+    """Build the configuration; None when a relation between valid values is broken.
+
+    Args:
+        settings: main name of a key to its setting.
+        problems: where everything that is wrong is added.
+        warnings: where what is odd is added.
+    """
+    valid: dict[str, Setting] = {}
+    for name, setting in settings.items():
+        key = SERVER_KEYS[name]
+        problem = value_problem(key, setting.value)
+        if problem is None:
+            valid[name] = setting
+        else:
+            problems.append(_wrong_value(key, setting, problem))
+    fields = _field_values(valid)
+    fields["static"] = {name: setting.value for name, setting in valid.items()}
+    defaults = topic_defaults({name: setting.value for name, setting in valid.items()})
+    fields["log.topic_defaults"] = defaults
+    topic_problem = validate_topic_configs({}, defaults)
+    if topic_problem:
+        problems.append(Problem(f"defaults of topics: {topic_problem}"))
+    _split_listeners(fields, valid, problems)
+    _resolve_paths(fields)
+    _default_upload_threshold(fields)
+    _warn_of_replication(valid, warnings)
+    try:
+        return _build(fields)
+    except RelationError as error:
+        broken = settings.keys() - valid.keys()
+        problems.extend(
+            _broken_relation(violation.keys, violation.message, settings)
+            for violation in error.violations
+            if broken.isdisjoint(violation.keys)
+        )
+        return None
+
+
+def _wrong_value(key: ConfigKey, setting: Setting, problem: str) -> Problem:
+    return Problem(
+        problem,
+        key=setting.key,
+        value=setting.value,
+        source=setting.source,
+        allowed=allowed_text(key),
+        example=f"{key.name}={key.example or default_text(key)}",
+    )
+
+
+def _broken_relation(
+    keys: tuple[str, ...], message: str, settings: Mapping[str, Setting]
+) -> Problem:
+    """Tell where each of the keys got its value."""
+    places = [
+        f"{key} is set by {settings[key].source}" if key in settings else f"{key} has its default"
+        for key in keys
+    ]
+    return Problem(f"{message} ({', '.join(places)})")
+
+
+def _field_values(valid: Mapping[str, Setting]) -> dict[str, object]:
+    fields: dict[str, object] = {}
+    for name, setting in valid.items():
+        key = SERVER_KEYS[name]
+        if key.fields is not None:
+            fields.update(key.fields(setting.value))
+        elif key.field:
+            value = parse_value(key.type, setting.value)
+            # Not the topic default's scale: a field beside one has the units of its own key.
+            if key.scale != 1 and not key.topic_config:
+                assert isinstance(value, int)
+                value *= key.scale
+            fields[key.field] = value
+    return fields
+
+
+def _split_listeners(
+    fields: dict[str, object], valid: Mapping[str, Setting], problems: list[Problem]
+) -> None:
+    """Give controllers their listeners, and refuse those that promise protection."""
+    listeners = fields.get("network.listeners")
+    if not isinstance(listeners, tuple):
+        return
+    names_setting = valid.get("controller.listener.names")
+    names_text = names_setting.value if names_setting else _default("controller.listener.names")
+    controller_names = {name.strip().upper() for name in names_text.split(",")}
+    setting = valid["listeners"]
+    secure = [e.name for e in listeners if e.name in SECURE_PROTOCOLS]
+    if secure:
+        problems.append(
+            Problem(
+                f"asks for {', '.join(secure)}, which this broker does not offer yet",
+                key=setting.key,
+                value=setting.value,
+                source=setting.source,
+                example="listeners=PLAINTEXT://127.0.0.1:9092",
+            )
+        )
+    fields["network.listeners"] = _named(listeners, controller_names, wanted=False)
+    fields["metadata.controller_listeners"] = _named(listeners, controller_names, wanted=True)
+    advertised = fields.get("network.advertised_listeners", ())
+    assert isinstance(advertised, tuple)
+    fields["network.advertised_listeners"] = _named(advertised, controller_names, wanted=False)
+
+
+def _default(name: str) -> str:
+    return default_text(SERVER_KEYS[name])
+
+
+def _named(endpoints: Iterable[Endpoint], names: set[str], *, wanted: bool) -> tuple[Endpoint, ...]:
+    return tuple(endpoint for endpoint in endpoints if (endpoint.name in names) is wanted)
+
+
+def _resolve_paths(fields: dict[str, object]) -> None:
+    """Make relative paths start at the data directory."""
+    directory = PurePosixPath(str(fields.setdefault("data_dir", _default("log.dirs"))))
+    defaults = NodeConfig()
+    wal = str(fields.get("wal.path", defaults.wal.path))
+    if "://" not in wal:
+        fields["wal.path"] = str(directory / wal)
+    fields["metadata.log_dir"] = str(
+        directory / str(fields.get("metadata.log_dir", defaults.metadata.log_dir))
+    )
+    bucket = str(fields.get("storage.bucket_uri", defaults.storage.bucket_uri))
+    place = bucket.removeprefix("file://")
+    if place != bucket:
+        fields["storage.bucket_uri"] = f"file://{directory / place}"
+
+
+def _default_upload_threshold(fields: dict[str, object]) -> None:
+    """Fit the upload threshold to cache and WAL, when nobody chose it."""
+    storage, wal = StorageConfig(), WalConfig()
+    cache = fields.get("storage.log_cache_bytes", storage.log_cache_bytes)
+    capacity = fields.get("wal.capacity_bytes", wal.capacity_bytes)
+    assert isinstance(cache, int)
+    assert isinstance(capacity, int)
+    fitting = min(storage.upload_threshold_bytes, cache // 3, capacity // 4)
+    fields.setdefault("storage.upload_threshold_bytes", fitting)
+
+
+def _warn_of_replication(valid: Mapping[str, Setting], warnings: list[str]) -> None:
+    for name, setting in valid.items():
+        if name.endswith(("replication.factor", "min.isr")) and int(setting.value) > 1:
+            warnings.append(
+                f"{setting.source}: {name}={setting.value} counts as 1: durability is the WAL "
+                "device's and the bucket's, nothing is replicated between brokers"
+            )
+
+
+def _build(fields: Mapping[str, object]) -> NodeConfig:
+    """Construct the sections from `section.field` and `field` paths."""
+    sections: dict[str, dict[str, object]] = {}
+    top: dict[str, object] = {}
+    for path, value in fields.items():
+        section, separator, name = path.partition(".")
+        if separator:
+            sections.setdefault(section, {})[name] = value
+        else:
+            top[path] = value
+    defaults = NodeConfig()
+    for section, values in sections.items():
+        top[section] = _with(getattr(defaults, section), values)
+    return _with(defaults, top)
+
+
+def _with(section: Section, values: Mapping[str, object]) -> Section:
+    """Replace fields of a frozen dataclass, whose types the tables vouch for."""
+    return dataclasses.replace(section, **values)  # type: ignore[type-var]

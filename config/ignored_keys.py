@@ -1,0 +1,218 @@
+"""Keys of Kafka and AutoMQ that this broker knows and does not act on, each with the reason.
+
+A properties file written for those brokers starts this one unchanged: such a key costs one warning
+line. The exception are keys that ask for protection: serving without it would be worse than not
+serving, so a value that asks for it is refused.
+
+A name that ends in "." or "*" stands for its whole family.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_ONE_OWNER = "a partition has one owner; nothing is replicated between brokers"
+_NO_FILES = "partitions are streams in the bucket, not segment files"
+_NO_TIERS = "all data is in the bucket; there is no second tier"
+_ONE_LOOP = "one event loop serves all connections; scale by brokers"
+_NO_JVM = "there are no JVM classes to load"
+_NO_JMX = "metrics are served by the admin listener (headrace.admin.listener)"
+_NOT_BUILT = "the feature that it belongs to is not part of this broker"
+_QUORUM = "the timing of the metadata quorum is fixed"
+_OTHER_KEY = "this node is not configured by it; use {}"
+_NO_ZOOKEEPER = "there is no ZooKeeper; the metadata log is kept by the controllers"
+_AUTOMATIC = "it is chosen by the broker itself"
+_NO_SECURITY = "listeners are PLAINTEXT"
+_VERSIONS = "message and protocol versions are negotiated with each client"
+
+IGNORED: dict[str, tuple[str, ...]] = {
+    _ONE_OWNER: (
+        "replica.",
+        "num.replica.",
+        "num.replica.fetchers",
+        "replication.quota.",
+        "alter.log.dirs.replication.quota.",
+        "auto.leader.rebalance.enable",
+        "leader.imbalance.",
+        "inter.broker.listener.name",
+        "controlled.shutdown.",
+        "follower.fetch.last.tiered.offset.enable",
+    ),
+    _NO_FILES: (
+        "log.dir.failure.timeout.ms",
+        "cordoned.log.dirs",
+        "log.flush.offset.checkpoint.interval.ms",
+        "log.flush.start.offset.checkpoint.interval.ms",
+        "num.recovery.threads.per.data.dir",
+        "log.cleaner.",
+        "offsets.topic.segment.bytes",
+        "transaction.state.log.segment.bytes",
+        "metadata.log.segment.",
+        "metadata.max.retention.",
+    ),
+    _NO_TIERS: ("remote.", "log.remote."),
+    _ONE_LOOP: (
+        "num.network.threads",
+        "num.io.threads",
+        "background.threads",
+        "queued.max.",
+        "group.coordinator.threads",
+        "group.coordinator.background.threads",
+        "fetch.purgatory.purge.interval.requests",
+        "producer.purgatory.purge.interval.requests",
+        "delete.records.purgatory.purge.interval.requests",
+    ),
+    _NO_JVM: (
+        "alter.config.policy.class.name",
+        "create.topic.policy.class.name",
+        "client.quota.callback.class",
+        "config.providers",
+        "security.providers",
+        "principal.builder.class",
+    ),
+    _NO_JMX: (
+        "metric.reporters",
+        "metrics.",
+        "kafka.metrics.",
+        "auto.include.jmx.reporter",
+        "s3.telemetry.",
+    ),
+    _NOT_BUILT: (
+        "group.share.",
+        "share.",
+        "group.streams.",
+        "delegation.token.",
+        "telemetry.max.bytes",
+        "transaction.two.phase.commit.enable",
+        "group.consumer.migration.policy",
+        "group.consumer.assignment.interval.ms",
+        "group.consumer.min.assignment.interval.ms",
+        "group.consumer.max.assignment.interval.ms",
+        "group.coordinator.rebalance.protocols",
+        "max.connections.per.ip",
+        "max.connections.per.ip.overrides",
+        "max.connection.creation.rate",
+        "quota.window.",
+        "controller.quota.window.",
+        "automq.",
+        "autobalancer.",
+        "s3.stream.object.compaction.",
+        "s3.network.",
+        "s3.object.log.enable",
+        "s3.mock.enable",
+        "s3.ops.buckets",
+    ),
+    _QUORUM: (
+        "controller.quorum.",
+        "controller.socket.timeout.ms",
+        "initial.broker.registration.timeout.ms",
+        "metadata.max.idle.interval.ms",
+        "metadata.log.max.snapshot.interval.ms",
+        "early.start.listeners",
+        "broker.id.generation.enable",
+        "reserved.broker.max.id",
+    ),
+    _AUTOMATIC: (
+        "socket.send.buffer.bytes",
+        "socket.receive.buffer.bytes",
+        "socket.listen.backlog.size",
+        "socket.connection.setup.timeout.",
+        "offsets.load.buffer.size",
+        "offsets.commit.timeout.ms",
+        "offsets.topic.compression.codec",
+        "transaction.state.log.load.buffer.size",
+        "transaction.partition.verification.enable",
+        "transaction.remove.expired.transaction.cleanup.interval.ms",
+        "add.partitions.to.txn.retry.backoff.",
+        "group.coordinator.append.linger.ms",
+        "group.coordinator.cached.buffer.max.bytes",
+        "max.request.partition.size.limit",
+        "elasticstream.",
+        "s3.stream.allocator.policy",
+        "s3.stream.set.object.compaction.",
+        "s3.max.stream.num.per.stream.set.object",
+        "s3.max.stream.object.num.per.commit",
+        "s3.controller.request.retry.",
+    ),
+    _OTHER_KEY.format("s3.data.buckets"): (
+        "s3.endpoint",
+        "s3.region",
+        "s3.bucket",
+        "s3.path.style",
+    ),
+    _OTHER_KEY.format("the options of s3.wal.path"): (
+        "s3.wal.capacity",
+        "s3.wal.iops",
+        "s3.wal.thread",
+        "s3.wal.header.flush.interval.seconds",
+    ),
+    _OTHER_KEY.format("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or a role"): (
+        "s3.access.key",
+        "s3.secret.key",
+    ),
+    _OTHER_KEY.format("listeners"): (
+        "port",
+        "host.name",
+        "advertised.port",
+        "advertised.host.name",
+    ),
+    _NO_ZOOKEEPER: ("zookeeper.",),
+    _VERSIONS: (
+        "inter.broker.protocol.version",
+        "log.message.format.version",
+        "log.message.downconversion.enable",
+        "message.format.version",
+    ),
+    _NO_SECURITY: (
+        "ssl.",
+        "sasl.",
+        "listener.name.",
+        "connections.max.reauth.ms",
+        "connection.failed.authentication.delay.ms",
+        "allow.everyone.if.no.acl.found",
+        "super.users",
+        "authorizer.class.name",
+        "security.inter.broker.protocol",
+        "listener.security.protocol.map",
+    ),
+}
+
+_REASONS = {name: reason for reason, names in IGNORED.items() for name in names}
+_FAMILIES = tuple(name for name in _REASONS if name.endswith("."))
+
+
+def reason_ignored(name: str) -> str | None:
+    """Say why a key that we know has no effect; None for a key that we do not know."""
+    if name in _REASONS:
+        return _REASONS[name]
+    family = max((f for f in _FAMILIES if name.startswith(f)), key=len, default=None)
+    return _REASONS[family] if family else None
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """A key that asks for protection which is not there, and the values that do not ask."""
+
+    harmless: Callable[[str], bool]
+    asks_for: str
+
+
+def _all_plaintext(text: str) -> bool:
+    """Read `NAME:PROTOCOL,...`; only listeners called after a protocol may map to another one."""
+    pairs = [part.strip().partition(":") for part in text.split(",") if part.strip()]
+    return all(
+        protocol.strip() == "PLAINTEXT" or name.strip() == protocol.strip()
+        for name, _, protocol in pairs
+    )
+
+
+PROTECTIONS: dict[str, Protection] = {
+    "authorizer.class.name": Protection(lambda text: not text.strip(), "access control lists"),
+    "ssl.client.auth": Protection(
+        lambda text: text.strip().lower() in ("", "none"), "client certificates"
+    ),
+    "security.inter.broker.protocol": Protection(
+        lambda text: text.strip() in ("", "PLAINTEXT"), "encryption or authentication"
+    ),
+    "listener.security.protocol.map": Protection(_all_plaintext, "encryption or authentication"),
+}
+SECURE_PROTOCOLS = ("SSL", "SASL_PLAINTEXT", "SASL_SSL")

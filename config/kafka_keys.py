@@ -1,0 +1,405 @@
+"""The table of Kafka's server keys that this broker honours, apart from the topic defaults.
+
+Nothing but data. Names, types and ranges are Kafka's; defaults are those of the NodeConfig
+fields. Server keys that give topics their defaults (`log.retention.ms` ...) follow from
+`config.topic_keys`.
+"""
+
+from config.definition import (
+    INT_MAX,
+    Between,
+    ConfigKey,
+    ConfigType,
+    FieldValues,
+    Importance,
+    ListOf,
+    Matches,
+)
+from config.uris import parse_advertised, parse_listeners, parse_voters
+
+ROLES = ("broker", "controller")
+
+
+def _listeners(text: str) -> FieldValues:
+    return {"network.listeners": parse_listeners(text)}
+
+
+def _advertised(text: str) -> FieldValues:
+    return {"network.advertised_listeners": parse_advertised(text)}
+
+
+def _voters(text: str) -> FieldValues:
+    return {"metadata.quorum_voters": parse_voters(text)}
+
+
+def _data_dir(text: str) -> FieldValues:
+    directories = [part.strip() for part in text.split(",") if part.strip()]
+    if len(directories) != 1:
+        raise ValueError(
+            "must name one directory: it holds metadata and, by default, WAL and bucket; "
+            "topic data is in the bucket"
+        )
+    return {"data_dir": directories[0]}
+
+
+_AT_LEAST_1 = Between(1)
+_AT_LEAST_0 = Between(0)
+
+IDENTITY = (
+    ConfigKey(
+        name="node.id",
+        type=ConfigType.INT,
+        field="node_id",
+        valid=_AT_LEAST_0,
+        also_named=("broker.id",),
+        importance=Importance.HIGH,
+        doc="Number of this node, unique in the cluster and the same after every restart.",
+        example="1",
+    ),
+    ConfigKey(
+        name="process.roles",
+        type=ConfigType.LIST,
+        field="process_roles",
+        valid=ListOf(ROLES, empty=False),
+        importance=Importance.HIGH,
+        doc="What this process is: broker, controller, or both.",
+        example="broker,controller",
+    ),
+    ConfigKey(
+        name="cluster.id",
+        type=ConfigType.STRING,
+        field="cluster_id",
+        importance=Importance.HIGH,
+        doc="Id of the cluster. Left out, it is generated at the first start and kept in the "
+        "metadata log; given, it must be the one that is there. No storage needs formatting.",
+        example="5L6g3nShT-eMCtK--X86sw",
+    ),
+    ConfigKey(
+        name="log.dirs",
+        type=ConfigType.LIST,
+        fields=_data_dir,
+        default_text="data",
+        also_named=("log.dir",),
+        importance=Importance.HIGH,
+        doc="Directory of this node: relative paths of other keys start here, so that by default "
+        "it holds the metadata log, the WAL file and a bucket directory.",
+        example="/var/lib/headrace",
+    ),
+    ConfigKey(
+        name="broker.rack",
+        type=ConfigType.STRING,
+        field="rack",
+        doc="Rack or zone of this node, told to clients.",
+        example="eu-central-1a",
+    ),
+)
+
+NETWORK = (
+    ConfigKey(
+        name="listeners",
+        type=ConfigType.LIST,
+        fields=_listeners,
+        default_text="PLAINTEXT://127.0.0.1:9092",
+        importance=Importance.HIGH,
+        doc="Addresses to listen on, NAME://host:port. An empty host is every address; port 0 is a "
+        "free one. Only this machine can connect by default.",
+        example="PLAINTEXT://0.0.0.0:9092",
+    ),
+    ConfigKey(
+        name="advertised.listeners",
+        type=ConfigType.LIST,
+        fields=_advertised,
+        default_text="",
+        importance=Importance.HIGH,
+        doc="Addresses that clients are told. Left out, each client is told the address that it "
+        "used itself, which is right unless a proxy or port mapping lies between.",
+        example="PLAINTEXT://kafka.example.com:9092",
+    ),
+    ConfigKey(
+        name="controller.listener.names",
+        type=ConfigType.LIST,
+        default_text="CONTROLLER",
+        doc="Which of the listeners are for controllers; clients are not served there.",
+        example="CONTROLLER",
+    ),
+    ConfigKey(
+        name="controller.quorum.voters",
+        type=ConfigType.LIST,
+        fields=_voters,
+        default_text="",
+        importance=Importance.HIGH,
+        doc="Controllers of the cluster. Left out, this node is the only one.",
+        example="1@host1:9093,2@host2:9093,3@host3:9093",
+    ),
+    ConfigKey(
+        name="socket.request.max.bytes",
+        type=ConfigType.INT,
+        field="network.request_bytes_max",
+        valid=_AT_LEAST_1,
+        doc="Largest request accepted; a connection that announces more is closed.",
+    ),
+    ConfigKey(
+        name="connections.max.idle.ms",
+        type=ConfigType.LONG,
+        field="network.connection_idle_max_ms",
+        valid=_AT_LEAST_1,
+        doc="A connection without a request for this long is closed.",
+    ),
+    ConfigKey(
+        name="max.connections",
+        type=ConfigType.INT,
+        field="network.connections_max",
+        valid=_AT_LEAST_1,
+        doc="Connections that the node holds at once; further ones are closed at once.",
+    ),
+)
+
+METADATA = (
+    ConfigKey(
+        name="metadata.log.dir",
+        type=ConfigType.STRING,
+        field="metadata.log_dir",
+        doc="Directory of the metadata log.",
+        example="/var/lib/headrace/metadata",
+    ),
+    ConfigKey(
+        name="broker.heartbeat.interval.ms",
+        type=ConfigType.INT,
+        field="metadata.broker_heartbeat_interval_ms",
+        valid=Between(100),
+        doc="How often a broker renews its lease.",
+    ),
+    ConfigKey(
+        name="broker.session.timeout.ms",
+        type=ConfigType.INT,
+        field="metadata.broker_session_timeout_ms",
+        valid=Between(500),
+        doc="How long a lease lasts: a broker silent for longer is fenced, and others take over.",
+    ),
+    ConfigKey(
+        name="metadata.log.max.record.bytes.between.snapshots",
+        type=ConfigType.LONG,
+        field="metadata.snapshot_log_bytes",
+        valid=_AT_LEAST_1,
+        importance=Importance.LOW,
+        doc="Growth of the metadata log after which a snapshot is taken.",
+    ),
+    ConfigKey(
+        name="request.timeout.ms",
+        type=ConfigType.INT,
+        field="metadata.request_timeout_ms",
+        valid=_AT_LEAST_1,
+        importance=Importance.LOW,
+        doc="How long a broker waits for an answer of the controller.",
+    ),
+)
+
+TOPICS = (
+    ConfigKey(
+        name="num.partitions",
+        type=ConfigType.INT,
+        field="log.partitions_default",
+        valid=_AT_LEAST_1,
+        doc="Partitions of a topic that is created without a number.",
+    ),
+    ConfigKey(
+        name="auto.create.topics.enable",
+        type=ConfigType.BOOLEAN,
+        field="log.auto_create_topics",
+        importance=Importance.HIGH,
+        doc="Whether a topic is created when a client asks for it by name.",
+    ),
+    ConfigKey(
+        name="delete.topic.enable",
+        type=ConfigType.BOOLEAN,
+        field="log.delete_topics",
+        doc="Whether topics can be deleted.",
+    ),
+    ConfigKey(
+        name="fetch.max.bytes",
+        type=ConfigType.INT,
+        field="log.fetch_bytes_max",
+        valid=Between(1024),
+        doc="Most bytes in one fetch response, whatever the client asks for.",
+    ),
+    ConfigKey(
+        name="max.incremental.fetch.session.cache.slots",
+        type=ConfigType.INT,
+        field="log.fetch_session_slots",
+        valid=_AT_LEAST_0,
+        importance=Importance.LOW,
+        doc="Fetch sessions kept at once; clients without one send full fetch requests.",
+    ),
+    ConfigKey(
+        name="producer.id.expiration.ms",
+        type=ConfigType.INT,
+        field="log.producer_id_expiration_ms",
+        valid=_AT_LEAST_1,
+        importance=Importance.LOW,
+        doc="How long an idle producer is remembered for the detection of duplicates.",
+    ),
+    ConfigKey(
+        name="log.retention.check.interval.ms",
+        type=ConfigType.LONG,
+        field="log.retention_check_interval_ms",
+        valid=_AT_LEAST_1,
+        doc="How often records past their retention are looked for.",
+    ),
+)
+
+
+def _milliseconds(name: str, field: str, doc: str, low: int = 1) -> ConfigKey:
+    return ConfigKey(name=name, type=ConfigType.INT, field=field, valid=Between(low), doc=doc)
+
+
+GROUPS = (
+    _milliseconds(
+        "group.min.session.timeout.ms",
+        "groups.session_timeout_min_ms",
+        "Shortest session timeout that a member may ask for.",
+    ),
+    _milliseconds(
+        "group.max.session.timeout.ms",
+        "groups.session_timeout_max_ms",
+        "Longest session timeout that a member may ask for.",
+    ),
+    _milliseconds(
+        "group.initial.rebalance.delay.ms",
+        "groups.initial_rebalance_delay_ms",
+        "How long a new group waits for further members before its first assignment.",
+        0,
+    ),
+    ConfigKey(
+        name="group.max.size",
+        type=ConfigType.INT,
+        field="groups.group_size_max",
+        valid=_AT_LEAST_1,
+        doc="Members that a classic group may have.",
+    ),
+    ConfigKey(
+        name="offset.metadata.max.bytes",
+        type=ConfigType.INT,
+        field="groups.offset_metadata_bytes_max",
+        valid=_AT_LEAST_0,
+        doc="Largest text that a client may store with a committed offset.",
+    ),
+    ConfigKey(
+        name="offsets.retention.minutes",
+        type=ConfigType.INT,
+        field="groups.offsets_retention_ms",
+        scale=60_000,
+        valid=_AT_LEAST_1,
+        doc="How long the offsets of a group without members are kept.",
+    ),
+    ConfigKey(
+        name="offsets.retention.check.interval.ms",
+        type=ConfigType.LONG,
+        field="groups.offsets_retention_check_ms",
+        valid=_AT_LEAST_1,
+        importance=Importance.LOW,
+        doc="How often expired offsets are looked for.",
+    ),
+    ConfigKey(
+        name="offsets.topic.num.partitions",
+        type=ConfigType.INT,
+        field="groups.offsets_topic_partitions",
+        valid=_AT_LEAST_1,
+        doc="Partitions of __consumer_offsets; never change it once groups exist.",
+    ),
+    _milliseconds(
+        "group.consumer.session.timeout.ms",
+        "groups.consumer_session_timeout_ms",
+        "Session timeout of members that speak the protocol of KIP-848.",
+    ),
+    _milliseconds(
+        "group.consumer.min.session.timeout.ms",
+        "groups.consumer_session_timeout_min_ms",
+        "Shortest session timeout that a group of KIP-848 may be given.",
+    ),
+    _milliseconds(
+        "group.consumer.max.session.timeout.ms",
+        "groups.consumer_session_timeout_max_ms",
+        "Longest session timeout that a group of KIP-848 may be given.",
+    ),
+    _milliseconds(
+        "group.consumer.heartbeat.interval.ms",
+        "groups.consumer_heartbeat_interval_ms",
+        "Heartbeat interval of members that speak the protocol of KIP-848.",
+    ),
+    _milliseconds(
+        "group.consumer.min.heartbeat.interval.ms",
+        "groups.consumer_heartbeat_interval_min_ms",
+        "Shortest heartbeat interval that a group of KIP-848 may be given.",
+    ),
+    _milliseconds(
+        "group.consumer.max.heartbeat.interval.ms",
+        "groups.consumer_heartbeat_interval_max_ms",
+        "Longest heartbeat interval that a group of KIP-848 may be given.",
+    ),
+    ConfigKey(
+        name="group.consumer.max.size",
+        type=ConfigType.INT,
+        field="groups.consumer_group_size_max",
+        valid=_AT_LEAST_1,
+        doc="Members that a group of KIP-848 may have.",
+    ),
+    ConfigKey(
+        name="group.consumer.assignors",
+        type=ConfigType.LIST,
+        field="groups.consumer_assignors",
+        valid=ListOf(("uniform", "range"), empty=False),
+        doc="Server-side assignors of KIP-848; the first is the default.",
+    ),
+)
+
+TRANSACTIONS = (
+    _milliseconds(
+        "transaction.max.timeout.ms",
+        "transactions.timeout_max_ms",
+        "Longest transaction timeout that a producer may ask for.",
+    ),
+    _milliseconds(
+        "transactional.id.expiration.ms",
+        "transactions.transactional_id_expiration_ms",
+        "How long a transactional id without activity is kept.",
+    ),
+    _milliseconds(
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+        "transactions.abort_check_interval_ms",
+        "How often transactions past their timeout are looked for.",
+    ),
+    ConfigKey(
+        name="transaction.state.log.num.partitions",
+        type=ConfigType.INT,
+        field="transactions.state_topic_partitions",
+        valid=_AT_LEAST_1,
+        doc="Partitions of __transaction_state; never change it once producers use transactions.",
+    ),
+)
+
+
+def _one_copy(value: object) -> str | None:
+    assert isinstance(value, int)
+    return None if value == -1 or value >= 1 else "must be -1 or at least 1"
+
+
+# Accepted with any valid value, because every Kafka set-up has them; the value that counts is 1.
+REPLICATION = tuple(
+    ConfigKey(
+        name=name,
+        type=ConfigType.INT if name.endswith("isr") or name[0] == "d" else ConfigType.SHORT,
+        valid=Matches(f"-1, or 1 to {INT_MAX}", _one_copy),
+        default_text="1",
+        importance=Importance.LOW,
+        doc="Accepted and answered as 1: a partition has one owner, and durability is the WAL "
+        "device's and the bucket's.",
+    )
+    for name in (
+        "default.replication.factor",
+        "offsets.topic.replication.factor",
+        "transaction.state.log.replication.factor",
+        "transaction.state.log.min.isr",
+    )
+)
+
+KAFKA_KEYS = IDENTITY + NETWORK + METADATA + TOPICS + GROUPS + TRANSACTIONS + REPLICATION

@@ -1,0 +1,156 @@
+"""Settings from a properties file, the environment and the command line into a NodeConfig.
+
+Later layers win: defaults, `base` (what a command such as `headrace dev` presets), the file, the
+environment, overrides. Every problem of all layers is reported at once, with the place of the
+value, what is allowed, and the key that was probably meant. This is the only reader of the
+environment.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.assemble import Setting, assemble
+from config.environment import settings_from
+from config.ignored_keys import PROTECTIONS, reason_ignored
+from config.node import NodeConfig
+from config.problems import ConfigError, Problem
+from config.properties import PropertiesError, parse_properties
+from config.server_keys import find_key, nearest_key
+
+FILE_BYTES_MAX = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedConfig:
+    """A valid configuration, what was odd about its sources, and where each value was set."""
+
+    config: NodeConfig
+    warnings: tuple[str, ...]
+    sources: Mapping[str, str]  # main name of the key -> "server.properties:12", "--override" ...
+
+
+def load(
+    *,
+    file: Path | None = None,
+    overrides: Sequence[str] = (),
+    base: Mapping[str, str] | None = None,
+    base_source: str = "built in",
+    environment: Mapping[str, str] | None = None,
+) -> LoadedConfig:
+    """Load a node's configuration.
+
+    Args:
+        file: a properties file; None for none.
+        overrides: `key=value` texts, the strongest layer.
+        base: presets, weaker than the file.
+        base_source: how a problem with a preset names its place.
+        environment: variables; None for those of this process.
+
+    Raises:
+        ConfigError: something is wrong; the error lists everything that is.
+    """
+    problems: list[Problem] = []
+    warnings: list[str] = []
+    given = [Setting(key, value, base_source) for key, value in (base or {}).items()]
+    given += _from_file(file, problems, warnings) if file is not None else []
+    variables = settings_from(os.environ if environment is None else environment)
+    given += [Setting(v.key, v.value, v.name) for v in variables]
+    given += _from_overrides(overrides, problems)
+    settings = _known(given, problems, warnings)
+    assembled = assemble(settings, problems, warnings)
+    if problems or assembled is None:
+        raise ConfigError(problems)
+    sources = {name: setting.source for name, setting in settings.items()}
+    return LoadedConfig(assembled, tuple(warnings), sources)
+
+
+def _from_file(path: Path, problems: list[Problem], warnings: list[str]) -> list[Setting]:
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(FILE_BYTES_MAX + 1)
+        if len(raw) > FILE_BYTES_MAX:
+            problems.append(Problem(f"larger than {FILE_BYTES_MAX} bytes", source=str(path)))
+            return []
+        properties = parse_properties(raw.decode())
+    except OSError as error:
+        problems.append(Problem(f"cannot be read: {error.strerror}", source=str(path)))
+        return []
+    except UnicodeDecodeError:
+        problems.append(Problem("is not UTF-8 text", source=str(path)))
+        return []
+    except PropertiesError as error:
+        problems.append(Problem(str(error), source=f"{path}:{error.line}"))
+        return []
+    lines: dict[str, int] = {}
+    for key, _, line in properties:
+        if key in lines:
+            warnings.append(f"{path}:{line}: {key} was set in line {lines[key]} already; this wins")
+        lines[key] = line
+    return [Setting(key, value, f"{path}:{line}") for key, value, line in properties]
+
+
+def _from_overrides(overrides: Sequence[str], problems: list[Problem]) -> list[Setting]:
+    settings = []
+    for text in overrides:
+        key, separator, value = text.partition("=")
+        if not separator or not key.strip():
+            problems.append(
+                Problem(
+                    f"{text!r} is not key=value",
+                    source="--override",
+                    example="--override num.partitions=3",
+                )
+            )
+            continue
+        settings.append(Setting(key.strip(), value.strip(), "--override"))
+    return settings
+
+
+def _known(
+    given: Iterable[Setting], problems: list[Problem], warnings: list[str]
+) -> dict[str, Setting]:
+    """Keep the strongest setting of each key that we act on, by its main name."""
+    settings: dict[str, Setting] = {}
+    for setting in _strongest(given):
+        _check_protection(setting, problems)
+        key = find_key(setting.key)
+        if key is None:
+            warnings.append(_explain_unused(setting))
+        elif setting.key == key.name or key.name not in settings:
+            settings[key.name] = setting
+    return settings
+
+
+def _strongest(given: Iterable[Setting]) -> list[Setting]:
+    """Keep the last setting of each name, where its last occurrence stands."""
+    last: dict[str, Setting] = {}
+    for setting in given:
+        last.pop(setting.key, None)
+        last[setting.key] = setting
+    return list(last.values())
+
+
+def _check_protection(setting: Setting, problems: list[Problem]) -> None:
+    protection = PROTECTIONS.get(setting.key)
+    if protection is None or protection.harmless(setting.value):
+        return
+    problems.append(
+        Problem(
+            f"asks for {protection.asks_for}, which this broker does not offer yet; it refuses "
+            "to serve without what the key asks for",
+            key=setting.key,
+            value=setting.value,
+            source=setting.source,
+        )
+    )
+
+
+def _explain_unused(setting: Setting) -> str:
+    reason = reason_ignored(setting.key)
+    if reason is not None:
+        return f"{setting.source}: {setting.key} is accepted and has no effect: {reason}"
+    close = nearest_key(setting.key)
+    hint = f"; did you mean {close}?" if close else ""
+    return f"{setting.source}: {setting.key} is not a key that this broker knows{hint}"

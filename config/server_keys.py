@@ -1,0 +1,136 @@
+"""All server-level settings in one place: `SERVER_KEYS`, by name, and how they are looked up.
+
+Joins the tables of Kafka's, AutoMQ's and our own names with the server keys that follow from the
+topic-level table. Key names are matched exactly, as Kafka does.
+"""
+
+from functools import cache
+
+from config.definition import (
+    Between,
+    ConfigKey,
+    ConfigType,
+    UpdateMode,
+    describe_allowed,
+    format_value,
+    problem_with,
+)
+from config.ignored_keys import reason_ignored
+from config.kafka_keys import KAFKA_KEYS
+from config.node import NodeConfig
+from config.storage_keys import HEADRACE_KEYS, S3_KEYS
+from config.suggest import nearest
+from config.topic_keys import TOPIC_CONFIGS, TopicConfig
+
+# Fields of NodeConfig that repeat a topic default, because request handling needs them too.
+_FIELD_BESIDE_TOPIC_DEFAULT = {"message.max.bytes": "log.message_bytes_max"}
+
+
+def _server_keys_of(topic: TopicConfig) -> list[ConfigKey]:
+    """Derive the server keys of one topic-level key; the last name carries the default."""
+    keys = []
+    for position, server in enumerate(topic.server_keys):
+        last = position == len(topic.server_keys) - 1
+        default = str(int(topic.default) // server.scale) if server.scale > 1 else topic.default
+        keys.append(
+            ConfigKey(
+                name=server.name,
+                type=server.type or topic.type,
+                doc=f"Default of the topic setting {topic.name}. {topic.doc}",
+                valid=topic.valid,
+                topic_config=topic.name,
+                scale=server.scale,
+                field=_FIELD_BESIDE_TOPIC_DEFAULT.get(server.name, ""),
+                default_text=default if last else "",
+                example=default,
+                update_mode=UpdateMode.CLUSTER_WIDE if position == 0 else UpdateMode.READ_ONLY,
+            )
+        )
+    return keys
+
+
+TOPIC_DEFAULT_KEYS = tuple(
+    key for topic in TOPIC_CONFIGS.values() for key in _server_keys_of(topic)
+)
+
+SERVER_KEYS: dict[str, ConfigKey] = {
+    key.name: key for key in KAFKA_KEYS + TOPIC_DEFAULT_KEYS + S3_KEYS + HEADRACE_KEYS
+}
+
+_BY_ANY_NAME = {name: key for key in SERVER_KEYS.values() for name in (key.name, *key.also_named)}
+
+
+def find_key(name: str) -> ConfigKey | None:
+    """Find a setting by its name or by another name for it."""
+    return _BY_ANY_NAME.get(name)
+
+
+def nearest_key(name: str) -> str | None:
+    """Name the known setting that is closest to an unknown name."""
+    return nearest(name, _BY_ANY_NAME)
+
+
+@cache
+def default_text(key: ConfigKey) -> str:
+    """Write the value that counts when a key is not set; empty when there is none."""
+    if key.default_text is not None:
+        return key.default_text
+    value: object = NodeConfig()
+    for part in key.field.split("."):
+        value = getattr(value, part)
+    if key.scale > 1:
+        assert isinstance(value, int)
+        value //= key.scale
+    return format_value(value)
+
+
+def allowed_text(key: ConfigKey) -> str:
+    """Name a key's type and range in a few words."""
+    return describe_allowed(key.type, key.valid)
+
+
+def value_problem(key: ConfigKey, text: str) -> str | None:
+    """Say what is wrong with a text as the value of a key ("must be ..."), or None."""
+    problem = problem_with(key.type, key.valid, text)
+    if problem is None and key.fields is not None:
+        try:
+            key.fields(text)
+        except ValueError as error:
+            return str(error)
+    return problem
+
+
+# Written by Kafka's own tools when they throttle a reassignment; nothing is copied here.
+_HARMLESS_DYNAMIC = (
+    "leader.replication.throttled.rate",
+    "follower.replication.throttled.rate",
+    "replica.alter.log.dirs.io.max.bytes.per.second",
+)
+
+
+def validate_broker_config(name: str, value: str, *, cluster_wide: bool) -> str | None:
+    """Say why a dynamic broker config cannot be set, or None.
+
+    Args:
+        name: server key.
+        value: its text.
+        cluster_wide: set for all brokers (empty resource name), not for one.
+    """
+    if name in _HARMLESS_DYNAMIC:
+        return _wrong_value(name, value, problem_with(ConfigType.LONG, Between(0), value))
+    key = find_key(name)
+    if key is None:
+        reason = reason_ignored(name)
+        if reason:
+            return f"{name} has no effect here: {reason}"
+        close = nearest_key(name)
+        return f"unknown broker config name: {name}" + (f"; did you mean {close}?" if close else "")
+    if key.update_mode is UpdateMode.READ_ONLY:
+        return f"{name} is read-only: change it in the node's configuration and restart the node"
+    if key.update_mode is UpdateMode.PER_BROKER and cluster_wide:
+        return f"{name} can be set for one broker only"
+    return _wrong_value(name, value, value_problem(key, value))
+
+
+def _wrong_value(name: str, value: str, problem: str | None) -> str | None:
+    return f"invalid value {value!r} for {name}: it {problem}" if problem else None

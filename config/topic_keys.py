@@ -1,0 +1,343 @@
+"""The table of Kafka 4's topic-level settings, with the server keys that set their defaults.
+
+Nothing but data: how values are checked and resolved is `config.topic`. Names, types, defaults
+and ranges are Kafka's (`LogConfig`, `ServerTopicConfigSynonyms` of 4.3); the documentation is
+ours, because what a key does here differs.
+"""
+
+from dataclasses import dataclass
+
+from config.definition import (
+    ANYTHING,
+    INT_MAX,
+    LONG_MAX,
+    Between,
+    ConfigType,
+    ListOf,
+    OneOf,
+    Valid,
+)
+
+MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
+DAY_MS = 24 * HOUR_MS
+
+COMPRESSION_TYPES = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
+CLEANUP_POLICIES = ("compact", "delete")
+TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerName:
+    """A server key that sets a topic-level default; one of its units is `scale` of the topic's."""
+
+    name: str
+    scale: int = 1
+    type: ConfigType | None = None  # where it differs from the topic-level type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicConfig:
+    """One topic-level setting. Among its server keys the first that is set wins."""
+
+    name: str
+    type: ConfigType
+    default: str
+    doc: str
+    valid: Valid = ANYTHING
+    server_keys: tuple[ServerName, ...] = ()
+    has_effect: bool = True  # False: stored and shown for compatibility, nothing reads it
+
+
+def _hours(name: str) -> ServerName:
+    return ServerName(name, HOUR_MS, ConfigType.INT)
+
+
+_LOCAL = "Accepted for compatibility: all data is in the bucket, there is no local tier to size. "
+_FILES = "Accepted for compatibility: partitions are streams, not segment files. "
+
+_TABLE = (
+    TopicConfig(
+        name="cleanup.policy",
+        type=ConfigType.LIST,
+        default="delete",
+        valid=ListOf(CLEANUP_POLICIES),
+        server_keys=(ServerName("log.cleanup.policy"),),
+        doc="What happens to old records: delete them by age and size, compact them to the last "
+        "record of each key, both, or (empty list) keep everything.",
+    ),
+    TopicConfig(
+        name="compression.gzip.level",
+        type=ConfigType.INT,
+        default="-1",
+        valid=Between(-1, 9),
+        server_keys=(ServerName("compression.gzip.level"),),
+        doc="Level used when compression.type is gzip; -1 is the library's own default.",
+    ),
+    TopicConfig(
+        name="compression.lz4.level",
+        type=ConfigType.INT,
+        default="9",
+        valid=Between(1, 17),
+        server_keys=(ServerName("compression.lz4.level"),),
+        doc="Level used when compression.type is lz4.",
+    ),
+    TopicConfig(
+        name="compression.type",
+        type=ConfigType.STRING,
+        default="producer",
+        valid=OneOf(COMPRESSION_TYPES),
+        server_keys=(ServerName("compression.type"),),
+        doc="How stored batches are compressed; producer keeps what was sent, untouched.",
+    ),
+    TopicConfig(
+        name="compression.zstd.level",
+        type=ConfigType.INT,
+        default="3",
+        valid=Between(-131_072, 22),
+        server_keys=(ServerName("compression.zstd.level"),),
+        doc="Level used when compression.type is zstd.",
+    ),
+    TopicConfig(
+        name="delete.retention.ms",
+        type=ConfigType.LONG,
+        default=str(DAY_MS),
+        valid=Between(0),
+        server_keys=(ServerName("log.cleaner.delete.retention.ms"),),
+        doc="How long a compacted topic keeps tombstones and transaction markers after they were "
+        "cleaned, so that a slow consumer still sees them.",
+    ),
+    TopicConfig(
+        name="file.delete.delay.ms",
+        type=ConfigType.LONG,
+        default=str(MINUTE_MS),
+        valid=Between(0),
+        server_keys=(ServerName("log.segment.delete.delay.ms"),),
+        doc=_FILES + "Objects leave the bucket after s3.object.delete.retention.minutes.",
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="flush.messages",
+        type=ConfigType.LONG,
+        default=str(LONG_MAX),
+        valid=Between(1),
+        server_keys=(ServerName("log.flush.interval.messages"),),
+        doc="Accepted for compatibility: every acknowledged batch is durable already.",
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="flush.ms",
+        type=ConfigType.LONG,
+        default=str(LONG_MAX),
+        valid=Between(0),
+        server_keys=(
+            ServerName("log.flush.interval.ms"),
+            ServerName("log.flush.scheduler.interval.ms"),
+        ),
+        doc="Accepted for compatibility: every acknowledged batch is durable already.",
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="follower.replication.throttled.replicas",
+        type=ConfigType.LIST,
+        default="",
+        doc="Accepted for compatibility: there are no followers to throttle.",
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="index.interval.bytes",
+        type=ConfigType.INT,
+        default="4096",
+        valid=Between(0),
+        server_keys=(ServerName("log.index.interval.bytes"),),
+        doc=_FILES + "Object indexes have one entry per data block.",
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="leader.replication.throttled.replicas",
+        type=ConfigType.LIST,
+        default="",
+        doc="Accepted for compatibility: there are no followers to throttle.",
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="local.retention.bytes",
+        type=ConfigType.LONG,
+        default="-2",
+        valid=Between(-2),
+        server_keys=(ServerName("log.local.retention.bytes"),),
+        doc=_LOCAL,
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="local.retention.ms",
+        type=ConfigType.LONG,
+        default="-2",
+        valid=Between(-2),
+        server_keys=(ServerName("log.local.retention.ms"),),
+        doc=_LOCAL,
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="max.compaction.lag.ms",
+        type=ConfigType.LONG,
+        default=str(LONG_MAX),
+        valid=Between(1),
+        server_keys=(ServerName("log.cleaner.max.compaction.lag.ms"),),
+        doc="The longest that a record of a compacted topic may stay uncompacted.",
+    ),
+    TopicConfig(
+        name="max.message.bytes",
+        type=ConfigType.INT,
+        default="1048588",
+        valid=Between(0),
+        server_keys=(ServerName("message.max.bytes"),),
+        doc="Largest record batch accepted, in bytes as sent (compressed).",
+    ),
+    TopicConfig(
+        name="message.timestamp.after.max.ms",
+        type=ConfigType.LONG,
+        default=str(HOUR_MS),
+        valid=Between(0),
+        server_keys=(ServerName("log.message.timestamp.after.max.ms"),),
+        doc="How far a CreateTime timestamp may lie in the future of the broker's clock.",
+    ),
+    TopicConfig(
+        name="message.timestamp.before.max.ms",
+        type=ConfigType.LONG,
+        default=str(LONG_MAX),
+        valid=Between(0),
+        server_keys=(ServerName("log.message.timestamp.before.max.ms"),),
+        doc="How far a CreateTime timestamp may lie in the past of the broker's clock.",
+    ),
+    TopicConfig(
+        name="message.timestamp.type",
+        type=ConfigType.STRING,
+        default="CreateTime",
+        valid=OneOf(TIMESTAMP_TYPES),
+        server_keys=(ServerName("log.message.timestamp.type"),),
+        doc="Whose clock stamps records: the producer's or the broker's.",
+    ),
+    TopicConfig(
+        name="min.cleanable.dirty.ratio",
+        type=ConfigType.DOUBLE,
+        default="0.5",
+        valid=Between(0, 1),
+        server_keys=(ServerName("log.cleaner.min.cleanable.ratio"),),
+        doc="Share of a compacted log that must be new since its last cleaning before it is "
+        "cleaned again.",
+    ),
+    TopicConfig(
+        name="min.compaction.lag.ms",
+        type=ConfigType.LONG,
+        default="0",
+        valid=Between(0),
+        server_keys=(ServerName("log.cleaner.min.compaction.lag.ms"),),
+        doc="How long a record stays uncompacted at least.",
+    ),
+    TopicConfig(
+        name="min.insync.replicas",
+        type=ConfigType.INT,
+        default="1",
+        valid=Between(1),
+        server_keys=(ServerName("min.insync.replicas"),),
+        doc="Accepted for compatibility: a partition has one owner, and durability is the WAL "
+        "device's and the bucket's.",
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="preallocate",
+        type=ConfigType.BOOLEAN,
+        default="false",
+        server_keys=(ServerName("log.preallocate"),),
+        doc=_FILES,
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="remote.log.copy.disable",
+        type=ConfigType.BOOLEAN,
+        default="false",
+        doc=_LOCAL,
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="remote.log.delete.on.disable",
+        type=ConfigType.BOOLEAN,
+        default="false",
+        doc=_LOCAL,
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="remote.storage.enable",
+        type=ConfigType.BOOLEAN,
+        default="false",
+        doc=_LOCAL,
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="retention.bytes",
+        type=ConfigType.LONG,
+        default="-1",
+        valid=Between(-1),
+        server_keys=(ServerName("log.retention.bytes"),),
+        doc="Size that a partition may reach before its oldest records are deleted; -1 is no "
+        "limit.",
+    ),
+    TopicConfig(
+        name="retention.ms",
+        type=ConfigType.LONG,
+        default=str(7 * DAY_MS),
+        valid=Between(-1),
+        server_keys=(
+            ServerName("log.retention.ms"),
+            ServerName("log.retention.minutes", MINUTE_MS, ConfigType.INT),
+            _hours("log.retention.hours"),
+        ),
+        doc="How long records are kept; -1 is for ever.",
+    ),
+    TopicConfig(
+        name="segment.bytes",
+        type=ConfigType.INT,
+        default=str(1024**3),
+        valid=Between(1024**2, INT_MAX),
+        server_keys=(ServerName("log.segment.bytes"),),
+        doc="Granularity of retention: records are deleted in steps of about this size.",
+    ),
+    TopicConfig(
+        name="segment.index.bytes",
+        type=ConfigType.INT,
+        default=str(10 * 1024**2),
+        valid=Between(4),
+        server_keys=(ServerName("log.index.size.max.bytes"),),
+        doc=_FILES,
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="segment.jitter.ms",
+        type=ConfigType.LONG,
+        default="0",
+        valid=Between(0),
+        server_keys=(ServerName("log.roll.jitter.ms"), _hours("log.roll.jitter.hours")),
+        doc=_FILES,
+        has_effect=False,
+    ),
+    TopicConfig(
+        name="segment.ms",
+        type=ConfigType.LONG,
+        default=str(7 * DAY_MS),
+        valid=Between(1),
+        server_keys=(ServerName("log.roll.ms"), _hours("log.roll.hours")),
+        doc="Granularity of retention and compaction in time: a step covers at most this much.",
+    ),
+    TopicConfig(
+        name="unclean.leader.election.enable",
+        type=ConfigType.BOOLEAN,
+        default="false",
+        server_keys=(ServerName("unclean.leader.election.enable"),),
+        doc="Accepted for compatibility: a new owner first recovers every acknowledged record, "
+        "so there is no unclean election.",
+        has_effect=False,
+    ),
+)
+
+TOPIC_CONFIGS: dict[str, TopicConfig] = {entry.name: entry for entry in _TABLE}

@@ -1,0 +1,206 @@
+"""The texts that name an address: listeners, quorum voters, buckets and the WAL's place.
+
+Buckets and the WAL are written as AutoMQ writes them, `<id>@<scheme>://<place>?<options>`; the id
+is optional. Pure parsing: nothing is opened or resolved.
+"""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
+
+from config.node import Endpoint, Voter
+
+_SECRET_OPTIONS = ("accesskey", "secretkey", "sessiontoken", "password")
+_SECRET_VALUE = re.compile(rf"({'|'.join(_SECRET_OPTIONS)})=[^&\s]*", re.IGNORECASE)
+_BUCKET_OPTIONS = {
+    "s3": (
+        "region",
+        "endpoint",
+        "pathStyle",
+        "authType",
+        "checksumAlgorithm",
+        "checksum",
+        "prefix",
+    ),
+    "file": (),
+    "mem": (),
+}
+_WAL_FILE_OPTIONS = ("capacity", "iops", "iobandwidth", "iodepth")
+
+
+@dataclass(frozen=True, slots=True)
+class WalPlace:
+    """Where the WAL lies; None where the text does not say."""
+
+    path: str  # a file or a device; the whole URI of a bucket for a WAL made of objects
+    capacity_bytes: int | None = None
+    iops_max: int | None = None
+    bandwidth_bytes_max: int | None = None
+    io_depth: int | None = None
+
+
+def parse_listeners(text: str) -> tuple[Endpoint, ...]:
+    """Read `NAME://host:port,...`; an empty host means every address.
+
+    Raises:
+        ValueError: a part is not of that form, or a name or an address is used twice.
+    """
+    endpoints = [_parse_listener(part.strip()) for part in text.split(",") if part.strip()]
+    if not endpoints:
+        raise ValueError("must name at least one listener")
+    names = [endpoint.name for endpoint in endpoints]
+    if len(set(names)) != len(names):
+        raise ValueError("must not use a listener name twice")
+    places = [(endpoint.host, endpoint.port) for endpoint in endpoints if endpoint.port]
+    if len(set(places)) != len(places):
+        raise ValueError("must not use an address twice")
+    return tuple(endpoints)
+
+
+def _parse_listener(text: str) -> Endpoint:
+    name, separator, address = text.partition("://")
+    if not separator or not name:
+        raise ValueError(f"has {text!r}, which is not NAME://host:port")
+    host, port = split_address(address)
+    return Endpoint(name.upper(), host, port)
+
+
+def parse_advertised(text: str) -> tuple[Endpoint, ...]:
+    """Read advertised listeners: like listeners, but an address that clients can use.
+
+    Raises:
+        ValueError: as `parse_listeners`, or an address that no client can connect to.
+    """
+    endpoints = parse_listeners(text) if text.strip() else ()
+    for endpoint in endpoints:
+        if endpoint.host in ("", "0.0.0.0", "::"):  # noqa: S104 - refused, not bound
+            raise ValueError(
+                f"advertises {endpoint.host or 'no host'} for {endpoint.name}, "
+                "which no client can connect to; leave the key out to tell each client the "
+                "address that it used"
+            )
+        if endpoint.port == 0:
+            raise ValueError(f"advertises port 0 for {endpoint.name}")
+    return endpoints
+
+
+def split_address(text: str) -> tuple[str, int]:
+    """Split `host:port` or `[v6]:port`.
+
+    Raises:
+        ValueError: there is no port, or it is not between 0 and 65535.
+    """
+    host, separator, port = text.rpartition(":")
+    if not separator or not port.isascii() or not port.isdigit() or int(port) > 65_535:
+        raise ValueError(f"has {text!r}, which is not host:port with a port up to 65535")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        raise ValueError(f"has {text!r}; write an IPv6 address in brackets, [::1]:9092")
+    return host, int(port)
+
+
+def parse_voters(text: str) -> tuple[Voter, ...]:
+    """Read `id@host:port,...`.
+
+    Raises:
+        ValueError: a part is not of that form, or an id comes twice.
+    """
+    voters = []
+    for part in (part.strip() for part in text.split(",") if part.strip()):
+        node_id, separator, address = part.partition("@")
+        if not separator or not node_id.isascii() or not node_id.isdigit():
+            raise ValueError(f"has {part!r}, which is not id@host:port")
+        voters.append(Voter(int(node_id), *split_address(address)))
+    if len({voter.node_id for voter in voters}) != len(voters):
+        raise ValueError("must not name a node twice")
+    return tuple(voters)
+
+
+def parse_bucket(text: str) -> str:
+    """Check a bucket URI and return it without its id.
+
+    Raises:
+        ValueError: it is not a bucket that we can use, or it carries credentials.
+    """
+    uri = _without_id(text)
+    scheme, place, options = _split(uri)
+    if scheme not in _BUCKET_OPTIONS:
+        raise ValueError(f"has the scheme {scheme!r}; use s3://, file:// or mem://")
+    if scheme != "mem" and not place.strip("/"):
+        raise ValueError("names no bucket" if scheme == "s3" else "names no directory")
+    _check_options(options, _BUCKET_OPTIONS[scheme])
+    return uri
+
+
+def parse_wal_place(text: str) -> WalPlace:
+    """Read where the WAL lies: a path, `file://` with options, or a bucket for an object WAL.
+
+    Raises:
+        ValueError: an option is unknown or not a number, or the scheme is not one of ours.
+    """
+    uri = _without_id(text)
+    if "://" not in uri:
+        if not uri:
+            raise ValueError("must not be empty")
+        return WalPlace(uri)
+    scheme, place, options = _split(uri)
+    if scheme in ("s3", "mem"):
+        return WalPlace(parse_bucket(uri))
+    if scheme != "file":
+        raise ValueError(f"has the scheme {scheme!r}; use file:// for a device or file, or s3://")
+    if not place.strip("/"):
+        raise ValueError("names no file or device")
+    _check_options(options, _WAL_FILE_OPTIONS)
+    capacity = _positive(options, "capacity")
+    if capacity is not None and capacity < 16 * 1024 * 1024:
+        raise ValueError("has a capacity below 16777216 bytes (16 MiB)")
+    return WalPlace(
+        place,
+        capacity_bytes=capacity,
+        iops_max=_positive(options, "iops"),
+        bandwidth_bytes_max=_positive(options, "iobandwidth"),
+        io_depth=_positive(options, "iodepth"),
+    )
+
+
+def _without_id(text: str) -> str:
+    head, separator, rest = text.strip().partition("@")
+    if separator and head.isascii() and head.isdigit():
+        return rest
+    return text.strip()
+
+
+def _split(uri: str) -> tuple[str, str, dict[str, str]]:
+    parts = urlsplit(uri)
+    if not parts.scheme:
+        raise ValueError(f"has {uri!r}, which is not scheme://place?option=value")
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    return parts.scheme, parts.netloc + parts.path, options
+
+
+def _check_options(options: dict[str, str], known: tuple[str, ...]) -> None:
+    secrets = [name for name in options if name.lower() in _SECRET_OPTIONS]
+    if secrets:
+        raise ValueError(
+            f"carries credentials ({', '.join(secrets)}), which would show up in logs; "
+            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or an instance role instead"
+        )
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        allowed = ", ".join(known) if known else "none"
+        raise ValueError(f"has unknown options: {', '.join(unknown)} (known: {allowed})")
+
+
+def _positive(options: dict[str, str], name: str) -> int | None:
+    text = options.get(name)
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdigit() or int(text) == 0 or len(text) > 18:
+        raise ValueError(f"has {name}={text}, which is not a whole number above 0 (no unit)")
+    return int(text)
+
+
+def redacted(text: str) -> str:
+    """Hide the values of options that carry credentials, for messages and DescribeConfigs."""
+    return _SECRET_VALUE.sub(r"\1=***", text)
