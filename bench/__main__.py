@@ -1,0 +1,246 @@
+"""`make bench`: Headrace and Apache Kafka on this machine, in alternating runs, as one table with ratios.
+
+One librdkafka client in C is the load. Both brokers run for the whole time; while one is measured the other is idle. Each
+figure is the median of the runs. Ours is durable on every acknowledgement; Kafka's is in the page cache.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from bench import load_program
+from bench.process_usage import usage
+from tests.e2e.broker_process import HeadraceProcess
+from tests.environment.kafka import ApacheKafka, run_tool
+
+MIB = 1024 * 1024
+RECORD_BYTES = 1024
+WAL_BYTES = 512 * MIB
+UPLOAD_THRESHOLD_BYTES = 96 * MIB
+LOG_CACHE_BYTES = 640 * MIB
+BLOCK_CACHE_BYTES = 128 * MIB
+RING_CAPACITIES = 3  # a throughput run writes at least so many
+HOT_BYTES = 256 * MIB  # of the consume run: in LogCache, and in Kafka's page cache
+PACED_RATE = 5_000
+
+
+class Server(Protocol):
+    """What is measured."""
+
+    name: str
+    bootstrap: str
+
+    @property
+    def process_id(self) -> int: ...
+
+
+@dataclass
+class Headrace:
+    """Ours, with the sizes that the table states."""
+
+    process: HeadraceProcess
+    name: str = "headrace"
+
+    @property
+    def bootstrap(self) -> str:
+        return self.process.bootstrap
+
+    @property
+    def process_id(self) -> int:
+        return self.process.process.process_id
+
+
+@dataclass
+class Kafka:
+    """Apache Kafka, one KRaft node."""
+
+    broker: ApacheKafka
+    name: str = "kafka"
+
+    @property
+    def bootstrap(self) -> str:
+        return self.broker.bootstrap
+
+    @property
+    def process_id(self) -> int:
+        return self.broker.process.process_id
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One row of the table."""
+
+    name: str
+    partitions: int
+    batch_bytes: int
+    linger_ms: float
+    measure: str  # produce | consume | paced
+    bytes_total: int
+
+
+def workloads(*, quick: bool) -> list[Workload]:
+    """The rows; a quick run writes less than the ring and is for looking, not for quoting."""
+    volume = 128 * MIB if quick else RING_CAPACITIES * WAL_BYTES
+    paced = (2 if quick else 15) * PACED_RATE * RECORD_BYTES
+    hot = HOT_BYTES // 4 if quick else HOT_BYTES
+    return [
+        Workload("produce 16 KB", 1, 16_384, 5, "produce", volume),
+        Workload("produce 1 MB", 1, 1_000_000, 5, "produce", volume),
+        Workload("produce 1 MB x100", 100, 1_000_000, 20, "produce", volume),
+        Workload("consume hot", 1, 1_000_000, 5, "consume", hot),
+        Workload("5,000 records/s", 1, 16_384, 0, "paced", paced),
+    ]
+
+
+class Benchmark:
+    """Runs workloads and collects their figures."""
+
+    def __init__(self, servers: list[Server], say: Callable[[str], None]) -> None:
+        self.servers = servers
+        self._say = say
+        self._topics = 0
+        self.figures: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+
+    def run(self, workload: Workload, run_number: int) -> None:
+        """One run of a workload on every server, which one first alternating."""
+        servers = self.servers if run_number % 2 == 0 else self.servers[::-1]
+        for server in servers:
+            os.sync()
+            self._topics += 1
+            topic = f"bench-{self._topics}"
+            topics_tool(server, "--create", "--topic", topic, "--partitions", workload.partitions)
+            found = self._measure(server, workload, topic)
+            topics_tool(server, "--delete", "--topic", topic)
+            for figure, value in found.items():
+                self.figures[workload.name, server.name, figure].append(value)
+            shown = ", ".join(f"{figure} {value:,.2f}" for figure, value in found.items())
+            self._say(f"  {workload.name:18} run {run_number + 1} {server.name:9} {shown}")
+
+    def _measure(self, server: Server, workload: Workload, topic: str) -> dict[str, float]:
+        records = workload.bytes_total // RECORD_BYTES
+        before = usage(server.process_id)
+        paced = workload.measure == "paced"
+        result = load_program.produce(
+            server.bootstrap,
+            topic,
+            records=records,
+            record_bytes=RECORD_BYTES,
+            batch_bytes=workload.batch_bytes,
+            linger_ms=workload.linger_ms,
+            rate=PACED_RATE if paced else 0,
+        )
+        if workload.measure == "consume":
+            before = usage(server.process_id)
+            result = load_program.consume(
+                server.bootstrap, topic, records=records, partitions=workload.partitions
+            )
+        after = usage(server.process_id)
+        megabytes = result["bytes"] / 1e6
+        found = {
+            "MB/s": megabytes / result["seconds"],
+            "CPU ms/MB": (after.cpu_s - before.cpu_s) * 1000 / megabytes,
+            "RSS MiB": after.rss_bytes / MIB,
+        }
+        if workload.measure == "produce":
+            found["requests/s"] = result["requests"] / result["seconds"]
+        if paced:
+            found |= {f"{q} ms": result[f"{q}_ms"] for q in ("p50", "p99", "p999")}
+        return found
+
+
+def topics_tool(server: Server, *arguments: object) -> None:
+    """Create or delete a topic with Kafka's own tool."""
+    run_tool(
+        "org.apache.kafka.tools.TopicCommand",
+        "--bootstrap-server",
+        server.bootstrap,
+        *map(str, arguments),
+    )
+
+
+def print_table(
+    figures: dict[tuple[str, str, str], list[float]], rows: list[Workload], names: list[str]
+) -> None:
+    """Medians, their spread, and ours as a share of the baseline's."""
+    print(f"\n{'workload':20}{'figure':12}" + "".join(f"{name:>26}" for name in names) + f"{'ratio':>9}")
+    for row in rows:
+        for figure in ("MB/s", "requests/s", "p50 ms", "p99 ms", "p999 ms", "CPU ms/MB", "RSS MiB"):
+            cells, medians = [], []
+            for name in names:
+                values = figures.get((row.name, name, figure))
+                if not values:
+                    continue
+                medians.append(statistics.median(values))
+                spread = f"({min(values):,.1f}-{max(values):,.1f})"
+                cells.append(f"{medians[-1]:>11,.2f} {spread:>14}")
+            if not cells:
+                continue
+            ratio = f"{medians[0] / medians[1]:9.2f}" if len(medians) == 2 and medians[1] else ""
+            print(f"{row.name:20}{figure:12}" + "".join(cells) + ratio)
+
+
+def main() -> int:
+    """Run the benchmark from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="alternating runs of each row")
+    parser.add_argument("--quick", action="store_true", help="small volumes: to look, not to quote")
+    parser.add_argument("--only", default="", help="rows whose name contains this")
+    parser.add_argument("--alone", action="store_true", help="without Apache Kafka beside it")
+    parser.add_argument("--directory", type=Path, help="where both keep their data")
+    options = parser.parse_args()
+    load_program.build()
+    rows = [row for row in workloads(quick=options.quick) if options.only in row.name]
+    with tempfile.TemporaryDirectory(dir=options.directory, prefix="headrace-bench-") as scratch:
+        return run_all(Path(scratch), rows, options)
+
+
+def run_all(scratch: Path, rows: list[Workload], options: argparse.Namespace) -> int:
+    """Start the brokers, run every row, print the table."""
+    ours = HeadraceProcess(
+        scratch / "headrace",
+        overrides={
+            "s3.wal.path": f"0@file://{scratch / 'headrace/data/wal'}?capacity={WAL_BYTES}",
+            "s3.wal.cache.size": str(LOG_CACHE_BYTES),
+            "s3.wal.upload.threshold": str(UPLOAD_THRESHOLD_BYTES),
+            "s3.block.cache.size": str(BLOCK_CACHE_BYTES),
+        },
+    )
+    print(
+        f"WAL {WAL_BYTES // MIB} MiB, upload threshold {UPLOAD_THRESHOLD_BYTES // MIB} MiB, LogCache "
+        f"{LOG_CACHE_BYTES // MIB} MiB, BlockCache {BLOCK_CACHE_BYTES // MIB} MiB; records of "
+        f"{RECORD_BYTES} bytes, acks=all; {os.cpu_count()} cores shared by broker and client",
+    )
+    with ours:
+        servers: list[Server] = [Headrace(ours)]
+        if options.alone:
+            benchmark = measure(servers, rows, options.runs, ours)
+        else:
+            with ApacheKafka(scratch / "kafka") as kafka:
+                benchmark = measure([*servers, Kafka(kafka)], rows, options.runs, ours)
+    print_table(benchmark.figures, rows, [server.name for server in benchmark.servers])
+    return 0
+
+
+def measure(
+    servers: list[Server], rows: list[Workload], runs: int, ours: HeadraceProcess
+) -> Benchmark:
+    """Every row, `runs` times on each server."""
+    benchmark = Benchmark(servers, lambda line: print(line, flush=True))
+    for row in rows:
+        for number in range(runs):
+            benchmark.run(row, number)
+            left = ours.metrics().get("headrace_log_cache_unuploaded_bytes", 0.0)
+            if left > UPLOAD_THRESHOLD_BYTES:
+                print(f"  not uploaded at the end: {left / MIB:,.0f} MiB, more than a threshold", file=sys.stderr)
+    return benchmark
+
+
+if __name__ == "__main__":
+    sys.exit(main())

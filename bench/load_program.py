@@ -1,0 +1,78 @@
+"""Builds and runs `load.c`, the librdkafka client that is the load."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("load.c")
+BINARY = SOURCE.parent.parent / ".cache" / "bench" / "load"
+
+
+class LoadUnavailableError(Exception):
+    """The load program cannot be built here; the message says what to install."""
+
+
+def build() -> Path:
+    """Compile `load.c` unless the binary is newer.
+
+    Raises:
+        LoadUnavailableError: no compiler, or no librdkafka headers.
+    """
+    if BINARY.exists() and BINARY.stat().st_mtime > SOURCE.stat().st_mtime:
+        return BINARY
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        raise LoadUnavailableError("no C compiler: apt-get install gcc librdkafka-dev")
+    BINARY.parent.mkdir(parents=True, exist_ok=True)
+    built = subprocess.run(
+        [compiler, "-O2", "-o", str(BINARY), str(SOURCE), "-lrdkafka"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if built.returncode != 0:
+        raise LoadUnavailableError(
+            f"load.c does not build: apt-get install gcc librdkafka-dev\n{built.stderr}"
+        )
+    return BINARY
+
+
+def produce(
+    bootstrap: str,
+    topic: str,
+    *,
+    records: int,
+    record_bytes: int,
+    batch_bytes: int,
+    linger_ms: float,
+    rate: float = 0,
+    settings: tuple[str, ...] = (),
+) -> dict[str, float]:
+    """Run one producer; add `requests`, the Produce requests that it sent."""
+    statistics = BINARY.with_name("statistics.json")
+    statistics.unlink(missing_ok=True)
+    result = _run(
+        "produce", bootstrap, topic, str(records), str(record_bytes), str(batch_bytes),
+        str(linger_ms), str(rate), str(statistics), *settings,
+    )  # fmt: skip
+    brokers = json.loads(statistics.read_text())["brokers"].values()
+    result["requests"] = sum(broker.get("req", {}).get("Produce", 0) for broker in brokers)
+    return result
+
+
+def consume(
+    bootstrap: str, topic: str, *, records: int, partitions: int, settings: tuple[str, ...] = ()
+) -> dict[str, float]:
+    """Run one consumer of every partition from its beginning."""
+    return _run("consume", bootstrap, topic, str(records), str(partitions), *settings)
+
+
+def _run(*arguments: str) -> dict[str, float]:
+    ran = subprocess.run(
+        [str(build()), *arguments], capture_output=True, text=True, check=False, timeout=600
+    )
+    if ran.returncode != 0:
+        raise RuntimeError(f"load {' '.join(arguments)} failed: {ran.stderr}")
+    found: dict[str, float] = json.loads(ran.stdout)
+    return found
