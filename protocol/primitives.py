@@ -15,6 +15,7 @@ Source: KIP-482, and the protocol guide of Apache Kafka ("Protocol Primitive Typ
 from collections.abc import Callable
 from struct import Struct
 from typing import Any, Final
+from uuid import UUID
 
 from protocol.errors import ProtocolError
 
@@ -22,6 +23,13 @@ from protocol.errors import ProtocolError
 # per decoded element this keeps one hostile request below 100 MB.
 ARRAY_ELEMENTS_MAX: Final = 262_144
 
+UUID_BYTES: Final = 16
+UUID_ZERO_BYTES: Final = bytes(UUID_BYTES)
+
+NO_TAGS: Final = b"\0"  # counts of tagged fields
+ONE_TAG: Final = b"\x01"
+
+_INT16: Final = Struct(">h")
 _UVARINT_LAST_SHIFT: Final = 28  # the fifth byte carries bits 28 to 31
 
 
@@ -65,6 +73,55 @@ def skip_tagged_fields(data: memoryview, position: int) -> int:
     return position
 
 
+def read_uuid(data: memoryview, position: int) -> UUID | None:
+    """Return the UUID at `position`; None for zeros, which is how a missing one is written.
+
+    Raises:
+        ProtocolError: the buffer ends inside of it.
+    """
+    raw = bytes(data[position : position + UUID_BYTES])
+    if len(raw) != UUID_BYTES:
+        raise ProtocolError("buffer ends inside a UUID")
+    return UUID(bytes=raw) if raw != UUID_ZERO_BYTES else None
+
+
+def read_compact_string(data: memoryview, position: int) -> tuple[str | None, int]:
+    """Return the string at `position` (None for null) and the position behind it.
+
+    Raises:
+        ProtocolError: it leaves the buffer.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    length, start = read_uvarint(data, position)
+    if length == 0:
+        return None, start
+    end = start + length - 1
+    if end > len(data):
+        raise ProtocolError("string leaves the buffer")
+    return str(data[start:end], "utf-8"), end
+
+
+def read_topic_name(data: memoryview, position: int) -> tuple[str, int]:
+    """Like `read_compact_string`, where null is not allowed."""
+    name, position = read_compact_string(data, position)
+    if name is None:
+        raise ProtocolError("topic name is null")
+    return name, position
+
+
+def check_array(count: int, bytes_left: int, element_bytes_min: int, elements_left: int) -> int:
+    """Return how many array elements the message may still hold after one of `count` elements.
+
+    Raises:
+        ProtocolError: the array is null, or longer than the message or its allowance can hold.
+    """
+    if not 0 <= count * element_bytes_min <= bytes_left:
+        raise ProtocolError(f"array of {count} elements in {bytes_left} bytes")
+    if count > elements_left:
+        raise ProtocolError(f"message holds more than {ARRAY_ELEMENTS_MAX} array elements")
+    return elements_left - count
+
+
 def encode_uvarint(value: int) -> bytes:
     """Encode an unsigned 32-bit integer."""
     if value < 0x80:
@@ -75,6 +132,27 @@ def encode_uvarint(value: int) -> bytes:
         value >>= 7
     encoded.append(value)
     return bytes(encoded)
+
+
+def encode_string(value: str | None) -> bytes:
+    """Encode a nullable string of a message that is not flexible."""
+    if value is None:
+        return b"\xff\xff"
+    encoded = value.encode()
+    return _INT16.pack(len(encoded)) + encoded
+
+
+def encode_compact_string(value: str | None) -> bytes:
+    """Encode a nullable string of a flexible message."""
+    if value is None:
+        return b"\0"
+    encoded = value.encode()
+    return encode_uvarint(len(encoded) + 1) + encoded
+
+
+def encode_tagged_field(tag: int, value: bytes) -> bytes:
+    """Encode one tagged field; the number of fields goes before the first."""
+    return encode_uvarint(tag) + encode_uvarint(len(value)) + value
 
 
 _ONE_BYTE: Final = tuple(bytes((value,)) for value in range(0x80))
@@ -121,11 +199,8 @@ class Reader:
         self, read: Callable[["Reader"], Any], count: int, element_bytes_min: int
     ) -> list[Any]:
         """Read `count` elements, each of which takes at least `element_bytes_min` bytes."""
-        if count * element_bytes_min > len(self.data) - self.position:
-            raise ProtocolError("array is longer than what is left of the message")
-        self.elements_left -= count
-        if self.elements_left < 0:
-            raise ProtocolError("message holds too many array elements")
+        bytes_left = len(self.data) - self.position
+        self.elements_left = check_array(count, bytes_left, element_bytes_min, self.elements_left)
         return [read(self) for _ in range(count)]
 
     def tagged_fields(self, known: dict[int, Callable[["Reader"], Any]]) -> dict[int, Any]:

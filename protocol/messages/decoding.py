@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from protocol.errors import ProtocolError
-from protocol.primitives import Reader
+from protocol.primitives import UUID_BYTES, Reader, read_uuid
 
 Read = Callable[[Reader], Any]
 _Store = Callable[[Reader, Any], None]
@@ -34,7 +34,6 @@ _FIXED_FORMATS: Final = {
     "float64": "d",
     "bool": "?",
 }
-_UUID_ZERO: Final = UUID(int=0)
 _OPERATIONS_NOT_ASKED_FOR: Final = 1 << 31
 
 
@@ -193,7 +192,7 @@ def _simple(type_str: str, *, nullable: bool, flexible: bool) -> _Plan:
         layout = Struct(">" + code)
         return _Plan(lambda reader: reader.fixed(layout)[0], layout.size)
     if type_str == "uuid":
-        return _Plan(_read_uuid, 16)
+        return _Plan(_read_uuid, UUID_BYTES)
     if type_str == "bitfield":
         return _Plan(_read_operations, _UINT32.size)
     prefix = _INT16 if type_str == "string" else _INT32
@@ -232,8 +231,7 @@ def _to_str(data: memoryview) -> str:
 
 
 def _read_uuid(reader: Reader) -> UUID | None:
-    value = UUID(bytes=bytes(reader.take(16)))
-    return None if value == _UUID_ZERO else value
+    return read_uuid(reader.take(UUID_BYTES), 0)
 
 
 def _read_operations(reader: Reader) -> set[int] | None:

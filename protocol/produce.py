@@ -1,0 +1,327 @@
+"""Produce (API key 0), versions 3 to 13, decoded and encoded by hand.
+
+Produce and Fetch carry nearly all bytes and most requests, so they bypass the message classes.
+Record sets are never copied here: they stay views into the frame, writable when the frame is.
+
+Request, versions 3 to 8; from 9 on strings, bytes and arrays are compact, and tagged fields end
+each partition, each topic and the body:
+
+| type | field |
+|---|---|
+| nullable string | transactional_id |
+| int16 | acks |
+| int32 | timeout_ms |
+| array | topics: string name (to 12) or uuid topic_id (from 13), then |
+| . array | . partitions: int32 index, nullable bytes records |
+
+Response, in the same manner:
+
+| type | field |
+|---|---|
+| array | topics: string name (to 12) or uuid topic_id (from 13), then |
+| . array | . partitions: int32 index, int16 error_code, int64 base_offset, |
+| | . int64 log_append_time_ms, (from 5) int64 log_start_offset, |
+| | . (from 8) array of (int32 batch_index, nullable string message), |
+| | . (from 8) nullable string error_message, (from 10) tag 0: current leader |
+| int32 | throttle_time_ms |
+| tag 0 | (from 10) node endpoints |
+
+Source: ProduceRequest.json and ProduceResponse.json of Apache Kafka 4.3.
+"""
+
+from collections.abc import Sequence
+from struct import Struct, error
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from protocol.api_keys import ApiKey
+from protocol.api_versions import PRODUCE_MIN_VERSION, VERSIONS
+from protocol.errors import ProtocolError
+from protocol.leader_discovery import (
+    CurrentLeader,
+    NodeEndpoint,
+    encode_current_leader,
+    encode_response_tags,
+)
+from protocol.primitives import (
+    ARRAY_ELEMENTS_MAX,
+    NO_TAGS,
+    ONE_TAG,
+    UUID_BYTES,
+    UUID_ZERO_BYTES,
+    check_array,
+    encode_compact_string,
+    encode_string,
+    encode_uvarint,
+    read_compact_string,
+    read_topic_name,
+    read_uuid,
+    read_uvarint,
+    skip_tagged_fields,
+)
+
+LOG_START_OFFSET_SINCE: Final = 5
+RECORD_ERRORS_SINCE: Final = 8  # KIP-467
+LEADER_DISCOVERY_SINCE: Final = 10  # KIP-951
+TOPIC_IDS_SINCE: Final = 13  # KIP-516
+_MAX_VERSION: Final = VERSIONS[ApiKey.PRODUCE].max_version
+_FLEXIBLE_SINCE: Final = VERSIONS[ApiKey.PRODUCE].flexible_since
+
+_INT16: Final = Struct(">h")
+_INT32: Final = Struct(">i")
+_TWO_INT32: Final = Struct(">ii")
+_ACKS_TIMEOUT: Final = Struct(">hi")
+_ACKS_TIMEOUT_TOPICS: Final = Struct(">hii")
+_FLEXIBLE_HEADER: Final = Struct(">ix")
+# Least bytes that an element takes, by encoding.
+_CLASSIC_TOPIC_BYTES: Final = 6
+_CLASSIC_PARTITION_BYTES: Final = 8
+_FLEXIBLE_TOPIC_BYTES: Final = 3
+_FLEXIBLE_PARTITION_BYTES: Final = 6
+
+# A partition of a response, as far as versions differ.
+_BASE: Final = Struct(">ihqq")
+_WITH_LOG_START_OFFSET: Final = Struct(">ihqqq")
+_FLEXIBLE_WITHOUT_DETAILS: Final = Struct(">ihqqqBxx")  # no record errors, null message, no tags
+_EMPTY_COMPACT_ARRAY: Final = 1
+_NO_DETAILS: Final = ((), None, None)
+_CURRENT_LEADER_TAG: Final = 0
+
+
+class ProduceTopic(NamedTuple):
+    """One topic of a request: `name` is empty from version 13 on, `topic_id` is None before.
+
+    Partitions are pairs of index and record set; a set is a view into the frame, or None.
+    """
+
+    name: str
+    topic_id: UUID | None
+    partitions: list[tuple[int, memoryview | None]]
+
+
+class ProduceRequest(NamedTuple):
+    """A Produce request. `acks` may be any number: only -1, 0 and 1 have a meaning."""
+
+    transactional_id: str | None
+    acks: int
+    timeout_ms: int
+    topics: list[ProduceTopic]
+
+
+class RecordError(NamedTuple):
+    """Why one record caused its batch to be refused; `batch_index` counts from 0 in the batch."""
+
+    batch_index: int
+    message: str | None = None
+
+
+class ProducePartitionResponse(NamedTuple):
+    """What became of one record set. `log_append_time_ms` is -1 where records keep their time."""
+
+    partition_index: int
+    error_code: int = 0
+    base_offset: int = -1
+    log_append_time_ms: int = -1
+    log_start_offset: int = -1
+    record_errors: Sequence[RecordError] = ()
+    error_message: str | None = None
+    current_leader: CurrentLeader | None = None
+
+
+class ProduceTopicResponse(NamedTuple):
+    """Answers for one topic; identify it by what the request used."""
+
+    name: str
+    topic_id: UUID | None
+    partitions: Sequence[ProducePartitionResponse]
+
+
+def decode_produce(version: int, body: memoryview) -> ProduceRequest:
+    """Decode the body of a request.
+
+    Raises:
+        ProtocolError: the version is not spoken here, or the bytes are not exactly one body.
+    """
+    if not PRODUCE_MIN_VERSION <= version <= _MAX_VERSION:
+        raise ProtocolError(f"Produce in version {version} is not spoken here")
+    try:
+        if version >= _FLEXIBLE_SINCE:
+            request, position = _decode_flexible(version, body)
+        else:
+            request, position = _decode_classic(body)
+    except (error, IndexError, UnicodeDecodeError) as cause:
+        raise ProtocolError("malformed Produce request") from cause
+    if position != len(body):
+        raise ProtocolError(f"{len(body) - position} bytes behind a Produce request")
+    return request
+
+
+def _decode_classic(body: memoryview) -> tuple[ProduceRequest, int]:
+    unpack_int16, unpack_int32 = _INT16.unpack_from, _INT32.unpack_from
+    unpack_partition = _TWO_INT32.unpack_from
+    size = len(body)
+    position = 2
+    transactional_id = None
+    (length,) = unpack_int16(body)
+    if length >= 0:
+        position += length
+        transactional_id = str(body[2:position], "utf-8")
+    acks, timeout_ms, topic_count = _ACKS_TIMEOUT_TOPICS.unpack_from(body, position)
+    position += _ACKS_TIMEOUT_TOPICS.size
+    elements_left = check_array(
+        topic_count, size - position, _CLASSIC_TOPIC_BYTES, ARRAY_ELEMENTS_MAX
+    )
+    topics = []
+    for _ in range(topic_count):
+        (length,) = unpack_int16(body, position)
+        if length < 0:
+            raise ProtocolError("topic name is null")
+        start = position + 2
+        position = start + length
+        (count,) = unpack_int32(body, position)
+        name = str(body[start:position], "utf-8")
+        position += 4
+        elements_left = check_array(count, size - position, _CLASSIC_PARTITION_BYTES, elements_left)
+        partitions: list[tuple[int, memoryview | None]] = []
+        for _ in range(count):
+            index, length = unpack_partition(body, position)
+            start = position = position + 8
+            if length < 0:
+                partitions.append((index, None))
+                continue
+            position += length
+            if position > size:
+                raise ProtocolError("record set leaves the frame")
+            partitions.append((index, body[start:position]))
+        topics.append(ProduceTopic(name, None, partitions))
+    return ProduceRequest(transactional_id, acks, timeout_ms, topics), position
+
+
+def _decode_flexible(version: int, body: memoryview) -> tuple[ProduceRequest, int]:
+    size = len(body)
+    transactional_id, position = read_compact_string(body, 0)
+    acks, timeout_ms = _ACKS_TIMEOUT.unpack_from(body, position)
+    topic_count, position = read_uvarint(body, position + _ACKS_TIMEOUT.size)
+    topic_count -= 1
+    elements_left = check_array(
+        topic_count, size - position, _FLEXIBLE_TOPIC_BYTES, ARRAY_ELEMENTS_MAX
+    )
+    topics = []
+    for _ in range(topic_count):
+        name, topic_id = "", None
+        if version >= TOPIC_IDS_SINCE:
+            topic_id = read_uuid(body, position)
+            position += UUID_BYTES
+        else:
+            name, position = read_topic_name(body, position)
+        count, position = read_uvarint(body, position)
+        count -= 1
+        elements_left = check_array(
+            count, size - position, _FLEXIBLE_PARTITION_BYTES, elements_left
+        )
+        partitions, position = _decode_flexible_partitions(body, position, count)
+        position = skip_tagged_fields(body, position)
+        topics.append(ProduceTopic(name, topic_id, partitions))
+    position = skip_tagged_fields(body, position)
+    return ProduceRequest(transactional_id, acks, timeout_ms, topics), position
+
+
+def _decode_flexible_partitions(
+    body: memoryview, position: int, count: int
+) -> tuple[list[tuple[int, memoryview | None]], int]:
+    size = len(body)
+    partitions: list[tuple[int, memoryview | None]] = []
+    for _ in range(count):
+        (index,) = _INT32.unpack_from(body, position)
+        length, start = read_uvarint(body, position + 4)
+        position = start
+        records = None
+        if length:
+            position += length - 1
+            if position > size:
+                raise ProtocolError("record set leaves the frame")
+            records = body[start:position]
+        partitions.append((index, records))
+        # Nobody sends tags here: one zero byte.
+        position = position + 1 if body[position] == 0 else skip_tagged_fields(body, position)
+    return partitions, position
+
+
+def encode_produce_response(
+    version: int,
+    correlation_id: int,
+    topics: Sequence[ProduceTopicResponse],
+    *,
+    throttle_time_ms: int = 0,
+    node_endpoints: Sequence[NodeEndpoint] = (),
+) -> bytes:
+    """Encode a response, header included and frame size not; what a version lacks is left out."""
+    if version < _FLEXIBLE_SINCE:
+        return _encode_classic(version, correlation_id, topics, throttle_time_ms)
+    pieces = [_FLEXIBLE_HEADER.pack(correlation_id), encode_uvarint(len(topics) + 1)]
+    for topic in topics:
+        if version >= TOPIC_IDS_SINCE:
+            pieces.append(UUID_ZERO_BYTES if topic.topic_id is None else topic.topic_id.bytes)
+        else:
+            pieces.append(encode_compact_string(topic.name))
+        pieces.append(encode_uvarint(len(topic.partitions) + 1))
+        for partition in topic.partitions:
+            if partition[5:] == _NO_DETAILS:
+                pieces.append(_FLEXIBLE_WITHOUT_DETAILS.pack(*partition[:5], _EMPTY_COMPACT_ARRAY))
+            else:
+                pieces.append(_WITH_LOG_START_OFFSET.pack(*partition[:5]))
+                pieces.append(_flexible_details(version, partition))
+        pieces.append(NO_TAGS)
+    pieces.append(_INT32.pack(throttle_time_ms))
+    endpoints = node_endpoints if version >= LEADER_DISCOVERY_SINCE else ()
+    pieces.append(encode_response_tags(endpoints))
+    return b"".join(pieces)
+
+
+def _flexible_details(version: int, partition: ProducePartitionResponse) -> bytes:
+    pieces = [encode_uvarint(len(partition.record_errors) + 1)]
+    for record_error in partition.record_errors:
+        pieces += (
+            _INT32.pack(record_error.batch_index),
+            encode_compact_string(record_error.message),
+            NO_TAGS,
+        )
+    pieces.append(encode_compact_string(partition.error_message))
+    if partition.current_leader is None or version < LEADER_DISCOVERY_SINCE:
+        pieces.append(NO_TAGS)
+    else:
+        pieces += (ONE_TAG, encode_current_leader(_CURRENT_LEADER_TAG, partition.current_leader))
+    return b"".join(pieces)
+
+
+def _encode_classic(
+    version: int,
+    correlation_id: int,
+    topics: Sequence[ProduceTopicResponse],
+    throttle_time_ms: int,
+) -> bytes:
+    pieces = [_TWO_INT32.pack(correlation_id, len(topics))]
+    for topic in topics:
+        name = topic.name.encode()
+        pieces += (_INT16.pack(len(name)), name, _INT32.pack(len(topic.partitions)))
+        for partition in topic.partitions:
+            if version < LOG_START_OFFSET_SINCE:
+                pieces.append(_BASE.pack(*partition[:4]))
+            elif version < RECORD_ERRORS_SINCE:
+                pieces.append(_WITH_LOG_START_OFFSET.pack(*partition[:5]))
+            else:
+                pieces.append(_WITH_LOG_START_OFFSET.pack(*partition[:5]))
+                pieces.append(_classic_details(partition))
+    pieces.append(_INT32.pack(throttle_time_ms))
+    return b"".join(pieces)
+
+
+def _classic_details(partition: ProducePartitionResponse) -> bytes:
+    pieces = [_INT32.pack(len(partition.record_errors))]
+    for record_error in partition.record_errors:
+        pieces += (
+            _INT32.pack(record_error.batch_index),
+            encode_string(record_error.message),
+        )
+    pieces.append(encode_string(partition.error_message))
+    return b"".join(pieces)
