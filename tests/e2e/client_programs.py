@@ -129,7 +129,9 @@ class JavaClient:
         """Write `records`, with text for keys, values and headers, to the partition of each key."""
         lines = []
         for record in records:
-            headers = ",".join(f"{name}:{(value or b'').decode()}" for name, value in record.headers)
+            headers = ",".join(
+                f"{name}:{(value or b'').decode()}" for name, value in record.headers
+            )
             lines.append(f"{headers}\t{(record.key or b'').decode()}\t{record.value.decode()}\n")
         run_tool(
             "org.apache.kafka.tools.ConsoleProducer",
@@ -156,7 +158,9 @@ class JavaClient:
     def _stored(line: str) -> Stored:
         time, partition, offset, headers, key, value = line.split("\t")
         kind, timestamp_ms = time.split(":")
-        pairs = [] if headers == "NO_HEADERS" else [pair.split(":", 1) for pair in headers.split(",")]
+        pairs = (
+            [] if headers == "NO_HEADERS" else [pair.split(":", 1) for pair in headers.split(",")]
+        )
         return Stored(
             int(partition.removeprefix("Partition:")),
             int(offset.removeprefix("Offset:")),

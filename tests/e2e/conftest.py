@@ -88,7 +88,7 @@ def topic(create_topic: Callable[..., str], request: pytest.FixtureRequest) -> s
 @pytest.fixture
 def group(request: pytest.FixtureRequest) -> str:
     """A group id of this test alone."""
-    return re.sub(r"[^a-z0-9]+", "-", request.node.nodeid.lower()).strip("-")[-80:]
+    return re.sub(r"[^a-z0-9]+", "-", request.node.nodeid.lower())[-80:].strip("-")
 
 
 @pytest.fixture(scope="session")

@@ -46,7 +46,9 @@ def library_records(writer: ClientProgram, compression: str) -> list[Record]:
 
 
 @pytest.fixture(scope="module")
-def written(bootstrap: str, create_topic: Callable[..., str]) -> dict[str, tuple[str, list[Record]]]:
+def written(
+    bootstrap: str, create_topic: Callable[..., str]
+) -> dict[str, tuple[str, list[Record]]]:
     """Per client, the topic that it wrote with each compression in turn, and what it wrote."""
     topics = {}
     for client in CLIENTS:

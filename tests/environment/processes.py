@@ -125,3 +125,10 @@ class ServerProcess:
     def _with_log(self, what: str) -> str:
         lines = self.log.read_text(errors="replace").splitlines()[-_LOG_TAIL_LINES:]
         return "\n".join([f"{' '.join(self.command)}: {what}; {self.log} ends with:", *lines])
+
+
+def cpu_seconds(process_id: int) -> float:
+    """Return the processor time that a process has used, its threads included."""
+    fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
+    user, system = int(fields[11]), int(fields[12])
+    return (user + system) / os.sysconf("SC_CLK_TCK")
