@@ -1,0 +1,278 @@
+"""BlockCache: reads committed offsets of streams back from the bucket.
+
+It finds the objects in the metadata, their blocks in the objects' indexes, and reads the blocks
+ahead of sequential readers. Its memory and its requests are its own: cold reads evict nothing of
+the LogCache and delay no upload.
+"""
+
+import asyncio
+from collections.abc import Iterator
+
+from config.node import StorageConfig
+from storage.cache.data_blocks import CachedBlock, DataBlockCache, DataBlockStatistics
+from storage.cache.index_cache import IndexCacheStatistics, ObjectIndexCache
+from storage.cache.read_ahead import AheadRequest, ReadAhead
+from storage.cache.read_budget import ReadBudget
+from storage.errors import CorruptObjectError, ObjectNotFoundError, StorageError
+from storage.objects.index_block import IndexEntry, ObjectIndex
+from storage.ports import ObjectManager, ObjectRange, ObjectStore
+from storage.record_batch import StreamRecordBatch
+
+READS_IN_FLIGHT_MAX = 16
+AHEAD_IN_FLIGHT_MAX = 8
+OBJECTS_PER_PLAN = 8
+REPLANS_MAX = 5
+REPLAN_DELAY_MS = 20  # before the second plan; doubled for each one after
+INDEX_CACHE_SHARE = 8  # the indexes get this fraction of the cache
+# Of the rest, what is under way for readers, what is read ahead, and the window of one reader.
+IN_FLIGHT_SHARE = 4
+WINDOW_SHARE = 4
+AHEAD_TASKS_MAX = 32
+
+
+class BlockCache:
+    """Cold reads of one broker. `shutdown` ends what it has under way."""
+
+    def __init__(
+        self, config: StorageConfig, store: ObjectStore, objects: ObjectManager, cluster_id: str
+    ) -> None:
+        index_bytes = config.block_cache_bytes // INDEX_CACHE_SHARE
+        data_bytes = config.block_cache_bytes - index_bytes
+        in_flight_bytes = max(1, data_bytes // IN_FLIGHT_SHARE)
+        budget = ReadBudget(READS_IN_FLIGHT_MAX, in_flight_bytes)
+        self._objects = objects
+        self._indexes = ObjectIndexCache(store, cluster_id, bytes_max=index_bytes, budget=budget)
+        self._blocks = DataBlockCache(
+            store,
+            cluster_id,
+            capacity_bytes=data_bytes,
+            budget=budget,
+            ahead_budget=ReadBudget(AHEAD_IN_FLIGHT_MAX, in_flight_bytes),
+        )
+        self._ahead = ReadAhead(min(config.read_ahead_bytes_max, data_bytes // WINDOW_SHARE))
+        self._ahead_tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def statistics(self) -> DataBlockStatistics:
+        """Counters of blocks."""
+        return self._blocks.statistics
+
+    @property
+    def index_statistics(self) -> IndexCacheStatistics:
+        """Counters of indexes."""
+        return self._indexes.statistics
+
+    async def read(
+        self, stream_id: int, start: int, end: int, max_bytes: int
+    ) -> list[StreamRecordBatch]:
+        """Read whole batches, contiguous from the one that holds `start`.
+
+        Args:
+            stream_id: the stream.
+            start: an offset that is committed.
+            end: exclusive; batches that begin below it are returned.
+            max_bytes: of payloads; the first batch is returned even if it is larger.
+
+        Returns:
+            At least one batch. Fewer than `max_bytes` when the rest cannot be read now.
+
+        Raises:
+            ObjectNotFoundError: after several looks at the metadata, no object with `start` is
+                there.
+            CorruptObjectError: the object that holds `start` is damaged.
+            ObjectStoreError: the bucket does not answer.
+        """
+        for replan in range(REPLANS_MAX + 1):
+            try:
+                return await self._read(stream_id, start, end, max_bytes)
+            except ObjectNotFoundError:
+                # Compacted away since the metadata were looked at; newer ones may be on their way.
+                if replan == REPLANS_MAX:
+                    raise
+                await asyncio.sleep((REPLAN_DELAY_MS << replan) / 1000)
+        raise AssertionError("the last plan returns or raises")
+
+    async def shutdown(self) -> None:
+        """Abandon what is being read ahead, and fail what is being read."""
+        tasks = list(self._ahead_tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._indexes.shutdown()
+        await self._blocks.shutdown()
+
+    async def _read(
+        self, stream_id: int, start: int, end: int, max_bytes: int
+    ) -> list[StreamRecordBatch]:
+        reading = _Reading(stream_id, start, end, max_bytes)
+        plan = self._objects.get_objects(stream_id, start, end, OBJECTS_PER_PLAN)
+        if not plan:
+            raise ObjectNotFoundError(f"no object holds offset {start} of stream {stream_id}")
+        try:
+            for source in plan:
+                if reading.is_done() or not await self._read_object(reading, source):
+                    break
+        except StorageError:
+            # What has been read is good; the next read begins with what cannot be read now.
+            if not reading.batches:
+                raise
+        self._read_ahead(reading, start)
+        return reading.batches
+
+    async def _read_object(self, reading: "_Reading", source: ObjectRange) -> bool:
+        """Read what one object has; tell whether to go on with the next one."""
+        index = self._indexes.cached(source.object_id)
+        if index is None:
+            if not reading.is_worth_waiting():
+                return False
+            reading.waited = True
+            index = await self._indexes.load(source.object_id, source.size_bytes)
+        limit = min(reading.end, source.end_offset)
+        while reading.offset < limit and not reading.is_done():
+            entries = _pick(index, reading, source.object_id, limit)
+            blocks = self._blocks.cached(source.object_id, entries)
+            if not blocks:
+                if not reading.is_worth_waiting():
+                    return False
+                reading.waited = True
+                blocks = await self._blocks.load(source.object_id, entries)
+            for block in blocks:
+                if reading.is_done():
+                    break
+                await self._take(reading, block, limit)
+        return True
+
+    async def _take(self, reading: "_Reading", block: CachedBlock, limit: int) -> None:
+        try:
+            reading.take(block, limit)
+        except CorruptObjectError:
+            # Bits may have flipped on the way: ask the bucket once more.
+            self._blocks.discard(block)
+            reading.waited = True
+            (again,) = await self._blocks.load(block.object_id, (block.entry,))
+            try:
+                reading.take(again, limit)
+            except CorruptObjectError:
+                self._blocks.discard(again)
+                raise
+
+    def _read_ahead(self, reading: "_Reading", start: int) -> None:
+        request = self._ahead.observe(
+            reading.stream_id,
+            (start, reading.offset),
+            reading.taken_bytes,
+            waited=reading.waited,
+            now_ms=_now_ms(),
+        )
+        if request is None:
+            return
+        if len(self._ahead_tasks) >= AHEAD_TASKS_MAX or request.offset >= reading.end:
+            self._ahead.finished(request.sequence, request.offset, 0)
+            return
+        task = asyncio.get_running_loop().create_task(
+            self._run_ahead(request, reading.stream_id, reading.end)
+        )
+        self._ahead_tasks.add(task)
+        task.add_done_callback(self._ahead_tasks.discard)
+
+    async def _run_ahead(self, request: AheadRequest, stream_id: int, end: int) -> None:
+        """Put the reads of a request under way; they go on by themselves."""
+        sequence, offset, size_bytes = request
+        begun_bytes = 0
+
+        def wasted() -> None:
+            self._ahead.wasted(sequence, _now_ms())
+
+        try:
+            for source in self._objects.get_objects(stream_id, offset, end, OBJECTS_PER_PLAN):
+                index = await self._indexes.load(source.object_id, source.size_bytes)
+                room = size_bytes - begun_bytes
+                entries = list(_up_to(index.find(stream_id, offset, source.end_offset), room))
+                begun = self._blocks.read_ahead(source.object_id, entries, wasted)
+                if begun:
+                    begun_bytes += sum(entry.size for entry in entries[:begun])
+                    offset = entries[begun - 1].end_offset
+                if begun < len(entries) or begun_bytes >= size_bytes:
+                    break
+        except StorageError:
+            wasted()  # whoever needs it will meet the error, and may wait for a better time
+        finally:
+            self._ahead.finished(sequence, offset, begun_bytes)
+
+
+class _Reading:
+    """One read under way."""
+
+    __slots__ = (
+        "_full",
+        "batches",
+        "end",
+        "max_bytes",
+        "offset",
+        "stream_id",
+        "taken_bytes",
+        "waited",
+    )
+
+    def __init__(self, stream_id: int, start: int, end: int, max_bytes: int) -> None:
+        self.stream_id = stream_id
+        self.offset = start  # next to be read
+        self.end = end
+        self.max_bytes = max_bytes
+        self.taken_bytes = 0
+        self.batches: list[StreamRecordBatch] = []
+        self.waited = False  # for the bucket
+        self._full = False
+
+    def is_done(self) -> bool:
+        return self._full or self.offset >= self.end or self.taken_bytes >= self.max_bytes > 0
+
+    def is_worth_waiting(self) -> bool:
+        """Whether to wait for the bucket: not when the reader has about what it wants."""
+        return self.taken_bytes * 2 < self.max_bytes or not self.batches
+
+    def take(self, block: CachedBlock, limit: int) -> None:
+        room = self.max_bytes - self.taken_bytes
+        taken = block.collect(self.offset, limit, room, with_first=not self.batches)
+        if taken.batches:
+            self.batches += taken.batches
+            self.taken_bytes += taken.size_bytes
+            self.offset = taken.end_offset
+        self._full = self.offset < min(limit, block.entry.end_offset)
+
+
+def _pick(index: ObjectIndex, reading: _Reading, object_id: int, limit: int) -> list[IndexEntry]:
+    """Choose the blocks that will about fill what the reader has room for, at least one.
+
+    Raises:
+        CorruptObjectError: the index does not hold the offset that the metadata promise.
+    """
+    room = reading.max_bytes - reading.taken_bytes
+    picked: list[IndexEntry] = []
+    expected = reading.offset
+    for entry in index.find(reading.stream_id, reading.offset, limit):
+        if entry.start_offset > expected:
+            break
+        picked.append(entry)
+        expected = entry.end_offset
+        ahead = expected - max(entry.start_offset, reading.offset)
+        room -= entry.size * ahead // (entry.end_offset - entry.start_offset)
+        if room <= 0:
+            break
+    if not picked:
+        raise CorruptObjectError(
+            f"object {object_id} lacks offset {reading.offset} of stream {reading.stream_id}"
+        )
+    return picked
+
+
+def _up_to(entries: Iterator[IndexEntry], size_bytes: int) -> Iterator[IndexEntry]:
+    for entry in entries:
+        yield entry
+        size_bytes -= entry.size
+        if size_bytes <= 0:
+            return
+
+
+def _now_ms() -> int:
+    return int(asyncio.get_running_loop().time() * 1000)

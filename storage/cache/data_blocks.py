@@ -1,0 +1,345 @@
+"""Data blocks read back from the bucket: LRU by bytes, one request for all who ask for a block.
+
+Adjacent blocks are read by one request, and what one request brought is kept and evicted as a whole
+(a *segment*): its blocks are slices of one buffer, so evicting some of them would free nothing. The
+bytes of segments and of requests under way never exceed the capacity together, except that one
+block larger than that is read, alone, and not kept. Slices that readers still hold after an
+eviction are theirs to account for.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from storage.cache.read_budget import ReadBudget
+from storage.errors import CorruptObjectError, ObjectStoreError
+from storage.objects.data_block import verify_block
+from storage.objects.index_block import IndexEntry
+from storage.objects.keys import object_key
+from storage.ports import ObjectStore
+from storage.record_batch import StreamRecordBatch, decode_batch
+
+RUN_BYTES_MAX = 8 * 1024 * 1024  # of one request, unless a single block is larger
+CAPACITY_RUNS_MIN = 16  # a run is at most this fraction of the capacity
+RESUME_POINTS_MAX = 16  # readers of one block whose place in it is remembered
+
+
+@dataclass(slots=True)
+class DataBlockStatistics:
+    """Counted since the start, but for the sizes."""
+
+    hits: int = 0  # blocks
+    misses: int = 0
+    requests: int = 0
+    read_bytes: int = 0
+    read_ahead_blocks: int = 0
+    evicted_blocks: int = 0
+    wasted_blocks: int = 0  # read ahead, evicted unread
+    corrupt_blocks: int = 0
+    cached_bytes: int = 0
+    loading_bytes: int = 0
+
+
+class Segment:
+    """What one request brought."""
+
+    __slots__ = ("blocks", "on_wasted", "size_bytes", "used")
+
+    def __init__(self, size_bytes: int, on_wasted: Callable[[], None] | None) -> None:
+        self.size_bytes = size_bytes
+        self.blocks: list[CachedBlock] = []
+        self.on_wasted = on_wasted  # set when it was read ahead
+        self.used = on_wasted is None
+
+
+class Collected(NamedTuple):
+    """Batches of one block: whole ones, contiguous."""
+
+    batches: list[StreamRecordBatch]
+    end_offset: int  # behind the last one
+    size_bytes: int  # of the payloads
+
+
+class CachedBlock:
+    """One data block, verified at its first use."""
+
+    __slots__ = ("_bytes", "_data", "_resume", "entry", "object_id", "segment")
+
+    def __init__(
+        self, object_id: int, entry: IndexEntry, content: memoryview, segment: Segment
+    ) -> None:
+        self.object_id = object_id
+        self.entry = entry
+        self.segment = segment
+        self._bytes = content
+        self._data: memoryview | None = None
+        self._resume: dict[int, int] = {}  # offset -> position of its batch in the data
+
+    def collect(self, start: int, end: int, size_bytes_max: int, *, with_first: bool) -> Collected:
+        """Decode batches from the one that holds `start` on.
+
+        Args:
+            start: an offset in this block.
+            end: exclusive; batches that begin below it are taken.
+            size_bytes_max: of the payloads.
+            with_first: whether the first one is taken even if it is larger than that.
+
+        Raises:
+            CorruptObjectError: the block is not what index and checksum say.
+        """
+        data = self._verified()
+        position = self._position_of(start, data)
+        limit = min(end, self.entry.end_offset)
+        stream_id, block_end = self.entry.stream_id, self.entry.end_offset
+        batches: list[StreamRecordBatch] = []
+        cursor, taken = start, 0
+        while cursor < limit:
+            batch, following = decode_batch(data, position)
+            size = len(batch.payload)
+            if taken + size > size_bytes_max and (batches or not with_first):
+                break
+            if batch.stream_id != stream_id or (batches and batch.base_offset != cursor):
+                raise CorruptObjectError(
+                    f"object {self.object_id}: offset {batch.base_offset} of stream "
+                    f"{batch.stream_id} lies where {cursor} of {stream_id} is expected"
+                )
+            batches.append(batch)
+            cursor = batch.base_offset + batch.count
+            taken += size
+            position = following
+        if cursor < block_end:
+            if len(self._resume) >= RESUME_POINTS_MAX:
+                self._resume.clear()
+            self._resume[cursor] = position
+        return Collected(batches, cursor, taken)
+
+    def _position_of(self, offset: int, data: memoryview) -> int:
+        known = self._resume.pop(offset, None)
+        if known is not None:
+            return known
+        position = 0
+        while True:
+            batch, following = decode_batch(data, position)
+            if batch.base_offset + batch.count > offset:
+                return position
+            position = following
+
+    def _verified(self) -> memoryview:
+        if self._data is None:
+            record_count, data = verify_block(self._bytes)
+            entry = self.entry
+            first, _ = decode_batch(data, 0)
+            if (
+                record_count != entry.record_count
+                or first.stream_id != entry.stream_id
+                or first.base_offset != entry.start_offset
+            ):
+                raise CorruptObjectError(
+                    f"object {self.object_id}: the block at {entry.position} is of stream "
+                    f"{first.stream_id} from {first.base_offset}, the index says {entry}"
+                )
+            self._data = data
+        return self._data
+
+
+class DataBlockCache:
+    """Blocks by (object id, position in the object)."""
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        cluster_id: str,
+        *,
+        capacity_bytes: int,
+        budget: ReadBudget,
+        ahead_budget: ReadBudget,
+    ) -> None:
+        self._store = store
+        self._cluster_id = cluster_id
+        self._capacity_bytes = capacity_bytes
+        self._run_bytes_max = min(RUN_BYTES_MAX, max(1, capacity_bytes // CAPACITY_RUNS_MIN))
+        self._budget = budget
+        self._ahead_budget = ahead_budget
+        self._blocks: dict[tuple[int, int], CachedBlock] = {}
+        self._segments: OrderedDict[Segment, None] = OrderedDict()
+        self._loading: dict[tuple[int, int], asyncio.Task[Segment]] = {}
+        self._tasks: set[asyncio.Task[Segment]] = set()
+        self.statistics = DataBlockStatistics()
+
+    def cached(self, object_id: int, entries: Sequence[IndexEntry]) -> list[CachedBlock]:
+        """Return the first of these blocks of one object, as many as are there without a gap."""
+        found = []
+        for entry in entries:
+            block = self._blocks.get((object_id, entry.position))
+            if block is None:
+                break
+            self._touch(block)
+            found.append(block)
+        return found
+
+    async def load(self, object_id: int, entries: Sequence[IndexEntry]) -> list[CachedBlock]:
+        """Return blocks of one object, reading those that are missing.
+
+        Cancellation: requests go on, for others who wait for them and into the cache.
+
+        Raises:
+            ObjectNotFoundError, ObjectStoreError, CorruptObjectError: as the store says.
+        """
+        found: dict[int, CachedBlock] = {}
+        missing = []
+        for entry in entries:
+            block = self._blocks.get((object_id, entry.position))
+            if block is None:
+                missing.append(entry)
+            else:
+                self._touch(block)
+                found[entry.position] = block
+        self.statistics.misses += len(missing)
+        for run in self._runs(object_id, missing):
+            self._start(object_id, run, on_wasted=None)
+        tasks = {self._loading[object_id, entry.position] for entry in missing}
+        if tasks:
+            await asyncio.wait(tasks)
+        for task in tasks:
+            segment = _result(task)
+            segment.used = True
+            found.update((block.entry.position, block) for block in segment.blocks)
+        return [found[entry.position] for entry in entries]
+
+    def _touch(self, block: CachedBlock) -> None:
+        self.statistics.hits += 1
+        block.segment.used = True
+        self._segments.move_to_end(block.segment)
+
+    def read_ahead(
+        self, object_id: int, entries: Sequence[IndexEntry], on_wasted: Callable[[], None]
+    ) -> int:
+        """Begin to read blocks that will be asked for soon, as far as the budget goes.
+
+        Returns:
+            How many of `entries`, from the first, are now cached or under way.
+        """
+        absent = [entry for entry in entries if (object_id, entry.position) not in self._blocks]
+        for run in self._runs(object_id, absent):
+            size = run[-1].position + run[-1].size - run[0].position
+            if not self._ahead_budget.try_acquire(size):
+                return entries.index(run[0])
+            self._start(object_id, run, on_wasted=on_wasted)
+            self.statistics.read_ahead_blocks += len(run)
+        return len(entries)
+
+    def discard(self, block: CachedBlock) -> None:
+        """Forget what came with a block that turned out to be corrupt."""
+        self.statistics.corrupt_blocks += 1
+        if block.segment in self._segments:
+            self._evict(block.segment)
+
+    async def shutdown(self) -> None:
+        """Abandon what is being read."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _runs(self, object_id: int, entries: Sequence[IndexEntry]) -> Iterator[list[IndexEntry]]:
+        """Group blocks that nobody reads yet into adjacent ones of moderate size together."""
+        run: list[IndexEntry] = []
+        size = 0
+        for entry in entries:
+            if (object_id, entry.position) in self._loading:
+                continue
+            adjacent = run and run[-1].position + run[-1].size == entry.position
+            if run and (not adjacent or size + entry.size > self._run_bytes_max):
+                yield run
+                run, size = [], 0
+            run.append(entry)
+            size += entry.size
+        if run:
+            yield run
+
+    def _start(
+        self, object_id: int, run: Sequence[IndexEntry], on_wasted: Callable[[], None] | None
+    ) -> None:
+        """Read a run in a task of its own; with `on_wasted`, its budget is held already."""
+        task = asyncio.get_running_loop().create_task(self._read(object_id, run, on_wasted))
+        self._tasks.add(task)
+        for entry in run:
+            self._loading[object_id, entry.position] = task
+
+        def done(finished: asyncio.Task[Segment]) -> None:
+            self._tasks.discard(finished)
+            for entry in run:
+                del self._loading[object_id, entry.position]
+            if on_wasted is not None:
+                self._ahead_budget.release(run[-1].position + run[-1].size - run[0].position)
+            if not finished.cancelled() and finished.exception() is None:
+                self._keep(finished.result())
+
+        task.add_done_callback(done)
+
+    async def _read(
+        self, object_id: int, run: Sequence[IndexEntry], on_wasted: Callable[[], None] | None
+    ) -> Segment:
+        start = run[0].position
+        end = run[-1].position + run[-1].size
+        if on_wasted is not None:
+            content = await self._fetch(object_id, start, end)
+        else:
+            async with self._budget.reserved(end - start):
+                content = await self._fetch(object_id, start, end)
+        segment = Segment(end - start, on_wasted)
+        for entry in run:
+            at = entry.position - start
+            block = CachedBlock(object_id, entry, content[at : at + entry.size], segment)
+            segment.blocks.append(block)
+        return segment
+
+    async def _fetch(self, object_id: int, start: int, end: int) -> memoryview:
+        statistics = self.statistics
+        statistics.loading_bytes += end - start
+        self._make_room()
+        try:
+            content = await self._store.get_range(
+                object_key(self._cluster_id, object_id), start, end
+            )
+        finally:
+            statistics.loading_bytes -= end - start
+        statistics.requests += 1
+        statistics.read_bytes += len(content)
+        return content
+
+    def _keep(self, segment: Segment) -> None:
+        if segment.size_bytes > self._capacity_bytes:
+            return
+        self._segments[segment] = None
+        for block in segment.blocks:
+            self._blocks[block.object_id, block.entry.position] = block
+        self.statistics.cached_bytes += segment.size_bytes
+        self._make_room()
+
+    def _make_room(self) -> None:
+        statistics = self.statistics
+        while (
+            self._segments
+            and statistics.cached_bytes + statistics.loading_bytes > self._capacity_bytes
+        ):
+            segment = next(iter(self._segments))
+            self._evict(segment)
+            statistics.evicted_blocks += len(segment.blocks)
+            if not segment.used and segment.on_wasted is not None:
+                statistics.wasted_blocks += len(segment.blocks)
+                segment.on_wasted()
+
+    def _evict(self, segment: Segment) -> None:
+        del self._segments[segment]
+        self.statistics.cached_bytes -= segment.size_bytes
+        for block in segment.blocks:
+            del self._blocks[block.object_id, block.entry.position]
+
+
+def _result(task: asyncio.Task[Segment]) -> Segment:
+    if task.cancelled():
+        raise ObjectStoreError("the block cache is shut down")
+    return task.result()

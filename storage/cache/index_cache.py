@@ -1,0 +1,109 @@
+"""Index blocks of objects, read once and kept within a bound."""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from storage.cache.read_budget import ReadBudget
+from storage.objects.index_block import ObjectIndex
+from storage.objects.keys import object_key
+from storage.objects.reader import decode_index, decode_tail, index_in_tail, tail_start
+from storage.ports import ObjectStore
+
+ENTRY_OVERHEAD_BYTES = 512  # of one cached index, beside its bytes
+
+
+async def load_index(store: ObjectStore, key: str, size_bytes: int) -> ObjectIndex:
+    """Read the index of an object: one request, two when there are unusually many small blocks.
+
+    Raises:
+        ObjectNotFoundError: the object is gone.
+        CorruptObjectError: footer or index do not match their checksums, or the size.
+        ObjectStoreError: the bucket does not answer.
+    """
+    if size_bytes < 1:
+        decode_tail(memoryview(b""), size_bytes)
+    tail = await store.get_range(key, tail_start(size_bytes), size_bytes)
+    footer = decode_tail(tail, size_bytes)
+    view = index_in_tail(tail, footer)
+    if view is None:
+        end = footer.index_position + footer.index_length
+        view = await store.get_range(key, footer.index_position, end)
+    # A copy: the tail read holds more than the index.
+    return decode_index(memoryview(bytes(view)), footer)
+
+
+@dataclass(slots=True)
+class IndexCacheStatistics:
+    """Counted since the start."""
+
+    hits: int = 0
+    misses: int = 0
+    cached_bytes: int = 0
+
+
+class ObjectIndexCache:
+    """Indexes by object id, LRU by bytes, each loaded by one request however many ask for it."""
+
+    def __init__(
+        self, store: ObjectStore, cluster_id: str, *, bytes_max: int, budget: ReadBudget
+    ) -> None:
+        self._store = store
+        self._cluster_id = cluster_id
+        self._bytes_max = bytes_max
+        self._budget = budget
+        self._indexes: OrderedDict[int, ObjectIndex] = OrderedDict()
+        self._loading: dict[int, asyncio.Task[ObjectIndex]] = {}
+        self.statistics = IndexCacheStatistics()
+
+    def cached(self, object_id: int) -> ObjectIndex | None:
+        """Return an index if it is there."""
+        index = self._indexes.get(object_id)
+        if index is not None:
+            self._indexes.move_to_end(object_id)
+            self.statistics.hits += 1
+        return index
+
+    async def load(self, object_id: int, size_bytes: int) -> ObjectIndex:
+        """Return the index of an object; raises what `load_index` raises.
+
+        Cancellation: the request goes on for the others who wait for it.
+        """
+        index = self.cached(object_id)
+        if index is not None:
+            return index
+        self.statistics.misses += 1
+        task = self._loading.get(object_id)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._load(object_id, size_bytes))
+            self._loading[object_id] = task
+            task.add_done_callback(lambda done: self._loaded(object_id, done))
+        await asyncio.wait((task,))
+        return task.result()
+
+    async def shutdown(self) -> None:
+        """Abandon what is being loaded."""
+        tasks = list(self._loading.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _load(self, object_id: int, size_bytes: int) -> ObjectIndex:
+        async with self._budget.reserved(size_bytes - tail_start(size_bytes)):
+            return await load_index(
+                self._store, object_key(self._cluster_id, object_id), size_bytes
+            )
+
+    def _loaded(self, object_id: int, task: asyncio.Task[ObjectIndex]) -> None:
+        del self._loading[object_id]
+        if task.cancelled() or task.exception() is not None:
+            return
+        self._indexes[object_id] = task.result()
+        self.statistics.cached_bytes += _charge(task.result())
+        while self.statistics.cached_bytes > self._bytes_max:
+            _, evicted = self._indexes.popitem(last=False)
+            self.statistics.cached_bytes -= _charge(evicted)
+
+
+def _charge(index: ObjectIndex) -> int:
+    return index.size_bytes + ENTRY_OVERHEAD_BYTES

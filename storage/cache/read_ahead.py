@@ -1,0 +1,100 @@
+"""Decides what to read before it is asked for.
+
+A *sequence* is a reader that continues where it stopped, known by the offset that it will ask for
+next. Its window doubles each time it had to wait for the bucket, up to a maximum, and is refilled
+when half of it is used up. What was read ahead and evicted unread was too much: the window is
+halved and rests for a while. Pure: no clock, no IO.
+"""
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+WINDOW_BYTES_MIN = 512 * 1024
+COOL_DOWN_MS = 10_000
+SEQUENCES_MAX = 4096
+
+
+class Sequence:
+    """One sequential reader of one stream."""
+
+    __slots__ = ("ahead_bytes", "ahead_offset", "in_progress", "rests_until_ms", "window_bytes")
+
+    def __init__(self) -> None:
+        self.window_bytes = 0
+        self.ahead_offset = 0  # exclusive end of what has been asked of the bucket
+        self.ahead_bytes = 0  # of that, not consumed yet
+        self.in_progress = False
+        self.rests_until_ms = 0
+
+
+class AheadRequest(NamedTuple):
+    """Read `size_bytes` from `offset` on, and report with `ReadAhead.finished`."""
+
+    sequence: Sequence
+    offset: int
+    size_bytes: int
+
+
+class ReadAhead:
+    """The sequences of all readers, the least recently seen forgotten first."""
+
+    def __init__(self, window_bytes_max: int, sequences_max: int = SEQUENCES_MAX) -> None:
+        self._window_bytes_max = window_bytes_max
+        self._sequences_max = sequences_max
+        self._sequences: OrderedDict[tuple[int, int], Sequence] = OrderedDict()
+
+    def observe(
+        self,
+        stream_id: int,
+        offsets: tuple[int, int],
+        size_bytes: int,
+        *,
+        waited: bool,
+        now_ms: int,
+    ) -> AheadRequest | None:
+        """Note a read and say what to read ahead.
+
+        Args:
+            stream_id: the stream.
+            offsets: where the read began, and where the next one will if the reader goes on.
+            size_bytes: what was read.
+            waited: whether it had to wait for the bucket.
+            now_ms: any clock that never goes back.
+        """
+        start, following = offsets
+        sequence = self._sequences.pop((stream_id, start), None)
+        if sequence is None:
+            sequence = Sequence()
+        elif waited:
+            doubled = max(WINDOW_BYTES_MIN, sequence.window_bytes * 2)
+            sequence.window_bytes = min(doubled, self._window_bytes_max)
+        sequence.ahead_bytes = max(0, sequence.ahead_bytes - size_bytes)
+        if following >= sequence.ahead_offset:
+            sequence.ahead_offset = following
+            sequence.ahead_bytes = 0
+        self._sequences[stream_id, following] = sequence
+        if len(self._sequences) > self._sequences_max:
+            self._sequences.popitem(last=False)
+        if (
+            sequence.in_progress
+            or now_ms < sequence.rests_until_ms
+            or sequence.ahead_bytes * 2 >= sequence.window_bytes
+        ):
+            return None
+        sequence.in_progress = True
+        missing = sequence.window_bytes - sequence.ahead_bytes
+        return AheadRequest(sequence, sequence.ahead_offset, missing)
+
+    def finished(self, sequence: Sequence, ahead_offset: int, size_bytes: int) -> None:
+        """Note that a request has put `size_bytes` up to `ahead_offset` under way, or nothing."""
+        sequence.in_progress = False
+        if ahead_offset > sequence.ahead_offset:
+            sequence.ahead_offset = ahead_offset
+            sequence.ahead_bytes += size_bytes
+
+    def wasted(self, sequence: Sequence, now_ms: int) -> None:
+        """Note that something read ahead was evicted unread, or could not be read."""
+        if now_ms < sequence.rests_until_ms:
+            return
+        sequence.window_bytes //= 2
+        sequence.rests_until_ms = now_ms + COOL_DOWN_MS

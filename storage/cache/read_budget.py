@@ -1,0 +1,72 @@
+"""How many reads, and how many bytes of them, may be under way at once."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class ReadBudget:
+    """A FIFO gate. A read larger than the whole budget is let through alone."""
+
+    def __init__(self, requests_max: int, bytes_max: int) -> None:
+        assert requests_max > 0
+        assert bytes_max > 0
+        self._requests_max = requests_max
+        self._bytes_max = bytes_max
+        self.requests = 0
+        self.bytes = 0
+        self._waiters: deque[tuple[asyncio.Future[None], int]] = deque()
+
+    @asynccontextmanager
+    async def reserved(self, size_bytes: int) -> AsyncIterator[None]:
+        """Hold room for one read, waiting for it behind those who came earlier."""
+        charge = min(size_bytes, self._bytes_max)
+        await self._acquire(charge)
+        try:
+            yield
+        finally:
+            self.release(charge)
+
+    def try_acquire(self, size_bytes: int) -> bool:
+        """Take room if there is any now and nobody waits; `release` the same size afterwards."""
+        charge = min(size_bytes, self._bytes_max)
+        if self._waiters or not self._fits(charge):
+            return False
+        self._take(charge)
+        return True
+
+    def release(self, size_bytes: int) -> None:
+        """Give room back."""
+        self.requests -= 1
+        self.bytes -= min(size_bytes, self._bytes_max)
+        self._wake()
+
+    async def _acquire(self, charge: int) -> None:
+        if not self._waiters and self._fits(charge):
+            self._take(charge)
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append((waiter, charge))
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled():
+                self.release(charge)  # granted in the same moment
+            else:
+                self._waiters.remove((waiter, charge))
+                self._wake()
+            raise
+
+    def _wake(self) -> None:
+        while self._waiters and self._fits(self._waiters[0][1]):
+            waiter, charge = self._waiters.popleft()
+            self._take(charge)
+            waiter.set_result(None)
+
+    def _fits(self, charge: int) -> bool:
+        return self.requests < self._requests_max and self.bytes + charge <= self._bytes_max
+
+    def _take(self, charge: int) -> None:
+        self.requests += 1
+        self.bytes += charge
