@@ -1,0 +1,331 @@
+"""Fetch requests (API key 1), versions 4 to 18, decoded by hand.
+
+Versions 4 to 11; from 12 on strings and arrays are compact, and tagged fields end each partition,
+each topic, each forgotten topic and the body:
+
+| type | field |
+|---|---|
+| int32 | (to 14) replica_id |
+| int32, int32, int32, int8 | max_wait_ms, min_bytes, max_bytes, isolation_level |
+| int32, int32 | (from 7) session_id, session_epoch |
+| array | topics: string name (to 12) or uuid topic_id (from 13), then |
+| . array | . partitions: int32 index, (from 9) int32 current_leader_epoch, int64 fetch_offset, |
+| | . (from 12) int32 last_fetched_epoch, (from 5) int64 log_start_offset, |
+| | . int32 partition_max_bytes |
+| array | (from 7) forgotten topics: name or topic_id, array of int32 index |
+| string | (from 11) rack_id |
+| tag 0 | (from 12) nullable string cluster_id |
+| tag 1 | (from 15) replica state: int32 replica_id, int64 replica_epoch |
+
+Partitions may carry tags from 17 on that only followers send; they are skipped.
+
+Source: FetchRequest.json of Apache Kafka 4.3.
+"""
+
+from collections.abc import Callable
+from struct import Struct, error
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from protocol.api_keys import ApiKey
+from protocol.api_versions import VERSIONS
+from protocol.errors import ProtocolError
+from protocol.primitives import (
+    ARRAY_ELEMENTS_MAX,
+    UUID_BYTES,
+    Reader,
+    check_array,
+    read_compact_string,
+    read_topic_name,
+    read_uuid,
+    read_uvarint,
+    skip_tagged_fields,
+)
+
+LOG_START_OFFSET_SINCE: Final = 5
+SESSIONS_SINCE: Final = 7  # KIP-227
+LEADER_EPOCH_SINCE: Final = 9  # KIP-320
+RACK_SINCE: Final = 11  # KIP-392
+TOPIC_IDS_SINCE: Final = 13  # KIP-516
+REPLICA_STATE_SINCE: Final = 15  # KIP-903
+_MIN_VERSION, _MAX_VERSION, _FLEXIBLE_SINCE = VERSIONS[ApiKey.FETCH]
+
+_INT16: Final = Struct(">h")
+_INT32: Final = Struct(">i")
+_REPLICA_STATE: Final = Struct(">iq")
+_CLUSTER_ID_TAG: Final = 0
+_REPLICA_STATE_TAG: Final = 1
+
+# What stands before the topics, by what the version has.
+_HEAD: Final = Struct(">iiiib")
+_HEAD_WITH_SESSION: Final = Struct(">iiiibii")
+_HEAD_WITHOUT_REPLICA: Final = Struct(">iiibii")
+_NO_SESSION: Final = (0, -1)
+# A partition, likewise.
+_PARTITION: Final = Struct(">iqi")
+_PARTITION_WITH_LOG_START: Final = Struct(">iqqi")
+_PARTITION_WITH_EPOCH: Final = Struct(">iiqqi")
+_PARTITION_FLEXIBLE: Final = Struct(">iiqiqi")
+_PARTITION_WITHOUT_TAGS: Final = Struct(">iiqiqix")
+# Least bytes that a topic takes, by encoding.
+_CLASSIC_TOPIC_BYTES: Final = 6
+_FLEXIBLE_TOPIC_BYTES: Final = 3
+
+
+class FetchPartition(NamedTuple):
+    """What a client wants of one partition. Epochs are -1 when it does not know any."""
+
+    partition_index: int
+    current_leader_epoch: int
+    fetch_offset: int
+    last_fetched_epoch: int
+    log_start_offset: int  # of a follower; -1 otherwise
+    partition_max_bytes: int
+
+
+class FetchTopic(NamedTuple):
+    """One topic of a request: `name` is empty from version 13 on, `topic_id` is None before."""
+
+    name: str
+    topic_id: UUID | None
+    partitions: list[FetchPartition]
+
+
+class ForgottenTopic(NamedTuple):
+    """Partitions that leave an incremental fetch session."""
+
+    name: str
+    topic_id: UUID | None
+    partitions: list[int]
+
+
+class FetchRequest(NamedTuple):
+    """A Fetch request; what its version lacks has the schema's default."""
+
+    replica_id: int  # -1: a consumer
+    max_wait_ms: int
+    min_bytes: int
+    max_bytes: int
+    isolation_level: int  # 0 read uncommitted, 1 read committed
+    session_id: int
+    session_epoch: int  # -1: no session
+    topics: list[FetchTopic]
+    forgotten: list[ForgottenTopic]
+    rack_id: str
+    cluster_id: str | None
+
+
+def decode_fetch(version: int, body: memoryview) -> FetchRequest:
+    """Decode the body of a request. Nothing of `body` is kept.
+
+    Raises:
+        ProtocolError: the version is not spoken here, or the bytes are not exactly one body.
+    """
+    if not _MIN_VERSION <= version <= _MAX_VERSION:
+        raise ProtocolError(f"Fetch in version {version} is not spoken here")
+    try:
+        if version >= _FLEXIBLE_SINCE:
+            request, position = _decode_flexible(version, body)
+        else:
+            request, position = _decode_classic(version, body)
+    except (error, IndexError, UnicodeDecodeError) as cause:
+        raise ProtocolError("malformed Fetch request") from cause
+    if position != len(body):
+        raise ProtocolError(f"{len(body) - position} bytes behind a Fetch request")
+    return request
+
+
+def _decode_classic(version: int, body: memoryview) -> tuple[FetchRequest, int]:
+    if version >= SESSIONS_SINCE:
+        head: tuple[Any, ...] = _HEAD_WITH_SESSION.unpack_from(body)
+        position = _HEAD_WITH_SESSION.size
+    else:
+        head = (*_HEAD.unpack_from(body), *_NO_SESSION)
+        position = _HEAD.size
+    count, position = _classic_count(body, position)
+    elements_left = check_array(
+        count, len(body) - position, _CLASSIC_TOPIC_BYTES, ARRAY_ELEMENTS_MAX
+    )
+    topics = []
+    for _ in range(count):
+        name, position = _classic_string(body, position)
+        count, position = _classic_count(body, position)
+        partitions, position, elements_left = _classic_partitions(
+            version, body, position, count, elements_left
+        )
+        topics.append(FetchTopic(name, None, partitions))
+    forgotten: list[ForgottenTopic] = []
+    if version >= SESSIONS_SINCE:
+        forgotten, position = _classic_forgotten(body, position, elements_left)
+    rack_id = ""
+    if version >= RACK_SINCE:
+        rack_id, position = _classic_string(body, position)
+    return FetchRequest._make((*head, topics, forgotten, rack_id, None)), position
+
+
+def _classic_count(body: memoryview, position: int) -> tuple[int, int]:
+    count: int = _INT32.unpack_from(body, position)[0]
+    return count, position + _INT32.size
+
+
+def _classic_string(body: memoryview, position: int) -> tuple[str, int]:
+    length: int = _INT16.unpack_from(body, position)[0]
+    start = position + _INT16.size
+    end = start + length
+    if length < 0 or end > len(body):
+        raise ProtocolError("string is null or leaves the frame")
+    return str(body[start:end], "utf-8"), end
+
+
+def _classic_partitions(
+    version: int, body: memoryview, position: int, count: int, elements_left: int
+) -> tuple[list[FetchPartition], int, int]:
+    if version >= LEADER_EPOCH_SINCE:
+        layout = _PARTITION_WITH_EPOCH
+    elif version >= LOG_START_OFFSET_SINCE:
+        layout = _PARTITION_WITH_LOG_START
+    else:
+        layout = _PARTITION
+    elements_left = check_array(count, len(body) - position, layout.size, elements_left)
+    end = position + count * layout.size
+    rows = layout.iter_unpack(body[position:end])
+    if layout is _PARTITION_WITH_EPOCH:
+        partitions = [
+            FetchPartition(index, epoch, offset, -1, log_start, max_bytes)
+            for index, epoch, offset, log_start, max_bytes in rows
+        ]
+    elif layout is _PARTITION_WITH_LOG_START:
+        partitions = [
+            FetchPartition(index, -1, offset, -1, log_start, max_bytes)
+            for index, offset, log_start, max_bytes in rows
+        ]
+    else:
+        partitions = [
+            FetchPartition(index, -1, offset, -1, -1, max_bytes)
+            for index, offset, max_bytes in rows
+        ]
+    return partitions, end, elements_left
+
+
+def _classic_forgotten(
+    body: memoryview, position: int, elements_left: int
+) -> tuple[list[ForgottenTopic], int]:
+    topic_count, position = _classic_count(body, position)
+    elements_left = check_array(
+        topic_count, len(body) - position, _CLASSIC_TOPIC_BYTES, elements_left
+    )
+    forgotten = []
+    for _ in range(topic_count):
+        name, position = _classic_string(body, position)
+        count, position = _classic_count(body, position)
+        indexes, position, elements_left = _indexes(body, position, count, elements_left)
+        forgotten.append(ForgottenTopic(name, None, indexes))
+    return forgotten, position
+
+
+def _indexes(
+    body: memoryview, position: int, count: int, elements_left: int
+) -> tuple[list[int], int, int]:
+    elements_left = check_array(count, len(body) - position, _INT32.size, elements_left)
+    end = position + count * _INT32.size
+    return [index for (index,) in _INT32.iter_unpack(body[position:end])], end, elements_left
+
+
+def _decode_flexible(version: int, body: memoryview) -> tuple[FetchRequest, int]:
+    if version >= REPLICA_STATE_SINCE:
+        head: tuple[Any, ...] = (-1, *_HEAD_WITHOUT_REPLICA.unpack_from(body))
+        position = _HEAD_WITHOUT_REPLICA.size
+    else:
+        head = _HEAD_WITH_SESSION.unpack_from(body)
+        position = _HEAD_WITH_SESSION.size
+    topic_count, position = _compact_count(body, position)
+    elements_left = check_array(
+        topic_count, len(body) - position, _FLEXIBLE_TOPIC_BYTES, ARRAY_ELEMENTS_MAX
+    )
+    topics = []
+    for _ in range(topic_count):
+        name, topic_id, position = _flexible_topic(version, body, position)
+        count, position = _compact_count(body, position)
+        elements_left = check_array(
+            count, len(body) - position, _PARTITION_WITHOUT_TAGS.size, elements_left
+        )
+        partitions, position = _flexible_partitions(body, position, count)
+        position = skip_tagged_fields(body, position)
+        topics.append(FetchTopic(name, topic_id, partitions))
+    forgotten, position = _flexible_forgotten(version, body, position, elements_left)
+    rack_id, position = read_topic_name(body, position)
+    request = FetchRequest._make((*head, topics, forgotten, rack_id, None))
+    if body[position] == 0:
+        return request, position + 1
+    return _with_tags(version, request, body, position)
+
+
+def _compact_count(body: memoryview, position: int) -> tuple[int, int]:
+    count, position = read_uvarint(body, position)
+    return count - 1, position
+
+
+def _flexible_topic(version: int, body: memoryview, position: int) -> tuple[str, UUID | None, int]:
+    if version >= TOPIC_IDS_SINCE:
+        return "", read_uuid(body, position), position + UUID_BYTES
+    name, position = read_topic_name(body, position)
+    return name, None, position
+
+
+def _flexible_partitions(
+    body: memoryview, position: int, count: int
+) -> tuple[list[FetchPartition], int]:
+    # Consumers send no tags: then all partitions have one size, and are read in one go.
+    size = _PARTITION_WITHOUT_TAGS.size
+    end = position + count * size
+    if not any(body[position + size - 1 : end : size]):
+        rows = _PARTITION_WITHOUT_TAGS.iter_unpack(body[position:end])
+        return list(map(FetchPartition._make, rows)), end
+    partitions = []
+    for _ in range(count):
+        partitions.append(FetchPartition._make(_PARTITION_FLEXIBLE.unpack_from(body, position)))
+        position = skip_tagged_fields(body, position + _PARTITION_FLEXIBLE.size)
+    return partitions, position
+
+
+def _flexible_forgotten(
+    version: int, body: memoryview, position: int, elements_left: int
+) -> tuple[list[ForgottenTopic], int]:
+    topic_count, position = _compact_count(body, position)
+    elements_left = check_array(
+        topic_count, len(body) - position, _FLEXIBLE_TOPIC_BYTES, elements_left
+    )
+    forgotten = []
+    for _ in range(topic_count):
+        name, topic_id, position = _flexible_topic(version, body, position)
+        count, position = _compact_count(body, position)
+        indexes, position, elements_left = _indexes(body, position, count, elements_left)
+        position = skip_tagged_fields(body, position)
+        forgotten.append(ForgottenTopic(name, topic_id, indexes))
+    return forgotten, position
+
+
+def _with_tags(
+    version: int, request: FetchRequest, body: memoryview, position: int
+) -> tuple[FetchRequest, int]:
+    reader = Reader(body[position:])
+    known: dict[int, Callable[[Reader], Any]] = {_CLUSTER_ID_TAG: _read_cluster_id}
+    if version >= REPLICA_STATE_SINCE:
+        known[_REPLICA_STATE_TAG] = _read_replica_id
+    values = reader.tagged_fields(known)
+    request = request._replace(
+        cluster_id=values.get(_CLUSTER_ID_TAG),
+        replica_id=values.get(_REPLICA_STATE_TAG, request.replica_id),
+    )
+    return request, position + reader.position
+
+
+def _read_cluster_id(reader: Reader) -> str | None:
+    value, reader.position = read_compact_string(reader.data, reader.position)
+    return value
+
+
+def _read_replica_id(reader: Reader) -> int:
+    replica_id: int = reader.fixed(_REPLICA_STATE)[0]
+    reader.position = skip_tagged_fields(reader.data, reader.position)
+    return replica_id

@@ -1,0 +1,234 @@
+"""Fetch responses (API key 1), versions 4 to 18, encoded by hand.
+
+A response is a list of buffers, so that stored record batches go to the socket without being joined
+or copied. Versions 4 to 11; from 12 on strings, bytes and arrays are compact, and tagged fields end
+each aborted transaction, each partition, each topic and the body:
+
+| type | field |
+|---|---|
+| int32 | throttle_time_ms |
+| int16, int32 | (from 7) error_code, session_id |
+| array | topics: string name (to 12) or uuid topic_id (from 13), then |
+| . array | . partitions: int32 index, int16 error_code, int64 high_watermark, |
+| | . int64 last_stable_offset, (from 5) int64 log_start_offset, |
+| | . nullable array of aborted transactions: int64 producer_id, int64 first_offset, |
+| | . (from 11) int32 preferred_read_replica, nullable bytes records, |
+| | . (from 12) tag 0: diverging epoch, tag 1: current leader, tag 2: snapshot id |
+| tag 0 | (from 16) node endpoints |
+
+Source: FetchResponse.json of Apache Kafka 4.3.
+"""
+
+from collections.abc import Sequence
+from struct import Struct
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from protocol.api_keys import ApiKey
+from protocol.api_versions import VERSIONS
+from protocol.leader_discovery import (
+    CurrentLeader,
+    NodeEndpoint,
+    encode_current_leader,
+    encode_response_tags,
+)
+from protocol.primitives import (
+    NO_TAGS,
+    UUID_ZERO_BYTES,
+    encode_compact_string,
+    encode_string,
+    encode_tagged_field,
+    encode_uvarint,
+)
+
+Buffer = bytes | bytearray | memoryview
+
+LOG_START_OFFSET_SINCE: Final = 5
+SESSIONS_SINCE: Final = 7  # KIP-227
+PREFERRED_READ_REPLICA_SINCE: Final = 11  # KIP-392
+TOPIC_IDS_SINCE: Final = 13  # KIP-516
+NODE_ENDPOINTS_SINCE: Final = 16  # KIP-951
+_FLEXIBLE_SINCE: Final = VERSIONS[ApiKey.FETCH].flexible_since
+
+_INT32: Final = Struct(">i")
+_CLASSIC_HEADER: Final = Struct(">iiii")
+_CLASSIC_HEADER_WITH_SESSION: Final = Struct(">iiihii")
+_FLEXIBLE_HEADER: Final = Struct(">iixihi")
+# A partition up to its aborted transactions.
+_PARTITION: Final = Struct(">ihqq")
+_PARTITION_WITH_LOG_START: Final = Struct(">ihqqq")
+# The same with what follows when the aborted transactions are null.
+_CLASSIC_WITHOUT_ABORTED: Final = Struct(">ihqqqiii")
+_FLEXIBLE_WITHOUT_ABORTED: Final = Struct(">ihqqqxi")
+_ABORTED: Final = Struct(">qq")
+_ABORTED_FLEXIBLE: Final = Struct(">qqx")
+_EPOCH_END_OFFSET: Final = Struct(">iqx")
+_SNAPSHOT_ID: Final = Struct(">qix")
+_DIVERGING_EPOCH_TAG: Final = 0
+_CURRENT_LEADER_TAG: Final = 1
+_SNAPSHOT_ID_TAG: Final = 2
+_NULL: Final = -1  # as a length
+_NO_TAGGED_FIELDS: Final = (None, None, None)
+
+
+class AbortedTransaction(NamedTuple):
+    """A transaction whose records a read-committed consumer must drop."""
+
+    producer_id: int
+    first_offset: int
+
+
+class EpochEndOffset(NamedTuple):
+    """Where the log of a client diverges from this one."""
+
+    epoch: int
+    end_offset: int
+
+
+class SnapshotId(NamedTuple):
+    """The snapshot to fetch instead of what is gone from the log (metadata log only)."""
+
+    end_offset: int
+    epoch: int
+
+
+class FetchPartitionResponse(NamedTuple):
+    """What is read of one partition: `records` are whole batches, in order, sent as they are."""
+
+    partition_index: int
+    error_code: int = 0
+    high_watermark: int = -1
+    last_stable_offset: int = -1
+    log_start_offset: int = -1
+    aborted_transactions: Sequence[AbortedTransaction] | None = None
+    preferred_read_replica: int = -1
+    records: Sequence[Buffer] | None = ()
+    diverging_epoch: EpochEndOffset | None = None
+    current_leader: CurrentLeader | None = None
+    snapshot_id: SnapshotId | None = None
+
+
+class FetchTopicResponse(NamedTuple):
+    """Answers for one topic; identify it by what the request used."""
+
+    name: str
+    topic_id: UUID | None
+    partitions: Sequence[FetchPartitionResponse]
+
+
+def encode_fetch_response(
+    version: int,
+    correlation_id: int,
+    throttle_time_ms: int,
+    error_code: int,
+    session_id: int,
+    responses: Sequence[FetchTopicResponse],
+    node_endpoints: Sequence[NodeEndpoint] = (),
+) -> list[Buffer]:
+    """Encode a response as the buffers of one whole frame, its size included.
+
+    The views in `records` are handed on as they are: they must not change until they are sent.
+    What the version lacks is left out.
+    """
+    flexible = version >= _FLEXIBLE_SINCE
+    head = (0, correlation_id, throttle_time_ms)
+    if flexible:
+        pending = bytearray(_FLEXIBLE_HEADER.pack(*head, error_code, session_id))
+        pending += encode_uvarint(len(responses) + 1)
+    elif version >= SESSIONS_SINCE:
+        pending = bytearray(
+            _CLASSIC_HEADER_WITH_SESSION.pack(*head, error_code, session_id, len(responses))
+        )
+    else:
+        pending = bytearray(_CLASSIC_HEADER.pack(*head, len(responses)))
+    encode_partition = _encode_flexible_partition if flexible else _encode_classic_partition
+    buffers: list[Buffer] = []
+    size_bytes = 0
+    for topic in responses:
+        pending += _encode_topic_head(version, topic)
+        for partition in topic.partitions:
+            records = partition.records
+            records_bytes = sum(map(len, records)) if records is not None else _NULL
+            pending += encode_partition(version, partition, records_bytes)
+            if records:
+                buffers.append(pending)
+                buffers += records
+                size_bytes += len(pending) + records_bytes
+                pending = bytearray()
+            if flexible:
+                pending += _encode_partition_tags(partition)
+        if flexible:
+            pending += NO_TAGS
+    if flexible:
+        pending += encode_response_tags(node_endpoints if version >= NODE_ENDPOINTS_SINCE else ())
+    if pending:
+        buffers.append(pending)
+        size_bytes += len(pending)
+    _INT32.pack_into(buffers[0], 0, size_bytes - _INT32.size)
+    return buffers
+
+
+def _encode_topic_head(version: int, topic: FetchTopicResponse) -> bytes:
+    if version < _FLEXIBLE_SINCE:
+        return encode_string(topic.name) + _INT32.pack(len(topic.partitions))
+    if version < TOPIC_IDS_SINCE:
+        identity = encode_compact_string(topic.name)
+    else:
+        identity = UUID_ZERO_BYTES if topic.topic_id is None else topic.topic_id.bytes
+    return identity + encode_uvarint(len(topic.partitions) + 1)
+
+
+def _encode_classic_partition(
+    version: int, partition: FetchPartitionResponse, records_bytes: int
+) -> bytes:
+    aborted = partition.aborted_transactions
+    if aborted is None and version >= PREFERRED_READ_REPLICA_SINCE:
+        return _CLASSIC_WITHOUT_ABORTED.pack(
+            *partition[:5], _NULL, partition.preferred_read_replica, records_bytes
+        )
+    if version >= LOG_START_OFFSET_SINCE:
+        pieces = [_PARTITION_WITH_LOG_START.pack(*partition[:5])]
+    else:
+        pieces = [_PARTITION.pack(*partition[:4])]
+    if aborted is None:
+        pieces.append(_INT32.pack(_NULL))
+    else:
+        pieces.append(_INT32.pack(len(aborted)))
+        pieces += [_ABORTED.pack(*transaction) for transaction in aborted]
+    if version >= PREFERRED_READ_REPLICA_SINCE:
+        pieces.append(_INT32.pack(partition.preferred_read_replica))
+    pieces.append(_INT32.pack(records_bytes))
+    return b"".join(pieces)
+
+
+def _encode_flexible_partition(
+    _version: int, partition: FetchPartitionResponse, records_bytes: int
+) -> bytes:
+    aborted = partition.aborted_transactions
+    if aborted is None:
+        head = _FLEXIBLE_WITHOUT_ABORTED.pack(*partition[:5], partition.preferred_read_replica)
+        return head + encode_uvarint(records_bytes + 1)
+    return b"".join(
+        (
+            _PARTITION_WITH_LOG_START.pack(*partition[:5]),
+            encode_uvarint(len(aborted) + 1),
+            *[_ABORTED_FLEXIBLE.pack(*transaction) for transaction in aborted],
+            _INT32.pack(partition.preferred_read_replica),
+            encode_uvarint(records_bytes + 1),
+        )
+    )
+
+
+def _encode_partition_tags(partition: FetchPartitionResponse) -> bytes:
+    if partition[8:] == _NO_TAGGED_FIELDS:
+        return NO_TAGS
+    *_, diverging_epoch, current_leader, snapshot_id = partition
+    tags = []
+    if diverging_epoch is not None:
+        value = _EPOCH_END_OFFSET.pack(*diverging_epoch)
+        tags.append(encode_tagged_field(_DIVERGING_EPOCH_TAG, value))
+    if current_leader is not None:
+        tags.append(encode_current_leader(_CURRENT_LEADER_TAG, current_leader))
+    if snapshot_id is not None:
+        tags.append(encode_tagged_field(_SNAPSHOT_ID_TAG, _SNAPSHOT_ID.pack(*snapshot_id)))
+    return encode_uvarint(len(tags)) + b"".join(tags)
