@@ -1,0 +1,234 @@
+"""Logging of a node: text on a terminal, JSON lines elsewhere, written by a thread of its own.
+
+A log call on the event loop formats the message and puts the record into a bounded queue; one
+thread writes. When the reader of our stderr is slower than we log, the queue fills, further lines
+are dropped and counted, and the count is logged as soon as there is room: the loop never waits.
+
+Lines that repeat are thinned: after REPEAT_BURST lines from one place within REPEAT_WINDOW_MS, the
+rest are counted, and the count goes with the first line of a later window.
+
+JSON fields: ts (ISO 8601, UTC, milliseconds), level, logger, msg, node, whatever the call passed in
+`extra`, and err with the traceback.
+"""
+
+import json
+import logging
+import logging.handlers
+import queue
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import TextIO
+
+ROOT = "headrace"
+QUEUE_RECORDS_MAX = 8192
+REPEAT_BURST = 20
+REPEAT_WINDOW_MS = 10_000
+REPEAT_PLACES_MAX = 1024  # places in the code that are tracked at once
+
+_PLAIN_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_COLOURS = {"DEBUG": "2", "WARNING": "33", "ERROR": "31", "CRITICAL": "1;31"}
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+
+def _extra_fields(record: logging.LogRecord) -> dict[str, object]:
+    return {key: value for key, value in vars(record).items() if key not in _PLAIN_ATTRIBUTES}
+
+
+def _time_of(record: logging.LogRecord) -> datetime:
+    return datetime.fromtimestamp(record.created, UTC)
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object per record, on one line."""
+
+    def __init__(self, node_id: int) -> None:
+        super().__init__()
+        self._node_id = node_id
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write the record as JSON; values that JSON does not have become text."""
+        ts = _time_of(record).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        line: dict[str, object] = {
+            "ts": ts,
+            "level": record.levelname,
+            "logger": record.name,
+            "msg": record.getMessage(),
+            "node": self._node_id,
+        }
+        line.update(_extra_fields(record))
+        if record.exc_text:
+            line["err"] = record.exc_text
+        return json.dumps(line, default=str, ensure_ascii=False)
+
+
+class TextFormatter(logging.Formatter):
+    """One readable line per record, with a traceback below it where there is one."""
+
+    def __init__(self, *, colour: bool) -> None:
+        super().__init__()
+        self._colour = colour
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write time of day, level, logger, message and extra fields."""
+        clock = _time_of(record).astimezone().strftime("%H:%M:%S.%f")[:-3]
+        level = f"{record.levelname:<7}"
+        if self._colour and record.levelname in _COLOURS:
+            level = f"\x1b[{_COLOURS[record.levelname]}m{level}\x1b[0m"
+        extra = "".join(f" {key}={value}" for key, value in _extra_fields(record).items())
+        line = f"{clock} {level} {record.name}: {record.getMessage()}{extra}"
+        return f"{line}\n{record.exc_text}" if record.exc_text else line
+
+
+class RepeatFilter(logging.Filter):
+    """Passes REPEAT_BURST records per place in the code and window, and counts the others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: dict[
+            tuple[str, int], list[int]
+        ] = {}  # place -> [window start ms, passed, held]
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether the record is written; adds `repeated` to the first of a new window."""
+        place = (record.pathname, record.lineno)
+        now_ms = int(record.created * 1000)
+        state = self._places.get(place)
+        if state is None or now_ms - state[0] >= REPEAT_WINDOW_MS:
+            if state is None and len(self._places) >= REPEAT_PLACES_MAX:
+                self._places.clear()
+            if state is not None and state[2]:
+                record.__dict__["repeated"] = state[2]
+            self._places[place] = [now_ms, 1, 0]
+            return True
+        if state[1] < REPEAT_BURST:
+            state[1] += 1
+            return True
+        state[2] += 1
+        return False
+
+
+class BoundedQueueHandler(logging.handlers.QueueHandler):
+    """Puts records into a bounded queue and drops them, counted, when it is full."""
+
+    def __init__(self, records: "queue.Queue[object]") -> None:
+        super().__init__(records)
+        self._records = records
+        self._dropped = 0
+
+    def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
+        """Fix the message and the traceback now: arguments may change before they are written."""
+        record.msg = record.getMessage()
+        record.args = None
+        if record.exc_info:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+            record.exc_info = None
+        return record
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        """Add the record, and before it a line about those that were dropped."""
+        try:
+            if self._dropped:
+                self._records.put_nowait(self._note_of_drops(record))
+                self._dropped = 0
+            self._records.put_nowait(record)
+        except queue.Full:
+            self._dropped += 1
+
+    def _note_of_drops(self, record: logging.LogRecord) -> logging.LogRecord:
+        return logging.makeLogRecord(
+            {
+                "name": f"{ROOT}.logs",
+                "levelno": logging.WARNING,
+                "levelname": "WARNING",
+                "msg": f"{self._dropped} log lines were dropped: the reader of the log is too slow",
+                "created": record.created,
+            }
+        )
+
+
+class Logging:
+    """The running pipeline; `stop` writes what is queued and ends the thread."""
+
+    def __init__(self, listener: logging.handlers.QueueListener, undo: Callable[[], None]) -> None:
+        self._listener = listener
+        self._undo = undo
+
+    def stop(self) -> None:
+        """Write what is queued, end the thread, and detach from the root logger."""
+        self._undo()
+        self._listener.stop()
+
+
+def start_logging(
+    *,
+    level: str,
+    log_format: str,
+    node_id: int,
+    stream: TextIO | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Logging:
+    """Send all logging of this process to a stream, by way of a bounded queue and a thread.
+
+    Args:
+        level: least severe level of our own loggers; of other libraries, warnings and above count.
+        log_format: "text", "json", or "auto" for text on a terminal and JSON elsewhere.
+        node_id: goes into every JSON line.
+        stream: where lines go; stderr by default.
+        environment: NO_COLOR in it switches colours off.
+    """
+    target = stream if stream is not None else sys.stderr
+    terminal = target.isatty()
+    text = log_format == "text" or (log_format == "auto" and terminal)
+    writer = logging.StreamHandler(target)
+    writer.setFormatter(
+        TextFormatter(colour=terminal and not (environment or {}).get("NO_COLOR"))
+        if text
+        else JsonFormatter(node_id)
+    )
+    records: queue.Queue[object] = queue.Queue(QUEUE_RECORDS_MAX)
+    handler = BoundedQueueHandler(records)
+    handler.addFilter(RepeatFilter())
+    listener = logging.handlers.QueueListener(records, writer)
+    root, ours = logging.getLogger(), logging.getLogger(ROOT)
+    before = (root.handlers[:], root.level, ours.level)
+
+    def undo() -> None:
+        root.handlers[:], level_of_root, level_of_ours = before
+        root.setLevel(level_of_root)
+        ours.setLevel(level_of_ours)
+
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    ours.setLevel(level)
+    listener.start()
+    return Logging(listener, undo)
+
+
+def logger_levels() -> dict[str, str]:
+    """Tell the level in force of each of our loggers, for DescribeConfigs of BROKER_LOGGER."""
+    known = [name for name in logging.root.manager.loggerDict if _is_ours(name)]
+    return {
+        name: logging.getLevelName(logging.getLogger(name).getEffectiveLevel())
+        for name in sorted({ROOT, *known})
+    }
+
+
+def set_logger_level(name: str, level: str | None) -> str | None:
+    """Change one of our loggers at run time; None takes its own level away.
+
+    Returns:
+        what is wrong, or None.
+    """
+    if not _is_ours(name):
+        return f"unknown logger: {name} (they begin with {ROOT})"
+    if level is not None and level.upper() not in _LEVELS:
+        return f"unknown level: {level} (known: {', '.join(_LEVELS)})"
+    if level is None and name == ROOT:
+        level = "INFO"
+    logging.getLogger(name).setLevel(level.upper() if level is not None else logging.NOTSET)
+    return None
+
+
+def _is_ours(name: str) -> bool:
+    return name == ROOT or name.startswith(ROOT + ".")
