@@ -17,8 +17,8 @@ from tests.environment.processes import ServerProcess
 class HeadraceProcess:
     """One node with its data in `directory`, on free ports of the loopback interface.
 
-    It is started from `server.properties` that this class writes, or, when `arguments` are given, with
-    exactly these. Everything that it writes to standard output and error is in `process.log`.
+    It is started with `server` and a properties file that this class writes, or with `dev` when its
+    arguments are given. What it writes to standard output and error is in `process.log`.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class HeadraceProcess:
             return answer.read().decode()
 
     def metrics(self) -> dict[str, float]:
-        """Return all samples of /metrics by name; those of one name with several labels are added up."""
+        """Return the samples of /metrics by name; those that differ only by labels are added up."""
         samples: dict[str, float] = {}
         for line in self.get("/metrics").splitlines():
             if line and not line.startswith("#"):

@@ -28,11 +28,16 @@ class ClientProgram(Protocol):
     """A client that can be asked to write records and to read them back."""
 
     name: str
-    # Whether it can write nulls, several headers, its own timestamps and any byte, and tells offsets.
+    # Whether it can write nulls, own timestamps and any byte, and tells the offsets.
     is_library: bool
 
     def produce(
-        self, bootstrap: str, topic: str, records: Sequence[Record], *, compression: str = "none"
+        self,
+        bootstrap: str,
+        topic: str,
+        records: Sequence[Record],
+        *,
+        compression: str = "none",
     ) -> list[Ack]:
         """Write `records` and return the acknowledgements, where the client tells them."""
         ...
@@ -86,7 +91,12 @@ class KcatClient:
     is_library: bool = False
 
     def produce(
-        self, bootstrap: str, topic: str, records: Sequence[Record], *, compression: str = "none"
+        self,
+        bootstrap: str,
+        topic: str,
+        records: Sequence[Record],
+        *,
+        compression: str = "none",
     ) -> list[Ack]:
         """Write `records`, whose headers must be alike, to partition 0."""
         headers = [f"-H{name}={(value or b'').decode()}" for name, value in records[0].headers]
@@ -124,7 +134,12 @@ class JavaClient:
     is_library: bool = False
 
     def produce(
-        self, bootstrap: str, topic: str, records: Sequence[Record], *, compression: str = "none"
+        self,
+        bootstrap: str,
+        topic: str,
+        records: Sequence[Record],
+        *,
+        compression: str = "none",
     ) -> list[Ack]:
         """Write `records`, with text for keys, values and headers, to the partition of each key."""
         lines = []

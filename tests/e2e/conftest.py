@@ -2,11 +2,13 @@
 
 import itertools
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.kafka import ApacheKafka, kafka_jars
@@ -74,9 +76,25 @@ def create_topic(
         name = f"{re.sub(r'[^a-z0-9]+', '-', stem.lower())}-{next(numbers)}"
         topic = NewTopic(name, partitions, 1, config=config or {})
         admin.create_topics([topic])[name].result(30)
+        _wait_until_led(admin, name, partitions)
         return name
 
     return create
+
+
+def _wait_until_led(admin: AdminClient, topic: str, partitions: int) -> None:
+    """Wait until the broker leads each partition: Kafka answers a creation before it does."""
+    asked = {TopicPartition(topic, number): OffsetSpec.latest() for number in range(partitions)}
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            for answer in admin.list_offsets(asked).values():
+                answer.result(30)
+        except KafkaException:
+            if time.monotonic() > deadline:
+                raise
+        else:
+            return
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 HEADERS = (("origin", b"test"), ("language", "français".encode()))
 WRITTEN_AT_MS = 1_700_000_000_000
 
+Written = tuple[str, list[Record]]
+
 pytestmark = pytest.mark.usefixtures("java_tools", "kcat")
 
 
@@ -66,7 +68,7 @@ def written(
 @pytest.mark.parametrize("writer", CLIENTS, ids=lambda client: client.name)
 def test_every_client_reads_what_any_client_wrote(
     bootstrap: str,
-    written: dict[str, tuple[str, list[Record]]],
+    written: dict[str, Written],
     writer: ClientProgram,
     reader: ClientProgram,
 ) -> None:
@@ -78,7 +80,7 @@ def test_every_client_reads_what_any_client_wrote(
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
-@pytest.mark.parametrize("writer", (KAFKA_PYTHON, CONFLUENT, AIOKAFKA), ids=lambda c: c.name)
+@pytest.mark.parametrize("writer", [KAFKA_PYTHON, CONFLUENT, AIOKAFKA], ids=lambda c: c.name)
 def test_nulls_headers_any_bytes_and_timestamps_survive(
     bootstrap: str, topic: str, writer: ClientProgram, compression: str
 ) -> None:
@@ -90,7 +92,7 @@ def test_nulls_headers_any_bytes_and_timestamps_survive(
     assert [item.timestamp_ms for item in stored] == [r.timestamp_ms for r in records]
 
 
-@pytest.mark.parametrize("reader", (KAFKA_PYTHON, AIOKAFKA), ids=lambda client: client.name)
+@pytest.mark.parametrize("reader", [KAFKA_PYTHON, AIOKAFKA], ids=lambda client: client.name)
 def test_partitions_keep_their_own_order(
     bootstrap: str, create_topic: Callable[..., str], reader: ClientProgram
 ) -> None:

@@ -1,8 +1,8 @@
 """What the client scripts share: arguments, and JSON lines on standard input and output.
 
-    python -m tests.e2e.clients.<name> produce --bootstrap H:P --topic T    Records in, Acks out
+    python -m tests.e2e.clients.<name> produce --bootstrap H:P --topic T    Record in, Ack out
     python -m tests.e2e.clients.<name> consume ... --count N                Stored out
-    python -m tests.e2e.clients.<name> join ... --group G                   events out, until SIGTERM
+    python -m tests.e2e.clients.<name> join ... --group G                  events out until SIGTERM
 
 Events of a group member: {"event": "assigned" | "revoked", "partitions": [...]}, then one
 {"event": "committed", "offsets": {partition: offset}, "values": [...]} for each batch it has read.
