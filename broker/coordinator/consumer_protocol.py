@@ -6,10 +6,11 @@ ConsumerProtocolSubscription, every version, begins with
     2     | int16          | version | 0 and up; later versions only append fields
     4     | int32          | topics  | count, then each a string (int16 length, UTF-8)
 
-The rest (user data, owned partitions, generation, rack) belongs to the assignors on the client side: cooperative
-rebalancing (KIP-429) needs nothing of the coordinator.
+The rest (user data, owned partitions, generation, rack) belongs to the assignors on the client
+side: cooperative rebalancing (KIP-429) needs nothing of the coordinator.
 
-Source: ConsumerProtocolSubscription.json of Apache Kafka; KIP-496 and KIP-211 for why the coordinator looks.
+Source: ConsumerProtocolSubscription.json of Apache Kafka; KIP-496 and KIP-211 for why the
+coordinator looks.
 """
 
 from collections.abc import Iterable

@@ -10,7 +10,7 @@ _INT32_MIN: Final = -(2**31)
 
 
 def java_string_hash(text: str) -> int:
-    """Compute Java's `String.hashCode`: over UTF-16 code units, wrapped to a signed 32-bit integer."""
+    """Compute Java's `String.hashCode`: over UTF-16 units, as a signed 32-bit integer."""
     value = 0
     if text.isascii():
         for byte in text.encode("ascii"):

@@ -11,8 +11,9 @@ class CoordinatorLog(Protocol):
     async def append(self, batch: bytearray) -> int:
         """Append one record batch (magic 2, base offset 0); the buffer is the log's from then on.
 
-        Returns the base offset once the batch is durable and acknowledged. Raises when it is not: the outcome is
-        then unknown, and the caller reads the log again before it relies on anything.
+        Returns the base offset once the batch is durable and acknowledged. Raises when it is not:
+        the outcome is then unknown, and the caller reads the log again before it relies on
+        anything.
         """
         ...
 
@@ -58,12 +59,4 @@ class TopicDirectory(Protocol):
 
     def id_of(self, name: str) -> UUID | None:
         """Give the id of a topic; None when unknown."""
-        ...
-
-
-class CoordinatorNodes(Protocol):
-    """Where coordinators are."""
-
-    def coordinator_node(self, group_id: str, listener: str) -> tuple[int, str, int] | None:
-        """Give node id, host and port of the leader of a group's partition on a listener; None when there is none."""
         ...

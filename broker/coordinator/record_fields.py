@@ -1,7 +1,8 @@
 """The field types that records of `__consumer_offsets` are made of.
 
-`string` int16 length and UTF-8 (null -1), `bytes` int32 length, arrays int32 count. In flexible versions (KIP-482) lengths and
-counts are an unsigned varint of the number plus one (null 0), and each structure ends with tagged fields, which are skipped.
+`string` int16 length and UTF-8 (null -1), `bytes` int32 length, arrays int32 count. In flexible
+versions (KIP-482) lengths and counts are an unsigned varint of the number plus one (null 0), and
+each structure ends with tagged fields, which are skipped.
 
 Source: the Kafka protocol guide, "Protocol Primitive Types".
 """
@@ -98,7 +99,7 @@ class FieldReader:
         return bytes(self._take(length))
 
     def array_length(self) -> int:
-        """Read the count of an array; it is never more than what the rest of the data could hold."""
+        """Read the count of an array, never more than the rest of the data could hold."""
         count = self._uvarint() - 1 if self.flexible else self.int32()
         if not 0 <= count <= len(self._data) - self._position:
             raise CorruptRecordError(f"array of {count} elements does not fit")

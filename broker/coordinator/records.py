@@ -1,7 +1,8 @@
 """Records of `__consumer_offsets`, byte for byte as Apache Kafka writes them.
 
-A record's key and value each begin with an int16 that tells their kind (key) or layout (value). Integers are
-big-endian; `string` is an int16 length and UTF-8, null is -1; `bytes` has an int32 length.
+A record's key and value each begin with an int16 that tells their kind (key) or layout (value).
+Integers are big-endian; `string` is an int16 length and UTF-8, null is -1; `bytes` has an int32
+length.
 
 OffsetCommitKey (version 0 or 1; written: 1), what a committed offset belongs to:
 
@@ -42,11 +43,12 @@ GroupMetadataValue (0 to 4; written: 3), one generation of a classic group:
     4+n   | bytes           | subscription            | all      | metadata for the chosen protocol
     4+n   | bytes           | assignment              | all      |
 
-Version 4 of both values is the flexible encoding of version 3 (KIP-915): read here, never written, as in Kafka 4.x.
-A null value is a tombstone: the offset, or the group, is gone.
+Version 4 of both values is the flexible encoding of version 3 (KIP-915): read here, never written,
+as in Kafka 4.x. A null value is a tombstone: the offset, or the group, is gone.
 
-Source: OffsetCommitKey.json, OffsetCommitValue.json, GroupMetadataKey.json, GroupMetadataValue.json of
-Apache Kafka 4.x; `MetadataVersion.offsetCommitValueVersion` and `groupMetadataValueVersion` for what is written.
+Source: OffsetCommitKey.json, OffsetCommitValue.json, GroupMetadataKey.json, GroupMetadataValue.json
+of Apache Kafka 4.x; `MetadataVersion.offsetCommitValueVersion` and `groupMetadataValueVersion` for
+what is written.
 """
 
 import struct
@@ -62,6 +64,8 @@ from broker.coordinator.record_fields import (
 
 NO_TIMESTAMP: Final = -1
 NO_LEADER_EPOCH: Final = -1
+# Largest value that is written: a batch with it stays below the default max.message.bytes.
+RECORD_BYTES_MAX: Final = 1_000_000
 
 _OFFSET_KEY_VERSION: Final = 1
 _GROUP_KEY_VERSION: Final = 2
@@ -140,7 +144,8 @@ def encode_record(record: CoordinatorRecord) -> tuple[bytes, bytes | None]:
     """Give the key and the value of a record; a tombstone has the value None.
 
     Raises:
-        CorruptRecordError: a string is longer than 32,767 bytes; callers check what clients send before.
+        CorruptRecordError: a string is longer than 32,767 bytes; callers check what clients send
+            before.
     """
     if isinstance(record, OffsetRecord):
         return _encode_offset_key(record.key), (
@@ -151,13 +156,19 @@ def encode_record(record: CoordinatorRecord) -> tuple[bytes, bytes | None]:
     )
 
 
+def fits_record(record: CoordinatorRecord) -> bool:
+    """Whether a record is small enough to be written."""
+    _, value = encode_record(record)
+    return value is None or len(value) <= RECORD_BYTES_MAX
+
+
 def decode_record(
     key: bytes | memoryview | None, value: bytes | memoryview | None
 ) -> CoordinatorRecord | None:
     """Read one record; None when its key is of a kind that this version does not know.
 
-    Newer brokers write further kinds (KIP-848, share groups) to the same topic: they are passed over, as Kafka
-    does after a downgrade.
+    Newer brokers write further kinds (KIP-848, share groups) to the same topic: they are passed
+    over, as Kafka does after a downgrade.
 
     Raises:
         CorruptRecordError: the bytes are not what their version says.
@@ -248,6 +259,8 @@ def _decode_group_value(data: bytes | memoryview) -> GroupMetadataValue:
     members = tuple(_decode_member(reader, version) for _ in range(reader.array_length()))
     reader.end_struct()
     reader.expect_end()
+    if len({member.member_id for member in members}) != len(members):
+        raise CorruptRecordError("two members with one id")
     return GroupMetadataValue(protocol_type, generation, protocol, leader, timestamp_ms, members)
 
 

@@ -64,6 +64,11 @@ class FetchReader:
     def __init__(self, partitions: PartitionRegistry) -> None:
         self._partitions = partitions
 
+    def partitions_of(self, targets: Sequence[FetchTarget], *, by_id: bool) -> list[Partition]:
+        """The targets that are open here: what a waiting fetch listens to."""
+        located = (self._locate(target, by_id=by_id) for target in targets)
+        return [read.partition for read in located if read.partition is not None]
+
     def read_cached(
         self, targets: Sequence[FetchTarget], bytes_max: int, *, by_id: bool
     ) -> ReadResult:

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-_SLACK: Final = 64  # superseded heap entries that are tolerated beside as many as there are deadlines
+_SLACK: Final = (
+    64  # superseded heap entries that are tolerated beside as many as there are deadlines
+)
 
 
 class DeadlineKind(IntEnum):
@@ -28,8 +30,9 @@ class DeadlineKey(NamedTuple):
 class Deadlines:
     """A set of deadlines in ms of the monotonic clock, cheap to push back (every heartbeat does).
 
-    A deadline that moves back costs one dictionary write: its entry in the heap stays and is corrected when it
-    comes up. The heap is rebuilt when it holds more superseded entries than live ones.
+    A deadline that moves back costs one dictionary write: its entry in the heap stays and is
+    corrected when it comes up. The heap is rebuilt when it holds more superseded entries than live
+    ones.
     """
 
     def __init__(self) -> None:
@@ -66,7 +69,7 @@ class Deadlines:
         return self._heap[0][0] if self._heap else None
 
     def pop_due(self, now_ms: int) -> Iterator[DeadlineKey]:
-        """Remove and give each deadline at or before now; those set meanwhile for a later time stay."""
+        """Remove and give each deadline at or before now, those set meanwhile included."""
         while True:
             self._settle()
             if not self._heap or self._heap[0][0] > now_ms:

@@ -1,8 +1,9 @@
 """What one operation on a shard brings about.
 
-The shard replays each record in the moment it decides on it, so the next operation sees it; but nobody is told anything of it before
-the records of this and all earlier decisions are durable. When they cannot be made durable, the shard is thrown away and
-loaded from the log again: memory never holds what the log does not.
+The shard replays each record in the moment it decides on it, so the next operation sees it; but
+nobody is told anything of it before the records of this and all earlier decisions are durable. When
+they cannot be made durable, the shard is thrown away and loaded from the log again: memory never
+holds what the log does not.
 """
 
 from collections.abc import Callable
@@ -61,7 +62,7 @@ class Turn:
         self._events: list[GroupEvent] = []
 
     def persist(self, record: CoordinatorRecord) -> None:
-        """Change what survives a restart: the record is replayed here and appended by the driver."""
+        """Change what survives a restart: replayed here, appended by the driver."""
         self._records.append(record)
         self._replay(record)
 

@@ -1,7 +1,7 @@
 """What is asked of a group shard and what it answers, free of the wire format and its versions.
 
-A JoinGroup and a SyncGroup may be parked: they come with a token, an integer that the caller chose, and are answered with it,
-by that decision or a later one.
+A JoinGroup and a SyncGroup may be parked: they come with a token, an integer that the caller chose,
+and are answered with it, by that decision or a later one.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,9 @@ class JoinRequest:
     protocols: tuple[JoinProtocol, ...]
     group_instance_id: str | None = None
     reason: str = ""
-    two_step: bool = True  # v4+: a dynamic member is first told its id and joins again with it (KIP-394)
+    two_step: bool = (
+        True  # v4+: a dynamic member is first told its id and joins again with it (KIP-394)
+    )
     knows_skip_assignment: bool = True  # v9+ (KIP-814)
 
 
@@ -105,7 +107,7 @@ class HeartbeatRequest:
 
 
 class LeavingMember(NamedTuple):
-    """A member to remove; without a member id, whoever holds the instance id (an administrator's removal)."""
+    """A member to remove; without a member id, whoever holds the instance id."""
 
     member_id: str
     group_instance_id: str | None = None

@@ -4,7 +4,8 @@
       ^                |    ^                             |                                    |
       +--nobody left---+    +------- join, leave, expiry -+------------------------------------+
 
-Dead is reached from everywhere by a tombstone, and is what DescribeGroups answers for a group that is not there.
+Dead is reached from everywhere by a tombstone, and is what DescribeGroups answers for a group that
+is not there.
 
 Source: `ClassicGroupState` of Apache Kafka.
 """
@@ -23,7 +24,8 @@ class GroupState(Enum):
     DEAD = "Dead"
 
 
-# Empty -> Empty and Stable -> Stable: a generation is written again (a new group; a static member's new id).
+# Empty -> Empty and Stable -> Stable: a generation is written again (a new group; a static member's
+# new id).
 TRANSITIONS: Final[dict[GroupState, frozenset[GroupState]]] = {
     GroupState.EMPTY: frozenset(
         {GroupState.PREPARING_REBALANCE, GroupState.EMPTY, GroupState.DEAD}

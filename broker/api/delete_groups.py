@@ -1,0 +1,46 @@
+"""DeleteGroups (API key 42), versions 0 to 2.
+
+Behaviour:
+  * A group without members goes, with all its offsets; NON_EMPTY_GROUP otherwise,
+    GROUP_ID_NOT_FOUND when there is none.
+  * Answered when that is durable. Groups are independent of each other.
+Version notes:
+  * 2: flexible.
+Source: DeleteGroupsRequest.json, DeleteGroupsResponse.json; KIP-229;
+`GroupCoordinatorShard.deleteGroups`.
+"""
+
+from typing import Any
+
+from broker.api.context import RequestContext
+from broker.coordinator.runtime import GroupCoordinator
+from protocol.api_keys import ApiKey
+from protocol.errors import KafkaError
+from protocol.messages import DeleteGroupsRequest, DeleteGroupsResponse
+
+API = ApiKey.DELETE_GROUPS
+
+
+class DeleteGroupsHandler:
+    """Deletes groups."""
+
+    api_key = API
+
+    def __init__(self, coordinator: GroupCoordinator) -> None:
+        self._coordinator = coordinator
+
+    async def handle(self, context: RequestContext, request: DeleteGroupsRequest) -> Any:
+        """Delete each group."""
+        del context
+        group_ids = list(dict.fromkeys(request.groups_names))
+        results = await self._coordinator.delete_groups(group_ids)
+        return DeleteGroupsResponse(
+            throttle_time_ms=0,
+            results=[
+                DeleteGroupsResponse.DeletableGroupResult(
+                    group_id=group_id,
+                    error_code=int(result.code if isinstance(result, KafkaError) else result),
+                )
+                for group_id, result in zip(group_ids, results, strict=True)
+            ],
+        )

@@ -1,0 +1,97 @@
+"""DescribeGroups (API key 15), versions 0 to 6.
+
+Behaviour:
+  * A group that does not exist: state "Dead" and NONE; from version 6 on GROUP_ID_NOT_FOUND with a
+    message (KIP-1043).
+  * Protocol and members' metadata are shown while the group is Stable.
+  * Authorised operations, when asked for (3+): all that a group has, since there is no authorizer.
+Version notes:
+  * 3: authorised operations.  4: instance id.  5: flexible.  6: GROUP_ID_NOT_FOUND.
+Source: DescribeGroupsRequest.json, DescribeGroupsResponse.json;
+`GroupMetadataManager.describeGroups`.
+"""
+
+from typing import Any, Final
+
+from broker.api.context import RequestContext
+from broker.coordinator.group.requests import DescribedGroup
+from broker.coordinator.group.states import GroupState
+from broker.coordinator.runtime import GroupCoordinator
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode, KafkaError
+from protocol.messages import DescribeGroupsRequest, DescribeGroupsResponse
+
+API = ApiKey.DESCRIBE_GROUPS
+
+GROUP_ID_NOT_FOUND_SINCE: Final = 6
+# AclOperation READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS: what a group allows.
+GROUP_OPERATIONS: Final = frozenset({3, 6, 8, 10, 11})
+
+_Group = DescribeGroupsResponse.DescribedGroup
+_Member = _Group.DescribedGroupMember
+
+
+class DescribeGroupsHandler:
+    """Shows groups and their members."""
+
+    api_key = API
+
+    def __init__(self, coordinator: GroupCoordinator) -> None:
+        self._coordinator = coordinator
+
+    async def handle(self, context: RequestContext, request: DescribeGroupsRequest) -> Any:
+        """Describe each group."""
+        results = await self._coordinator.describe_groups(request.groups)
+        operations = set(GROUP_OPERATIONS) if request.include_authorized_operations else None
+        groups = []
+        for group_id, result in zip(request.groups, results, strict=True):
+            if isinstance(result, KafkaError):
+                groups.append(_refused(group_id, result.code))
+            elif result is not None:
+                groups.append(_described(result, operations))
+            elif context.version >= GROUP_ID_NOT_FOUND_SINCE:
+                groups.append(_missing(group_id))
+            else:
+                groups.append(
+                    _described(
+                        DescribedGroup(group_id, GroupState.DEAD.value, "", "", ()), operations
+                    )
+                )
+        return DescribeGroupsResponse(throttle_time_ms=0, groups=groups)
+
+
+def _described(group: DescribedGroup, operations: set[int] | None) -> Any:
+    return _Group(
+        error_code=int(ErrorCode.NONE),
+        error_message=None,
+        group_id=group.group_id,
+        group_state=group.state,
+        protocol_type=group.protocol_type,
+        protocol_data=group.protocol,
+        members=[
+            _Member(
+                member_id=member.member_id,
+                group_instance_id=member.group_instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                member_metadata=member.metadata,
+                member_assignment=member.assignment,
+            )
+            for member in group.members
+        ],
+        authorized_operations=operations,
+    )
+
+
+def _missing(group_id: str) -> Any:
+    return _Group(
+        error_code=int(ErrorCode.GROUP_ID_NOT_FOUND),
+        error_message=f"Group {group_id} not found.",
+        group_id=group_id,
+        group_state=GroupState.DEAD.value,
+        members=[],
+    )
+
+
+def _refused(group_id: str, error: ErrorCode) -> Any:
+    return _Group(error_code=int(error), group_id=group_id, members=[])

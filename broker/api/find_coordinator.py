@@ -1,0 +1,107 @@
+"""FindCoordinator (API key 10), versions 0 to 6.
+
+Behaviour:
+  * Key type 0 (group): the leader of the group's partition of `__consumer_offsets`, at the address
+    of the listener that the request came by. The topic is created by the first look-up, which waits
+    for it.
+  * COORDINATOR_NOT_AVAILABLE only while that partition has no leader that this listener can reach.
+  * Errors carry node -1, host "" and port -1.
+Deviations from Apache Kafka:
+  * Key type 1 (transaction) is answered with INVALID_REQUEST and a message that says why: this
+    version has no transactions. Kafka answers so for a kind of coordinator that it does not run
+    (share groups switched off). Clients fail at once with that message; with
+    COORDINATOR_NOT_AVAILABLE they would retry until `max.block.ms` and report a time-out.
+  * Kafka's first look-up answers COORDINATOR_NOT_AVAILABLE and creates the topic meanwhile.
+Version notes:
+  * 1: key type.  3: flexible.  4: several keys, with an error each (KIP-699).  5:
+    TRANSACTION_ABORTABLE.  6: share groups.
+Source: FindCoordinatorRequest.json, FindCoordinatorResponse.json; `KafkaApis.getCoordinator`.
+"""
+
+from typing import Any, Final, NamedTuple, Protocol
+
+from broker.api.context import RequestContext
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode, KafkaError
+from protocol.messages import FindCoordinatorRequest, FindCoordinatorResponse
+
+API = ApiKey.FIND_COORDINATOR
+
+BATCHED_KEYS_SINCE: Final = 4
+GROUP_KEY_TYPE: Final = 0
+_NO_TRANSACTIONS: Final = "transactions are not supported by this version of the broker"
+_NO_SUCH_COORDINATOR: Final = "there is no coordinator for this type of key"
+
+
+class CoordinatorNodes(Protocol):
+    """Where group coordinators are."""
+
+    def coordinator_node(
+        self, context: RequestContext, group_id: str
+    ) -> tuple[int, str, int] | None:
+        """Node id, host and port of a group's coordinator for this client; None without one."""
+        ...
+
+    async def ensure_topic(self) -> None:
+        """Create `__consumer_offsets` unless it is there; KafkaError when it cannot be now."""
+        ...
+
+
+class _Found(NamedTuple):
+    error: ErrorCode
+    message: str | None = None
+    node_id: int = -1
+    host: str = ""
+    port: int = -1
+
+
+class FindCoordinatorHandler:
+    """Tells clients which broker coordinates a group."""
+
+    api_key = API
+
+    def __init__(self, nodes: CoordinatorNodes) -> None:
+        self._nodes = nodes
+
+    async def handle(self, context: RequestContext, request: FindCoordinatorRequest) -> Any:
+        """Look up one key, or several."""
+        if context.version < BATCHED_KEYS_SINCE:
+            found = await self._find(context, request.key_type, request.key)
+            return FindCoordinatorResponse(
+                throttle_time_ms=0,
+                error_code=int(found.error),
+                error_message=found.message,
+                node_id=found.node_id,
+                host=found.host,
+                port=found.port,
+            )
+        coordinators = []
+        for key in request.coordinator_keys:
+            found = await self._find(context, request.key_type, key)
+            coordinators.append(
+                FindCoordinatorResponse.Coordinator(
+                    key=key,
+                    node_id=found.node_id,
+                    host=found.host,
+                    port=found.port,
+                    error_code=int(found.error),
+                    error_message=found.message,
+                )
+            )
+        return FindCoordinatorResponse(throttle_time_ms=0, coordinators=coordinators)
+
+    async def _find(self, context: RequestContext, key_type: int, key: str) -> _Found:
+        if key_type != GROUP_KEY_TYPE:
+            message = _NO_TRANSACTIONS if key_type == 1 else _NO_SUCH_COORDINATOR
+            return _Found(ErrorCode.INVALID_REQUEST, message)
+        node = self._nodes.coordinator_node(context, key)
+        if node is None:
+            try:
+                await self._nodes.ensure_topic()
+            except KafkaError as error:
+                return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE, error.message)
+            node = self._nodes.coordinator_node(context, key)
+        if node is None:
+            return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        node_id, host, port = node
+        return _Found(ErrorCode.NONE, None, node_id, host, port)

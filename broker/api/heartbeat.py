@@ -1,0 +1,49 @@
+"""Heartbeat (API key 12), versions 0 to 4.
+
+Behaviour:
+  * REBALANCE_IN_PROGRESS in PreparingRebalance, which keeps the session alive too.
+  * While the group is being loaded the answer is NONE: clients know no other retriable answer here
+    than to look for the coordinator again, and COORDINATOR_LOAD_IN_PROGRESS is fatal to some.
+    Sessions begin anew when the group is loaded.
+Version notes:
+  * 3: instance id.  4: flexible.
+Source: HeartbeatRequest.json, HeartbeatResponse.json; `GroupCoordinatorService.heartbeat`.
+"""
+
+from typing import Any
+
+from broker.api.context import RequestContext
+from broker.coordinator.group.requests import HeartbeatRequest as GroupHeartbeat
+from broker.coordinator.runtime import GroupCoordinator
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode, KafkaError
+from protocol.messages import HeartbeatRequest, HeartbeatResponse
+
+API = ApiKey.HEARTBEAT
+
+
+class HeartbeatHandler:
+    """Keeps members alive."""
+
+    api_key = API
+
+    def __init__(self, coordinator: GroupCoordinator) -> None:
+        self._coordinator = coordinator
+
+    async def handle(self, context: RequestContext, request: HeartbeatRequest) -> Any:
+        """Refresh a session."""
+        del context
+        try:
+            error = await self._coordinator.heartbeat(
+                GroupHeartbeat(
+                    group_id=request.group_id,
+                    member_id=request.member_id,
+                    generation=request.generation_id,
+                    group_instance_id=request.group_instance_id,
+                )
+            )
+        except KafkaError as refused:
+            error = refused.code
+            if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+                error = ErrorCode.NONE
+        return HeartbeatResponse(throttle_time_ms=0, error_code=int(error))

@@ -1,0 +1,116 @@
+"""JoinGroup (API key 11), versions 0 to 9.
+
+Behaviour:
+  * The answer comes when the join phase ends; until then the request is parked.
+  * Only the leader's answer lists the members.
+  * An instance id, protocol type or protocol name longer than 32,767 bytes cannot be stored:
+    INVALID_REQUEST.
+Deviations from Apache Kafka:
+  * A second JoinGroup of a member that is parked in one answers the first with
+    REBALANCE_IN_PROGRESS; Kafka never answers it.
+  * At 10,000 ids that were given out and not used, a new dynamic member gets
+    COORDINATOR_NOT_AVAILABLE; Kafka has no bound.
+Version notes:
+  * 1: rebalance timeout (before: the session timeout).  4: a dynamic member is told its id first
+    (KIP-394).  5: instance id (KIP-345). 6: flexible.  7: protocol type; protocol name may be null
+    (KIP-559).  8: reason (KIP-800).  9: skip_assignment (KIP-814).
+Source: JoinGroupRequest.json, JoinGroupResponse.json; `GroupCoordinatorService.joinGroup`.
+"""
+
+from typing import Any, Final
+
+from broker.api.context import RequestContext
+from broker.coordinator.group.requests import NO_MEMBER_ID, JoinProtocol, JoinRequest, JoinResult
+from broker.coordinator.record_fields import fits_string
+from broker.coordinator.runtime import GroupCoordinator
+from config.node import GroupConfig
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode, KafkaError
+from protocol.messages import JoinGroupRequest, JoinGroupResponse
+
+API = ApiKey.JOIN_GROUP
+
+REBALANCE_TIMEOUT_SINCE: Final = 1
+KNOWN_MEMBER_ID_SINCE: Final = 4
+NULL_PROTOCOL_SINCE: Final = 7
+SKIP_ASSIGNMENT_SINCE: Final = 9
+
+
+class JoinGroupHandler:
+    """Lets members into groups."""
+
+    api_key = API
+
+    def __init__(self, coordinator: GroupCoordinator, config: GroupConfig) -> None:
+        self._coordinator = coordinator
+        self._config = config
+
+    async def handle(self, context: RequestContext, request: JoinGroupRequest) -> Any:
+        """Join, or say why not."""
+        try:
+            self._check(request)
+            result = await self._coordinator.join(self._to_join(context, request))
+        except KafkaError as error:
+            result = JoinResult(member_id=request.member_id, error=error.code)
+        protocol = result.protocol
+        if protocol is None and context.version < NULL_PROTOCOL_SINCE:
+            protocol = ""
+        return JoinGroupResponse(
+            throttle_time_ms=0,
+            error_code=int(result.error),
+            generation_id=result.generation,
+            protocol_type=result.protocol_type,
+            protocol_name=protocol,
+            leader=result.leader,
+            skip_assignment=result.skip_assignment,
+            member_id=result.member_id,
+            members=[
+                JoinGroupResponse.JoinGroupResponseMember(
+                    member_id=member.member_id,
+                    group_instance_id=member.group_instance_id,
+                    metadata=member.metadata,
+                )
+                for member in result.members
+            ],
+        )
+
+    def _check(self, request: JoinGroupRequest) -> None:
+        timeout_ms = request.session_timeout_ms
+        if not (
+            self._config.session_timeout_min_ms <= timeout_ms <= self._config.session_timeout_max_ms
+        ):
+            raise KafkaError(ErrorCode.INVALID_SESSION_TIMEOUT)
+        stored = [request.protocol_type, request.group_instance_id or ""]
+        stored.extend(protocol.name for protocol in request.protocols)
+        if not all(fits_string(text) for text in stored):
+            raise KafkaError(ErrorCode.INVALID_REQUEST, "a string is longer than 32,767 bytes")
+
+    def _to_join(self, context: RequestContext, request: JoinGroupRequest) -> JoinRequest:
+        instance_id = request.group_instance_id
+        prefix = context.client_id if instance_id is None else instance_id
+        return JoinRequest(
+            group_id=request.group_id,
+            member_id=request.member_id,
+            new_member_id=(
+                self._coordinator.new_member_id(prefix)
+                if request.member_id == NO_MEMBER_ID
+                else NO_MEMBER_ID
+            ),
+            client_id=context.client_id,
+            client_host=f"/{context.client_host}",  # as Java prints an address, so tools show it
+            session_timeout_ms=request.session_timeout_ms,
+            rebalance_timeout_ms=(
+                request.rebalance_timeout_ms
+                if context.version >= REBALANCE_TIMEOUT_SINCE
+                else request.session_timeout_ms
+            ),
+            protocol_type=request.protocol_type,
+            protocols=tuple(
+                JoinProtocol(protocol.name, bytes(protocol.metadata))
+                for protocol in request.protocols
+            ),
+            group_instance_id=instance_id,
+            reason=request.reason or "no reason given",
+            two_step=context.version >= KNOWN_MEMBER_ID_SINCE,
+            knows_skip_assignment=context.version >= SKIP_ASSIGNMENT_SINCE,
+        )

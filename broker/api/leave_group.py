@@ -1,0 +1,65 @@
+"""LeaveGroup (API key 13), versions 0 to 5.
+
+Behaviour:
+  * Each member has its own result. Without a member id, the holder of the instance id is removed
+    (an administrator's request).
+  * A leaving member may end the join phase that waited for it.
+Deviations from Apache Kafka:
+  * A pending member (KIP-394) that leaves a Stable group does not cause a rebalance: nobody knew of
+    it.
+Version notes:
+  * 0 to 2: one member, whose error is the response's.  3: several, and instance ids.  4: flexible.
+    5: reason (KIP-800).
+Source: LeaveGroupRequest.json, LeaveGroupResponse.json; `GroupMetadataManager.classicGroupLeave`.
+"""
+
+from typing import Any, Final
+
+from broker.api.context import RequestContext
+from broker.coordinator.group.requests import LeavingMember
+from broker.coordinator.runtime import GroupCoordinator
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode, KafkaError
+from protocol.messages import LeaveGroupRequest, LeaveGroupResponse
+
+API = ApiKey.LEAVE_GROUP
+
+SEVERAL_MEMBERS_SINCE: Final = 3
+
+
+class LeaveGroupHandler:
+    """Removes members."""
+
+    api_key = API
+
+    def __init__(self, coordinator: GroupCoordinator) -> None:
+        self._coordinator = coordinator
+
+    async def handle(self, context: RequestContext, request: LeaveGroupRequest) -> Any:
+        """Remove the members that are named."""
+        has_several = context.version >= SEVERAL_MEMBERS_SINCE
+        if has_several:
+            members = [
+                LeavingMember(member.member_id, member.group_instance_id, member.reason or "")
+                for member in request.members
+            ]
+        else:
+            members = [LeavingMember(request.member_id)]
+        try:
+            results = await self._coordinator.leave(request.group_id, members)
+        except KafkaError as error:
+            return LeaveGroupResponse(throttle_time_ms=0, error_code=int(error.code), members=[])
+        if not has_several:
+            return LeaveGroupResponse(throttle_time_ms=0, error_code=int(results[0].error))
+        return LeaveGroupResponse(
+            throttle_time_ms=0,
+            error_code=int(ErrorCode.NONE),
+            members=[
+                LeaveGroupResponse.MemberResponse(
+                    member_id=result.member.member_id,
+                    group_instance_id=result.member.group_instance_id,
+                    error_code=int(result.error),
+                )
+                for result in results
+            ],
+        )

@@ -1,0 +1,58 @@
+"""ListGroups (API key 16), versions 0 to 5.
+
+Behaviour:
+  * The groups of the partitions that this broker leads; a client asks every broker.
+  * While one of them is being loaded: COORDINATOR_LOAD_IN_PROGRESS, since the list would not be
+    whole.
+  * Filters by state and type ignore case; an unknown name matches nothing.
+Version notes:
+  * 3: flexible.  4: states (KIP-518).  5: types (KIP-848).
+Source: ListGroupsRequest.json, ListGroupsResponse.json; `GroupMetadataManager.listGroups`.
+"""
+
+from typing import Any, Final
+
+from broker.api.context import RequestContext
+from broker.coordinator.runtime import GroupCoordinator
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode, KafkaError
+from protocol.messages import ListGroupsRequest, ListGroupsResponse
+
+API = ApiKey.LIST_GROUPS
+
+CLASSIC_TYPE: Final = "Classic"
+
+
+class ListGroupsHandler:
+    """Lists groups."""
+
+    api_key = API
+
+    def __init__(self, coordinator: GroupCoordinator) -> None:
+        self._coordinator = coordinator
+
+    async def handle(self, context: RequestContext, request: ListGroupsRequest) -> Any:
+        """List what passes the filters."""
+        del context
+        states = {state.strip().lower() for state in request.states_filter or ()}
+        types = {kind.strip().lower() for kind in request.types_filter or ()}
+        try:
+            groups = await self._coordinator.list_groups()
+        except KafkaError as error:
+            return ListGroupsResponse(throttle_time_ms=0, error_code=int(error.code), groups=[])
+        if types and CLASSIC_TYPE.lower() not in types:
+            groups = []
+        return ListGroupsResponse(
+            throttle_time_ms=0,
+            error_code=int(ErrorCode.NONE),
+            groups=[
+                ListGroupsResponse.ListedGroup(
+                    group_id=group.group_id,
+                    protocol_type=group.protocol_type,
+                    group_state=group.state,
+                    group_type=CLASSIC_TYPE,
+                )
+                for group in groups
+                if not states or group.state.lower() in states
+            ],
+        )

@@ -1,0 +1,96 @@
+"""OffsetCommit (API key 8), versions 2 to 10.
+
+Behaviour:
+  * Answered when the offsets are durable. Which commits a group accepts is told in
+    `broker.coordinator.group.committing`.
+  * Partitions that do not exist get UNKNOWN_TOPIC_OR_PARTITION (an unknown topic id:
+    UNKNOWN_TOPIC_ID), the others are committed.
+  * An error of the group is given to each partition.
+Version notes:
+  * 2 to 4: retention time of the client's choice.  6: leader epoch.  7: instance id.  8: flexible.
+    9: GROUP_ID_NOT_FOUND instead of ILLEGAL_GENERATION.  10: topic ids instead of names.
+Source: OffsetCommitRequest.json, OffsetCommitResponse.json; `KafkaApis.handleOffsetCommitRequest`.
+"""
+
+from typing import Any, Final
+
+from broker.api.context import RequestContext
+from broker.coordinator.group.requests import CommitRequest, OffsetEntry
+from broker.coordinator.ports import TopicDirectory
+from broker.coordinator.runtime import GroupCoordinator
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode, KafkaError
+from protocol.messages import OffsetCommitRequest, OffsetCommitResponse
+
+API = ApiKey.OFFSET_COMMIT
+
+GROUP_ID_NOT_FOUND_SINCE: Final = 9
+TOPIC_IDS_SINCE: Final = 10
+
+_Topic = OffsetCommitResponse.OffsetCommitResponseTopic
+_Partition = _Topic.OffsetCommitResponsePartition
+
+
+class OffsetCommitHandler:
+    """Stores the positions of consumers."""
+
+    api_key = API
+
+    def __init__(self, coordinator: GroupCoordinator, topics: TopicDirectory) -> None:
+        self._coordinator = coordinator
+        self._topics = topics
+
+    async def handle(self, context: RequestContext, request: OffsetCommitRequest) -> Any:
+        """Commit what exists."""
+        uses_ids = context.version >= TOPIC_IDS_SINCE
+        entries: list[OffsetEntry] = []
+        places: list[Any] = []  # the answer of each entry
+        topics = []
+        for topic in request.topics:
+            name = self._topics.name_of(topic.topic_id) if uses_ids and topic.topic_id else None
+            if not uses_ids:
+                name = topic.name
+            partitions = []
+            for partition in topic.partitions:
+                answer = _Partition(partition_index=partition.partition_index, error_code=0)
+                partitions.append(answer)
+                if name is None:
+                    answer.error_code = int(ErrorCode.UNKNOWN_TOPIC_ID)
+                elif not self._topics.partition_exists(name, partition.partition_index):
+                    answer.error_code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                else:
+                    entries.append(_to_entry(name, partition))
+                    places.append(answer)
+            topics.append(_Topic(name=topic.name, topic_id=topic.topic_id, partitions=partitions))
+        if entries:
+            errors = await self._commit(context, request, entries)
+            for answer, error in zip(places, errors, strict=True):
+                answer.error_code = int(error)
+        return OffsetCommitResponse(throttle_time_ms=0, topics=topics)
+
+    async def _commit(
+        self, context: RequestContext, request: OffsetCommitRequest, entries: list[OffsetEntry]
+    ) -> list[ErrorCode]:
+        commit = CommitRequest(
+            group_id=request.group_id,
+            entries=entries,
+            member_id=request.member_id,
+            generation=request.generation_id_or_member_epoch,
+            group_instance_id=request.group_instance_id,
+            retention_time_ms=request.retention_time_ms,
+            knows_group_id_not_found=context.version >= GROUP_ID_NOT_FOUND_SINCE,
+        )
+        try:
+            return await self._coordinator.commit_offsets(commit)
+        except KafkaError as error:
+            return [error.code] * len(entries)
+
+
+def _to_entry(topic: str, partition: Any) -> OffsetEntry:
+    return OffsetEntry(
+        topic,
+        partition.partition_index,
+        partition.committed_offset,
+        partition.committed_leader_epoch,
+        partition.committed_metadata or "",
+    )

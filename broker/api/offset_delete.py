@@ -1,0 +1,62 @@
+"""OffsetDelete (API key 47), version 0.
+
+Behaviour:
+  * Offsets in topics that a member may be subscribed to stay: GROUP_SUBSCRIBED_TO_TOPIC.
+  * GROUP_ID_NOT_FOUND without such a group; NON_EMPTY_GROUP when it has members that are not
+    consumers.
+  * Partitions that do not exist get UNKNOWN_TOPIC_OR_PARTITION; without an offset there is nothing
+    to do, and no error.
+Source: OffsetDeleteRequest.json, OffsetDeleteResponse.json; KIP-496;
+`OffsetMetadataManager.deleteOffsets`.
+"""
+
+from typing import Any
+
+from broker.api.context import RequestContext
+from broker.coordinator.ports import TopicDirectory
+from broker.coordinator.runtime import GroupCoordinator
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode, KafkaError
+from protocol.messages import OffsetDeleteRequest, OffsetDeleteResponse
+
+API = ApiKey.OFFSET_DELETE
+
+_Topic = OffsetDeleteResponse.OffsetDeleteResponseTopic
+_Partition = _Topic.OffsetDeleteResponsePartition
+
+
+class OffsetDeleteHandler:
+    """Deletes committed offsets."""
+
+    api_key = API
+
+    def __init__(self, coordinator: GroupCoordinator, topics: TopicDirectory) -> None:
+        self._coordinator = coordinator
+        self._topics = topics
+
+    async def handle(self, context: RequestContext, request: OffsetDeleteRequest) -> Any:
+        """Delete what may be deleted."""
+        del context
+        unknown = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        partitions: list[tuple[str, int]] = []
+        places: list[Any] = []  # the answer of each partition that exists
+        topics = []
+        for topic in request.topics:
+            answers = []
+            for partition in topic.partitions:
+                index = partition.partition_index
+                answer = _Partition(partition_index=index, error_code=unknown)
+                answers.append(answer)
+                if self._topics.partition_exists(topic.name, index):
+                    partitions.append((topic.name, index))
+                    places.append(answer)
+            topics.append(_Topic(name=topic.name, partitions=answers))
+        try:
+            error, errors = await self._coordinator.delete_offsets(request.group_id, partitions)
+        except KafkaError as refused:
+            error, errors = refused.code, []
+        if error is not ErrorCode.NONE:
+            return OffsetDeleteResponse(error_code=int(error), throttle_time_ms=0, topics=[])
+        for answer, partition_error in zip(places, errors, strict=True):
+            answer.error_code = int(partition_error)
+        return OffsetDeleteResponse(error_code=0, throttle_time_ms=0, topics=topics)

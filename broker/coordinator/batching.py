@@ -1,0 +1,115 @@
+"""Records on their way to the log, and who waits for them.
+
+While one append is under way, everything decided meanwhile is collected and goes out as the next
+batch: hundreds of members that commit at once cost a few appends, not hundreds.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from broker.coordinator.records import RECORD_BYTES_MAX, CoordinatorRecord, encode_record
+from protocol.errors import KafkaError
+from protocol.records.record import BatchOptions, Record, encode_batch
+
+BATCH_BYTES_MAX: Final = RECORD_BYTES_MAX
+PENDING_BYTES_MAX: Final = 32 * 1024 * 1024  # of one shard; at it, writes are sent away
+_RECORD_OVERHEAD_BYTES: Final = 40  # lengths, deltas and counts of one record, generously
+
+Outcome = KafkaError | None  # None: durable
+
+
+class PendingBatch:
+    """One batch that is being filled or written."""
+
+    __slots__ = ("_on_settled", "_records", "_waiters", "size_bytes")
+
+    def __init__(self) -> None:
+        self._records: list[Record] = []
+        self._waiters: list[asyncio.Future[Outcome]] = []
+        self._on_settled: list[Callable[[], None]] = []
+        self.size_bytes = 0
+
+    def add_record(self, record: Record, size_bytes: int) -> None:
+        """Add a record; its offset is its place in the batch."""
+        self._records.append(record._replace(offset=len(self._records)))
+        self.size_bytes += size_bytes
+
+    def encode(self) -> bytearray:
+        """Give the record batch, with base offset 0."""
+        return encode_batch(self._records, BatchOptions())
+
+    def wait(self) -> asyncio.Future[Outcome]:
+        """Give a future of its own to whoever waits for this batch."""
+        waiter: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        return waiter
+
+    def when_durable(self, action: Callable[[], None]) -> None:
+        """Do this when the batch is durable; dropped when it fails."""
+        self._on_settled.append(action)
+
+    def settle(self, outcome: Outcome) -> None:
+        """Tell everyone, in the order in which they came."""
+        if outcome is None:
+            for action in self._on_settled:
+                action()
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(outcome)
+
+
+class PendingBatches:
+    """The batches of one shard: at most one being written, the others in the order of decision."""
+
+    def __init__(self) -> None:
+        self._queue: deque[PendingBatch] = deque()
+        self._writing: PendingBatch | None = None
+        self.size_bytes = 0  # of all, the one being written included
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further writes should be accepted for now."""
+        return self.size_bytes >= PENDING_BYTES_MAX
+
+    def add(self, records: Sequence[CoordinatorRecord], timestamp_ms: int) -> None:
+        """Queue records; they may be spread over several batches, in order."""
+        for record in records:
+            key, value = encode_record(record)
+            size_bytes = len(key) + (0 if value is None else len(value)) + _RECORD_OVERHEAD_BYTES
+            tail = self._queue[-1] if self._queue else None
+            if tail is None or tail.size_bytes + size_bytes > BATCH_BYTES_MAX:
+                tail = PendingBatch()
+                self._queue.append(tail)
+            tail.add_record(Record(0, timestamp_ms, key, value), size_bytes)
+            self.size_bytes += size_bytes
+
+    def newest(self) -> PendingBatch | None:
+        """Give the last batch that is not durable yet; None when all are."""
+        return self._queue[-1] if self._queue else self._writing
+
+    def next(self) -> PendingBatch | None:
+        """Take the next batch to write; `written` or `fail` must follow."""
+        if not self._queue:
+            return None
+        self._writing = self._queue.popleft()
+        return self._writing
+
+    def written(self) -> None:
+        """The batch being written is durable."""
+        batch = self._writing
+        assert batch is not None
+        self._writing = None
+        self.size_bytes -= batch.size_bytes
+        batch.settle(None)
+
+    def fail(self, error: KafkaError) -> None:
+        """None of these will be told to be durable, whatever became of the one being written."""
+        batches = [] if self._writing is None else [self._writing]
+        batches.extend(self._queue)
+        self._writing = None
+        self._queue.clear()
+        self.size_bytes = 0
+        for batch in batches:
+            batch.settle(error)

@@ -1,0 +1,35 @@
+"""What DescribeGroups and ListGroups show of a group.
+
+Source: `GroupMetadataManager.describeGroups`, `ClassicGroup.asListedGroup` of Apache Kafka.
+"""
+
+from broker.coordinator.group.classic_group import ClassicGroup
+from broker.coordinator.group.requests import DescribedGroup, DescribedMember, ListedGroup
+from broker.coordinator.group.states import GroupState
+
+
+def describe_group(group: ClassicGroup) -> DescribedGroup:
+    """Show a group; protocol and metadata only while Stable, they are in flux otherwise."""
+    protocol = group.protocol if group.state is GroupState.STABLE else None
+    return DescribedGroup(
+        group.group_id,
+        group.state.value,
+        group.protocol_type or "",
+        protocol or "",
+        tuple(
+            DescribedMember(
+                member_id,
+                member.group_instance_id,
+                member.client_id,
+                member.client_host,
+                b"" if protocol is None else member.metadata(protocol),
+                group.assignment(member_id),
+            )
+            for member_id, member in group.members.items()
+        ),
+    )
+
+
+def list_group(group: ClassicGroup) -> ListedGroup:
+    """Show a group in a list."""
+    return ListedGroup(group.group_id, group.protocol_type or "", group.state.value)

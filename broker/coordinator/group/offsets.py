@@ -1,0 +1,99 @@
+"""Committed offsets of a shard's groups, and which of them have expired.
+
+Source: `OffsetMetadataManager`, `OffsetExpirationConditionImpl` of Apache Kafka; KIP-211
+(retention), KIP-496 (topics of a live group that are no longer subscribed to).
+"""
+
+from collections.abc import Iterator
+
+from broker.coordinator.group.classic_group import ClassicGroup
+from broker.coordinator.group.states import GroupState
+from broker.coordinator.records import (
+    NO_TIMESTAMP,
+    OffsetCommitKey,
+    OffsetCommitValue,
+    OffsetRecord,
+)
+
+TopicOffsets = dict[str, dict[int, OffsetCommitValue]]
+
+
+class CommittedOffsets:
+    """Offsets by group, topic and partition. `replay` is the only writer."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, TopicOffsets] = {}
+
+    def replay(self, record: OffsetRecord) -> None:
+        """Store or remove one offset."""
+        group_id, topic, partition = record.key
+        if record.value is not None:
+            topics = self._groups.setdefault(group_id, {})
+            topics.setdefault(topic, {})[partition] = record.value
+            return
+        topics = self._groups.get(group_id, {})
+        partitions = topics.get(topic)
+        if partitions is None:
+            return
+        partitions.pop(partition, None)
+        if not partitions:
+            del topics[topic]
+        if not topics:
+            del self._groups[group_id]
+
+    def get(self, group_id: str, topic: str, partition: int) -> OffsetCommitValue | None:
+        """Give a committed offset; None when there is none."""
+        topics = self._groups.get(group_id)
+        partitions = None if topics is None else topics.get(topic)
+        return None if partitions is None else partitions.get(partition)
+
+    def has_any(self, group_id: str) -> bool:
+        """Whether a group has committed offsets."""
+        return group_id in self._groups
+
+    def of_group(self, group_id: str) -> Iterator[tuple[OffsetCommitKey, OffsetCommitValue]]:
+        """Give all offsets of a group; it must not change meanwhile."""
+        for topic, partitions in self._groups.get(group_id, {}).items():
+            for partition, value in partitions.items():
+                yield OffsetCommitKey(group_id, topic, partition), value
+
+    def of_topic(self, topic: str) -> Iterator[OffsetCommitKey]:
+        """Give the keys of all offsets in a topic; they must not change meanwhile."""
+        for group_id, topics in self._groups.items():
+            for partition in topics.get(topic, ()):
+                yield OffsetCommitKey(group_id, topic, partition)
+
+
+def expired_offsets(
+    offsets: CommittedOffsets, group: ClassicGroup, wall_ms: int, retention_ms: int
+) -> tuple[list[OffsetCommitKey], bool]:
+    """Find the offsets whose retention is over, and tell whether none but those are left.
+
+    | group | counted from |
+    |---|---|
+    | simple: never had members | the commit |
+    | Empty | when it became Empty (the commit, if a very old record does not tell) |
+    | Stable, of consumers whose topics are known | the commit, for topics not subscribed to |
+    | anything else | does not expire |
+
+    A retention that the client gave with its commit (before v5) goes before all that.
+    """
+    since_empty = False
+    if group.protocol_type is not None:
+        if group.state is GroupState.EMPTY:
+            since_empty = group.state_timestamp_ms != NO_TIMESTAMP
+        elif group.state is not GroupState.STABLE or group.subscribed_topics is None:
+            return [], False
+    expired = []
+    all_expired = True
+    for key, value in offsets.of_group(group.group_id):
+        if value.expire_timestamp_ms != NO_TIMESTAMP:
+            is_over = wall_ms >= value.expire_timestamp_ms
+        else:
+            base_ms = group.state_timestamp_ms if since_empty else value.commit_timestamp_ms
+            is_over = wall_ms - base_ms >= retention_ms
+        if is_over and not group.is_subscribed_to(key.topic):
+            expired.append(key)
+        else:
+            all_expired = False
+    return expired, all_expired

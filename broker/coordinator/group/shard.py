@@ -1,0 +1,314 @@
+"""All groups and offsets of one partition of `__consumer_offsets`.
+
+Each operation takes the time and gives a `Decision`. What survives a restart, the groups' images
+and the offsets, changes in `replay` alone, whether a record has just been decided on or comes from
+the log. After the last record of a load, `loaded` starts the sessions.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from broker.coordinator.group.classic_group import ClassicGroup
+from broker.coordinator.group.committing import check_commit, check_metadata, check_offset_delete
+from broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind, Deadlines
+from broker.coordinator.group.decision import Decision, Turn
+from broker.coordinator.group.describing import describe_group, list_group
+from broker.coordinator.group.joining import Joining
+from broker.coordinator.group.membership import LeaveResult, Membership
+from broker.coordinator.group.offsets import CommittedOffsets, expired_offsets
+from broker.coordinator.group.rebalance import Rebalancer
+from broker.coordinator.group.requests import (
+    DEFAULT_RETENTION,
+    NO_MEMBER_ID,
+    CommitRequest,
+    CommittedOffset,
+    DescribedGroup,
+    HeartbeatRequest,
+    Instant,
+    JoinRequest,
+    JoinResult,
+    LeavingMember,
+    ListedGroup,
+    SyncRequest,
+    SyncResult,
+)
+from broker.coordinator.group.states import GroupState
+from broker.coordinator.records import (
+    NO_TIMESTAMP,
+    CoordinatorRecord,
+    GroupMetadataValue,
+    GroupRecord,
+    OffsetCommitKey,
+    OffsetCommitValue,
+    OffsetRecord,
+)
+from config.node import GroupConfig
+from protocol.errors import ErrorCode
+
+RETENTION_GROUPS_PER_TURN: Final = (
+    100  # groups looked at in one go, so that the loop is not held up
+)
+
+_RETENTION_KEY: Final = DeadlineKey(DeadlineKind.RETENTION)
+
+
+class GroupShard:
+    """The coordinator state of one partition."""
+
+    def __init__(self, config: GroupConfig) -> None:
+        self._config = config
+        self._groups: dict[str, ClassicGroup] = {}
+        self._offsets = CommittedOffsets()
+        self._deadlines = Deadlines()
+        self._rebalancer = Rebalancer(self._deadlines, config.initial_rebalance_delay_ms)
+        self._joining = Joining(self._rebalancer, config.group_size_max)
+        self._membership = Membership(self._rebalancer)
+        self._retention_queue: list[str] = []  # groups that the check under way has not looked at
+
+    # State that survives a restart
+
+    def replay(self, record: CoordinatorRecord) -> None:
+        """Apply one record."""
+        if isinstance(record, OffsetRecord):
+            group_id = record.key.group
+            if record.value is not None and group_id not in self._groups:
+                self._groups[group_id] = ClassicGroup(group_id)  # a simple group
+            self._offsets.replay(record)
+        elif record.value is not None:
+            group = self._groups.setdefault(record.group, ClassicGroup(record.group))
+            group.install(record.value)
+        else:
+            removed = self._groups.pop(record.group, None)
+            if removed is not None:
+                self._rebalancer.forget_group(removed)
+
+    def loaded(self, now: Instant) -> Decision[None]:
+        """Begin to serve what was replayed: members have a full session from now on."""
+        turn = self._turn(now)
+        for group in self._groups.values():
+            for member in group.members.values():
+                self._rebalancer.touch(turn, group, member)
+            if len(group.members) > self._config.group_size_max:
+                self._rebalancer.prepare(turn, group, "the group is larger than the maximum")
+        self._schedule_retention(turn, self._config.offsets_retention_check_ms)
+        return turn.decide(None)
+
+    def image(
+        self,
+    ) -> tuple[dict[str, GroupMetadataValue | None], dict[OffsetCommitKey, OffsetCommitValue]]:
+        """Give everything that survives a restart, for comparison."""
+        offsets = {
+            key: value
+            for group_id in self._groups
+            for key, value in self._offsets.of_group(group_id)
+        }
+        return {group_id: group.image for group_id, group in self._groups.items()}, offsets
+
+    # Members
+
+    def join(self, token: int, request: JoinRequest, now: Instant) -> Decision[None]:
+        """JoinGroup; answered with the token."""
+        turn = self._turn(now)
+        group = self._groups.get(request.group_id)
+        if group is None:
+            if request.member_id != NO_MEMBER_ID:
+                error = ErrorCode.UNKNOWN_MEMBER_ID
+            elif not request.protocol_type or not request.protocols:
+                error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+            else:
+                error = ErrorCode.NONE
+            if error is not ErrorCode.NONE:
+                turn.answer_join(token, JoinResult(member_id=request.member_id, error=error))
+                return turn.decide(None)
+            group = self._create_group(turn, request.group_id)
+        self._joining.join(turn, group, request, token)
+        return turn.decide(None)
+
+    def sync(self, token: int, request: SyncRequest, now: Instant) -> Decision[None]:
+        """SyncGroup; answered with the token."""
+        turn = self._turn(now)
+        group = self._groups.get(request.group_id)
+        if group is None:
+            turn.answer_sync(token, SyncResult(error=ErrorCode.UNKNOWN_MEMBER_ID))
+        else:
+            self._membership.sync(turn, group, request, token)
+        return turn.decide(None)
+
+    def heartbeat(self, request: HeartbeatRequest, now: Instant) -> Decision[ErrorCode]:
+        """Heartbeat."""
+        turn = self._turn(now)
+        group = self._groups.get(request.group_id)
+        if group is None:
+            return turn.decide(ErrorCode.UNKNOWN_MEMBER_ID)
+        return turn.decide(self._membership.heartbeat(turn, group, request))
+
+    def leave(
+        self, group_id: str, members: Sequence[LeavingMember], now: Instant
+    ) -> Decision[list[LeaveResult]]:
+        """LeaveGroup; one result per member."""
+        turn = self._turn(now)
+        group = self._groups.get(group_id)
+        if group is None:
+            return turn.decide(
+                [LeaveResult(member, ErrorCode.UNKNOWN_MEMBER_ID) for member in members]
+            )
+        return turn.decide(self._membership.leave(turn, group, members))
+
+    # Offsets
+
+    def commit_offsets(self, request: CommitRequest, now: Instant) -> Decision[list[ErrorCode]]:
+        """OffsetCommit; one error per entry."""
+        turn = self._turn(now)
+        group = self._groups.get(request.group_id)
+        error = check_commit(group, request)
+        if error is not ErrorCode.NONE:
+            return turn.decide([error] * len(request.entries))
+        if group is not None and request.member_id in group.members:
+            self._rebalancer.touch(turn, group, group.members[request.member_id])
+        expire_ms = (
+            NO_TIMESTAMP
+            if request.retention_time_ms == DEFAULT_RETENTION
+            else now.wall_ms + request.retention_time_ms
+        )
+        errors = []
+        for topic, partition, offset, leader_epoch, metadata in request.entries:
+            error = check_metadata(metadata, self._config.offset_metadata_bytes_max)
+            errors.append(error)
+            if error is ErrorCode.NONE:
+                turn.persist(
+                    OffsetRecord(
+                        OffsetCommitKey(request.group_id, topic, partition),
+                        OffsetCommitValue(offset, leader_epoch, metadata, now.wall_ms, expire_ms),
+                    )
+                )
+        return turn.decide(errors)
+
+    def fetch_offsets(
+        self, group_id: str, partitions: Sequence[tuple[str, int]] | None, now: Instant
+    ) -> Decision[list[CommittedOffset]]:
+        """OffsetFetch; None asks for all partitions that have an offset."""
+        turn = self._turn(now)
+        if partitions is None:
+            return turn.decide(
+                [
+                    CommittedOffset(key.topic, key.partition, value)
+                    for key, value in self._offsets.of_group(group_id)
+                ]
+            )
+        return turn.decide(
+            [
+                CommittedOffset(topic, partition, self._offsets.get(group_id, topic, partition))
+                for topic, partition in partitions
+            ]
+        )
+
+    def delete_offsets(
+        self, group_id: str, partitions: Sequence[tuple[str, int]], now: Instant
+    ) -> Decision[tuple[ErrorCode, list[ErrorCode]]]:
+        """OffsetDelete; an error of the group, or one per partition (KIP-496)."""
+        turn = self._turn(now)
+        group = self._groups.get(group_id)
+        error = check_offset_delete(group)
+        if group is None or error is not ErrorCode.NONE:
+            return turn.decide((error, []))
+        errors = []
+        for topic, partition in partitions:
+            if group.is_subscribed_to(topic):
+                errors.append(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC)
+                continue
+            errors.append(ErrorCode.NONE)
+            if self._offsets.get(group_id, topic, partition) is not None:
+                turn.persist(OffsetRecord(OffsetCommitKey(group_id, topic, partition), None))
+        return turn.decide((ErrorCode.NONE, errors))
+
+    def forget_topics(self, topics: Sequence[str], now: Instant) -> Decision[None]:
+        """Remove every group's offsets in topics that have been deleted."""
+        turn = self._turn(now)
+        for topic in topics:
+            for key in list(self._offsets.of_topic(topic)):
+                turn.persist(OffsetRecord(key, None))
+        return turn.decide(None)
+
+    # Groups
+
+    def describe(self, group_id: str, now: Instant) -> Decision[DescribedGroup | None]:
+        """DescribeGroups; None when there is no such group."""
+        group = self._groups.get(group_id)
+        return self._turn(now).decide(None if group is None else describe_group(group))
+
+    def list_groups(self, now: Instant) -> Decision[list[ListedGroup]]:
+        """ListGroups."""
+        return self._turn(now).decide([list_group(group) for group in self._groups.values()])
+
+    def delete_group(self, group_id: str, now: Instant) -> Decision[ErrorCode]:
+        """DeleteGroups, for one group: all its offsets and itself."""
+        turn = self._turn(now)
+        group = self._groups.get(group_id)
+        if group is None:
+            return turn.decide(ErrorCode.GROUP_ID_NOT_FOUND)
+        if group.state is not GroupState.EMPTY:
+            return turn.decide(ErrorCode.NON_EMPTY_GROUP)
+        for key, _ in list(self._offsets.of_group(group_id)):
+            turn.persist(OffsetRecord(key, None))
+        turn.persist(GroupRecord(group_id, None))
+        return turn.decide(ErrorCode.NONE)
+
+    # Time
+
+    def next_deadline_ms(self) -> int | None:
+        """When `expire` has something to do, in ms of the monotonic clock."""
+        return self._deadlines.next_ms()
+
+    def expire(self, now: Instant) -> Decision[None]:
+        """Do what time has come for."""
+        turn = self._turn(now)
+        for key in self._deadlines.pop_due(now.elapsed_ms):
+            match key.kind:
+                case DeadlineKind.JOIN:
+                    self._rebalancer.expire_join(turn, self._groups[key.group_id])
+                case DeadlineKind.SYNC:
+                    self._rebalancer.expire_sync(turn, self._groups[key.group_id])
+                case DeadlineKind.SESSION:
+                    group = self._groups[key.group_id]
+                    self._rebalancer.expire_session(turn, group, key.member_id)
+                case DeadlineKind.RETENTION:
+                    self._expire_offsets(turn)
+        return turn.decide(None)
+
+    def _expire_offsets(self, turn: Turn) -> None:
+        """Look at some groups; for the rest in a moment, for all after the check interval."""
+        if not self._retention_queue:
+            self._retention_queue = list(self._groups)
+        due = self._retention_queue[-RETENTION_GROUPS_PER_TURN:]
+        del self._retention_queue[-RETENTION_GROUPS_PER_TURN:]
+        for group_id in due:
+            group = self._groups.get(group_id)
+            if group is not None:
+                self._expire_offsets_of(turn, group)
+        self._schedule_retention(
+            turn, 1 if self._retention_queue else self._config.offsets_retention_check_ms
+        )
+
+    def _expire_offsets_of(self, turn: Turn, group: ClassicGroup) -> None:
+        keys, all_expired = expired_offsets(
+            self._offsets, group, turn.now.wall_ms, self._config.offsets_retention_ms
+        )
+        for key in keys:
+            turn.persist(OffsetRecord(key, None))
+        if keys:
+            turn.note(group.group_id, f"{len(keys)} offsets expired")
+        if all_expired and group.state is GroupState.EMPTY and not group.pending_members:
+            turn.persist(GroupRecord(group.group_id, None))
+            turn.note(group.group_id, "removed: empty, without offsets")
+
+    def _schedule_retention(self, turn: Turn, delay_ms: int) -> None:
+        self._deadlines.schedule(_RETENTION_KEY, turn.now.elapsed_ms + delay_ms)
+
+    def _create_group(self, turn: Turn, group_id: str) -> ClassicGroup:
+        turn.persist(
+            GroupRecord(group_id, GroupMetadataValue("", 0, None, None, turn.now.wall_ms, ()))
+        )
+        return self._groups[group_id]
+
+    def _turn(self, now: Instant) -> Turn:
+        return Turn(now, self.replay)

@@ -1,0 +1,245 @@
+"""The group coordinator: one shard for each partition of `__consumer_offsets` led here.
+
+What a group is asked goes to the shard of its partition. Without that partition here, the answer is
+NOT_COORDINATOR; while it is being loaded, COORDINATOR_LOAD_IN_PROGRESS.
+
+Source: `GroupCoordinatorService`, `CoordinatorRuntime` of Apache Kafka.
+"""
+
+import asyncio
+import random
+import uuid
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from broker.coordinator.group.decision import Decision
+from broker.coordinator.group.membership import LeaveResult
+from broker.coordinator.group.requests import (
+    CommitRequest,
+    CommittedOffset,
+    DescribedGroup,
+    HeartbeatRequest,
+    Instant,
+    JoinRequest,
+    JoinResult,
+    LeavingMember,
+    ListedGroup,
+    SyncRequest,
+    SyncResult,
+)
+from broker.coordinator.group.shard import GroupShard
+from broker.coordinator.ports import CoordinatorLogs
+from broker.coordinator.record_fields import fits_string
+from broker.coordinator.shard_driver import Operation, ShardDriver, ShardState, Submitted
+from config.node import GroupConfig
+from protocol.errors import ErrorCode, KafkaError
+
+T = TypeVar("T")
+
+
+class GroupCoordinator:
+    """Serves classic groups and committed offsets.
+
+    Every operation may raise KafkaError: INVALID_GROUP_ID, NOT_COORDINATOR,
+    COORDINATOR_LOAD_IN_PROGRESS. Those that take several groups give an error in the place of a
+    group's result instead.
+    """
+
+    def __init__(
+        self,
+        config: GroupConfig,
+        logs: CoordinatorLogs,
+        *,
+        wall_clock_ms: Callable[[], int],
+        rng: random.Random,
+    ) -> None:
+        self._config = config
+        self._logs = logs
+        self._wall_clock_ms = wall_clock_ms
+        self._rng = rng
+        self._drivers: dict[int, ShardDriver] = {}
+        self._running: dict[int, asyncio.Task[None]] = {}
+        self._tasks: asyncio.TaskGroup | None = None
+
+    # Life
+
+    async def run(self) -> None:
+        """Drive all shards until cancelled; partitions may be elected before and after."""
+        async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
+            for partition, driver in self._drivers.items():
+                self._running[partition] = tasks.create_task(driver.run())
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                self._tasks = None
+
+    def on_election(self, partition: int) -> None:
+        """This broker leads a partition now, or leads it at a new epoch: load it."""
+        self.on_resignation(partition)
+        log = self._logs.log(partition)
+        if log is None:
+            return
+        driver = ShardDriver(partition, log, self._config, self._now)
+        self._drivers[partition] = driver
+        if self._tasks is not None:
+            self._running[partition] = self._tasks.create_task(driver.run())
+
+    def on_resignation(self, partition: int) -> None:
+        """This broker does not lead a partition any more: whoever waits in it is sent away."""
+        self._drivers.pop(partition, None)
+        running = self._running.pop(partition, None)
+        if running is not None:
+            running.cancel()
+
+    def on_topics_deleted(self, topics: Sequence[str]) -> None:
+        """Remove what groups have committed in topics that are gone."""
+        for driver in self._drivers.values():
+            driver.forget_topics(list(topics))
+
+    # Members
+
+    def new_member_id(self, prefix: str) -> str:
+        """Make a member id: the client id, or a static member's instance id, and a random UUID."""
+        return f"{prefix}-{uuid.UUID(int=self._rng.getrandbits(128), version=4)}"
+
+    async def join(self, request: JoinRequest) -> JoinResult:
+        """JoinGroup; returns when the join phase has ended, if it must."""
+        return await self._member_driver(request.group_id).join(request)
+
+    async def sync(self, request: SyncRequest) -> SyncResult:
+        """SyncGroup; returns when the leader has synced."""
+        return await self._member_driver(request.group_id).sync(request)
+
+    async def heartbeat(self, request: HeartbeatRequest) -> ErrorCode:
+        """Heartbeat."""
+        submitted = self._member_driver(request.group_id).submit(
+            lambda shard, now: shard.heartbeat(request, now)
+        )
+        return await submitted.wait()
+
+    async def leave(self, group_id: str, members: Sequence[LeavingMember]) -> list[LeaveResult]:
+        """LeaveGroup."""
+        submitted = self._member_driver(group_id).submit(
+            lambda shard, now: shard.leave(group_id, members, now)
+        )
+        return await submitted.wait()
+
+    # Offsets
+
+    async def commit_offsets(self, request: CommitRequest) -> list[ErrorCode]:
+        """OffsetCommit; one error per entry."""
+        submitted = self._driver(request.group_id).submit_write(
+            lambda shard, now: shard.commit_offsets(request, now)
+        )
+        return await submitted.wait()
+
+    async def fetch_offsets(
+        self, groups: Sequence[tuple[str, Sequence[tuple[str, int]] | None]]
+    ) -> list[list[CommittedOffset] | KafkaError]:
+        """OffsetFetch of several groups; None asks for all partitions of a group."""
+
+        def fetch(
+            group_id: str, partitions: Sequence[tuple[str, int]] | None
+        ) -> Operation[list[CommittedOffset]]:
+            return lambda shard, now: shard.fetch_offsets(group_id, partitions, now)
+
+        return await self._for_each(
+            ShardDriver.submit,
+            [(group_id, fetch(group_id, partitions)) for group_id, partitions in groups],
+        )
+
+    async def delete_offsets(
+        self, group_id: str, partitions: Sequence[tuple[str, int]]
+    ) -> tuple[ErrorCode, list[ErrorCode]]:
+        """OffsetDelete; an error of the group, or one per partition."""
+        submitted = self._member_driver(group_id).submit_write(
+            lambda shard, now: shard.delete_offsets(group_id, partitions, now)
+        )
+        return await submitted.wait()
+
+    # Groups
+
+    async def describe_groups(
+        self, group_ids: Sequence[str]
+    ) -> list[DescribedGroup | KafkaError | None]:
+        """DescribeGroups; None where there is no such group."""
+
+        def describe(group_id: str) -> Operation[DescribedGroup | None]:
+            return lambda shard, now: shard.describe(group_id, now)
+
+        return await self._for_each(
+            ShardDriver.submit, [(group_id, describe(group_id)) for group_id in group_ids]
+        )
+
+    async def list_groups(self) -> list[ListedGroup]:
+        """ListGroups: those of the partitions led here.
+
+        Raises:
+            KafkaError: COORDINATOR_LOAD_IN_PROGRESS when one of them is being loaded; the list
+                would not be whole.
+        """
+        submitted = [
+            driver.submit(_list_groups)
+            for driver in self._drivers.values()
+            if driver.state is not ShardState.FAILED
+        ]
+        return [group for shard in submitted for group in await shard.wait()]
+
+    async def delete_groups(self, group_ids: Sequence[str]) -> list[ErrorCode | KafkaError]:
+        """DeleteGroups."""
+
+        def delete(group_id: str) -> Operation[ErrorCode]:
+            return lambda shard, now: shard.delete_group(group_id, now)
+
+        return await self._for_each(
+            ShardDriver.submit_write, [(group_id, delete(group_id)) for group_id in group_ids]
+        )
+
+    async def _for_each(
+        self,
+        submit: Callable[[ShardDriver, Operation[T]], Submitted[T]],
+        operations: Sequence[tuple[str, Operation[T]]],
+    ) -> list[T | KafkaError]:
+        """Decide on all, then wait for all: what goes to one shard shares its appends."""
+        submitted: list[Submitted[T] | KafkaError] = []
+        for group_id, operation in operations:
+            try:
+                submitted.append(submit(self._driver(group_id), operation))
+            except KafkaError as error:
+                submitted.append(error)
+        results: list[T | KafkaError] = []
+        for one in submitted:
+            if isinstance(one, KafkaError):
+                results.append(one)
+                continue
+            try:
+                results.append(await one.wait())
+            except KafkaError as error:
+                results.append(error)
+        return results
+
+    def _member_driver(self, group_id: str) -> ShardDriver:
+        """As `_driver`, for what cannot be asked of the group with the empty id.
+
+        Offsets can be: simple consumers of long ago had no group id (KIP-289).
+        """
+        if not group_id:
+            raise KafkaError(ErrorCode.INVALID_GROUP_ID)
+        return self._driver(group_id)
+
+    def _driver(self, group_id: str) -> ShardDriver:
+        if not fits_string(group_id):
+            raise KafkaError(ErrorCode.INVALID_GROUP_ID, "longer than 32,767 bytes")
+        driver = self._drivers.get(self._logs.partition_for(group_id))
+        if driver is None:
+            raise KafkaError(ErrorCode.NOT_COORDINATOR)
+        return driver
+
+    def _now(self) -> Instant:
+        elapsed_ms = int(asyncio.get_running_loop().time() * 1_000)
+        return Instant(elapsed_ms, self._wall_clock_ms())
+
+
+def _list_groups(shard: GroupShard, now: Instant) -> Decision[list[ListedGroup]]:
+    return shard.list_groups(now)

@@ -1,0 +1,307 @@
+"""Drives one group shard: loads it, makes its decisions durable, wakes it at its deadlines.
+
+An operation is decided on and replayed at once; its answer waits until every record decided on so
+far is durable, so nobody is told what could still be lost, and one append carries all that came in
+during the last one. If an append fails, its outcome is unknown and memory may be ahead of the log:
+everyone who waits is sent to look for the coordinator again (NOT_COORDINATOR), and the shard is
+loaded anew before it answers anything. A fault in the core is treated the same way: the log is what
+counts, so reading it again is this shard's restart.
+"""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Callable
+from enum import Enum
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from broker.coordinator.batching import Outcome, PendingBatches
+from broker.coordinator.group.decision import Decision
+from broker.coordinator.group.requests import (
+    Instant,
+    JoinRequest,
+    JoinResult,
+    SyncRequest,
+    SyncResult,
+)
+from broker.coordinator.group.shard import GroupShard
+from broker.coordinator.loading import replay_log
+from broker.coordinator.ports import CoordinatorLog
+from config.node import GroupConfig
+from protocol.errors import ErrorCode, KafkaError
+from storage.errors import StorageError
+
+T = TypeVar("T")
+Operation = Callable[[GroupShard, Instant], Decision[T]]
+
+RELOAD_BACKOFF_MS: Final = 100  # doubled after each failed attempt to read the log
+RELOAD_BACKOFF_MS_MAX: Final = 5_000
+
+_LOG_ERRORS: Final = (StorageError, KafkaError, OSError)
+
+logger = logging.getLogger("headrace.coordinator")
+
+
+class ShardState(Enum):
+    """What the driver is doing."""
+
+    LOADING = "loading"
+    ACTIVE = "active"
+    FAILED = "failed"  # the log cannot be understood; stays so until leadership changes
+
+
+class Submitted(NamedTuple, Generic[T]):
+    """A decision's response, and what to wait for before it may be given out (None: nothing)."""
+
+    response: T
+    durable: asyncio.Future[Outcome] | None
+
+    async def wait(self) -> T:
+        """Give the response once it is durable; KafkaError when that failed."""
+        if self.durable is not None:
+            error = await self.durable
+            if error is not None:
+                raise error
+        return self.response
+
+
+class ShardDriver:
+    """One partition of `__consumer_offsets` while this broker leads it."""
+
+    def __init__(
+        self,
+        partition: int,
+        log: CoordinatorLog,
+        config: GroupConfig,
+        clock: Callable[[], Instant],
+    ) -> None:
+        self._partition = partition
+        self._log = log
+        self._config = config
+        self._clock = clock
+        self._shard = GroupShard(config)
+        self._pending = PendingBatches()
+        self._tokens = itertools.count()
+        self._joins: dict[int, asyncio.Future[JoinResult]] = {}
+        self._syncs: dict[int, asyncio.Future[SyncResult]] = {}
+        self._deleted_topics: dict[str, None] = {}  # while loading
+        self._wake = asyncio.Event()
+        self._wakes_at_ms: int | None = None  # deadline that `run` sleeps for
+        self._must_reload = False
+        self.state = ShardState.LOADING
+
+    # Operations
+
+    def submit(self, operation: Operation[T]) -> Submitted[T]:
+        """Decide on an operation now.
+
+        Raises:
+            KafkaError: COORDINATOR_LOAD_IN_PROGRESS or NOT_COORDINATOR.
+        """
+        self._check_active()
+        try:
+            now = self._clock()
+            return self._absorb(operation(self._shard, now), now)
+        except Exception:
+            self._must_reload = True
+            self._wake.set()
+            raise
+
+    def submit_write(self, operation: Operation[T]) -> Submitted[T]:
+        """Decide on an operation that adds records, unless too much is waiting for the log already.
+
+        Raises:
+            KafkaError: as `submit`; COORDINATOR_LOAD_IN_PROGRESS also at the bound, so that the
+                client tries again here.
+        """
+        if self._pending.is_full:
+            raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the log is behind")
+        return self.submit(operation)
+
+    async def join(self, request: JoinRequest) -> JoinResult:
+        """JoinGroup; may take as long as the rebalance.
+
+        Cancellation: the member stays parked, as it does in Kafka when its connection is lost.
+        """
+        token = next(self._tokens)
+        answer: asyncio.Future[JoinResult] = asyncio.get_running_loop().create_future()
+        self._joins[token] = answer
+        try:
+            self.submit(lambda shard, now: shard.join(token, request, now))
+            return await answer
+        finally:
+            self._joins.pop(token, None)
+
+    async def sync(self, request: SyncRequest) -> SyncResult:
+        """SyncGroup; may take until the leader has synced.
+
+        Cancellation: the member stays parked.
+        """
+        token = next(self._tokens)
+        answer: asyncio.Future[SyncResult] = asyncio.get_running_loop().create_future()
+        self._syncs[token] = answer
+        try:
+            self.submit(lambda shard, now: shard.sync(token, request, now))
+            return await answer
+        finally:
+            self._syncs.pop(token, None)
+
+    def forget_topics(self, topics: list[str]) -> None:
+        """Remove the offsets of deleted topics, at once or when loaded; nobody waits for it."""
+        if self.state is ShardState.ACTIVE:
+            self.submit(lambda shard, now: shard.forget_topics(topics, now))
+        elif self.state is ShardState.LOADING:
+            self._deleted_topics.update(dict.fromkeys(topics))
+
+    # Life
+
+    async def run(self) -> None:
+        """Load and serve until cancelled, or until the log turns out to be unreadable."""
+        try:
+            while await self._load():
+                await self._serve()
+                self._abandon()
+        finally:
+            if self.state is not ShardState.FAILED:
+                self.state = ShardState.LOADING
+            self._abandon()
+
+    async def _load(self) -> bool:
+        """Read the log until that succeeds; False when it never will."""
+        backoff_ms = RELOAD_BACKOFF_MS
+        while True:
+            self.state = ShardState.LOADING
+            self._must_reload = False
+            shard = GroupShard(self._config)
+            started = self._clock()
+            try:
+                records = await replay_log(self._log, shard.replay)
+            except _LOG_ERRORS as error:
+                logger.warning(
+                    "coordinator partition %d cannot be read, trying again in %d ms: %s",
+                    self._partition,
+                    backoff_ms,
+                    error,
+                )
+                await asyncio.sleep(backoff_ms / 1_000)
+                backoff_ms = min(2 * backoff_ms, RELOAD_BACKOFF_MS_MAX)
+                continue
+            except Exception:
+                # Reading it again would end the same way; the other partitions go on.
+                logger.exception(
+                    "coordinator partition %d cannot be loaded; its groups are not served",
+                    self._partition,
+                )
+                self.state = ShardState.FAILED
+                return False
+            self._activate(shard)
+            logger.info(
+                "coordinator partition %d loaded: %d records in %d ms",
+                self._partition,
+                records,
+                self._clock().elapsed_ms - started.elapsed_ms,
+            )
+            return True
+
+    def _activate(self, shard: GroupShard) -> None:
+        now = self._clock()
+        self._shard = shard
+        self.state = ShardState.ACTIVE
+        self._absorb(shard.loaded(now), now)
+        if self._deleted_topics:
+            topics = list(self._deleted_topics)
+            self._deleted_topics.clear()
+            self._absorb(shard.forget_topics(topics, now), now)
+
+    async def _serve(self) -> None:
+        """Write what is pending, expire what is due; return when it must be loaded anew."""
+        while not self._must_reload:
+            batch = self._pending.next()
+            if batch is None:
+                await self._sleep()
+            else:
+                try:
+                    await self._log.append(batch.encode())
+                except _LOG_ERRORS:
+                    logger.exception(
+                        "append to coordinator partition %d failed; loading it again",
+                        self._partition,
+                    )
+                    return
+                self._pending.written()
+            if not self._must_reload:
+                self._expire()
+
+    async def _sleep(self) -> None:
+        self._wake.clear()
+        deadline_ms = self._shard.next_deadline_ms()
+        self._wakes_at_ms = deadline_ms
+        timeout_s = (
+            None if deadline_ms is None else max(0, deadline_ms - self._clock().elapsed_ms) / 1_000
+        )
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self._wakes_at_ms = None
+
+    def _expire(self) -> None:
+        now = self._clock()
+        try:
+            self._absorb(self._shard.expire(now), now)
+        except Exception:
+            logger.exception(
+                "a deadline of coordinator partition %d failed; loading it again", self._partition
+            )
+            self._must_reload = True
+
+    # Answers
+
+    def _absorb(self, decision: Decision[T], now: Instant) -> Submitted[T]:
+        """Queue a decision's records; answer at once if nothing is to be waited for."""
+        for event in decision.events:
+            logger.info("group %s: %s", event.group_id, event.text)
+        if decision.records:
+            self._pending.add(decision.records, now.wall_ms)
+            self._wake.set()
+        batch = self._pending.newest()
+        next_ms = self._shard.next_deadline_ms()
+        if self._wakes_at_ms is None or (next_ms is not None and next_ms < self._wakes_at_ms):
+            self._wake.set()
+        if batch is None:
+            self._answer(decision)
+            return Submitted(decision.response, None)
+        if decision.joins or decision.syncs:
+            batch.when_durable(lambda: self._answer(decision))
+        return Submitted(decision.response, batch.wait())
+
+    def _answer(self, decision: Decision[T]) -> None:
+        for joined in decision.joins:
+            join = self._joins.pop(joined.token, None)
+            if join is not None and not join.done():
+                join.set_result(joined.result)
+        for synced in decision.syncs:
+            sync = self._syncs.pop(synced.token, None)
+            if sync is not None and not sync.done():
+                sync.set_result(synced.result)
+
+    def _abandon(self) -> None:
+        """Send everyone who waits away: this memory is not to be relied on any more."""
+        error = KafkaError(ErrorCode.NOT_COORDINATOR)
+        self._pending.fail(error)
+        for join in self._joins.values():
+            if not join.done():
+                join.set_exception(error)
+        for sync in self._syncs.values():
+            if not sync.done():
+                sync.set_exception(error)
+        self._joins.clear()
+        self._syncs.clear()
+
+    def _check_active(self) -> None:
+        if self.state is ShardState.FAILED:
+            raise KafkaError(ErrorCode.NOT_COORDINATOR, "its log cannot be read")
+        if self.state is ShardState.LOADING or self._must_reload:
+            raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
