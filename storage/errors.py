@@ -37,5 +37,28 @@ class CommitRefusedError(StorageError):
     """The control plane refuses a commit as inconsistent with what it knows."""
 
 
+class ObjectNotPreparedError(CommitRefusedError):
+    """A commit names an object whose preparation has expired: upload it again under a new id.
+
+    Also tells that no earlier attempt of the same commit took effect, since a repetition of one
+    that did would have succeeded.
+    """
+
+
+class StreamClosedError(StorageError):
+    """This handle of the stream has been closed; definitely not appended."""
+
+
+class RecordTooLargeError(StorageError):
+    """The record can never fit into the WAL; definitely not appended."""
+
+
+class RecoveryError(StorageError):
+    """The WAL and the control plane contradict each other: refuse to start, lose nothing."""
+
+
 class EngineFailedError(StorageError):
-    """The engine can confirm nothing any more (WAL failed or shut down): outcome of open appends is unknown."""
+    """The engine confirms nothing any more (WAL failed or shut down).
+
+    The outcome of appends that were open is unknown.
+    """

@@ -1,4 +1,6 @@
-"""StreamRecordBatch: the unit that a stream is appended, cached, uploaded and read in, and its encoded form.
+"""StreamRecordBatch, the unit of append, cache, upload and read, and its encoded form.
+
+It is the body of a WAL record, and what data blocks of objects are made of.
 
 All integers are big-endian. The payload is opaque.
 
@@ -12,7 +14,8 @@ All integers are big-endian. The payload is opaque.
 | 29 | 4 | i32 | payload length | bytes that follow |
 | 33 | n |     | payload        | |
 
-There is no checksum here: a batch always lies inside something that has one (a WAL record, a data block).
+There is no checksum here: a batch always lies inside something that has one (a WAL record, a data
+block).
 
 Source: S3Stream's StreamRecordBatch.
 """
@@ -23,7 +26,7 @@ from typing import NamedTuple
 from storage.errors import CorruptObjectError
 
 MAGIC = 0x22
-_HEADER = struct.Struct(">BqqqiI")
+_HEADER = struct.Struct(">Bqqqii")
 HEADER_BYTES = _HEADER.size
 PAYLOAD_BYTES_MAX = 2**31 - 1
 COUNT_MAX = 2**31 - 1
@@ -32,13 +35,18 @@ assert HEADER_BYTES == 33
 
 
 class StreamRecordBatch(NamedTuple):
-    """Offsets `[base_offset, base_offset + count)` of a stream."""
+    """Offsets `[base_offset, end_offset)` of a stream."""
 
     stream_id: int
     epoch: int
     base_offset: int
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs
     payload: memoryview
+
+    @property
+    def end_offset(self) -> int:
+        """Offset behind the batch."""
+        return self.base_offset + self.count
 
 
 def encode_header(
@@ -68,6 +76,8 @@ def decode_batch(view: memoryview, position: int) -> tuple[StreamRecordBatch, in
         raise CorruptObjectError(f"batch header at {position} is cut off at {len(view)}")
     magic, stream_id, epoch, base_offset, count, length = _HEADER.unpack_from(view, position)
     end = body + length
-    if magic != MAGIC or count < 1 or end > len(view):
-        raise CorruptObjectError(f"no valid batch at {position}: magic {magic}, count {count}")
+    if magic != MAGIC or count < 1 or length < 0 or end > len(view):
+        raise CorruptObjectError(
+            f"no valid batch at {position}: magic {magic}, count {count}, length {length}"
+        )
     return StreamRecordBatch(stream_id, epoch, base_offset, count, view[body:end]), end

@@ -1,8 +1,8 @@
 """What a write-ahead log offers to the stream engine, whatever it is written on.
 
 `offset` is logical and grows for ever. A record's body is `header || payload`; it is copied once, at `append`,
-into an aligned block, and the view handed back stays valid (and keeps that block from being reused) for as long
-as somebody holds it.
+into an aligned block, and the view handed back stays valid (and keeps that block from being reused)
+for as long as somebody holds it.
 """
 
 from collections.abc import AsyncIterator
@@ -16,8 +16,8 @@ class Appended(NamedTuple):
 
     offset: int  # of the record's first byte
     end_offset: int  # exclusive; the record is durable once `on_confirmed` reports at least this
-    payload: memoryview  # the payload's copy inside the block
-    block_bytes: int  # memory that the block occupies: what a cache that keeps `payload` is charged for
+    payload: memoryview  # the copy; views of one buffer, and only those, have the same `obj`
+    block_bytes: int  # memory of that buffer: what a cache that keeps `payload` is charged for
 
 
 class RecoveredRecord(NamedTuple):
@@ -31,9 +31,9 @@ class RecoveredRecord(NamedTuple):
 class WriteAheadLog(Protocol):
     """A durable ring of records.
 
-    Order of use: `start`, `recover` (to its end), `reset`, then `append` and `trim`, then `shutdown`.
-    `on_confirmed(end_offset)` is called on the loop, in order, when everything below `end_offset` is durable;
-    `on_failed(error)` once, when the log can never confirm anything again.
+    Order of use: `start`, `recover` (to its end), `reset`, then `append` and `trim`, then
+    `shutdown`. `on_confirmed(end_offset)` is called on the loop, in order, when everything below
+    `end_offset` is durable; `on_failed(error)` once, when the log can never confirm anything again.
     """
 
     @property
@@ -85,5 +85,9 @@ class WriteAheadLog(Protocol):
         ...
 
     async def shutdown(self) -> None:
-        """Make every append durable, mark the shutdown graceful, release the device."""
+        """Make every append durable and release the device.
+
+        The shutdown is marked graceful if the ring is empty by then. Otherwise, or when the log
+        had failed, the next start recovers what is there.
+        """
         ...

@@ -1,0 +1,67 @@
+"""Who may append next, and whether there is room for it. Pure.
+
+First come, first served: while somebody waits, nobody else is admitted, however small, or a large
+append could wait for ever. Only the head of the queue is called, and the next one not before the
+head has left, so that everybody decides on the room that is really there.
+"""
+
+from collections import deque
+from collections.abc import Callable
+
+from storage.cache.log_cache import charge_max
+
+
+def log_cache_has_room(occupied_bytes: int, capacity_bytes: int, body_bytes: int) -> bool:
+    """Whether records of `body_bytes` fit; anything fits into an empty cache, or it never would.
+
+    Args:
+        occupied_bytes: charged for what is not uploaded, and reserved for what is on its way.
+        capacity_bytes: of LogCache.
+        body_bytes: size of the records.
+    """
+    return occupied_bytes == 0 or occupied_bytes + charge_max(body_bytes, 1) <= capacity_bytes
+
+
+class Waiter:
+    """One append that waits for room."""
+
+    __slots__ = ("body_bytes", "is_called")
+
+    def __init__(self, body_bytes: int) -> None:
+        self.body_bytes = body_bytes
+        self.is_called = False
+
+
+class AdmissionQueue:
+    """At most `waiting_max` waiters, in order of arrival."""
+
+    __slots__ = ("_waiting", "_waiting_max")
+
+    def __init__(self, waiting_max: int) -> None:
+        self._waiting: deque[Waiter] = deque()
+        self._waiting_max = waiting_max
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def join(self, body_bytes: int) -> Waiter | None:
+        """Queue up; None when the queue is full."""
+        if len(self._waiting) >= self._waiting_max:
+            return None
+        waiter = Waiter(body_bytes)
+        self._waiting.append(waiter)
+        return waiter
+
+    def leave(self, waiter: Waiter) -> None:
+        """Go away, admitted or not."""
+        self._waiting.remove(waiter)
+
+    def call_next(self, has_room: Callable[[int], bool]) -> Waiter | None:
+        """Call the head if there is room for it; None when nobody is to be told anything."""
+        if not self._waiting or self._waiting[0].is_called:
+            return None
+        head = self._waiting[0]
+        if not has_room(head.body_bytes):
+            return None
+        head.is_called = True
+        return head

@@ -1,0 +1,221 @@
+"""The path of an append: into the WAL, through its confirmation, to the acknowledgement.
+
+Confirmation goes in this order, always: records enter LogCache, the lease is asked, the stream's
+confirm offset moves, the appender is told. So whatever is acknowledged can be read at once, and
+nothing is acknowledged by a node that may have been replaced.
+
+Everything here is synchronous and runs on the loop: at high rates it is most of what the engine
+does, hence one pass per confirmation and no future per append.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from storage.cache.log_cache import LogCache
+from storage.errors import (
+    BackPressureError,
+    EngineFailedError,
+    FencedError,
+    RecordTooLargeError,
+    StorageError,
+)
+from storage.open_appends import AppendTarget, OnAck, OpenAppend, OpenAppends, group_by_buffer
+from storage.ports import Buffer, Lease
+from storage.record_batch import StreamRecordBatch, encode_header
+from storage.stats import AppendCounters
+from wal.errors import WalFailedError, WalOverCapacityError, WalRecordTooLargeError
+from wal.port import WriteAheadLog
+
+logger = logging.getLogger("headrace.storage.append")
+
+
+class AppendPath:
+    """Appends of all streams of one engine, in WAL order."""
+
+    __slots__ = (
+        "_cache",
+        "_clock_ms",
+        "_confirmed_wal_end",
+        "_lease",
+        "_on_failed",
+        "_on_progress",
+        "_open",
+        "_refusal",
+        "_waiters",
+        "counters",
+        "failure",
+        "wal",
+    )
+
+    wal: WriteAheadLog  # set by the engine: the WAL is made with callbacks of this object
+
+    def __init__(
+        self,
+        *,
+        cache: LogCache,
+        lease: Lease,
+        clock_ms: Callable[[], int],
+        on_progress: Callable[[], None],
+        on_failed: Callable[[StorageError], None],
+    ) -> None:
+        """Make a path that refuses appends until `admit` is called.
+
+        `on_progress` is called after records have entered LogCache and been acknowledged,
+        `on_failed` once, when nothing can be acknowledged any more.
+        """
+        self._cache = cache
+        self._lease = lease
+        self._clock_ms = clock_ms
+        self._on_progress = on_progress
+        self._on_failed = on_failed
+        self._open = OpenAppends()
+        self._confirmed_wal_end = -1
+        self._refusal: StorageError | None = EngineFailedError("the engine has not started")
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self.counters = AppendCounters()
+        self.failure: StorageError | None = None
+
+    @property
+    def open_appends(self) -> int:
+        """Appends that are neither acknowledged nor failed."""
+        return len(self._open)
+
+    @property
+    def reserved_bytes(self) -> int:
+        """Most that LogCache will be charged for the open appends."""
+        return self._open.reserved_bytes
+
+    @property
+    def confirmed_wal_end(self) -> int:
+        """WAL offset behind the newest record in LogCache; -1 when there was none yet."""
+        return self._confirmed_wal_end
+
+    def admit(self) -> None:
+        """Take appends from now on."""
+        self._refusal = None
+
+    def refuse(self, error: StorageError) -> None:
+        """Take no further appends; those that are open go on."""
+        if self._refusal is None:
+            self._refusal = error
+
+    def append(self, target: AppendTarget, payload: Buffer, count: int, on_ack: OnAck) -> int:
+        """Copy a batch into the WAL and return its base offset.
+
+        Raises:
+            BackPressureError: the WAL is full. Nothing has changed.
+            RecordTooLargeError: it never fits. Nothing has changed.
+            ValueError: `count` or the length does not fit the format. Nothing has changed.
+            EngineFailedError, FencedError: appends are over. Nothing has changed.
+        """
+        if self._refusal is not None:
+            raise type(self._refusal)(*self._refusal.args)
+        base_offset = target.next_offset
+        stream_id = target.stream_id
+        epoch = target.epoch
+        header = encode_header(stream_id, epoch, base_offset, count, len(payload))
+        try:
+            wal_offset, wal_end_offset, view, buffer_bytes = self.wal.append(header, payload)
+        except WalOverCapacityError as error:
+            raise BackPressureError("the WAL is full") from error
+        except WalRecordTooLargeError as error:
+            raise RecordTooLargeError(str(error)) from error
+        except WalFailedError as error:
+            raise EngineFailedError("the WAL has failed") from error
+        batch = StreamRecordBatch(stream_id, epoch, base_offset, count, view)
+        self._open.add(OpenAppend(wal_offset, wal_end_offset, batch, buffer_bytes, target, on_ack))
+        target.next_offset = base_offset + count
+        return base_offset
+
+    def on_confirmed(self, wal_end_offset: int) -> None:
+        """Acknowledge what has become durable; the WAL calls this, never from within `append`."""
+        if self.failure is not None:
+            return
+        confirmed = self._open.confirm(wal_end_offset)
+        if not confirmed:
+            return
+        now_ms = self._clock_ms()
+        for group in group_by_buffer(confirmed):
+            self._cache.put(group, now_ms)
+        self._confirmed_wal_end = confirmed[-1].wal_end_offset
+        if not self._lease.holds():
+            self._fail(FencedError("the lease does not hold"), confirmed)
+            return
+        self._acknowledge(confirmed)
+        if self._waiters:
+            self._wake()
+        self._on_progress()
+
+    def _acknowledge(self, confirmed: Sequence[OpenAppend]) -> None:
+        acknowledged = payload_bytes = 0
+        try:
+            for _, wal_end_offset, batch, _, target, on_ack in confirmed:
+                acknowledged += 1
+                payload_bytes += len(batch.payload)
+                target.confirm_offset = batch.base_offset + batch.count
+                target.confirmed_wal_end = wal_end_offset
+                on_ack(None)
+        except Exception as error:
+            # The appender's own state is in doubt: better to stop than to go on without it.
+            logger.exception("acknowledgement failed")
+            failure = EngineFailedError("an acknowledgement raised")
+            failure.__cause__ = error
+            self._fail(failure, confirmed[acknowledged:])
+        self.counters.confirmed_total += acknowledged
+        self.counters.confirmed_bytes_total += payload_bytes
+
+    def on_failed(self, error: Exception) -> None:
+        """Fail everything that is open; the WAL calls this when it can confirm nothing more."""
+        failure = EngineFailedError(f"the WAL has failed: {error}")
+        failure.__cause__ = error
+        self.fail(failure)
+
+    def fail(self, error: StorageError) -> None:
+        """Acknowledge nothing from now on; the outcome of open appends is unknown."""
+        if self.failure is None:
+            self._fail(error, ())
+
+    def end(self, error: StorageError) -> None:
+        """Acknowledge nothing from now on, as `fail`, but on purpose: nobody is notified."""
+        if self.failure is None:
+            self._abandon(error, ())
+
+    def _fail(self, error: StorageError, unacknowledged: Sequence[OpenAppend]) -> None:
+        self._abandon(error, unacknowledged)
+        self._on_failed(error)
+
+    def _abandon(self, error: StorageError, unacknowledged: Sequence[OpenAppend]) -> None:
+        self.failure = self._refusal = error
+        for append in (*unacknowledged, *self._open.abandon()):
+            try:
+                append.on_ack(error)
+            except Exception:
+                logger.exception("failure callback failed")
+        waiters, self._waiters = self._waiters, []
+        for _, waiter in waiters:
+            if not waiter.done():
+                waiter.set_exception(error)
+
+    async def confirmed(self) -> None:
+        """Wait until everything appended so far is acknowledged.
+
+        Raises:
+            EngineFailedError, FencedError: it never will be.
+        """
+        if self.failure is not None:
+            raise type(self.failure)(*self.failure.args)
+        wal_end_offset = self._open.wal_end_offset
+        if wal_end_offset < 0:
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append((wal_end_offset, waiter))
+        await waiter
+
+    def _wake(self) -> None:
+        confirmed = self._confirmed_wal_end
+        due = [waiter for wal_end, waiter in self._waiters if wal_end <= confirmed]
+        self._waiters = [each for each in self._waiters if each[0] > confirmed]
+        for waiter in due:
+            if not waiter.done():
+                waiter.set_result(None)

@@ -1,0 +1,113 @@
+"""Takes what survived in the WAL to the bucket, then empties the WAL.
+
+May die at any point and run again: what it committed is below the streams' ends by then, and what
+it only uploaded is never committed and expires.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from storage.errors import CorruptObjectError
+from storage.ports import StreamManager
+from storage.record_batch import decode_batch
+from storage.recovery_plan import RecoveryPlan, Verdict
+from storage.upload.commit import Committer
+from storage.upload.plan import plan_upload
+from storage.upload.retry import Retrying
+from wal.port import RecoveredRecord, WriteAheadLog
+
+logger = logging.getLogger("headrace.storage.recovery")
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryReport:
+    """What a start found in the WAL."""
+
+    records: int  # uploaded
+    bytes: int  # of their payloads
+    dropped: int  # for whatever reason; most often since they were committed already
+    streams: int  # of which records were uploaded
+    duration_ms: int
+    discontinuous: int = 0  # of the dropped: behind a record that was never acknowledged
+
+
+class Recovery:
+    """The recovery of one node's WAL."""
+
+    def __init__(
+        self,
+        *,
+        wal: WriteAheadLog,
+        streams: StreamManager,
+        committer: Committer,
+        retrying: Retrying,
+        clock_ms: Callable[[], int],
+        segment_bytes_max: int,
+        stream_split_bytes: int,
+    ) -> None:
+        self._wal = wal
+        self._streams = streams
+        self._committer = committer
+        self._retrying = retrying
+        self._clock_ms = clock_ms
+        self._segment_bytes_max = segment_bytes_max
+        self._stream_split_bytes = stream_split_bytes
+
+    async def run(self) -> RecoveryReport:
+        """Upload and commit what is in no object yet, then reset the WAL.
+
+        Raises:
+            RecoveryError: WAL and control plane contradict each other.
+            WalCorruptError, CorruptObjectError: what was acknowledged cannot be read.
+            CommitRefusedError, FencedError: the control plane has another owner for it.
+
+        Cancellation: safe; run it again.
+        """
+        begin_ms = self._clock_ms()
+        opening = await self._retrying.call(
+            "get opening streams", self._streams.get_opening_streams
+        )
+        plan = RecoveryPlan(opening, segment_bytes_max=self._segment_bytes_max)
+        async for record in self._wal.recover():
+            self._add(plan, record)
+            if plan.segment_is_full:
+                await self._upload(plan)
+        await self._upload(plan)
+        await self._wal.reset()
+        report = RecoveryReport(
+            records=plan.counts[Verdict.TAKE],
+            bytes=plan.taken_bytes,
+            dropped=sum(plan.counts.values()) - plan.counts[Verdict.TAKE],
+            streams=plan.recovered_streams,
+            duration_ms=self._clock_ms() - begin_ms,
+            discontinuous=plan.counts[Verdict.DISCONTINUOUS],
+        )
+        logger.info(
+            "WAL recovered",
+            extra={verdict.name.lower(): count for verdict, count in plan.counts.items()},
+        )
+        return report
+
+    def _add(self, plan: RecoveryPlan, record: RecoveredRecord) -> None:
+        batch, end = decode_batch(record.body, 0)
+        if end != len(record.body):
+            raise CorruptObjectError(f"WAL record at {record.offset} has bytes behind its batch")
+        if plan.add(batch) is Verdict.DISCONTINUOUS:
+            logger.warning(
+                "dropped an unacknowledged record",
+                extra={
+                    "stream_id": batch.stream_id,
+                    "base_offset": batch.base_offset,
+                    "wal_offset": record.offset,
+                },
+            )
+
+    async def _upload(self, plan: RecoveryPlan) -> None:
+        segment = plan.cut()
+        if segment is None:
+            return
+        upload = plan_upload(
+            segment.streams, segment.sizes_bytes, self._stream_split_bytes, plan.epochs
+        )
+        await self._committer.commit(upload, await self._committer.upload(upload))

@@ -1,0 +1,1 @@
+"""From an archived LogCache block to committed objects, in WAL order."""

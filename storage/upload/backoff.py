@@ -1,0 +1,23 @@
+"""How long to wait before the next attempt: exponential, capped, with jitter. Pure."""
+
+import random
+
+DELAY_MS_FIRST = 100
+DELAY_MS_MAX = 30_000
+_DOUBLINGS_MAX = 30  # far beyond the cap; keeps the power small
+
+
+class Backoff:
+    """Delays of one sequence of attempts that goes on until one succeeds."""
+
+    __slots__ = ("_attempt", "_rng")
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._attempt = 0
+
+    def next_delay_ms(self) -> float:
+        """Delay before the next attempt: between half of the current step and the whole of it."""
+        step = min(DELAY_MS_MAX, DELAY_MS_FIRST << min(self._attempt, _DOUBLINGS_MAX))
+        self._attempt += 1
+        return step / 2 + self._rng.random() * step / 2

@@ -1,0 +1,52 @@
+"""Makes uploaded objects part of their streams, however often that must be asked for."""
+
+from functools import partial
+
+from storage.errors import ObjectNotPreparedError
+from storage.ports import ObjectManager, StreamSetCommit
+from storage.stats import UploadCounters
+from storage.upload.object_upload import ObjectUpload, Uploaded
+from storage.upload.plan import UploadPlan
+from storage.upload.retry import Retrying
+
+
+class Committer:
+    """Takes plans to the bucket and into the control plane, whatever it takes."""
+
+    def __init__(
+        self,
+        uploads: ObjectUpload,
+        objects: ObjectManager,
+        retrying: Retrying,
+        counters: UploadCounters,
+    ) -> None:
+        self._uploads = uploads
+        self._objects = objects
+        self._retrying = retrying
+        self._counters = counters
+
+    async def upload(self, plan: UploadPlan) -> Uploaded:
+        """Put a plan's objects into the bucket."""
+        return await self._uploads.upload(plan)
+
+    async def commit(self, plan: UploadPlan, uploaded: Uploaded) -> StreamSetCommit:
+        """Commit; upload again first if the objects' preparation has or may have expired.
+
+        Raises:
+            CommitRefusedError: the control plane knows better; nothing can be done here.
+            FencedError: this node has been replaced.
+        """
+        while True:
+            # Waiting for older blocks can take longer than a preparation lives. This must be
+            # asked before the first attempt: later ones may repeat one that took effect.
+            if not self._uploads.may_have_expired(uploaded.prepared_ms):
+                commit = uploaded.commit
+                attempt = partial(self._objects.commit_stream_set_object, commit)
+                try:
+                    await self._retrying.call("commit objects", attempt)
+                except ObjectNotPreparedError:
+                    pass
+                else:
+                    return commit
+            self._counters.expired_total += 1
+            uploaded = await self._uploads.upload(plan)

@@ -1,0 +1,162 @@
+"""Carries out an upload plan: prepare ids, encode, put. The commit is the pipeline's."""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from config.node import StorageConfig
+from storage.objects.keys import object_key
+from storage.objects.writer import ObjectWriter, WrittenObject
+from storage.ports import NO_OBJECT_ID, ObjectManager, ObjectStore, StreamObject, StreamSetCommit
+from storage.record_batch import StreamRecordBatch
+from storage.stats import UploadCounters
+from storage.upload.plan import StreamSlice, UploadPlan
+from storage.upload.retry import Retrying
+
+# Encoding yields to the loop after either: about 1 ms of checksums, about 1 ms of headers.
+ENCODE_STEP_BYTES = 4 * 1024 * 1024
+ENCODE_STEP_RECORDS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """Objects that are in the bucket but not committed."""
+
+    commit: StreamSetCommit
+    prepared_ms: int  # when the oldest of their ids was asked for
+
+
+@dataclass(slots=True)
+class _Prepared:
+    object_id: int
+    prepared_ms: int
+
+
+class ObjectUpload:
+    """Uploads plans; at most `upload_concurrency` puts are under way at a time, over all plans."""
+
+    def __init__(
+        self,
+        config: StorageConfig,
+        *,
+        store: ObjectStore,
+        objects: ObjectManager,
+        cluster_id: str,
+        rng: random.Random,
+        clock_ms: Callable[[], int],
+        counters: UploadCounters,
+    ) -> None:
+        self._block_bytes_max = config.object_block_bytes
+        self._prepare_ttl_ms = config.object_prepare_ttl_ms
+        self._store = store
+        self._objects = objects
+        self._cluster_id = cluster_id
+        self._clock_ms = clock_ms
+        self._counters = counters
+        self._retrying = Retrying(rng, counters)
+        self._puts = asyncio.Semaphore(config.upload_concurrency)
+
+    def may_have_expired(self, prepared_ms: int) -> bool:
+        """Whether ids that were asked for then must not be relied on any more.
+
+        Half of the time to live is kept for the put or commit that is about to begin.
+        """
+        return 2 * (self._clock_ms() - prepared_ms) > self._prepare_ttl_ms
+
+    async def upload(self, plan: UploadPlan) -> Uploaded:
+        """Put every object of a plan into the bucket, retrying for as long as it takes.
+
+        Cancellation: objects may have been written; their preparation expires by itself.
+        """
+        first = await self._prepare(plan.object_count)
+        tasks: list[asyncio.Task[tuple[_Prepared, int]]] = []
+        async with asyncio.TaskGroup() as group:
+            for number, slices in enumerate(_objects_of(plan)):
+                prepared = _Prepared(first.object_id + number, first.prepared_ms)
+                tasks.append(group.create_task(self._upload_object(prepared, slices)))
+        written = [task.result() for task in tasks]
+        oldest_ms = min(prepared.prepared_ms for prepared, _ in written)
+        return Uploaded(_commit_of(plan, written), oldest_ms)
+
+    async def _prepare(self, count: int) -> _Prepared:
+        async def prepare() -> _Prepared:
+            asked_ms = self._clock_ms()
+            first_id = await self._objects.prepare_objects(count, self._prepare_ttl_ms)
+            return _Prepared(first_id, asked_ms)
+
+        return await self._retrying.call("prepare objects", prepare)
+
+    async def _upload_object(
+        self, prepared: _Prepared, slices: Sequence[StreamSlice]
+    ) -> tuple[_Prepared, int]:
+        async with self._puts:
+            written = await self._encode(slices)
+
+            async def put() -> None:
+                # An earlier attempt may yet arrive: under an id that nobody will commit it is
+                # garbage that expires, under the same id it is the same bytes.
+                if self.may_have_expired(prepared.prepared_ms):
+                    fresh = await self._prepare(1)
+                    prepared.object_id = fresh.object_id
+                    prepared.prepared_ms = fresh.prepared_ms
+                    self._counters.expired_total += 1
+                key = object_key(self._cluster_id, prepared.object_id)
+                await self._store.put(key, written.parts)
+
+            await self._retrying.call("put object", put)
+        return prepared, written.size_bytes
+
+    async def _encode(self, slices: Sequence[StreamSlice]) -> WrittenObject:
+        writer = ObjectWriter(self._block_bytes_max)
+        records = size_bytes = 0
+        for stream_slice in slices:
+            for step in _steps(stream_slice.batches):
+                writer.add(stream_slice.range.stream_id, step)
+                records += len(step)
+                size_bytes += sum([len(batch.payload) for batch in step])
+                if records >= ENCODE_STEP_RECORDS or size_bytes >= ENCODE_STEP_BYTES:
+                    records = size_bytes = 0
+                    await asyncio.sleep(0)
+        written = writer.finish()
+        covered = [(each.stream_id, each.start_offset, each.end_offset) for each in written.ranges]
+        planned = [
+            (each.range.stream_id, each.range.start_offset, each.range.end_offset)
+            for each in slices
+        ]
+        assert covered == planned, "the object must hold exactly what will be committed"
+        return written
+
+
+def _objects_of(plan: UploadPlan) -> list[Sequence[StreamSlice]]:
+    """The slices of each object; ids are given in this order."""
+    shared = [plan.stream_set] if plan.stream_set else []
+    return [*shared, *((each,) for each in plan.stream_objects)]
+
+
+def _commit_of(plan: UploadPlan, written: Sequence[tuple[_Prepared, int]]) -> StreamSetCommit:
+    set_id, set_bytes = NO_OBJECT_ID, 0
+    if plan.stream_set:
+        (prepared, set_bytes), *written = written
+        set_id = prepared.object_id
+    return StreamSetCommit(
+        object_id=set_id,
+        size_bytes=set_bytes,
+        ranges=[each.range for each in plan.stream_set],
+        stream_objects=[
+            StreamObject(prepared.object_id, size_bytes, each.range)
+            for each, (prepared, size_bytes) in zip(plan.stream_objects, written, strict=True)
+        ],
+    )
+
+
+def _steps(batches: Sequence[StreamRecordBatch]) -> Iterator[Sequence[StreamRecordBatch]]:
+    """Cut a stream's records where encoding may pause."""
+    begin = size_bytes = 0
+    for position, batch in enumerate(batches):
+        size_bytes += len(batch.payload)
+        if size_bytes >= ENCODE_STEP_BYTES or position - begin + 1 >= ENCODE_STEP_RECORDS:
+            yield batches[begin : position + 1]
+            begin, size_bytes = position + 1, 0
+    if begin < len(batches):
+        yield batches[begin:]

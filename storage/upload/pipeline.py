@@ -1,0 +1,184 @@
+"""Orders uploads: blocks go to the bucket side by side, but are committed one after the other.
+
+Only a committed block releases its stretch of the WAL and its memory. The order of commits is the
+order of the WAL, so that a trim never passes a record that is not in the bucket, and the ranges
+of a stream arrive at the control plane without gaps.
+
+A block is archived when it is full, when it is old, and when somebody waits for what it holds or
+for room. While one that was archived for a waiter is under way, further waiters gather behind it:
+a thousand streams that close together make a few objects, not a thousand.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from storage.cache.log_cache import CacheBlock, LogCache
+from storage.errors import EngineFailedError
+from storage.ports import NO_OBJECT_ID, StreamRange, StreamSetCommit
+from storage.stats import UploadCounters
+from storage.upload.commit import Committer
+from storage.upload.object_upload import Uploaded
+from storage.upload.plan import UploadPlan, plan_upload
+
+
+@dataclass(slots=True, eq=False)
+class _BlockUpload:
+    block: CacheBlock
+    plan: UploadPlan
+    was_awaited: bool  # archived before it was full or old
+    task: asyncio.Task[Uploaded] = field(init=False)
+
+
+class UploadPipeline:
+    """Uploads of one engine, oldest first. Its tasks are owned here and ended by `shutdown`."""
+
+    def __init__(
+        self,
+        *,
+        cache: LogCache,
+        committer: Committer,
+        counters: UploadCounters,
+        stream_split_bytes: int,
+        blocks_under_way_max: int,
+        on_committed: Callable[[Sequence[StreamRange], int], None],
+        on_failed: Callable[[BaseException], None],
+    ) -> None:
+        """Make an idle pipeline.
+
+        `blocks_under_way_max` bounds the blocks that are archived before they are full.
+        `on_committed` is called in WAL order with what is in the bucket now and the WAL offset
+        below which everything is; `on_failed` when uploading cannot go on: it calls `stop`.
+        """
+        self._cache = cache
+        self._committer = committer
+        self._counters = counters
+        self._stream_split_bytes = stream_split_bytes
+        self._blocks_under_way_max = blocks_under_way_max
+        self._on_committed = on_committed
+        self._on_failed = on_failed
+        self._under_way: deque[_BlockUpload] = deque()
+        self._commits: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[Uploaded] | asyncio.Task[None]] = set()
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self._awaited_wal_end = -1  # the newest that somebody waits for
+        self._archived_wal_end = -1
+        self._committed_wal_end = -1
+        self._stopped: Exception | None = None
+
+    @property
+    def under_way(self) -> int:
+        """Blocks that are archived and not committed."""
+        return len(self._under_way)
+
+    def pump(self) -> None:
+        """Archive and start what is due; called whenever that may have changed."""
+        if self._stopped is not None:
+            return
+        if self._cache.active_is_full:
+            self._start(was_awaited=False)
+        elif self._awaited_wal_end > self._archived_wal_end and not any(
+            upload.was_awaited for upload in self._under_way
+        ):
+            self._start(was_awaited=True)
+
+    def archive_aged(self) -> None:
+        """Archive the active block because of its age, unless many small ones are waiting."""
+        if self._stopped is None and len(self._under_way) < self._blocks_under_way_max:
+            self._start(was_awaited=False)
+
+    def relieve(self) -> None:
+        """Archive the active block because somebody needs its room."""
+        if self._stopped is None and not self._under_way:
+            self._start(was_awaited=True)
+
+    async def committed(self, wal_end_offset: int) -> None:
+        """Wait until everything below a WAL offset is in the bucket; hurry it up.
+
+        Raises:
+            FencedError: this node has been replaced.
+            EngineFailedError: uploading has ended.
+        """
+        if self._stopped is not None:
+            raise EngineFailedError("uploads have ended") from self._stopped
+        if wal_end_offset <= self._committed_wal_end:
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append((wal_end_offset, waiter))
+        self._awaited_wal_end = max(self._awaited_wal_end, wal_end_offset)
+        self.pump()
+        await waiter
+
+    def _start(self, *, was_awaited: bool) -> None:
+        block = self._cache.archive()
+        if block is None:
+            return
+        self._archived_wal_end = block.wal_end_offset
+        plan = plan_upload(block.streams, block.sizes_bytes, self._stream_split_bytes)
+        upload = _BlockUpload(block, plan, was_awaited)
+        upload.task = asyncio.create_task(self._committer.upload(plan))
+        self._own(upload.task)
+        self._under_way.append(upload)
+        if self._commits is None or self._commits.done():
+            self._commits = asyncio.create_task(self._commit_in_order())
+            self._own(self._commits)
+
+    def _own(self, task: asyncio.Task[Uploaded] | asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Uploaded] | asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._on_failed(error)
+
+    async def _commit_in_order(self) -> None:
+        while self._under_way:
+            upload = self._under_way[0]
+            # Not awaited as such: its failure is reported by its own end, which stops us too.
+            await asyncio.wait([upload.task])
+            if upload.task.cancelled() or upload.task.exception() is not None:
+                return
+            commit = await self._committer.commit(upload.plan, upload.task.result())
+            self._under_way.popleft()
+            self._finish(upload.block, commit)
+
+    def _finish(self, block: CacheBlock, commit: StreamSetCommit) -> None:
+        self._committed_wal_end = block.wal_end_offset
+        self._counters.blocks_total += 1
+        self._counters.objects_total += len(commit.stream_objects)
+        self._counters.objects_total += commit.object_id != NO_OBJECT_ID
+        self._counters.bytes_total += commit.size_bytes
+        self._counters.bytes_total += sum(each.size_bytes for each in commit.stream_objects)
+        self._cache.mark_committed(block)
+        ranges = [*commit.ranges, *(each.range for each in commit.stream_objects)]
+        self._on_committed(ranges, block.wal_end_offset)
+        self._wake()
+        self.pump()
+
+    def _wake(self) -> None:
+        committed = self._committed_wal_end
+        due = [waiter for wal_end, waiter in self._waiters if wal_end <= committed]
+        self._waiters = [each for each in self._waiters if each[0] > committed]
+        for waiter in due:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def stop(self, error: Exception) -> None:
+        """End all uploads now: what is not committed stays in the WAL. Waiters get `error`."""
+        if self._stopped is not None:
+            return
+        self._stopped = error
+        for task in self._tasks:
+            task.cancel()
+        waiters, self._waiters = self._waiters, []
+        for _, waiter in waiters:
+            if not waiter.done():
+                waiter.set_exception(error)
+
+    async def shutdown(self) -> None:
+        """Cancel what is under way and wait for its end."""
+        self.stop(EngineFailedError("uploads have ended"))
+        while self._tasks:
+            await asyncio.wait(self._tasks)

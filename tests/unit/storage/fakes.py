@@ -1,0 +1,618 @@
+"""What the stream engine's tests stand on: virtual time, a WAL, a control plane, a bucket.
+
+The fakes keep the promises of their ports, can be told to break the ones that real ones may break
+(lost replies, refusals, crashes), and write down what happened in which order.
+"""
+
+import asyncio
+import random
+import selectors
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from config.node import StorageConfig
+from storage.engine import StorageEngine
+from storage.errors import (
+    CommitRefusedError,
+    FencedError,
+    ObjectNotFoundError,
+    ObjectNotPreparedError,
+    ObjectStoreError,
+    RetriableStorageError,
+)
+from storage.object_store.memory import MemoryObjectStore
+from storage.objects.data_block import iterate_batches, verify_block
+from storage.objects.footer import FOOTER_BYTES, decode_footer
+from storage.objects.index_block import ObjectIndex
+from storage.objects.keys import object_key
+from storage.ports import (
+    NO_OBJECT_ID,
+    ObjectRange,
+    ObjectType,
+    StreamMetadata,
+    StreamObject,
+    StreamRange,
+    StreamSetCommit,
+)
+from storage.record_batch import StreamRecordBatch
+from storage.stream import Stream
+from wal.errors import WalFailedError, WalOverCapacityError
+from wal.port import Appended, Buffer, RecoveredRecord
+
+CLUSTER_ID = "test-cluster"
+WAL_RECORD_HEADER_BYTES = 24
+PAGE_BYTES = 4096
+
+T = TypeVar("T")
+
+
+class _JumpingSelector(selectors.SelectSelector):
+    """To wait is to move the loop's clock."""
+
+    loop: "VirtualTimeLoop"
+
+    def select(self, timeout: float | None = None) -> Any:
+        if timeout is None:
+            raise AssertionError("deadlock: nothing is runnable and no timer is pending")
+        self.loop.now_s += timeout
+        return super().select(0)
+
+
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
+    """An event loop on which timers cost nothing."""
+
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+        selector = _JumpingSelector()
+        selector.loop = self
+        super().__init__(selector)
+
+    def time(self) -> float:
+        return self.now_s
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a test's coroutine in virtual time."""
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        return runner.run(coroutine)
+
+
+async def settle() -> None:
+    """Let everything happen that needs no time."""
+    for _ in range(200):
+        await asyncio.sleep(0)
+
+
+@dataclass
+class Journal:
+    """Events of one scenario, in order."""
+
+    events: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def add(self, *event: Any) -> None:
+        self.events.append(event)
+
+    def of(self, *kinds: str) -> list[tuple[Any, ...]]:
+        return [event for event in self.events if event[0] in kinds]
+
+
+class FakeWal:
+    """A ring in memory. Records lie in shared buffers; each `confirm` begins a new one."""
+
+    def __init__(
+        self,
+        on_confirmed: Callable[[int], None],
+        on_failed: Callable[[Exception], None],
+        *,
+        journal: Journal | None = None,
+        capacity_bytes: int = 1 << 30,
+        buffer_bytes: int = 256 * 1024,
+        surviving: Sequence[RecoveredRecord] = (),
+        auto_confirm: bool = True,
+    ) -> None:
+        self.on_confirmed = on_confirmed
+        self.on_failed = on_failed
+        self.journal = journal or Journal()
+        self.capacity_bytes = capacity_bytes
+        self.auto_confirm = auto_confirm
+        self.surviving = list(surviving)
+        self.records: list[RecoveredRecord] = []
+        self.next_offset = max((record.end_offset for record in surviving), default=0)
+        self.confirmed_offset = 0
+        self.trim_offset = -1
+        self.trim_is_durable = True
+        self.is_reset = False
+        self.is_shut_down = False
+        self.failed: Exception | None = None
+        self.fail_recovery_after: int | None = None
+        self._buffer_bytes = buffer_bytes
+        self._buffer = memoryview(b"")
+        self._used = 0
+        self._confirmation: asyncio.Handle | None = None
+        self._freed = -1
+
+    @property
+    def used_bytes(self) -> int:
+        return max(0, self.next_offset - self._freed - 1)
+
+    async def start(self) -> None:
+        await asyncio.sleep(0)
+
+    async def recover(self) -> AsyncIterator[RecoveredRecord]:
+        for number, record in enumerate(self.surviving):
+            if number == self.fail_recovery_after:
+                raise Crash
+            await asyncio.sleep(0)
+            yield record
+
+    async def reset(self) -> None:
+        await asyncio.sleep(0)
+        self.journal.add("reset")
+        self.surviving = []
+        self.is_reset = True
+        self._freed = self.next_offset - 1
+
+    def room_for(self, body_bytes: int) -> bool:
+        size = WAL_RECORD_HEADER_BYTES + body_bytes
+        return self.used_bytes + size <= self.capacity_bytes
+
+    def append(self, header: Buffer, payload: Buffer) -> Appended:
+        if self.failed is not None or self.is_shut_down:
+            raise WalFailedError("failed")
+        body_bytes = len(header) + len(payload)
+        if not self.room_for(body_bytes):
+            raise WalOverCapacityError("full")
+        if self._used + body_bytes > len(self._buffer):
+            self._buffer = memoryview(bytearray(max(self._buffer_bytes, body_bytes)))
+            self._used = 0
+        begin = self._used
+        self._used += body_bytes
+        body = self._buffer[begin : self._used]
+        body[: len(header)] = header
+        body[len(header) :] = payload
+        offset = self.next_offset
+        self.next_offset += WAL_RECORD_HEADER_BYTES + body_bytes
+        self.records.append(RecoveredRecord(offset, self.next_offset, body))
+        if self.auto_confirm and self._confirmation is None:
+            self._confirmation = asyncio.get_running_loop().call_soon(self.confirm)
+        return Appended(offset, self.next_offset, body[len(header) :], len(self._buffer))
+
+    def confirm(self, end_offset: int | None = None) -> None:
+        """Make everything (or what lies below `end_offset`) durable and say so."""
+        self._confirmation = None
+        if self.failed is not None:
+            return
+        self.confirmed_offset = self.next_offset if end_offset is None else end_offset
+        self._buffer = memoryview(b"")
+        self._used = 0
+        self.on_confirmed(self.confirmed_offset)
+
+    def confirm_records(self, count: int) -> None:
+        """Confirm the next `count` records."""
+        ends = [r.end_offset for r in self.records if r.end_offset > self.confirmed_offset]
+        self.confirm(ends[count - 1])
+
+    def fail(self, error: Exception) -> None:
+        self.failed = error
+        self.on_failed(error)
+
+    def trim(self, offset: int) -> None:
+        assert offset > self.trim_offset, "trim offsets grow"
+        assert offset < self.confirmed_offset, "trimmed what is not durable"
+        self.journal.add("trim", offset)
+        self.trim_offset = offset
+        if self.trim_is_durable:
+            self.free_trimmed()
+
+    def free_trimmed(self) -> None:
+        """The trim becomes durable."""
+        self._freed = self.trim_offset
+
+    async def shutdown(self) -> None:
+        self.journal.add("wal shutdown")
+        self.is_shut_down = True
+
+    def after_crash(self, *, lost: Callable[[RecoveredRecord], bool] | None = None) -> Any:
+        """What recovery will find: what is not trimmed, without unconfirmed records if `lost`."""
+        return [
+            record
+            for record in (*self.surviving, *self.records)
+            if record.offset > self.trim_offset
+            and not (lost and record.end_offset > self.confirmed_offset and lost(record))
+        ]
+
+
+class Crash(BaseException):
+    """The process dies here."""
+
+
+@dataclass
+class FakeStream:
+    epoch: int = 0
+    start: int = 0
+    end: int = 0
+    is_open: bool = False
+
+
+class FakeControlPlane:
+    """StreamManager and ObjectManager, with the real one's rules about what may be committed."""
+
+    def __init__(self, journal: Journal | None = None) -> None:
+        self.journal = journal or Journal()
+        self.streams: dict[int, FakeStream] = {}
+        self.prepared: dict[int, float] = {}  # object id -> expires at (loop time)
+        self.committed: dict[int, StreamSetCommit] = {}
+        self.objects: list[tuple[int, ObjectType, int, StreamRange]] = []
+        self.next_object_id = 1
+        self.fenced = False
+        # Faults, one per call: raised instead of, or after, doing what was asked.
+        self.commit_faults: list[Exception | None] = []
+        self.commit_reply_faults: list[Exception | None] = []
+        self.prepare_faults: list[Exception | None] = []
+        self.close_faults: list[Exception | None] = []
+        self.trim_faults: list[Exception | None] = []
+        self.commit_gate: asyncio.Event | None = None
+
+    def _check(self, stream_id: int, epoch: int) -> FakeStream:
+        stream = self.streams[stream_id]
+        if self.fenced or epoch < stream.epoch:
+            raise FencedError("fenced")
+        return stream
+
+    async def open_stream(self, stream_id: int, epoch: int) -> StreamMetadata:
+        await asyncio.sleep(0)
+        stream = self.streams.setdefault(stream_id, FakeStream())
+        if self.fenced or epoch < stream.epoch:
+            raise FencedError("fenced")
+        stream.epoch = epoch
+        stream.is_open = True
+        self.journal.add("open", stream_id, epoch)
+        return StreamMetadata(stream_id, epoch, stream.start, stream.end)
+
+    async def close_stream(self, stream_id: int, epoch: int, end_offset: int) -> None:
+        await asyncio.sleep(0)
+        _raise_next(self.close_faults)
+        stream = self._check(stream_id, epoch)
+        assert stream.end == end_offset, "closed before its end was committed"
+        stream.is_open = False
+        self.journal.add("close", stream_id, end_offset)
+
+    async def trim_stream(self, stream_id: int, epoch: int, new_start_offset: int) -> None:
+        await asyncio.sleep(0)
+        _raise_next(self.trim_faults)
+        stream = self._check(stream_id, epoch)
+        assert new_start_offset <= stream.end, "trimmed beyond what is committed"
+        stream.start = max(stream.start, new_start_offset)
+
+    async def get_opening_streams(self) -> Sequence[StreamMetadata]:
+        await asyncio.sleep(0)
+        return [
+            StreamMetadata(stream_id, stream.epoch, stream.start, stream.end)
+            for stream_id, stream in sorted(self.streams.items())
+            if stream.is_open
+        ]
+
+    async def prepare_objects(self, count: int, ttl_ms: int) -> int:
+        await asyncio.sleep(0)
+        _raise_next(self.prepare_faults)
+        first = self.next_object_id
+        self.next_object_id += count
+        expires = asyncio.get_running_loop().time() + ttl_ms / 1000
+        self.prepared.update(dict.fromkeys(range(first, first + count), expires))
+        return first
+
+    async def commit_stream_set_object(self, commit: StreamSetCommit) -> None:
+        await asyncio.sleep(0)
+        if self.commit_gate is not None:
+            await self.commit_gate.wait()
+        _raise_next(self.commit_faults)
+        if self.fenced:
+            raise FencedError("fenced")
+        ids = [each.object_id for each in commit.stream_objects]
+        if commit.object_id != NO_OBJECT_ID:
+            ids.append(commit.object_id)
+        if self.committed.get(ids[0]) != commit:
+            self._apply(commit, ids)
+        _raise_next(self.commit_reply_faults)
+
+    def _apply(self, commit: StreamSetCommit, ids: Sequence[int]) -> None:
+        now = asyncio.get_running_loop().time()
+        for object_id in ids:
+            if self.prepared.get(object_id, 0) <= now:
+                raise ObjectNotPreparedError(f"object {object_id}")
+        ranges = [*commit.ranges, *(each.range for each in commit.stream_objects)]
+        for each in ranges:
+            stream = self._check(each.stream_id, each.epoch)
+            if each.start_offset != stream.end:
+                raise CommitRefusedError(f"{each} does not start at {stream.end}")
+        for each in ranges:
+            self.streams[each.stream_id].end = each.end_offset
+        for object_id in ids:
+            del self.prepared[object_id]
+            self.committed[object_id] = commit
+        self.objects += [
+            (commit.object_id, ObjectType.STREAM_SET, commit.size_bytes, each)
+            for each in commit.ranges
+        ]
+        self.objects += [
+            (each.object_id, ObjectType.STREAM, each.size_bytes, each.range)
+            for each in commit.stream_objects
+        ]
+        self.journal.add(
+            "commit", tuple((each.stream_id, each.start_offset, each.end_offset) for each in ranges)
+        )
+
+    async def compact_stream_object(
+        self, stream_object: StreamObject, source_object_ids: Sequence[int]
+    ) -> None:
+        raise NotImplementedError
+
+    def get_objects(
+        self, stream_id: int, start_offset: int, end_offset: int, limit: int
+    ) -> Sequence[ObjectRange]:
+        found = [
+            ObjectRange(object_id, kind, size, covered.start_offset, covered.end_offset)
+            for object_id, kind, size, covered in self.objects
+            if covered.stream_id == stream_id
+            and covered.start_offset < end_offset
+            and covered.end_offset > start_offset
+        ]
+        return sorted(found, key=lambda each: each.start_offset)[:limit]
+
+    def get_stream_set_objects(self) -> Sequence[tuple[int, int, Sequence[StreamRange]]]:
+        return []
+
+    def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]:
+        return []
+
+    def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
+        return []
+
+    async def forget_objects(self, object_ids: Sequence[int]) -> None:
+        await asyncio.sleep(0)
+
+
+def _raise_next(faults: list[Exception | None]) -> None:
+    if faults and (fault := faults.pop(0)) is not None:
+        raise fault
+
+
+class FakeStore(MemoryObjectStore):
+    """A bucket whose puts can fail before or after they take effect, or wait to be let through."""
+
+    def __init__(self, journal: Journal | None = None) -> None:
+        super().__init__()
+        self.journal = journal or Journal()
+        self.put_faults: list[Exception | None] = []
+        self.put_reply_faults: list[Exception | None] = []
+        self.is_down = False
+        self.held: dict[str, asyncio.Event] | None = None  # by key, once `hold` was called
+        self.puts_under_way = 0
+        self.puts_under_way_max = 0
+
+    def hold(self) -> None:
+        """Let puts wait for `release`."""
+        self.held = {}
+
+    def release(self, key: str) -> None:
+        assert self.held is not None
+        self.held[key].set()
+
+    def release_all(self) -> None:
+        held, self.held = self.held or {}, None
+        for event in held.values():
+            event.set()
+
+    async def put(self, key: str, parts: Sequence[bytes | memoryview]) -> None:
+        self.puts_under_way += 1
+        self.puts_under_way_max = max(self.puts_under_way, self.puts_under_way_max)
+        try:
+            await asyncio.sleep(0)
+            if self.held is not None:
+                event = self.held[key] = asyncio.Event()
+                await event.wait()
+            if self.is_down:
+                raise ObjectStoreError("503")
+            _raise_next(self.put_faults)
+            await super().put(key, parts)
+            self.journal.add("put", key)
+            _raise_next(self.put_reply_faults)
+        finally:
+            self.puts_under_way -= 1
+
+
+def read_object(content: bytes) -> list[StreamRecordBatch]:
+    """Decode every batch of an object."""
+    view = memoryview(content)
+    footer = decode_footer(view[-FOOTER_BYTES:], len(view))
+    index_view = view[footer.index_position : footer.index_position + footer.index_length]
+    batches: list[StreamRecordBatch] = []
+    for entry in ObjectIndex(index_view, footer.index_position):
+        block = view[entry.position : entry.position + entry.size]
+        batches += iterate_batches(verify_block(block)[1])
+    return batches
+
+
+class FakeBlocks:
+    """Reads committed data by decoding whole objects."""
+
+    def __init__(self, store: FakeStore, control: FakeControlPlane) -> None:
+        self._store = store
+        self._control = control
+        self.reads: list[tuple[int, int, int, int]] = []
+        self.faults: list[Exception | None] = []
+        self.before_read: Callable[[], None] | None = None
+
+    async def read(
+        self, stream_id: int, start: int, end: int, max_bytes: int
+    ) -> list[StreamRecordBatch]:
+        self.reads.append((stream_id, start, end, max_bytes))
+        await asyncio.sleep(0)
+        if self.before_read is not None:
+            self.before_read()
+        _raise_next(self.faults)
+        found: list[StreamRecordBatch] = []
+        size = 0
+        for each in self._control.get_objects(stream_id, start, end, 1000):
+            content = self._store.objects.get(object_key(CLUSTER_ID, each.object_id))
+            if content is None:
+                raise ObjectNotFoundError(str(each.object_id))
+            for batch in read_object(content):
+                if batch.stream_id != stream_id or batch.end_offset <= start:
+                    continue
+                if batch.base_offset >= end or (found and size + len(batch.payload) > max_bytes):
+                    return found
+                size += len(batch.payload)
+                found.append(batch)
+        if not found:
+            raise ObjectNotFoundError(f"nothing of stream {stream_id} at {start}")
+        return found
+
+
+class FakeLease:
+    def __init__(self) -> None:
+        self.is_held = True
+        self.asked = 0
+
+    def holds(self) -> bool:
+        self.asked += 1
+        return self.is_held
+
+
+class Acks:
+    """Collects what appends were told."""
+
+    def __init__(self) -> None:
+        self.results: list[tuple[Any, Exception | None]] = []
+
+    def callback(self, label: Any) -> Callable[[Exception | None], None]:
+        return lambda error: self.results.append((label, error))
+
+    @property
+    def acked(self) -> list[Any]:
+        return [label for label, error in self.results if error is None]
+
+    @property
+    def failed(self) -> dict[Any, Exception]:
+        return {label: error for label, error in self.results if error is not None}
+
+
+SMALL = StorageConfig(
+    log_cache_bytes=3 << 20,
+    upload_threshold_bytes=1 << 20,
+    stream_split_bytes=256 * 1024,
+    object_block_bytes=64 * 1024,
+)
+
+
+class Node:
+    """An engine on fakes; `restart` gives the next life on the same WAL, bucket and controller."""
+
+    def __init__(
+        self,
+        config: StorageConfig = SMALL,
+        *,
+        auto_confirm: bool = True,
+        wal_capacity_bytes: int = 1 << 30,
+        surviving: Sequence[RecoveredRecord] = (),
+        control: FakeControlPlane | None = None,
+        store: FakeStore | None = None,
+        shutdown_timeout_ms: int = 30_000,
+        seed: int = 1,
+        **changes: Any,
+    ) -> None:
+        self.journal = control.journal if control else Journal()
+        self.config = replace(config, **changes)
+        self.control = control or FakeControlPlane(self.journal)
+        self.store = store or FakeStore(self.journal)
+        self.lease = FakeLease()
+        self.blocks = FakeBlocks(self.store, self.control)
+        self.acks = Acks()
+
+        def make_wal(
+            on_confirmed: Callable[[int], None], on_failed: Callable[[Exception], None]
+        ) -> FakeWal:
+            self.wal = FakeWal(
+                on_confirmed,
+                on_failed,
+                journal=self.journal,
+                capacity_bytes=wal_capacity_bytes,
+                surviving=surviving,
+                auto_confirm=auto_confirm,
+            )
+            return self.wal
+
+        self.engine = StorageEngine(
+            self.config,
+            wal_factory=make_wal,
+            store=self.store,
+            streams=self.control,
+            objects=self.control,
+            lease=self.lease,
+            blocks=self.blocks,
+            rng=random.Random(seed),
+            cluster_id=CLUSTER_ID,
+            shutdown_timeout_ms=shutdown_timeout_ms,
+        )
+
+    async def start(self) -> "Node":
+        self.report = await self.engine.start()
+        return self
+
+    async def open(self, stream_id: int, epoch: int = 1) -> Stream:
+        return await self.engine.open_stream(stream_id, epoch)
+
+    def append(self, stream: Stream, size: int = 100, count: int = 1) -> bytes:
+        """Append a payload that tells where it belongs; its ack is labelled (stream, base)."""
+        base = stream.next_offset
+        payload = payload_of(stream.stream_id, base, size)
+        label = (stream.stream_id, base)
+        assert stream.append(payload, count, self.acks.callback(label)) == base
+        return payload
+
+    async def append_all(self, stream: Stream, sizes: Iterable[int]) -> None:
+        for size in sizes:
+            self.append(stream, size)
+        await settle()
+
+    def next_life(self, **options: Any) -> "Node":
+        """A new process on what the old one left."""
+        options.setdefault("surviving", self.wal.after_crash())
+        return Node(self.config, control=self.control, store=self.store, **options)
+
+    def objects_of(self, stream_id: int) -> list[StreamRecordBatch]:
+        """What is committed of a stream, in offset order, read back from the bucket."""
+        found: list[StreamRecordBatch] = []
+        for each in self.control.get_objects(stream_id, 0, 2**62, 10_000):
+            content = self.store.objects[object_key(CLUSTER_ID, each.object_id)]
+            found += [batch for batch in read_object(content) if batch.stream_id == stream_id]
+        return found
+
+
+def payload_of(stream_id: int, base: int, size: int) -> bytes:
+    """Bytes that no other record has."""
+    mark = f"{stream_id}:{base};".encode()
+    return (mark * (size // len(mark) + 1))[:size]
+
+
+def require_dense(batches: Sequence[StreamRecordBatch], start: int, end: int) -> None:
+    """Check that batches cover `[start, end)` without gap or repetition, with the right bytes."""
+    expected = start
+    for batch in batches:
+        assert batch.base_offset == expected, f"{batch.base_offset} where {expected} was to be"
+        assert bytes(batch.payload) == payload_of(
+            batch.stream_id, batch.base_offset, len(batch.payload)
+        )
+        expected = batch.end_offset
+    assert expected == end
+
+
+def batch_of(stream_id: int, base: int, size: int = 10, *, count: int = 1, epoch: int = 1) -> Any:
+    """A batch outside of any WAL buffer."""
+    payload = memoryview(payload_of(stream_id, base, size))
+    return StreamRecordBatch(stream_id, epoch, base, count, payload)
+
+
+class Retriable(RetriableStorageError):
+    """A failure that is expected to pass."""
