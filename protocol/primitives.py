@@ -101,12 +101,12 @@ def read_compact_string(data: memoryview, position: int) -> tuple[str | None, in
     return str(data[start:end], "utf-8"), end
 
 
-def read_topic_name(data: memoryview, position: int) -> tuple[str, int]:
-    """Like `read_compact_string`, where null is not allowed."""
-    name, position = read_compact_string(data, position)
-    if name is None:
-        raise ProtocolError("topic name is null")
-    return name, position
+def read_compact_non_null(data: memoryview, position: int) -> tuple[str, int]:
+    """Read a string as `read_compact_string` does, where null is a `ProtocolError` too."""
+    value, position = read_compact_string(data, position)
+    if value is None:
+        raise ProtocolError("string is null")
+    return value, position
 
 
 def check_array(count: int, bytes_left: int, element_bytes_min: int, elements_left: int) -> int:

@@ -53,8 +53,8 @@ from protocol.primitives import (
     encode_compact_string,
     encode_string,
     encode_uvarint,
+    read_compact_non_null,
     read_compact_string,
-    read_topic_name,
     read_uuid,
     read_uvarint,
     skip_tagged_fields,
@@ -213,7 +213,7 @@ def _decode_flexible(version: int, body: memoryview) -> tuple[ProduceRequest, in
             topic_id = read_uuid(body, position)
             position += UUID_BYTES
         else:
-            name, position = read_topic_name(body, position)
+            name, position = read_compact_non_null(body, position)
         count, position = read_uvarint(body, position)
         count -= 1
         elements_left = check_array(

@@ -35,8 +35,8 @@ from protocol.primitives import (
     UUID_BYTES,
     Reader,
     check_array,
+    read_compact_non_null,
     read_compact_string,
-    read_topic_name,
     read_uuid,
     read_uvarint,
     skip_tagged_fields,
@@ -253,7 +253,7 @@ def _decode_flexible(version: int, body: memoryview) -> tuple[FetchRequest, int]
         position = skip_tagged_fields(body, position)
         topics.append(FetchTopic(name, topic_id, partitions))
     forgotten, position = _flexible_forgotten(version, body, position, elements_left)
-    rack_id, position = read_topic_name(body, position)
+    rack_id, position = read_compact_non_null(body, position)
     request = FetchRequest._make((*head, topics, forgotten, rack_id, None))
     if body[position] == 0:
         return request, position + 1
@@ -268,7 +268,7 @@ def _compact_count(body: memoryview, position: int) -> tuple[int, int]:
 def _flexible_topic(version: int, body: memoryview, position: int) -> tuple[str, UUID | None, int]:
     if version >= TOPIC_IDS_SINCE:
         return "", read_uuid(body, position), position + UUID_BYTES
-    name, position = read_topic_name(body, position)
+    name, position = read_compact_non_null(body, position)
     return name, None, position
 
 
