@@ -29,6 +29,7 @@ from storage.objects.data_block import BLOCK_HEADER_BYTES, BLOCK_SIZE_MAX
 
 _ENTRY = struct.Struct(">qqiiqi")
 _STREAM_AND_START = struct.Struct(">qq")
+_POSITION = struct.Struct(">q")
 INDEX_ENTRY_BYTES = _ENTRY.size
 END_OFFSET_DELTA_MAX = 2**31 - 1
 
@@ -87,6 +88,11 @@ class ObjectIndex:
         return self._count
 
     @property
+    def data_bytes(self) -> int:
+        """Bytes of all data blocks."""
+        return self._data_bytes
+
+    @property
     def size_bytes(self) -> int:
         """Bytes of the encoded entries."""
         return len(self._view)
@@ -134,18 +140,46 @@ class ObjectIndex:
                 yield entry
             ordinal += 1
 
-    def of_stream(self, stream_id: int) -> Iterator[IndexEntry]:
-        """Yield, in order, all blocks of a stream."""
-        first = bisect_left(range(self._count), stream_id, key=self._stream)
-        for ordinal in range(first, self._count):
-            entry = self.entry(ordinal)
-            if entry.stream_id != stream_id:
-                return
-            yield entry
+    def extent_bytes(self, stream_id: int, start_offset: int, end_offset: int) -> int:
+        """Return the size of the blocks that hold all of `[start_offset, end_offset)` of a stream.
+
+        Two look-ups, however many blocks: those of a stream lie side by side.
+
+        Raises:
+            CorruptObjectError: there are no such blocks, or they do not begin and end there.
+        """
+        ordinals = range(self._count)
+        first = bisect_right(ordinals, (stream_id, start_offset), key=self._stream_and_start) - 1
+        last = bisect_left(ordinals, (stream_id, end_offset), key=self._stream_and_start) - 1
+        if 0 <= first <= last:
+            begin, end = self.entry(first), self.entry(last)
+            if begin.stream_id == stream_id and end.end_offset >= end_offset > start_offset:
+                return end.position + end.size - begin.position
+        raise CorruptObjectError(
+            f"the index lacks offsets {start_offset} to {end_offset} of stream {stream_id}"
+        )
+
+    def block_boundary(self, position: int, limit: int) -> int:
+        """Return the end of the last block that ends at or below `limit`, at least one block on.
+
+        Args:
+            position: of a block.
+            limit: a position in the object.
+        """
+        if limit >= self._data_bytes:
+            return self._data_bytes
+        ordinals = range(self._count)
+        ordinal = bisect_right(ordinals, limit, key=self._position) - 1
+        boundary = self._position(ordinal)
+        if boundary > position:
+            return boundary
+        following = bisect_right(ordinals, position, key=self._position)
+        return self._position(following) if following < self._count else self._data_bytes
 
     def _stream_and_start(self, ordinal: int) -> tuple[int, int]:
         stream_id, start = _STREAM_AND_START.unpack_from(self._view, ordinal * INDEX_ENTRY_BYTES)
         return stream_id, start
 
-    def _stream(self, ordinal: int) -> int:
-        return self._stream_and_start(ordinal)[0]
+    def _position(self, ordinal: int) -> int:
+        position: int = _POSITION.unpack_from(self._view, ordinal * INDEX_ENTRY_BYTES + 24)[0]
+        return position

@@ -1,0 +1,272 @@
+"""Compactor: rewrites this node's Stream Set Objects, and the Stream Objects of its streams, from time to time.
+
+What to do is decided by `storage.compaction.plan`, done by `storage.compaction.rewrite`, and takes
+effect by one atomic commit; whatever fails before leaves prepared objects that expire. An object
+that turns out to be damaged is left alone from then on and reported, so that it holds up nothing
+else.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from config.node import StorageConfig
+from storage.compaction.plan import (
+    GROUP_WIDTH_MIN,
+    GroupLimits,
+    Piece,
+    Run,
+    StreamSetObject,
+    choose_stream_objects,
+    choose_stream_set_objects,
+    live_bytes,
+    plan_runs,
+)
+from storage.compaction.rewrite import RewriteError, Rewriter
+from storage.compaction.source import DamagedSourceError, SourceObject
+from storage.errors import CorruptObjectError, RetriableStorageError, StorageError
+from storage.objects.index_block import ObjectIndex
+from storage.ports import (
+    ObjectManager,
+    ObjectRange,
+    ObjectStore,
+    StreamRange,
+    StreamSetCommit,
+)
+
+logger = logging.getLogger("headrace.storage.compaction")
+
+WINDOW_BYTES = 16 * 1024 * 1024
+SOURCES_MAX = 64
+GROUP_BYTES_MAX = 64 * 1024 * 1024 * 1024
+OBJECT_PARTS_MAX = 9_000  # S3 allows 10,000 per upload
+STREAM_OBJECT_BYTES_MAX = 256 * 1024 * 1024
+GROUPS_PER_ROUND_MAX = 100
+RECLAIM_CHECKS_PER_ROUND = 16
+RECLAIM_RANGES_PER_STEP = 256
+COMMIT_ATTEMPTS_MAX = 5
+COMMIT_DELAY_MS = 200  # doubled after each attempt, times a random number below one
+
+# (stream id, epoch) of the streams that this node has open.
+OpenStreams = Callable[[], Sequence[tuple[int, int]]]
+
+
+@dataclass(slots=True)
+class CompactionStatistics:
+    """Counted since the start."""
+
+    rounds: int = 0
+    groups: int = 0  # rewritten and committed
+    objects_in: int = 0
+    objects_out: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    failures: int = 0
+    damaged_objects: int = 0  # now left alone
+
+
+class Compactor:
+    """One per broker; `run` until cancelled."""
+
+    def __init__(
+        self,
+        config: StorageConfig,
+        store: ObjectStore,
+        objects: ObjectManager,
+        cluster_id: str,
+        *,
+        rng: random.Random,
+        open_streams: OpenStreams = tuple,
+    ) -> None:
+        self._config = config
+        self._store = store
+        self._objects = objects
+        self._cluster_id = cluster_id
+        self._rng = rng
+        self._open_streams = open_streams
+        self._damaged: set[int] = set()
+        self._reclaim_after = -1  # object ids up to here have been looked at in this lap
+        windows_bytes = config.compaction_memory_bytes // 2
+        sources = min(SOURCES_MAX, max(GROUP_WIDTH_MIN, windows_bytes // WINDOW_BYTES))
+        self._window_bytes = min(WINDOW_BYTES, windows_bytes // sources)
+        object_bytes_max = config.object_part_bytes * OBJECT_PARTS_MAX
+        self._set_limits = GroupLimits(
+            objects_max=sources, bytes_max=min(GROUP_BYTES_MAX, object_bytes_max)
+        )
+        self._stream_limits = GroupLimits(
+            objects_max=sources, bytes_max=min(STREAM_OBJECT_BYTES_MAX, object_bytes_max)
+        )
+        self.statistics = CompactionStatistics()
+
+    async def run(self) -> None:
+        """Compact, wait about the interval, and so on. Survives what bucket and control plane do."""
+        interval_s = self._config.stream_set_object_compaction_interval_ms / 1000
+        while True:
+            # Jitter keeps the brokers of a cluster from all doing it at the same time.
+            await asyncio.sleep(interval_s * (0.75 + self._rng.random() / 2))
+            await self.compact()
+
+    async def compact(self) -> None:
+        """Do everything that is worth doing now."""
+        self.statistics.rounds += 1
+        for _ in range(GROUPS_PER_ROUND_MAX):
+            if not await self._guarded(self._next_group()):
+                break
+        for found in self._next_to_reclaim():
+            await self._guarded(self._reclaim(found))
+        for stream_id, epoch in self._open_streams():
+            for _ in range(GROUPS_PER_ROUND_MAX):
+                if not await self._guarded(self._next_of_stream(stream_id, epoch)):
+                    break
+            await asyncio.sleep(0)
+
+    async def _guarded(self, step: Coroutine[None, None, bool]) -> bool:
+        """Await one step; tell whether there may be more to do of its kind."""
+        try:
+            return await step
+        except DamagedSourceError as error:
+            self.statistics.damaged_objects += 1
+            self._damaged.add(error.object_id)
+            logger.error("object left out of compaction", extra={"reason": str(error)})  # noqa: TRY400 - an event
+            return True
+        except (StorageError, TimeoutError, ConnectionError) as error:
+            self.statistics.failures += 1
+            logger.warning("compaction will try again later", extra={"reason": repr(error)})
+            return False
+
+    async def _next_group(self) -> bool:
+        group = choose_stream_set_objects(self._stream_set_objects(), self._set_limits)
+        if group:
+            await self._merge_stream_sets(group)
+        return bool(group)
+
+    def _stream_set_objects(self) -> list[StreamSetObject]:
+        return [
+            StreamSetObject(object_id, size_bytes, ranges)
+            for object_id, size_bytes, ranges in self._objects.get_stream_set_objects()
+            if object_id not in self._damaged
+        ]
+
+    async def _merge_stream_sets(self, group: Sequence[StreamSetObject]) -> None:
+        sources = await self._open([(found.object_id, found.size_bytes) for found in group])
+        runs = plan_runs(
+            [(found.ranges, source.index) for found, source in zip(group, sources, strict=True)],
+            self._config.stream_split_bytes,
+        )
+        object_ids = [found.object_id for found in group]
+        rewriter = await self._rewrite(sources, runs, object_ids)
+        commit = StreamSetCommit(
+            rewriter.object_id,
+            rewriter.size_bytes,
+            rewriter.ranges,
+            rewriter.stream_objects,
+            object_ids,
+        )
+        await self._commit(lambda: self._objects.commit_stream_set_object(commit))
+        self._count(sum(found.size_bytes for found in group), len(group), rewriter)
+
+    def _next_to_reclaim(self) -> list[StreamSetObject]:
+        """Take the next few Stream Set Objects, round and round."""
+        found = sorted(self._stream_set_objects())
+        pending = [item for item in found if item.object_id > self._reclaim_after]
+        chosen = (pending or found)[:RECLAIM_CHECKS_PER_ROUND]
+        if chosen:
+            self._reclaim_after = chosen[-1].object_id
+        return chosen
+
+    async def _reclaim(self, found: StreamSetObject) -> bool:
+        """Rewrite an object by itself if most of it is dead."""
+        (source,) = await self._open([(found.object_id, found.size_bytes)])
+        live = 0
+        ranges = iter(found.ranges)
+        while step := list(islice(ranges, RECLAIM_RANGES_PER_STEP)):
+            live += _live_bytes(found.object_id, step, source.index)
+            await asyncio.sleep(0)
+        if live * 2 <= source.index.data_bytes:
+            await self._merge_stream_sets([found])
+        return True
+
+    async def _next_of_stream(self, stream_id: int, epoch: int) -> bool:
+        found = [
+            item
+            for item in self._objects.get_stream_objects(stream_id)
+            if item.object_id not in self._damaged
+        ]
+        group = choose_stream_objects(found, self._stream_limits)
+        if group:
+            await self._merge_stream_objects(stream_id, epoch, group)
+        return bool(group)
+
+    async def _merge_stream_objects(
+        self, stream_id: int, epoch: int, group: Sequence[ObjectRange]
+    ) -> None:
+        """Read and rewrite; the outcome could as well be had by a copy within the bucket."""
+        sources = await self._open([(found.object_id, found.size_bytes) for found in group])
+        pieces = [
+            Piece(ordinal, StreamRange(stream_id, epoch, found.start_offset, found.end_offset))
+            for ordinal, found in enumerate(group)
+        ]
+        offsets = StreamRange(stream_id, epoch, group[0].start_offset, group[-1].end_offset)
+        size_bytes = sum(found.size_bytes for found in group)
+        run = Run(offsets, size_bytes, pieces, to_stream_object=True)
+        object_ids = [found.object_id for found in group]
+        rewriter = await self._rewrite(sources, iter((run,)), object_ids)
+        (merged,) = rewriter.stream_objects
+        await self._commit(lambda: self._objects.compact_stream_object(merged, object_ids))
+        self._count(size_bytes, len(group), rewriter)
+
+    async def _open(self, found: Sequence[tuple[int, int]]) -> list[SourceObject]:
+        sources = []
+        for object_id, size_bytes in found:
+            source = SourceObject(self._store, self._cluster_id, object_id, self._window_bytes)
+            await source.open(size_bytes)
+            sources.append(source)
+        return sources
+
+    async def _rewrite(
+        self, sources: Sequence[SourceObject], runs: Iterator[Run], object_ids: Sequence[int]
+    ) -> Rewriter:
+        rewriter = Rewriter(
+            self._store,
+            self._objects,
+            self._cluster_id,
+            sources,
+            block_bytes_max=self._config.object_block_bytes,
+            prepare_ttl_ms=self._config.object_prepare_ttl_ms,
+        )
+        try:
+            await rewriter.write(runs)
+        except (RewriteError, ValueError) as error:
+            # Which of them is to blame cannot be told: the others are compacted without all of these.
+            self._damaged.update(object_ids)
+            raise DamagedSourceError(object_ids[0], error) from error
+        return rewriter
+
+    async def _commit(self, commit: Callable[[], Awaitable[None]]) -> None:
+        """Commit, repeating what is answered by "maybe": a repetition of a success succeeds."""
+        for attempt in range(COMMIT_ATTEMPTS_MAX - 1):
+            try:
+                return await commit()
+            except (RetriableStorageError, TimeoutError, ConnectionError):
+                await asyncio.sleep(self._rng.random() * (COMMIT_DELAY_MS << attempt) / 1000)
+        return await commit()
+
+    def _count(self, bytes_in: int, objects_in: int, rewriter: Rewriter) -> None:
+        statistics = self.statistics
+        statistics.groups += 1
+        statistics.objects_in += objects_in
+        statistics.bytes_in += bytes_in
+        statistics.objects_out += len(rewriter.stream_objects) + bool(rewriter.ranges)
+        statistics.bytes_out += rewriter.size_bytes + sum(
+            found.size_bytes for found in rewriter.stream_objects
+        )
+
+
+def _live_bytes(object_id: int, ranges: Sequence[StreamRange], index: ObjectIndex) -> int:
+    try:
+        return live_bytes(ranges, index)
+    except CorruptObjectError as error:
+        raise DamagedSourceError(object_id, error) from error

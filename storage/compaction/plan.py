@@ -1,0 +1,189 @@
+"""Which objects to rewrite, and what becomes of each stream in them. Pure.
+
+Stream Set Objects are merged in tiers: a group is a run of objects, by the age of their data, of
+which none is larger than all newer ones of the group together. So each byte is rewritten a number
+of times that grows with the logarithm of what is stored, and without new writes it comes to an end,
+since every rewriting leaves fewer objects. The same rule merges the Stream Objects of one stream.
+
+In a group, the ranges of a stream that continue each other become a *run*. A stream with a run of
+`split_bytes` or more gets Stream Objects of its own, one per run; the rest is merged into one new
+Stream Set Object.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple, TypeVar
+
+from storage.objects.index_block import ObjectIndex
+from storage.ports import ObjectRange, StreamRange
+
+GROUP_WIDTH_MIN = 4  # fewer objects of a size are left alone
+SMALL_OBJECT_BYTES = 1024 * 1024  # up to here an object may join newer ones that are smaller still
+
+_T = TypeVar("_T")
+
+
+class StreamSetObject(NamedTuple):
+    """One of this node's Stream Set Objects."""
+
+    object_id: int
+    size_bytes: int
+    ranges: Sequence[StreamRange]  # live ones; others in the object are dropped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupLimits:
+    """How much is rewritten at a time."""
+
+    objects_max: int
+    bytes_max: int
+    width_min: int = GROUP_WIDTH_MIN
+
+
+class Piece(NamedTuple):
+    """A part of a run: offsets of a stream in one source."""
+
+    source: int  # ordinal in the group
+    range: StreamRange
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Contiguous offsets of a stream, from one or more sources."""
+
+    range: StreamRange  # its epoch is the highest of the pieces
+    size_bytes: int  # of the blocks
+    pieces: Sequence[Piece]
+    to_stream_object: bool
+
+
+def choose_stream_set_objects(
+    objects: Sequence[StreamSetObject], limits: GroupLimits
+) -> Sequence[StreamSetObject]:
+    """Choose what to merge next, or nothing.
+
+    Args:
+        objects: oldest data first.
+        limits: bounds of a group.
+    """
+    return _choose(objects, lambda found: found.size_bytes, limits)
+
+
+def choose_stream_objects(
+    objects: Sequence[ObjectRange], limits: GroupLimits
+) -> Sequence[ObjectRange]:
+    """Choose adjacent Stream Objects of one stream to merge next, or nothing.
+
+    Args:
+        objects: in offset order.
+        limits: bounds of a group; a merged object is no larger than `bytes_max`.
+    """
+    for adjacent in _contiguous(objects):
+        chosen = _choose(adjacent, lambda found: found.size_bytes, limits)
+        if chosen:
+            return chosen
+    return ()
+
+
+def live_bytes(ranges: Iterable[StreamRange], index: ObjectIndex) -> int:
+    """Return the size of the blocks of an object that hold these ranges.
+
+    Raises:
+        CorruptObjectError: the index lacks one of them.
+    """
+    return sum(
+        index.extent_bytes(found.stream_id, found.start_offset, found.end_offset)
+        for found in ranges
+    )
+
+
+def plan_runs(
+    sources: Sequence[tuple[Sequence[StreamRange], ObjectIndex]], split_bytes: int
+) -> Iterator[Run]:
+    """Yield what is to be written, in (stream id, offset) order.
+
+    Args:
+        sources: of each object of the group, the live ranges by (stream id, offset), and the index.
+        split_bytes: from here on a run makes its stream leave the Stream Set Object.
+
+    Raises:
+        CorruptObjectError: an index lacks a range that its object should hold.
+        ValueError: two sources hold the same offsets, or ranges are out of order.
+    """
+    merged = heapq.merge(
+        *(_pieces(ordinal, ranges) for ordinal, (ranges, _) in enumerate(sources)), key=_order
+    )
+    for _, of_stream in groupby(merged, key=lambda piece: piece.range.stream_id):
+        pieces = list(of_stream)
+        runs = [(run, _size(run, sources)) for run in _runs(pieces)]
+        split = any(size >= split_bytes for _, size in runs)
+        for run, size in runs:
+            yield Run(_spanned(run), size, run, split)
+
+
+def _choose(items: Sequence[_T], size_of: Callable[[_T], int], limits: GroupLimits) -> Sequence[_T]:
+    for end in range(len(items), limits.width_min - 1, -1):
+        start, total = end, 0
+        while start > 0 and end - start < limits.objects_max:
+            size = size_of(items[start - 1])
+            too_large = start < end and size > max(total, SMALL_OBJECT_BYTES)
+            if too_large or total + size > limits.bytes_max:
+                break
+            total += size
+            start -= 1
+        if end - start >= limits.width_min:
+            return items[start:end]
+    return ()
+
+
+def _pieces(source: int, ranges: Sequence[StreamRange]) -> Iterator[Piece]:
+    # Nothing is sorted or collected here: an object can hold tens of thousands of streams.
+    last = (-1, 0)
+    for found in ranges:
+        piece = Piece(source, found)
+        if _order(piece) < last:
+            raise ValueError(f"ranges of one object are out of order at {found}")
+        last = _order(piece)
+        yield piece
+
+
+def _order(piece: Piece) -> tuple[int, int]:
+    return piece.range.stream_id, piece.range.start_offset
+
+
+def _contiguous(objects: Sequence[ObjectRange]) -> Iterator[Sequence[ObjectRange]]:
+    begin = 0
+    for ordinal in range(1, len(objects) + 1):
+        if (
+            ordinal == len(objects)
+            or objects[ordinal].start_offset != objects[ordinal - 1].end_offset
+        ):
+            yield objects[begin:ordinal]
+            begin = ordinal
+
+
+def _runs(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+    run = [pieces[0]]
+    for piece in pieces[1:]:
+        end = run[-1].range.end_offset
+        if piece.range.start_offset < end:
+            raise ValueError(f"offsets below {end} are in two objects: {run[-1]}, {piece}")
+        if piece.range.start_offset > end:
+            yield run
+            run = []
+        run.append(piece)
+    yield run
+
+
+def _size(
+    run: Sequence[Piece], sources: Sequence[tuple[Sequence[StreamRange], ObjectIndex]]
+) -> int:
+    return sum(live_bytes((piece.range,), sources[piece.source][1]) for piece in run)
+
+
+def _spanned(run: Sequence[Piece]) -> StreamRange:
+    first, last = run[0].range, run[-1].range
+    epoch = max(piece.range.epoch for piece in run)
+    return StreamRange(first.stream_id, epoch, first.start_offset, last.end_offset)

@@ -1,0 +1,166 @@
+"""Writes the outputs of one group: reads sources window by window, streams the new objects out.
+
+Memory: one window per source, and of each output (a Stream Set Object, and at most one Stream
+Object at the same time) one chunk here and what the store has under way.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import aclosing
+
+from storage.compaction.plan import Run
+from storage.compaction.source import SourceObject
+from storage.objects.index_block import IndexEntry
+from storage.objects.keys import object_key
+from storage.objects.writer import ObjectWriter
+from storage.ports import (
+    NO_OBJECT_ID,
+    Buffer,
+    ObjectManager,
+    ObjectStore,
+    StreamObject,
+    StreamRange,
+)
+
+CHUNK_BYTES = 4 * 1024 * 1024
+PACE_BYTES = 1024 * 1024  # the loop gets its turn after this much work
+RUN_COST_BYTES = 32 * 1024  # what planning a run costs, as bytes copied
+
+
+class RewriteError(Exception):
+    """The output is not what was planned: the sources contradict the metadata."""
+
+
+class Rewriter:
+    """Rewrites one group of objects; used once."""
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        objects: ObjectManager,
+        cluster_id: str,
+        sources: Sequence[SourceObject],
+        *,
+        block_bytes_max: int,
+        prepare_ttl_ms: int,
+    ) -> None:
+        self._store = store
+        self._objects = objects
+        self._cluster_id = cluster_id
+        self._sources = sources
+        self._block_bytes_max = block_bytes_max
+        self._prepare_ttl_ms = prepare_ttl_ms
+        self._since_pause_bytes = 0
+        # The Stream Set Object, if any run goes there.
+        self.object_id = NO_OBJECT_ID
+        self.size_bytes = 0
+        self.ranges: list[StreamRange] = []
+        self.stream_objects: list[StreamObject] = []
+
+    async def write(self, runs: Iterator[Run]) -> None:
+        """Write every run to where it belongs, in one pass.
+
+        Raises:
+            DamagedSourceError, RewriteError, ValueError: the sources are not what the metadata say.
+            StorageError: bucket or control plane do not answer, or refuse.
+        """
+        set_runs = self._set_runs(runs)
+        first = await anext(set_runs, None)
+        if first is None:
+            return
+        # Only now it is known that there is going to be a Stream Set Object.
+        object_id = await self._prepare()
+        output = await self._write(object_id, _chained(first, set_runs))
+        self.object_id, self.size_bytes, self.ranges = object_id, output.size_bytes, output.planned
+
+    async def _set_runs(self, runs: Iterator[Run]) -> AsyncIterator[Run]:
+        """Yield the runs of the Stream Set Object; write the others on the way."""
+        for run in runs:
+            if run.to_stream_object:
+                await self._write_stream_object(run)
+            else:
+                await self._pace(RUN_COST_BYTES)
+                yield run
+
+    async def _write_stream_object(self, run: Run) -> None:
+        object_id = await self._prepare()
+        output = await self._write(object_id, _chained(run, None))
+        self.stream_objects.append(StreamObject(object_id, output.size_bytes, run.range))
+
+    async def _prepare(self) -> int:
+        return await self._objects.prepare_objects(1, self._prepare_ttl_ms)
+
+    async def _write(self, object_id: int, runs: AsyncIterator[Run]) -> "_Output":
+        output = _Output(self._block_bytes_max)
+        async with aclosing(self._chunks(output, runs)) as chunks:
+            await self._store.put_stream(object_key(self._cluster_id, object_id), chunks)
+        return output
+
+    async def _chunks(
+        self, output: "_Output", runs: AsyncIterator[Run]
+    ) -> AsyncGenerator[Sequence[Buffer], None]:
+        async for run in runs:
+            for piece in run.pieces:
+                offsets = piece.range
+                blocks = self._sources[piece.source].blocks(
+                    offsets.stream_id, offsets.start_offset, offsets.end_offset
+                )
+                async for entry, data in blocks:
+                    output.add(entry, offsets.epoch, data)
+                    await self._pace(len(data))
+                    if output.pending_bytes >= CHUNK_BYTES:
+                        yield output.drain()
+            output.planned.append(run.range)
+        yield output.finish()
+
+    async def _pace(self, work_bytes: int) -> None:
+        self._since_pause_bytes += work_bytes
+        if self._since_pause_bytes >= PACE_BYTES:
+            self._since_pause_bytes = 0
+            await asyncio.sleep(0)
+
+
+class _Output:
+    """One object being written."""
+
+    def __init__(self, block_bytes_max: int) -> None:
+        self._writer = ObjectWriter(block_bytes_max)
+        self.planned: list[StreamRange] = []
+        self.pending_bytes = 0  # added since `drain`
+        self.size_bytes = 0
+
+    def add(self, entry: IndexEntry, epoch: int, data: memoryview) -> None:
+        self._writer.add_block(entry, epoch, data)
+        self.pending_bytes += len(data)
+
+    def drain(self) -> Sequence[Buffer]:
+        self.pending_bytes = 0
+        # Joined, so that the windows of the sources need not live as long as the upload.
+        return (b"".join(self._writer.drain()),)
+
+    def finish(self) -> Sequence[Buffer]:
+        """Close the object.
+
+        Raises:
+            RewriteError: it does not hold exactly the planned offsets.
+        """
+        written = self._writer.finish()
+        if len(written.ranges) != len(self.planned):
+            raise RewriteError(f"{len(self.planned)} runs became {len(written.ranges)} ranges")
+        for planned, found in zip(self.planned, written.ranges, strict=True):
+            # The first block of a trimmed stream may begin earlier than its live range.
+            if (
+                found.stream_id != planned.stream_id
+                or found.start_offset > planned.start_offset
+                or found.end_offset != planned.end_offset
+            ):
+                raise RewriteError(f"planned {planned}, written {found}")
+        self.size_bytes = written.size_bytes
+        return written.parts
+
+
+async def _chained(first: Run, others: AsyncIterator[Run] | None) -> AsyncIterator[Run]:
+    yield first
+    if others is not None:
+        async for run in others:
+            yield run

@@ -1,0 +1,80 @@
+"""ObjectDeleter: removes destroyed objects from the bucket, then from the metadata.
+
+In this order: an object that is deleted twice harms nobody, one that is forgotten first would stay
+for ever.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from config.node import StorageConfig
+from storage.errors import StorageError
+from storage.objects.keys import object_key
+from storage.ports import ObjectManager, ObjectStore
+
+logger = logging.getLogger("headrace.storage.deletion")
+
+BATCH_OBJECTS_MAX = 1_000  # what one DeleteObjects request of S3 takes
+BATCHES_PER_ROUND_MAX = 20
+ROUNDS_PER_RETENTION = 10
+INTERVAL_MS_MIN = 1_000
+INTERVAL_MS_MAX = 60_000
+
+
+@dataclass(slots=True)
+class DeletionStatistics:
+    """Counted since the start."""
+
+    rounds: int = 0
+    deleted_objects: int = 0
+    failures: int = 0
+
+
+class ObjectDeleter:
+    """One per broker; `run` until cancelled."""
+
+    def __init__(
+        self,
+        config: StorageConfig,
+        store: ObjectStore,
+        objects: ObjectManager,
+        cluster_id: str,
+        *,
+        rng: random.Random,
+        wall_clock_ms: Callable[[], int],
+    ) -> None:
+        interval_ms = config.object_delete_retention_ms // ROUNDS_PER_RETENTION
+        self._interval_ms = min(INTERVAL_MS_MAX, max(INTERVAL_MS_MIN, interval_ms))
+        self._store = store
+        self._objects = objects
+        self._cluster_id = cluster_id
+        self._rng = rng
+        self._wall_clock_ms = wall_clock_ms
+        self.statistics = DeletionStatistics()
+
+    async def run(self) -> None:
+        """Delete, wait, and so on. Survives what bucket and control plane do."""
+        while True:
+            await asyncio.sleep(self._interval_ms * (0.75 + self._rng.random() / 2) / 1000)
+            await self.delete()
+
+    async def delete(self) -> None:
+        """Delete what may go now, up to a bound; the rest is for the next round."""
+        self.statistics.rounds += 1
+        try:
+            for _ in range(BATCHES_PER_ROUND_MAX):
+                found = self._objects.get_objects_to_delete(self._wall_clock_ms())
+                if not found:
+                    return
+                await self._delete(found[:BATCH_OBJECTS_MAX])
+        except (StorageError, TimeoutError, ConnectionError) as error:
+            self.statistics.failures += 1
+            logger.warning("deletion will try again later", extra={"reason": repr(error)})
+
+    async def _delete(self, object_ids: Sequence[int]) -> None:
+        await self._store.delete([object_key(self._cluster_id, it) for it in object_ids])
+        await self._objects.forget_objects(object_ids)
+        self.statistics.deleted_objects += len(object_ids)
