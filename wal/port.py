@@ -37,22 +37,33 @@ class WriteAheadLog(Protocol):
     """
 
     @property
-    def capacity_bytes(self) -> int: ...
+    def capacity_bytes(self) -> int:
+        """Size of the ring."""
+        ...
+
     @property
     def used_bytes(self) -> int:
         """Bytes between the durable trim offset and the next append."""
         ...
 
     @property
-    def next_offset(self) -> int: ...
+    def next_offset(self) -> int:
+        """Where the next append goes at the earliest."""
+        ...
+
     @property
-    def confirmed_offset(self) -> int: ...
+    def confirmed_offset(self) -> int:
+        """Everything below it is durable."""
+        ...
+
     @property
     def trim_offset(self) -> int:
         """Last offset that is released (inclusive); -1 when none is."""
         ...
 
-    async def start(self) -> None: ...
+    async def start(self) -> None:
+        """Open the device and check whose it is."""
+        ...
 
     def recover(self) -> AsyncIterator[RecoveredRecord]:
         """Yield the records that survived, in offset order; nothing after a graceful shutdown.

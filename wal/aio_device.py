@@ -1,0 +1,247 @@
+"""IO by Linux kernel AIO: no thread, so a busy event loop cannot starve it of the interpreter lock.
+
+Completions arrive on an eventfd that the loop watches, which works on asyncio and on uvloop. The
+system calls are made without releasing the interpreter lock: they take microseconds, getting the
+lock back may take longer.
+
+Source: io_setup(2), io_submit(2), io_getevents(2), linux/aio_abi.h.
+"""
+
+import asyncio
+import ctypes
+import errno
+import os
+import platform
+import struct
+import sys
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from wal.device import WriteDone, settle, short_io_error
+from wal.file_device import DeviceFile
+
+_CLOSE_TIMEOUT_S = 5.0
+_PREAD = 0
+_PWRITE = 1
+_FLAG_RESFD = 1
+# setup, destroy, getevents, submit
+_SYSCALLS = {"x86_64": (206, 207, 208, 209), "aarch64": (0, 1, 4, 2)}
+
+
+# struct iocb: data, key, rw_flags, opcode, priority, fd, buffer, size, offset, reserved, flags, eventfd
+_CONTROL_BLOCK = struct.Struct("<QIIHhIQQqQII")
+# struct io_event: data, control block, result, second result
+_EVENT = struct.Struct("<QQqq")
+
+
+class _Operation(NamedTuple):
+    """What is at the kernel or waits for a slot."""
+
+    opcode: int
+    position: int
+    data: memoryview
+    anchor: object  # keeps the address of `data` valid
+    address: int
+    done: WriteDone
+
+
+class AioUnavailableError(Exception):
+    """Kernel AIO is not there (another system, a sandbox, or its global limit is reached)."""
+
+
+class _Context:
+    """An AIO context: the four system calls."""
+
+    def __init__(self, depth: int) -> None:
+        numbers = _SYSCALLS.get(platform.machine())
+        if not sys.platform.startswith("linux") or numbers is None or sys.byteorder != "little":
+            msg = f"no kernel AIO on {sys.platform} {platform.machine()}"
+            raise AioUnavailableError(msg)
+        setup, self._destroy, self._getevents, self._submit = map(ctypes.c_long, numbers)
+        # PyDLL, unlike CDLL, keeps the interpreter lock during the call.
+        syscall = ctypes.PyDLL(None, use_errno=True).syscall
+        syscall.restype = ctypes.c_long
+        self._syscall: Callable[..., int] = syscall
+        self._id = ctypes.c_ulong(0)
+        self._one = ctypes.c_long(1)
+        self._depth = ctypes.c_long(depth)
+        if self._syscall(setup, ctypes.c_ulong(depth), ctypes.byref(self._id)) != 0:
+            msg = f"io_setup failed: {os.strerror(ctypes.get_errno())}"
+            raise AioUnavailableError(msg)
+        self._events = (ctypes.c_char * (_EVENT.size * depth))()
+        self._no_wait = (ctypes.c_long * 2)(0, 0)
+
+    def submit(self, control_blocks: "ctypes.Array[ctypes.c_void_p]") -> int:
+        """Submit the one operation that is pointed to; return 0 or an errno."""
+        count = self._syscall(self._submit, self._id, self._one, control_blocks)
+        return 0 if count == 1 else (ctypes.get_errno() or errno.EAGAIN)
+
+    def reap(self) -> list[tuple[int, int]]:
+        """Return (data, result) of what has completed, without waiting."""
+        count = self._syscall(
+            self._getevents,
+            self._id,
+            ctypes.c_long(0),
+            self._depth,
+            self._events,
+            ctypes.byref(self._no_wait),
+        )
+        return [
+            (data, result)
+            for data, _, result, _ in _EVENT.iter_unpack(
+                memoryview(self._events)[: max(count, 0) * _EVENT.size]
+            )
+        ]
+
+    def destroy(self) -> None:
+        """Give the context back; waits for what is under way."""
+        self._syscall(self._destroy, self._id)
+
+
+class AioDevice:
+    """A `BlockDevice` on kernel AIO.
+
+    At most `depth` operations are at the kernel; more wait in order. Their number is bounded by the
+    device's
+    users: the IO depth of the log, and one read.
+    """
+
+    io = "aio"
+
+    def __init__(self, file: DeviceFile, loop: asyncio.AbstractEventLoop, *, depth: int) -> None:
+        """Set up the context.
+
+        Raises:
+            AioUnavailableError: the kernel refuses.
+        """
+        self._file = file
+        self._loop = loop
+        self._context = _Context(depth)
+        self._control_blocks = [(ctypes.c_char * _CONTROL_BLOCK.size)() for _ in range(depth)]
+        self._pointers = [
+            (ctypes.c_void_p * 1)(ctypes.addressof(control_block))
+            for control_block in self._control_blocks
+        ]
+        self._free = list(range(depth))
+        self._operations: list[_Operation | None] = [None] * depth
+        self._waiting: deque[_Operation] = deque()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._eventfd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        loop.add_reader(self._eventfd, self._on_events)
+
+    @property
+    def path(self) -> str:
+        """Path of the file or device."""
+        return self._file.path
+
+    @property
+    def size_bytes(self) -> int:
+        """Current size."""
+        return self._file.size_bytes
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether IO bypasses the page cache."""
+        return self._file.is_direct
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a regular file."""
+        return self._file.is_file
+
+    def allocate(self, size_bytes: int) -> None:
+        """See `BlockDevice.allocate`."""
+        self._file.allocate(size_bytes)
+
+    def write(self, position: int, data: memoryview, done: WriteDone) -> None:
+        """See `BlockDevice.write`."""
+        self._start(_PWRITE, position, data, done)
+
+    async def read(self, position: int, into: memoryview) -> None:
+        """See `BlockDevice.read`."""
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._start(_PREAD, position, into, partial(settle, future))
+        await future
+
+    async def close(self) -> None:
+        """See `BlockDevice.close`."""
+        hangs = False
+        try:
+            async with asyncio.timeout(_CLOSE_TIMEOUT_S):
+                await self._idle.wait()
+        except TimeoutError:
+            hangs = True
+        self._loop.remove_reader(self._eventfd)
+        if not hangs:  # else this would wait in the kernel, and the kernel still needs the rest
+            self._context.destroy()
+            os.close(self._eventfd)
+            self._file.close()
+
+    def _start(self, opcode: int, position: int, data: memoryview, done: WriteDone) -> None:
+        anchor = ctypes.c_char.from_buffer(data)
+        operation = _Operation(opcode, position, data, anchor, ctypes.addressof(anchor), done)
+        self._idle.clear()
+        if self._free:
+            self._submit(operation)
+        else:
+            self._waiting.append(operation)
+
+    def _submit(self, operation: _Operation) -> None:
+        slot = self._free.pop()
+        _CONTROL_BLOCK.pack_into(
+            self._control_blocks[slot],
+            0,
+            slot,
+            0,
+            0,
+            operation.opcode,
+            0,
+            self._file.fd,
+            operation.address,
+            len(operation.data),
+            operation.position,
+            0,
+            _FLAG_RESFD,
+            self._eventfd,
+        )
+        self._operations[slot] = operation
+        failure = self._context.submit(self._pointers[slot])
+        if failure:
+            # `done` is never called before `write` has returned.
+            self._loop.call_soon(self._finish, slot, -failure)
+
+    def _on_events(self) -> None:
+        try:
+            os.eventfd_read(self._eventfd)
+        except BlockingIOError:
+            return
+        while results := deque(self._context.reap()):
+            try:
+                while results:
+                    self._finish(*results.popleft())
+            finally:  # one that raises must not swallow the others
+                for result in results:
+                    self._loop.call_soon(self._finish, *result)
+
+    def _finish(self, slot: int, result: int) -> None:
+        operation = self._operations[slot]
+        assert operation is not None, "completed twice"
+        self._operations[slot] = None
+        self._free.append(slot)
+        if self._waiting:
+            self._submit(self._waiting.popleft())
+        elif len(self._free) == len(self._operations):
+            self._idle.set()
+        operation.done(self._error_of(operation, result))
+
+    def _error_of(self, operation: _Operation, result: int) -> OSError | None:
+        size = len(operation.data)
+        if result == size:
+            return None
+        if result < 0:
+            return OSError(-result, os.strerror(-result), self.path)
+        what = "write" if operation.opcode == _PWRITE else "read"
+        return short_io_error(what, self.path, operation.position, size, result)

@@ -1,0 +1,90 @@
+"""One block while it is filled and written: the memory of one device write."""
+
+from wal.framing import (
+    BLOCK_HEADER_BYTES,
+    RECORD_HEADER_BYTES,
+    BlockHeader,
+    write_block_header,
+    write_record,
+)
+from wal.layout import PAGE_BYTES, align_up
+from wal.port import Appended, Buffer
+
+_ZEROS = bytes(PAGE_BYTES)
+
+
+class Block:
+    """Records on their way to the device, from the first append to their confirmation."""
+
+    __slots__ = (
+        "buffer_bytes",
+        "last_record_offset",
+        "limit",
+        "memory",
+        "offset",
+        "previous_end",
+        "records",
+        "used",
+        "written",
+    )
+
+    def __init__(
+        self, memory: memoryview, *, offset: int, previous_end: int, buffer_bytes: int
+    ) -> None:
+        self.memory = memory
+        self.offset = offset
+        self.previous_end = previous_end
+        self.buffer_bytes = buffer_bytes  # of the buffer that `memory` is a part of
+        self.limit = len(memory)
+        self.used = BLOCK_HEADER_BYTES
+        self.records = 0
+        self.last_record_offset = -1
+        self.written = False
+
+    @classmethod
+    def full(cls) -> "Block":
+        """Return a block that nothing fits into: what stands for `no block is open`."""
+        return cls(memoryview(b""), offset=0, previous_end=0, buffer_bytes=0)
+
+    def append(self, header: Buffer, payload: Buffer, seed: int) -> Appended:
+        """Add a record; the caller has made sure that it fits."""
+        at = self.used
+        offset = self.offset + at
+        copy = write_record(self.memory, at, header, payload, offset, seed)
+        size = RECORD_HEADER_BYTES + len(header) + len(payload)
+        self.used = at + size
+        self.records += 1
+        self.last_record_offset = offset
+        return Appended(offset, offset + size, copy, self.buffer_bytes)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that the block occupies in the ring: whole pages."""
+        return align_up(self.used)
+
+    @property
+    def end(self) -> int:
+        """Logical offset behind the block's last page."""
+        return self.offset + align_up(self.used)
+
+    def seal(self) -> None:
+        """Nothing more is added: cut the memory to what is written and zero its rest."""
+        size = align_up(self.used)
+        self.memory[self.used : size] = _ZEROS[: size - self.used]
+        self.memory = self.memory[:size]
+        self.limit = self.used
+
+    def stamp(self, *, life_id: int, confirmed_offset: int, superblock_sequence: int) -> None:
+        """Write the block header, at submission."""
+        write_block_header(
+            self.memory,
+            BlockHeader(
+                length=self.used,
+                life_id=life_id,
+                offset=self.offset,
+                previous_end=self.previous_end,
+                confirmed_offset=confirmed_offset,
+                superblock_sequence=superblock_sequence,
+                records=self.records,
+            ),
+        )

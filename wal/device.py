@@ -1,0 +1,85 @@
+"""The device port: what the log needs of a disk.
+
+Implementations: `wal.aio_device` and `wal.thread_device` on a `wal.file_device.DeviceFile`, and the
+simulated disk of the tests; all pass the same contract suite. Positions, lengths and addresses are
+multiples of `PAGE_BYTES`.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+# None when the write is durable, else why it is not known to be.
+WriteDone = Callable[[OSError | None], None]
+
+
+class BlockDevice(Protocol):
+    """An open device. Writes may complete in any order; none is ever repeated."""
+
+    @property
+    def path(self) -> str:
+        """Path of the file or device."""
+        ...
+
+    @property
+    def size_bytes(self) -> int:
+        """Current size."""
+        ...
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether IO bypasses the page cache. Writes are durable when done in either case."""
+        ...
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it can grow, and profits from being zeroed before it is used."""
+        ...
+
+    @property
+    def io(self) -> str:
+        """The way of IO, for people: "aio", "threads"."""
+        ...
+
+    def allocate(self, size_bytes: int) -> None:
+        """Make sure that the device has this size.
+
+        Raises:
+            WalDeviceError: it is smaller and cannot grow.
+        """
+        ...
+
+    def write(self, position: int, data: memoryview, done: WriteDone) -> None:
+        """Start a write; `done` is called once, on the loop and never before this returns.
+
+        `data` must not change until then; the device keeps it alive as long as the kernel may read
+        it. A short write is an error.
+        """
+        ...
+
+    async def read(self, position: int, into: memoryview) -> None:
+        """Fill `into`.
+
+        Raises:
+            OSError: the device failed, or ends before.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Wait a bounded time for what is under way, then release the device and its lock."""
+        ...
+
+
+def short_io_error(what: str, path: str, position: int, wanted: int, got: int) -> OSError:
+    """Return the error for an operation that the kernel ended early."""
+    return OSError(f"{what} of {wanted} bytes at position {position} of {path} ended after {got}")
+
+
+def settle(future: asyncio.Future[None], error: OSError | None) -> None:
+    """Complete `future` as a `WriteDone` would, if somebody still waits for it."""
+    if future.done():
+        return
+    if error is None:
+        future.set_result(None)
+    else:
+        future.set_exception(error)

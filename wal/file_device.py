@@ -1,0 +1,159 @@
+"""A block device or a regular file, opened for the log: flags, lock, size. No IO of its own.
+
+Writers hold an exclusive `flock` (and `O_EXCL` on a block device, which refuses a mounted one);
+readers hold nothing, so recovery by another node works beside an owner that hangs. Writes are
+`O_DSYNC` always: direct IO alone does not make them durable. Where the file system refuses
+`O_DIRECT`, IO goes through the page cache, and `is_direct` says so.
+"""
+
+import errno
+import fcntl
+import os
+import stat
+from pathlib import Path
+
+from wal.buffers import BufferPool
+from wal.errors import WalDeviceError, WalLockedError
+from wal.layout import PAGE_BYTES
+
+_BLKSSZGET = 0x1268  # logical sector size of a block device
+_FILE_MODE = 0o600
+
+
+class DeviceFile:
+    """An open file descriptor and what is known of it. Closing it releases the lock."""
+
+    def __init__(
+        self, path: str, fd: int, *, is_file: bool, is_direct: bool, writable: bool
+    ) -> None:
+        self.path = path
+        self.fd = fd
+        self.is_file = is_file
+        self.is_direct = is_direct
+        self.writable = writable
+
+    @property
+    def size_bytes(self) -> int:
+        """Current size; by seeking, since `st_size` of a block device is 0."""
+        return os.lseek(self.fd, 0, os.SEEK_END)
+
+    def allocate(self, size_bytes: int) -> None:
+        """Grow a file to `size_bytes` with its space reserved, durably; check the size of a device.
+
+        Raises:
+            WalDeviceError: a device, or the space left for a file, is too small.
+        """
+        present = self.size_bytes
+        if present >= size_bytes:
+            return
+        if not self.is_file:
+            msg = f"{self.path} has {present} bytes, less than the configured capacity of {size_bytes}"
+            raise WalDeviceError(msg)
+        try:
+            os.posix_fallocate(self.fd, 0, size_bytes)
+        except OSError as error:
+            msg = f"cannot allocate {size_bytes} bytes for {self.path}: {error.strerror}"
+            raise WalDeviceError(msg) from error
+        os.fsync(self.fd)
+
+    def close(self) -> None:
+        """Release the descriptor and, with it, the lock."""
+        os.close(self.fd)
+
+
+def open_file(path: str, *, writable: bool) -> DeviceFile:
+    """Open `path`; a writer creates a missing file (empty), never a missing device.
+
+    Raises:
+        WalLockedError: another writer has it open, or the device is mounted.
+        WalDeviceError: it is missing, neither file nor block device, or not accessible.
+    """
+    try:
+        is_file = _is_regular(path, writable=writable)
+        fd, is_direct = _open_descriptor(path, is_file=is_file, writable=writable)
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            msg = f"{path} is mounted or in use by another writer"
+            raise WalLockedError(msg) from error
+        msg = f"cannot open the WAL {path}: {error.strerror}"
+        raise WalDeviceError(msg) from error
+    file = DeviceFile(path, fd, is_file=is_file, is_direct=is_direct, writable=writable)
+    try:
+        if writable:
+            _lock(file)
+        _check_sector_size(file)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _is_regular(path: str, *, writable: bool) -> bool:
+    try:
+        mode = Path(path).stat().st_mode
+    except FileNotFoundError:
+        if not writable or Path(path).is_relative_to("/dev"):
+            raise
+        _create(Path(path))
+        return True
+    if stat.S_ISREG(mode) or stat.S_ISBLK(mode):
+        return stat.S_ISREG(mode)
+    msg = f"{path} is neither a regular file nor a block device"
+    raise WalDeviceError(msg)
+
+
+def _create(path: Path) -> None:
+    """Create an empty file so that its name survives a power cut."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, _FILE_MODE))
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _open_descriptor(path: str, *, is_file: bool, writable: bool) -> tuple[int, bool]:
+    flags = os.O_RDWR | os.O_DSYNC if writable else os.O_RDONLY
+    if writable and not is_file:
+        flags |= os.O_EXCL
+    try:
+        fd = os.open(path, flags | os.O_DIRECT)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        return os.open(path, flags), False
+    if _direct_read_works(fd):
+        return fd, True
+    os.close(fd)
+    return os.open(path, flags), False
+
+
+def _direct_read_works(fd: int) -> bool:
+    """Whether direct IO is really there: some file systems accept the flag and refuse the operation."""
+    page = BufferPool(idle_bytes_per_class=0).take(PAGE_BYTES)
+    try:
+        os.preadv(fd, [page], 0)
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            return False
+        raise
+    return True
+
+
+def _lock(file: DeviceFile) -> None:
+    try:
+        fcntl.flock(file.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        msg = f"another process writes to the WAL {file.path}"
+        raise WalLockedError(msg) from error
+
+
+def _check_sector_size(file: DeviceFile) -> None:
+    if file.is_file:
+        return
+    raw = fcntl.ioctl(file.fd, _BLKSSZGET, bytes(4))
+    sector_bytes = int.from_bytes(raw, "little")
+    if PAGE_BYTES % sector_bytes:
+        msg = f"{file.path} has sectors of {sector_bytes} bytes; at most {PAGE_BYTES} are supported"
+        raise WalDeviceError(msg)

@@ -1,0 +1,215 @@
+"""Where things lie on the device: alignment, ring arithmetic, and the superblock.
+
+The device begins with two superblock slots of 4096 bytes; the ring follows, up to the capacity. A
+superblock with sequence number n goes to slot n mod 2, so that a torn write can only lose the
+update that was under way: the valid copy with the highest sequence number wins, never a clock.
+Everything fits into the first 512 bytes, the unit that a device writes atomically; the rest of the
+slot is zero.
+
+Superblock, big-endian:
+
+    offset | bytes | type  | field
+    -------|-------|-------|---------------------------------------------------------------------------------
+         0 |     8 | bytes | magic, "HEADRACE"
+         8 |     4 | u32   | format version, 1
+        12 |     4 | u32   | shutdown type: 0 graceful (the ring is empty), 1 not
+        16 |     8 | u64   | sequence number of this write, from 1
+        24 |     8 | u64   | life id: random, renewed by format and reset; seeds the checksums in the ring
+        32 |     8 | u64   | capacity: bytes of the device in use, superblocks included
+        40 |     8 | i64   | trim offset: records that begin at or below it are released; -1 when none is
+        48 |     8 | u64   | head offset: block boundary where recovery begins; everything below it may be reused
+        56 |     8 | u64   | confirmed offset when this was written
+        64 |     8 | u64   | window: no block reaches further than this beyond the confirmed offset
+        72 |     8 | i64   | wall clock of this write, milliseconds since 1970 (informative)
+        80 |     4 | i32   | node id
+        84 |     4 | u32   | bytes of the cluster id in use
+        88 |     8 | i64   | node epoch
+        96 |    64 | bytes | cluster id, UTF-8, zero-padded
+       160 |     4 | u32   | CRC32C of bytes 0 to 159
+
+Source: "How to implement high performance WAL based on raw devices" (WALHeader), with a sequence
+number in place of its timestamp.
+"""
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+
+from crc32c import crc32c
+
+from wal.errors import WalDeviceError
+from wal.port import Buffer
+
+PAGE_BYTES = 4096  # unit of every position, length and memory address that reaches the device
+SUPERBLOCK_SLOTS = 2
+RING_POSITION = SUPERBLOCK_SLOTS * PAGE_BYTES
+RING_BYTES_MIN = 8 * PAGE_BYTES
+
+MAGIC = b"HEADRACE"
+FORMAT_VERSION = 1
+CLUSTER_ID_BYTES_MAX = 64
+
+_FIELDS = struct.Struct(">8sIIQQQqQQQqiIq64s")
+_CRC = struct.Struct(">I")
+_ENCODED_BYTES = _FIELDS.size + _CRC.size
+assert _FIELDS.size == 160
+
+
+def align_up(value: int) -> int:
+    """Round up to a whole page."""
+    return (value + PAGE_BYTES - 1) & -PAGE_BYTES
+
+
+def align_down(value: int) -> int:
+    """Round down to a whole page."""
+    return value & -PAGE_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """Arithmetic between logical offsets, which grow for ever, and positions on the device."""
+
+    size_bytes: int  # a multiple of PAGE_BYTES
+
+    @classmethod
+    def of_capacity(cls, capacity_bytes: int) -> "Ring":
+        """Return the ring of a device of which `capacity_bytes` are used, superblocks included.
+
+        Raises:
+            WalDeviceError: the capacity leaves no useful ring.
+        """
+        size = align_down(capacity_bytes) - RING_POSITION
+        if size < RING_BYTES_MIN:
+            msg = f"a WAL of {capacity_bytes} bytes is too small: at least {RING_POSITION + RING_BYTES_MIN} are needed"
+            raise WalDeviceError(msg)
+        return cls(size)
+
+    def position(self, offset: int) -> int:
+        """Return the position on the device of a logical offset."""
+        return RING_POSITION + offset % self.size_bytes
+
+    def distance_to_end(self, offset: int) -> int:
+        """Return the bytes from `offset` to the end of its lap; a whole lap at a lap's start."""
+        return self.size_bytes - offset % self.size_bytes
+
+
+class ShutdownType(IntEnum):
+    """How the last owner left."""
+
+    GRACEFUL = 0  # everything was released: nothing to scan
+    UNGRACEFUL = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Superblock:
+    """What the log knows about itself without reading the ring. Field meanings: the table above."""
+
+    sequence: int
+    life_id: int
+    capacity_bytes: int
+    trim_offset: int
+    head_offset: int
+    confirmed_offset: int
+    window_bytes: int
+    shutdown: ShutdownType
+    node_id: int
+    node_epoch: int
+    cluster_id: str
+    last_write_ms: int = 0
+
+    @property
+    def slot_position(self) -> int:
+        """Position on the device of the slot that this goes to."""
+        return (self.sequence % SUPERBLOCK_SLOTS) * PAGE_BYTES
+
+    @property
+    def ring(self) -> Ring:
+        """The ring behind it."""
+        return Ring.of_capacity(self.capacity_bytes)
+
+    def encode(self) -> bytes:
+        """Return one whole slot of PAGE_BYTES.
+
+        Raises:
+            WalDeviceError: the cluster id does not fit.
+        """
+        cluster_id = self.cluster_id.encode()
+        if len(cluster_id) > CLUSTER_ID_BYTES_MAX:
+            msg = f"the cluster id has {len(cluster_id)} bytes; a WAL holds at most {CLUSTER_ID_BYTES_MAX}"
+            raise WalDeviceError(msg)
+        fields = _FIELDS.pack(
+            MAGIC,
+            FORMAT_VERSION,
+            self.shutdown,
+            self.sequence,
+            self.life_id,
+            self.capacity_bytes,
+            self.trim_offset,
+            self.head_offset,
+            self.confirmed_offset,
+            self.window_bytes,
+            self.last_write_ms,
+            self.node_id,
+            len(cluster_id),
+            self.node_epoch,
+            cluster_id,
+        )
+        return (fields + _CRC.pack(crc32c(fields))).ljust(PAGE_BYTES, b"\0")
+
+
+def decode_superblock(slot: Buffer) -> Superblock | None:
+    """Read one slot; None when it holds no valid superblock.
+
+    Raises:
+        WalDeviceError: it is valid, but of a format that this version does not know.
+    """
+    if len(slot) < _ENCODED_BYTES:
+        return None
+    fields = bytes(slot[: _FIELDS.size])
+    (crc,) = _CRC.unpack_from(slot, _FIELDS.size)
+    if not fields.startswith(MAGIC) or crc32c(fields) != crc:
+        return None
+    values = _FIELDS.unpack(fields)
+    if values[1] != FORMAT_VERSION:
+        msg = f"this WAL has format version {values[1]}; this version of Headrace reads {FORMAT_VERSION}"
+        raise WalDeviceError(msg)
+    try:
+        superblock = Superblock(
+            sequence=values[3],
+            life_id=values[4],
+            capacity_bytes=values[5],
+            trim_offset=values[6],
+            head_offset=values[7],
+            confirmed_offset=values[8],
+            window_bytes=values[9],
+            shutdown=ShutdownType(values[2]),
+            node_id=values[11],
+            node_epoch=values[13],
+            cluster_id=values[14][: values[12]].decode(),
+            last_write_ms=values[10],
+        )
+    except ValueError:
+        return None
+    return superblock if _is_consistent(superblock) else None
+
+
+def _is_consistent(superblock: Superblock) -> bool:
+    """Whether the relations between fields hold that every writer keeps."""
+    return (
+        superblock.capacity_bytes >= RING_POSITION + RING_BYTES_MIN
+        and superblock.trim_offset >= -1
+        and superblock.head_offset % PAGE_BYTES == 0
+        and superblock.head_offset <= superblock.confirmed_offset
+        and superblock.trim_offset < superblock.confirmed_offset
+    )
+
+
+def newest_superblock(slots: Buffer) -> Superblock | None:
+    """Return the valid copy with the highest sequence number of both slots, read together; None when both are bad."""
+    copies = [
+        superblock
+        for start in range(0, RING_POSITION, PAGE_BYTES)
+        if (superblock := decode_superblock(slots[start : start + PAGE_BYTES])) is not None
+        and superblock.slot_position == start
+    ]
+    return max(copies, key=lambda superblock: superblock.sequence, default=None)

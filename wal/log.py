@@ -1,0 +1,323 @@
+"""Delta WAL: the life cycle of the log on one device.
+
+`start` opens and checks, `recover` scans, `reset` begins a new life, which a `RingWriter` drives;
+all on one event loop.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from enum import Enum
+
+from config.node import WalConfig
+from wal.budget import IoBudget
+from wal.buffers import BufferPool
+from wal.device import BlockDevice
+from wal.errors import WalError, WalFailedError, WalStateError
+from wal.group_commit import CommitLimits, GroupCommit
+from wal.layout import Ring, ShutdownType, Superblock, align_up
+from wal.open_device import DeviceOpener, open_device
+from wal.port import Appended, Buffer, RecoveredRecord
+from wal.recovery import Scan, ScanSummary
+from wal.ring_writer import RingWriter, WalClocks, WalListener
+from wal.scan import scan_ring
+from wal.submissions import Submissions, WriteStatistics
+from wal.superblock_store import SuperblockStore, WalIdentity, check_identity, load_superblock
+
+_IDLE_BYTES_PER_CLASS = 32 * 1024 * 1024
+
+
+class _State(Enum):
+    NEW = "not started"
+    STARTED = "started, not recovered"
+    RECOVERED = "recovered, not reset"
+    RUNNING = "running"
+    CLOSED = "shut down"
+
+
+def _ignore_room() -> None:
+    """Stand for a caller that does not wait for room."""
+
+
+class DeltaWal:
+    """A `WriteAheadLog` on a block device or file; see `wal.port` for its methods."""
+
+    def __init__(  # noqa: PLR0913 - what a composition root hands over, by name
+        self,
+        config: WalConfig,
+        *,
+        node_id: int,
+        node_epoch: int,
+        cluster_id: str,
+        rng: random.Random,
+        wall_clock_ms: Callable[[], int],
+        on_confirmed: Callable[[int], None],
+        on_failed: Callable[[WalError], None],
+        on_room: Callable[[], None] = _ignore_room,
+        opener: DeviceOpener = open_device,
+        monotonic_ns: Callable[[], int] = time.perf_counter_ns,
+    ) -> None:
+        """Nothing is opened before `start`.
+
+        Args:
+            config: where the ring lies and how it is written.
+            node_id: owner of the log; another's log is refused.
+            node_epoch: registration of the owner; the log of a newer one is refused.
+            cluster_id: likewise.
+            rng: source of life ids.
+            wall_clock_ms: for the informative time stamp of the superblock.
+            on_confirmed: called with the offset below which everything is durable.
+            on_failed: called once, when nothing will ever be confirmed again.
+            on_room: called when a trim has become durable and its space is free.
+            opener: how the device is opened.
+            monotonic_ns: paces writes and measures them; finer than the loop's own clock.
+        """
+        self._config = config
+        self._identity = WalIdentity(cluster_id, node_id, node_epoch)
+        self._rng = rng
+        self._clocks = WalClocks(wall_clock_ms, monotonic_ns)
+        self._listener = WalListener(on_confirmed, on_failed, on_room)
+        self._opener = opener
+        self._pool = BufferPool(idle_bytes_per_class=_IDLE_BYTES_PER_CLASS)
+        self._timeout_s = config.io_timeout_ms / 1000
+        self._state = _State.NEW
+        self._is_new = False  # formatted by this start
+        self._device: BlockDevice | None = None
+        self._submissions: Submissions | None = None
+        self._store: SuperblockStore | None = None
+        self._found: Superblock | None = None  # what recovery goes by
+        self._summary: ScanSummary | None = None
+        self._writer: RingWriter | None = None
+
+    @property
+    def superblock(self) -> Superblock:
+        """What the device says about the log; valid from `start`."""
+        found = self._found if self._writer is None else self._writer.superblock
+        assert found is not None, "start first"
+        return found
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Size of the ring; valid from `start`."""
+        return self.superblock.ring.size_bytes
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes between the durable trim offset and the next append."""
+        return 0 if self._writer is None else self._writer.commit.used_bytes
+
+    @property
+    def next_offset(self) -> int:
+        """Where the next append goes at the earliest."""
+        if self._writer is None:
+            return self.superblock.confirmed_offset
+        return self._writer.commit.next_offset
+
+    @property
+    def confirmed_offset(self) -> int:
+        """Everything below it is durable."""
+        if self._writer is None:
+            return self.superblock.confirmed_offset
+        return self._writer.commit.confirmed_offset
+
+    @property
+    def trim_offset(self) -> int:
+        """Last offset that is released (inclusive); -1 when none is."""
+        if self._writer is None:
+            return self.superblock.trim_offset
+        return self._writer.commit.trim_offset
+
+    @property
+    def device(self) -> BlockDevice:
+        """The device, for what is said about it; valid from `start` to `shutdown`."""
+        assert self._device is not None
+        return self._device
+
+    @property
+    def statistics(self) -> WriteStatistics:
+        """Counters of device writes since `start`."""
+        assert self._submissions is not None
+        return self._submissions.statistics
+
+    @property
+    def recovery_summary(self) -> ScanSummary:
+        """What `recover` met; valid once it has begun."""
+        assert self._summary is not None
+        return self._summary
+
+    async def start(self) -> None:
+        """Open the device, check whose it is, format it when it is blank.
+
+        Raises:
+            WalLockedError: another writer holds it.
+            WalIdentityError: it belongs to somebody else.
+            WalDeviceError: it cannot be used as configured.
+            WalCorruptError: it has no valid superblock.
+            OSError: it cannot be read or written.
+        """
+        self._require(_State.NEW)
+        Ring.of_capacity(self._config.capacity_bytes)  # refuses nonsense before anything is touched
+        self._device = device = self._opener(self._config, True)  # noqa: FBT003 - a DeviceOpener
+        try:
+            self._submissions = Submissions(
+                device,
+                timeout_ms=self._config.io_timeout_ms,
+                monotonic_ns=self._clocks.monotonic_ns,
+                on_timeout=self._on_timeout,
+            )
+            self._store = SuperblockStore(
+                self._submissions.write, self._pool, timeout_s=self._timeout_s
+            )
+            async with asyncio.timeout(self._timeout_s):
+                found = await load_superblock(device, self._pool)
+            if found is not None:
+                check_identity(found, self._identity, device.path)
+            device.allocate(self._config.capacity_bytes)
+            self._is_new = found is None
+            self._found = found or await self._store.write_both(self._blank_superblock())
+        except BaseException:
+            await self._release()
+            raise
+        self._state = _State.STARTED
+
+    async def recover(self) -> AsyncIterator[RecoveredRecord]:
+        """Yield what survived; see `wal.port`. Changes nothing, so it may be repeated.
+
+        Raises:
+            WalCorruptError: a record that was confirmed cannot be read.
+            OSError: the device cannot be read.
+        """
+        self._require(_State.STARTED, _State.RECOVERED)
+        self._state = _State.STARTED
+        scan = Scan(self.superblock, path=self.device.path)
+        self._summary = scan.summary
+        async for record in scan_ring(self.device, scan, self._pool, timeout_s=self._timeout_s):
+            yield record
+        self._state = _State.RECOVERED
+
+    async def reset(self) -> None:
+        """Begin a new life with an empty ring of the configured capacity; offsets go on growing.
+
+        Raises:
+            OSError: the device failed; the old life or the new one is on it.
+
+        Cancellation: the same.
+        """
+        self._require(_State.RECOVERED)
+        assert self._store is not None
+        assert self._submissions is not None
+        old = self.superblock
+        # Further than any offset that the old life can have handed out.
+        start_offset = old.head_offset + old.ring.size_bytes
+        fresh = replace(
+            self._blank_superblock(),
+            sequence=old.sequence + 1,
+            head_offset=start_offset,
+            confirmed_offset=start_offset,
+            trim_offset=start_offset - 1,
+            shutdown=ShutdownType.UNGRACEFUL,
+        )
+        assert fresh.life_id != old.life_id
+        self._found = await self._store.write_both(fresh)
+        self._writer = RingWriter(
+            self._found,
+            self._group_commit(self._found),
+            path=self.device.path,
+            submissions=self._submissions,
+            store=self._store,
+            listener=self._listener,
+            clocks=self._clocks,
+        )
+        self._state = _State.RUNNING
+        if self._is_new and self.device.is_file:
+            self._writer.zero_ahead()
+
+    def room_for(self, body_bytes: int) -> bool:
+        """Whether a record with this body can be appended now."""
+        return self._writer is not None and self._writer.commit.room_for(body_bytes)
+
+    def append(self, header: Buffer, payload: Buffer) -> Appended:
+        """Copy a record into the current block; see `wal.port`."""
+        if self._writer is None:
+            raise self._not_running()
+        return self._writer.append(header, payload)
+
+    def trim(self, offset: int) -> None:
+        """Release everything up to and including `offset`; see `wal.port`.
+
+        Raises:
+            ValueError: `offset` is not confirmed.
+            WalFailedError: the log has failed or is shut down.
+        """
+        if self._writer is None or self._state is _State.CLOSED:
+            raise self._not_running()
+        self._writer.trim(offset)
+
+    async def shutdown(self) -> None:
+        """Make every append durable, say so in the superblock, release the device.
+
+        Raises:
+            WalFailedError: the log failed before or meanwhile; the device is released all the same.
+        """
+        try:
+            if self._state is _State.RUNNING and self._writer is not None:
+                await self._writer.drain()
+        finally:
+            self._state = _State.CLOSED
+            await self._release()
+
+    async def _release(self) -> None:
+        if self._writer is not None:
+            self._writer.stop()
+        if self._submissions is not None:
+            self._submissions.stop()
+        if self._device is not None:
+            device, self._device = self._device, None
+            await device.close()
+
+    def _on_timeout(self, error: OSError) -> None:
+        if self._writer is not None:
+            self._writer.fail(error)
+
+    def _blank_superblock(self) -> Superblock:
+        config = self._config
+        ring = Ring.of_capacity(config.capacity_bytes)
+        return Superblock(
+            sequence=1,
+            life_id=self._rng.getrandbits(64),
+            capacity_bytes=config.capacity_bytes,
+            trim_offset=-1,
+            head_offset=0,
+            confirmed_offset=0,
+            window_bytes=min(config.window_bytes_initial, ring.size_bytes),
+            shutdown=ShutdownType.GRACEFUL,
+            node_id=self._identity.node_id,
+            node_epoch=self._identity.node_epoch,
+            cluster_id=self._identity.cluster_id,
+            last_write_ms=self._clocks.wall_ms(),
+        )
+
+    def _group_commit(self, superblock: Superblock) -> GroupCommit:
+        config = self._config
+        limits = CommitLimits(
+            block_bytes=align_up(config.block_bytes),
+            io_depth=config.io_depth,
+            window_bytes_max=config.window_bytes_max,
+            record_bytes_max=config.record_bytes_max,
+        )
+        budget = IoBudget(
+            iops_max=config.iops_max,
+            bandwidth_bytes_max=config.bandwidth_bytes_max,
+            now_ns=self._clocks.monotonic_ns(),
+        )
+        return GroupCommit(superblock, limits, take_buffer=self._pool.take, budget=budget)
+
+    def _require(self, *states: _State) -> None:
+        if self._state not in states:
+            raise self._not_running()
+
+    def _not_running(self) -> WalError:
+        message = f"the WAL {self._config.path} is {self._state.value}"
+        return (WalFailedError if self._state is _State.CLOSED else WalStateError)(message)

@@ -1,0 +1,51 @@
+"""Chooses the way of IO for a device."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from config.node import WalConfig
+from wal.aio_device import AioDevice, AioUnavailableError
+from wal.device import BlockDevice
+from wal.errors import WalDeviceError
+from wal.file_device import open_file
+from wal.thread_device import ThreadDevice
+
+# Beside the log's writes: a superblock, a page of zeros, reads.
+_DEPTH_BESIDE_WRITES = 4
+
+DeviceOpener = Callable[[WalConfig, bool], BlockDevice]  # (settings, writable)
+
+_logger = logging.getLogger("headrace.wal")
+
+
+def open_device(config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT001 - a DeviceOpener
+    """Open `config.path` on the running loop, by kernel AIO or threads as `config.io` says.
+
+    `auto` takes AIO where it works and is really asynchronous, which it is for direct IO only.
+
+    Raises:
+        WalDeviceError: the device cannot be opened, or not in the way that is asked for.
+    """
+    if config.io not in {"auto", "aio", "threads"}:
+        msg = f"unknown way of WAL IO {config.io!r}: use auto, aio or threads"
+        raise WalDeviceError(msg)
+    loop = asyncio.get_running_loop()
+    file = open_file(config.path, writable=writable)
+    try:
+        if not file.is_direct:
+            _logger.warning(
+                "%s does not support direct IO; writes go through the page cache", file.path
+            )
+        if config.io == "aio" or (config.io == "auto" and file.is_direct):
+            try:
+                return AioDevice(file, loop, depth=config.io_depth + _DEPTH_BESIDE_WRITES)
+            except AioUnavailableError as error:
+                if config.io == "aio":
+                    msg = f"kernel AIO was asked for and is not available: {error}"
+                    raise WalDeviceError(msg) from error
+                _logger.info("kernel AIO is not available (%s); using threads", error)
+        return ThreadDevice(file, loop, threads=config.io_threads)
+    except BaseException:
+        file.close()
+        raise

@@ -1,0 +1,80 @@
+"""Reads the log of a stopped or hung owner: recovery by another node, and tools. Never writes, takes no lock."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from config.node import WalConfig
+from wal.buffers import BufferPool
+from wal.device import BlockDevice
+from wal.errors import WalDeviceError
+from wal.layout import Superblock
+from wal.open_device import DeviceOpener, open_device
+from wal.port import RecoveredRecord
+from wal.recovery import Scan, ScanSummary
+from wal.scan import scan_ring
+from wal.superblock_store import load_superblock
+
+_IDLE_BYTES_PER_CLASS = 8 * 1024 * 1024
+
+
+class WalReader:
+    """A read-only view of a log. Whose log it is must be checked by the caller, from `superblock`."""
+
+    def __init__(self, config: WalConfig, *, opener: DeviceOpener = open_device) -> None:
+        self._config = config
+        self._opener = opener
+        self._pool = BufferPool(idle_bytes_per_class=_IDLE_BYTES_PER_CLASS)
+        self._device: BlockDevice | None = None
+        self._superblock: Superblock | None = None
+        self._summary: ScanSummary | None = None
+
+    async def open(self) -> None:
+        """Open the device and read the superblock.
+
+        Raises:
+            WalDeviceError: it cannot be opened, or is blank.
+            WalCorruptError: it has no valid superblock.
+            OSError: it cannot be read.
+        """
+        self._device = self._opener(self._config, False)  # noqa: FBT003 - a DeviceOpener
+        try:
+            async with asyncio.timeout(self._config.io_timeout_ms / 1000):
+                self._superblock = await load_superblock(self._device, self._pool)
+        finally:
+            if self._superblock is None:
+                await self.close()
+        if self._superblock is None:
+            msg = f"{self._config.path} is blank: no WAL was ever written to it"
+            raise WalDeviceError(msg)
+
+    @property
+    def superblock(self) -> Superblock:
+        """What the log says about itself and its owner; valid after `open`."""
+        assert self._superblock is not None
+        return self._superblock
+
+    @property
+    def summary(self) -> ScanSummary:
+        """What the last `recover` met, so far; valid after it has begun."""
+        assert self._summary is not None
+        return self._summary
+
+    async def recover(self) -> AsyncIterator[RecoveredRecord]:
+        """Yield the records that are there, in offset order.
+
+        Raises:
+            WalCorruptError: something acknowledged cannot be read; nothing yielded so far is wrong.
+            OSError: the device cannot be read.
+        """
+        assert self._device is not None
+        scan = Scan(self.superblock, path=self._config.path)
+        self._summary = scan.summary
+        timeout_s = self._config.io_timeout_ms / 1000
+        async for record in scan_ring(self._device, scan, self._pool, timeout_s=timeout_s):
+            yield record
+
+    async def close(self) -> None:
+        """Release the device."""
+        if self._device is not None:
+            device, self._device = self._device, None
+            await device.close()

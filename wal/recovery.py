@@ -1,0 +1,276 @@
+"""What a scan of the ring means: the decision table, and the walk that applies it.
+
+Sans-IO: `Scan` says what to read next and is fed with it. It begins at the head, where a block
+begins, and goes from block to block. A page where the next block should be and is not opens a
+*gap*; from there it goes page by page, as far as the window reaches, since writes complete out of
+order and what lies behind a gap may be durable.
+
+A gap or a damaged record is harmless only if nothing of it was ever acknowledged. That is known
+from the highest *confirmed offset* that the superblock or any block tells: what cannot be read
+below it is corruption. A block says where the block before it ended, so the unused rest of a lap is
+not taken for a gap.
+
+Source: "How to implement high performance WAL based on raw devices" (recovery); confirmed offsets,
+the link to the block before and the refusals are ours.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from wal.errors import WalCorruptError
+from wal.framing import (
+    BLOCK_HEADER_BYTES,
+    RECORD_HEADER_BYTES,
+    BlockHeader,
+    body_is_intact,
+    checksum_seed,
+    read_block_header,
+    read_record_header,
+)
+from wal.layout import PAGE_BYTES, ShutdownType, Superblock, align_up
+from wal.port import RecoveredRecord
+
+# Looked at beyond the window: no block can lie there unless the gap before it is damage.
+PROOF_BYTES = 4 * 1024 * 1024
+
+
+class Page(Enum):
+    """What a page is where a block may begin."""
+
+    BLOCK = "a block of this life at its place"
+    EARLIER_LAP = "a block of this life that this lap has not overwritten yet"
+    LATER_LAP = "a block of this life that only a newer superblock allows"
+    NEWER_SUPERBLOCK = "a block of this life that tells of a newer superblock than the newest found"
+    OTHER_LIFE = "a block from before the last reset"
+    NOTHING = "no block"
+
+
+class Verdict(Enum):
+    """What to do about a page."""
+
+    REPLAY = "read the block's records"
+    PROBE = "look at the next page"
+    STOP = "the log ends here"
+    REFUSE = "something acknowledged is lost"
+
+
+class Is(Enum):
+    """What a row of the table wants of a condition."""
+
+    YES = "yes"
+    NO = "no"
+    ANY = "any"
+
+    def accepts(self, *, actual: bool) -> bool:
+        """Whether the condition is met."""
+        return self is Is.ANY or actual is (self is Is.YES)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One row: it applies when the page is one of `pages` and each condition is met."""
+
+    name: str
+    pages: frozenset[Page]
+    loses_confirmed: Is  # a gap or damaged record lies below the highest confirmed offset
+    in_window: Is  # the block could have been written while the first gap was still open
+    in_scan: Is  # the page lies before the end of the search
+    verdict: Verdict
+
+
+_BLOCK = frozenset({Page.BLOCK})
+_STALE = frozenset({Page.NEWER_SUPERBLOCK})
+_LATER = frozenset({Page.LATER_LAP})
+_OTHER = frozenset({Page.EARLIER_LAP, Page.OTHER_LIFE, Page.NOTHING})
+_EVERY = frozenset(Page)
+
+CASES = (
+    #    name                          page     loses   window  scan    verdict
+    Case("next block", _BLOCK, Is.NO, Is.YES, Is.YES, Verdict.REPLAY),
+    Case("acknowledged data lost", _BLOCK, Is.YES, Is.ANY, Is.YES, Verdict.REFUSE),
+    Case("gap wider than the window", _BLOCK, Is.NO, Is.NO, Is.YES, Verdict.REFUSE),
+    Case("newest superblock lost", _STALE, Is.ANY, Is.ANY, Is.YES, Verdict.REFUSE),
+    Case("overwritten by a later lap", _LATER, Is.ANY, Is.ANY, Is.YES, Verdict.REFUSE),
+    Case("search", _OTHER, Is.ANY, Is.ANY, Is.YES, Verdict.PROBE),
+    Case("end of the log", _EVERY, Is.NO, Is.ANY, Is.NO, Verdict.STOP),
+    Case("acknowledged tail lost", _EVERY, Is.YES, Is.ANY, Is.NO, Verdict.REFUSE),
+)
+
+
+def decide(page: Page, *, loses_confirmed: bool, in_window: bool, in_scan: bool) -> Case:
+    """Return the one row that applies."""
+    for case in CASES:
+        if (
+            page in case.pages
+            and case.loses_confirmed.accepts(actual=loses_confirmed)
+            and case.in_window.accepts(actual=in_window)
+            and case.in_scan.accepts(actual=in_scan)
+        ):
+            return case
+    msg = f"no case for {page}"
+    raise AssertionError(msg)
+
+
+@dataclass(slots=True)
+class ScanSummary:
+    """What a scan met; for the log and for tools."""
+
+    records: int = 0  # handed out
+    blocks: int = 0
+    gaps: int = 0  # missing blocks and damaged records, none of which was acknowledged
+    earlier_lap_pages: int = 0
+    other_life_pages: int = 0
+    confirmed_offset: int = 0  # highest that anything told
+    end_offset: int = 0  # behind the last valid block
+
+
+class Scan:
+    """One walk over the ring of a log; over at once after a graceful shutdown."""
+
+    def __init__(self, superblock: Superblock, *, path: str) -> None:
+        self._superblock = superblock
+        self.ring = superblock.ring
+        self._seed = checksum_seed(superblock.life_id)
+        self._path = path
+        self._at = superblock.head_offset  # page that is looked at next
+        self._expected = superblock.head_offset  # where the next block should begin
+        self._first_gap: int | None = None
+        self._block_bytes_needed = PAGE_BYTES
+        self._held: list[
+            RecoveredRecord
+        ] = []  # behind a gap: not handed out before the verdict on it
+        # A graceful shutdown leaves an empty ring.
+        self._finished = superblock.shutdown is ShutdownType.GRACEFUL
+        self.summary = ScanSummary(
+            confirmed_offset=superblock.confirmed_offset, end_offset=superblock.head_offset
+        )
+
+    def wants(self) -> tuple[int, int] | None:
+        """Return the offset to be fed next and the least number of bytes; None when the scan is over.
+
+        More may be fed, as far as it is contiguous on the device.
+        """
+        return None if self._finished else (self._at, self._block_bytes_needed)
+
+    def feed(self, memory: memoryview) -> list[RecoveredRecord]:
+        """Take what lies at the offset wanted, in whole pages; return records in offset order.
+
+        Their bodies are views on `memory`.
+
+        Raises:
+            WalCorruptError: something that was acknowledged cannot be read.
+        """
+        assert len(memory) >= self._block_bytes_needed
+        assert len(memory) % PAGE_BYTES == 0
+        records: list[RecoveredRecord] = []
+        start = self._at
+        while not self._finished and (at := self._at - start) < len(memory):
+            header = read_block_header(memory, at)
+            page = self._classify(header)
+            if not self._apply(page, header):
+                continue
+            assert header is not None
+            size = align_up(header.length)
+            if at + size > len(memory):
+                self._block_bytes_needed = size
+                break
+            self._block_bytes_needed = PAGE_BYTES
+            if header.previous_end != self._expected:
+                self._note_gap(self._expected)
+            found = self._read_block(memory[at : at + header.length], header)
+            if self._first_gap is None:
+                records += found
+            else:
+                self._held += found
+        if self._finished:
+            records += self._held
+            self._held = []
+        self.summary.records += len(records)
+        return records
+
+    def _classify(self, header: BlockHeader | None) -> Page:
+        if header is None:
+            return Page.NOTHING
+        if header.life_id != self._superblock.life_id:
+            return Page.OTHER_LIFE
+        if header.offset != self._at:
+            return Page.LATER_LAP if header.offset > self._at else Page.EARLIER_LAP
+        if header.superblock_sequence > self._superblock.sequence:
+            return Page.NEWER_SUPERBLOCK
+        fits = (
+            BLOCK_HEADER_BYTES < header.length <= self.ring.distance_to_end(self._at)
+            and header.previous_end <= header.offset
+            and header.confirmed_offset <= header.previous_end
+        )
+        return Page.BLOCK if fits else Page.NOTHING
+
+    def _apply(self, page: Page, header: BlockHeader | None) -> bool:
+        """Decide about the page at `_at`; return whether it is a block to be read."""
+        summary = self.summary
+        in_window = True
+        lost_from = self._first_gap
+        if page is Page.BLOCK and header is not None:
+            summary.confirmed_offset = max(summary.confirmed_offset, header.confirmed_offset)
+            if header.previous_end != self._expected:
+                lost_from = self._gap_start()
+            if lost_from is not None:
+                end = header.offset + header.length
+                in_window = end <= lost_from + self._superblock.window_bytes
+        in_scan = self._at < self._scan_end()
+        if not in_scan and summary.confirmed_offset > self._expected:
+            lost_from = self._gap_start()
+        loses_confirmed = lost_from is not None and lost_from < summary.confirmed_offset
+        case = decide(page, loses_confirmed=loses_confirmed, in_window=in_window, in_scan=in_scan)
+        match case.verdict:
+            case Verdict.REPLAY:
+                return True
+            case Verdict.PROBE:
+                summary.earlier_lap_pages += page is Page.EARLIER_LAP
+                summary.other_life_pages += page is Page.OTHER_LIFE
+                self._at += PAGE_BYTES
+            case Verdict.STOP:
+                self._finished = True
+            case Verdict.REFUSE:
+                raise self._corrupt(case, self._at if lost_from is None else lost_from)
+        return False
+
+    def _read_block(self, memory: memoryview, header: BlockHeader) -> list[RecoveredRecord]:
+        """Return the intact records of a block and move behind it."""
+        records = []
+        at = BLOCK_HEADER_BYTES
+        while at < header.length:
+            offset = header.offset + at
+            record = read_record_header(memory, at, offset, self._seed)
+            end = at + RECORD_HEADER_BYTES + (record.length if record is not None else 0)
+            if record is None or end > header.length:
+                self._note_gap(offset)  # without its length, what follows in the block is lost too
+                break
+            body = memory[at + RECORD_HEADER_BYTES : end]
+            if not body_is_intact(body, record.body_crc, self._seed):
+                self._note_gap(offset)
+            elif offset > self._superblock.trim_offset:
+                records.append(RecoveredRecord(offset, header.offset + end, body))
+            at = end
+        self.summary.blocks += 1
+        self._at = self._expected = header.offset + align_up(header.length)
+        self.summary.end_offset = self._expected
+        return records
+
+    def _gap_start(self) -> int:
+        return self._expected if self._first_gap is None else self._first_gap
+
+    def _note_gap(self, offset: int) -> None:
+        self.summary.gaps += 1
+        if self._first_gap is None:
+            self._first_gap = offset
+
+    def _scan_end(self) -> int:
+        ring_end = self._superblock.head_offset + self.ring.size_bytes
+        return min(self._gap_start() + self._superblock.window_bytes + PROOF_BYTES, ring_end)
+
+    def _corrupt(self, case: Case, offset: int) -> WalCorruptError:
+        what = (
+            f"{case.name}; everything below offset {self.summary.confirmed_offset} was acknowledged, "
+            f"the superblock has sequence number {self._superblock.sequence}"
+        )
+        return WalCorruptError(self._path, what, offset=offset, position=self.ring.position(offset))

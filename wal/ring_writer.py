@@ -1,0 +1,264 @@
+"""Drives one life of the ring: performs what the cores decide, from `reset` to the end.
+
+Every rule is in `wal.group_commit` and `wal.superblock_updates`; here blocks and superblocks are
+submitted, completions fed back, confirmations passed on. Failing is final: after an error nothing
+is written or confirmed.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from wal.block import Block
+from wal.errors import WalError, WalFailedError
+from wal.group_commit import GroupCommit
+from wal.layout import Ring, ShutdownType, Superblock
+from wal.port import Appended, Buffer
+from wal.submissions import Submissions
+from wal.superblock_store import SuperblockStore
+from wal.superblock_updates import SuperblockUpdates
+from wal.zeroing import Zeroing
+
+# How long an idle log may leave untold on the device what was confirmed last.
+_REFRESH_DELAY_S = 1.0
+# Loop timers are not finer than this: uvloop rounds less to nothing.
+_WAKE_DELAY_S_MIN = 0.001
+
+_logger = logging.getLogger("headrace.wal")
+
+
+@dataclass(frozen=True, slots=True)
+class WalListener:
+    """Who is told, on the loop."""
+
+    on_confirmed: Callable[[int], None]  # everything below this offset is durable
+    on_failed: Callable[[WalError], None]  # once: nothing will be confirmed any more
+    on_room: Callable[[], None]  # space has become free
+
+
+@dataclass(frozen=True, slots=True)
+class WalClocks:
+    """The clocks of the driver."""
+
+    wall_ms: Callable[[], int]
+    monotonic_ns: Callable[[], int]  # finer than the loop's, which may tick in milliseconds
+
+
+class RingWriter:
+    """Appends, confirms and trims, on a superblock that says that the ring is empty."""
+
+    def __init__(
+        self,
+        superblock: Superblock,
+        commit: GroupCommit,
+        *,
+        path: str,
+        submissions: Submissions,
+        store: SuperblockStore,
+        listener: WalListener,
+        clocks: WalClocks,
+    ) -> None:
+        self._path = path
+        self._ring: Ring = superblock.ring
+        self.commit = commit
+        self._updates = SuperblockUpdates(superblock)
+        self._submissions = submissions
+        self._store = store
+        self._listener = listener
+        self._clocks = clocks
+        self._loop = asyncio.get_running_loop()
+        self._call_soon = self._loop.call_soon
+        self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
+        self._flush_due = False
+        self._quiet: asyncio.Future[None] | None = None
+        self._zeroing: Zeroing | None = None
+        self.failure: WalError | None = None
+
+    @property
+    def superblock(self) -> Superblock:
+        """What the device says about the log."""
+        return self._updates.durable
+
+    def append(self, header: Buffer, payload: Buffer) -> Appended:
+        """Copy a record into the current block; see `wal.port`."""
+        commit = self.commit
+        appended = commit.append(header, payload)
+        if commit.pending:
+            self._pump()  # a whole block: the device need not wait for the end of the loop's turn
+        elif not self._flush_due:
+            self._flush_due = True
+            self._call_soon(self._flush)
+        return appended
+
+    def trim(self, offset: int) -> None:
+        """Release records; see `wal.port`.
+
+        Raises:
+            ValueError: `offset` is not confirmed.
+            WalFailedError: the log has failed.
+        """
+        if self.failure is not None:
+            raise self.failure
+        head_offset = self.commit.trim(offset)
+        if head_offset is not None:
+            self._updates.want_trim(trim_offset=offset, head_offset=head_offset)
+            self._persist()
+
+    def zero_ahead(self) -> None:
+        """Zero the ring in the background; for a new file."""
+        self._zeroing = Zeroing(
+            self.commit,
+            self._submissions,
+            ring=self._ring,
+            start_offset=self.superblock.head_offset,
+            monotonic_ns=self._clocks.monotonic_ns,
+            on_step=self._on_zeroed,
+        )
+        self._zeroing.start()
+
+    async def drain(self) -> None:
+        """Refuse appends, wait until what was appended and trimmed is durable, say good-bye.
+
+        The shutdown counts as graceful only if everything was released: what is left in the ring
+        must be found again. Both superblocks are written, so that damage to one brings nothing
+        back.
+
+        Raises:
+            WalFailedError: the log failed, before or meanwhile.
+        """
+        commit = self.commit
+        commit.refuse(WalFailedError(f"the WAL {self._path} is shut down"))
+        if self.failure is not None:
+            raise self.failure
+        if self._zeroing is not None:
+            self._zeroing.stop()
+        self._quiet = self._loop.create_future()
+        self._pump()
+        self._settle()
+        await self._quiet
+        self.stop()
+        durable = self._updates.durable
+        last = replace(
+            durable,
+            sequence=durable.sequence + 1,
+            confirmed_offset=commit.confirmed_offset,
+            shutdown=ShutdownType.UNGRACEFUL if commit.used_bytes else ShutdownType.GRACEFUL,
+            last_write_ms=self._clocks.wall_ms(),
+        )
+        try:
+            await self._store.write_both(last)
+        except OSError as error:
+            raise self.fail(error) from error
+
+    def stop(self) -> None:
+        """Start nothing more by timer."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        if self._zeroing is not None:
+            self._zeroing.stop()
+
+    def fail(self, error: OSError) -> WalError:
+        """Confirm nothing more: what the device holds is unknown, so nothing is tried again."""
+        if self.failure is not None:
+            return self.failure
+        self.failure = WalFailedError(f"the WAL {self._path} failed: {error}")
+        self.failure.__cause__ = error
+        _logger.critical("%s; nothing is confirmed any more", self.failure)
+        self.stop()
+        self.commit.halt(self.failure)
+        if self._quiet is not None and not self._quiet.done():
+            self._quiet.set_exception(self.failure)
+        self._listener.on_failed(self.failure)
+        return self.failure
+
+    def _flush(self) -> None:
+        self._flush_due = False
+        self._pump()
+
+    def _pump(self) -> None:
+        """Submit every block that may go, and what the superblock must say."""
+        commit = self.commit
+        now_ns = self._clocks.monotonic_ns()
+        while (block := commit.next_write(now_ns)) is not None:
+            position = self._ring.position(block.offset)
+            self._submissions.write(position, block.memory, partial(self._on_written, block))
+        self._updates.want_window(commit.window_wanted_bytes)
+        self._persist()
+        delay_ns = commit.delay_ns(now_ns)
+        if delay_ns is not None:
+            self._call_later(max(delay_ns / 1e9, _WAKE_DELAY_S_MIN), self._pump)
+
+    def _persist(self) -> None:
+        """Write the superblock when something is wanted of it and no write of it is under way."""
+        updates = self._updates
+        if updates.inflight or not updates.wanted or self.failure is not None:
+            return
+        superblock = updates.next_write(
+            confirmed_offset=self.commit.confirmed_offset, now_ms=self._clocks.wall_ms()
+        )
+        if superblock is not None:
+            self._store.start_write(superblock, self._on_superblock_written)
+
+    def _on_written(self, block: Block, error: OSError | None) -> None:
+        if self._is_over(error):
+            return
+        moved = self.commit.completed(block)
+        self._pump()  # first, so that the device works while the confirmation is passed on
+        if moved:
+            self._arm_refresh()
+            self._listener.on_confirmed(self.commit.confirmed_offset)
+        self._settle()
+
+    def _on_superblock_written(self, error: OSError | None) -> None:
+        if self._is_over(error):
+            return
+        commit = self.commit
+        used_bytes = commit.used_bytes
+        commit.persisted(self._updates.written())
+        freed = commit.used_bytes < used_bytes
+        self._pump()
+        self._arm_refresh()
+        if freed:
+            self._listener.on_room()
+        self._settle()
+
+    def _on_zeroed(self, error: OSError | None) -> None:
+        if not self._is_over(error):
+            self._pump()
+
+    def _is_over(self, error: OSError | None) -> bool:
+        """Whether the log has failed, by this error at the latest."""
+        if self.failure is None and error is not None:
+            self.fail(error)
+        return self.failure is not None
+
+    def _arm_refresh(self) -> None:
+        if self.commit.confirmed_offset > self._updates.durable.confirmed_offset:
+            self._call_later(_REFRESH_DELAY_S, self._refresh)
+
+    def _refresh(self) -> None:
+        """Tell durably what was confirmed, so that damage to the last blocks is known as such."""
+        if self.commit.confirmed_offset > self._updates.durable.confirmed_offset:
+            self._updates.want_refresh()
+            self._persist()
+
+    def _settle(self) -> None:
+        """Wake `drain` when nothing is left to wait for."""
+        if self._quiet is None or self._quiet.done():
+            return
+        if self.commit.is_quiet and not self._updates.inflight and not self._updates.wanted:
+            self._quiet.set_result(None)
+
+    def _call_later(self, delay_s: float, callback: Callable[[], None]) -> None:
+        """Arrange for a call of `callback`, unless one is due already."""
+        if callback in self._timers or self.failure is not None:
+            return
+
+        def fire() -> None:
+            del self._timers[callback]
+            callback()
+
+        self._timers[callback] = self._loop.call_later(delay_s, fire)

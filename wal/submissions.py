@@ -1,0 +1,85 @@
+"""Writes under way at the device: since when, and whether one takes too long.
+
+A write that fails, is short or takes longer than the time-out is reported once and nothing is tried
+again: what the device holds is unknown from then on.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from wal.device import BlockDevice, WriteDone
+
+_NS_PER_MS = 1_000_000
+
+
+@dataclass(slots=True)
+class WriteStatistics:
+    """Counters since the start."""
+
+    writes_total: int = 0
+    written_bytes_total: int = 0
+    latency_ns_total: int = 0
+    latency_ns_max: int = 0
+
+
+class Submissions:
+    """Passes writes to the device and watches over the oldest."""
+
+    def __init__(
+        self,
+        device: BlockDevice,
+        *,
+        timeout_ms: int,
+        monotonic_ns: Callable[[], int],
+        on_timeout: Callable[[OSError], None],
+    ) -> None:
+        self._device = device
+        self._timeout_ns = timeout_ms * _NS_PER_MS
+        self._monotonic_ns = monotonic_ns
+        self._on_timeout = on_timeout
+        self._loop = asyncio.get_running_loop()
+        self._started_ns: dict[int, int] = {}  # insertion order is age
+        self._next_id = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self.statistics = WriteStatistics()
+
+    def write(self, position: int, data: memoryview, done: WriteDone) -> None:
+        """Start a write; as `BlockDevice.write`."""
+        number = self._next_id
+        self._next_id += 1
+        self._started_ns[number] = self._monotonic_ns()
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._timeout_ns / 1e9, self._check)
+        self._device.write(position, data, partial(self._finish, number, len(data), done))
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _finish(self, number: int, size_bytes: int, done: WriteDone, error: OSError | None) -> None:
+        latency_ns = self._monotonic_ns() - self._started_ns.pop(number)
+        statistics = self.statistics
+        statistics.writes_total += 1
+        statistics.written_bytes_total += size_bytes
+        statistics.latency_ns_total += latency_ns
+        statistics.latency_ns_max = max(statistics.latency_ns_max, latency_ns)
+        done(error)
+
+    def _check(self) -> None:
+        """Report a time-out, or look again when the oldest write's time is up."""
+        self._timer = None
+        oldest_ns = next(iter(self._started_ns.values()), None)
+        if oldest_ns is None:
+            return
+        remaining_ns = oldest_ns + self._timeout_ns - self._monotonic_ns()
+        if remaining_ns > 0:
+            self._timer = self._loop.call_later(remaining_ns / 1e9, self._check)
+            return
+        seconds = self._timeout_ns / 1e9
+        self._on_timeout(
+            TimeoutError(f"a write to {self._device.path} took more than {seconds:g} s")
+        )

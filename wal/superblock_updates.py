@@ -1,0 +1,91 @@
+"""What the superblock is to say next, and what it says durably.
+
+Sans-IO. One write is under way at a time; what is asked for meanwhile goes into the next one
+together.
+"""
+
+from dataclasses import replace
+
+from wal.layout import ShutdownType, Superblock
+
+
+class SuperblockUpdates:
+    """Collects changes of the superblock of one life of the log."""
+
+    __slots__ = (
+        "_head_offset",
+        "_inflight",
+        "_refresh",
+        "_shutdown",
+        "_trim_offset",
+        "_window_bytes",
+        "durable",
+    )
+
+    def __init__(self, durable: Superblock) -> None:
+        self.durable = durable
+        self._inflight: Superblock | None = None
+        self._trim_offset = durable.trim_offset
+        self._head_offset = durable.head_offset
+        self._window_bytes = durable.window_bytes
+        self._shutdown = durable.shutdown
+        self._refresh = False
+
+    @property
+    def inflight(self) -> bool:
+        """Whether a write is under way."""
+        return self._inflight is not None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether something is to be written that is not being written."""
+        told = self._inflight or self.durable
+        return (
+            self._refresh
+            or self._trim_offset > told.trim_offset
+            or self._head_offset > told.head_offset
+            or self._window_bytes > told.window_bytes
+        )
+
+    def want_trim(self, *, trim_offset: int, head_offset: int) -> None:
+        """Ask that this be released durably. Neither offset ever goes back."""
+        assert trim_offset >= self._trim_offset
+        assert head_offset >= self._head_offset
+        self._trim_offset = trim_offset
+        self._head_offset = head_offset
+
+    def want_window(self, window_bytes: int) -> None:
+        """Ask for a window of at least this."""
+        self._window_bytes = max(self._window_bytes, window_bytes)
+
+    def want_refresh(self) -> None:
+        """Ask for a write that tells the confirmed offset, even if nothing else has changed."""
+        self._refresh = True
+
+    def want_shutdown(self, shutdown: ShutdownType) -> None:
+        """Ask that the way of leaving be recorded."""
+        self._shutdown = shutdown
+        self._refresh = True
+
+    def next_write(self, *, confirmed_offset: int, now_ms: int) -> Superblock | None:
+        """Return the superblock to write now; None while one is under way or nothing is wanted."""
+        if self._inflight is not None or not self.wanted:
+            return None
+        self._refresh = False
+        self._inflight = replace(
+            self.durable,
+            sequence=self.durable.sequence + 1,
+            trim_offset=self._trim_offset,
+            head_offset=self._head_offset,
+            confirmed_offset=confirmed_offset,
+            window_bytes=self._window_bytes,
+            shutdown=self._shutdown,
+            last_write_ms=now_ms,
+        )
+        return self._inflight
+
+    def written(self) -> Superblock:
+        """Note that the write under way is durable; return what it says."""
+        assert self._inflight is not None
+        self.durable, self._inflight = self._inflight, None
+        return self.durable

@@ -1,0 +1,124 @@
+"""IO by a small pool of threads: the way of the articles, which works everywhere.
+
+Threads are daemons: one that hangs in the kernel must not keep the process from ending.
+"""
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from functools import partial
+from queue import SimpleQueue
+
+from wal.device import WriteDone, settle, short_io_error
+from wal.file_device import DeviceFile
+
+_CLOSE_TIMEOUT_S = 5.0
+
+
+class ThreadDevice:
+    """A `BlockDevice` on blocking system calls.
+
+    The queue before the threads is bounded by its users: the IO depth of the log, and one read.
+    """
+
+    io = "threads"
+
+    def __init__(self, file: DeviceFile, loop: asyncio.AbstractEventLoop, *, threads: int) -> None:
+        self._file = file
+        self._loop = loop
+        self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._inflight = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"wal-io-{number}", daemon=True)
+            for number in range(threads)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def path(self) -> str:
+        """Path of the file or device."""
+        return self._file.path
+
+    @property
+    def size_bytes(self) -> int:
+        """Current size."""
+        return self._file.size_bytes
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether IO bypasses the page cache."""
+        return self._file.is_direct
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a regular file."""
+        return self._file.is_file
+
+    def allocate(self, size_bytes: int) -> None:
+        """See `BlockDevice.allocate`."""
+        self._file.allocate(size_bytes)
+
+    def write(self, position: int, data: memoryview, done: WriteDone) -> None:
+        """See `BlockDevice.write`."""
+        self._start(lambda: self._write(position, data), done)
+
+    async def read(self, position: int, into: memoryview) -> None:
+        """See `BlockDevice.read`."""
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._start(lambda: self._read(position, into), partial(settle, future))
+        await future
+
+    async def close(self) -> None:
+        """See `BlockDevice.close`."""
+        try:
+            async with asyncio.timeout(_CLOSE_TIMEOUT_S):
+                await self._idle.wait()
+        except TimeoutError:
+            return  # a thread hangs in the kernel: the descriptor must stay until the process ends
+        for _ in self._threads:
+            self._queue.put(None)
+        self._file.close()
+
+    def _start(self, operation: Callable[[], OSError | None], done: WriteDone) -> None:
+        self._inflight += 1
+        self._idle.clear()
+
+        def run() -> None:
+            error = operation()
+            # The loop is gone when the process is ending: nobody is left to be told.
+            if not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._finish, done, error)
+
+        self._queue.put(run)
+
+    def _finish(self, done: WriteDone, error: OSError | None) -> None:
+        self._inflight -= 1
+        if self._inflight == 0:
+            self._idle.set()
+        done(error)
+
+    def _work(self) -> None:
+        while (run := self._queue.get()) is not None:
+            run()
+
+    def _write(self, position: int, data: memoryview) -> OSError | None:
+        try:
+            written = os.pwritev(self._file.fd, [data], position)
+        except OSError as error:
+            return error
+        if written != len(data):
+            return short_io_error("write", self.path, position, len(data), written)
+        return None
+
+    def _read(self, position: int, into: memoryview) -> OSError | None:
+        try:
+            count = os.preadv(self._file.fd, [into], position)
+        except OSError as error:
+            return error
+        if count != len(into):
+            return short_io_error("read", self.path, position, len(into), count)
+        return None
