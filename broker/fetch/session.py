@@ -1,0 +1,361 @@
+"""Fetch sessions (KIP-227): what a client has told once, it need not tell again.
+
+| request (session id, epoch) | meaning |
+|---|---|
+| (0 or id, -1) | no session; one with this id is closed |
+| (0 or id, 0) | full fetch, which begins a session; one with this id is closed |
+| (id, n > 0) | incremental: only what changed is named, and what is to be forgotten |
+
+An incremental answer leaves out the partitions about which there is nothing new: no records, no
+error, high watermark and log start offset as told last. A partition that returned records goes to
+the end of the session, so that all get their turn when the limits do not reach for all of them.
+
+`FetchSessions.begin` gives a context, whose partitions are then read; its `finish` says which
+of what was read is answered, and with which session id. It may be a long wait in between: a session
+may be evicted meanwhile, and a client may have gone on with another request.
+
+Source: `FetchSession.scala` of Apache Kafka (FetchManager, FetchContext, FetchSessionCache).
+"""
+
+import random
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from uuid import UUID
+
+from protocol.errors import ErrorCode, KafkaError
+from protocol.fetch.request import TOPIC_IDS_SINCE, FetchPartition, FetchRequest
+
+NO_SESSION: Final = 0
+FINAL_EPOCH: Final = -1
+INITIAL_EPOCH: Final = 0
+EPOCH_MAX: Final = 2**31 - 1
+SESSION_ID_MAX: Final = 2**31 - 1
+
+EVICTION_MS: Final = 120_000  # a session that was not used for so long may go
+# Over all sessions, about 200 MB. At it no session is begun, and one that grows is closed.
+PARTITIONS_MAX: Final = 500_000
+
+PartitionKey = tuple[str | UUID | None, int]
+
+
+class PartitionRead(Protocol):
+    """What a session must know of what was read of one partition."""
+
+    @property
+    def error(self) -> int:
+        """Error code; 0 none."""
+        ...
+
+    @property
+    def high_watermark(self) -> int:
+        """As it is answered; -1 unknown."""
+        ...
+
+    @property
+    def log_start_offset(self) -> int:
+        """As it is answered; -1 unknown."""
+        ...
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the records."""
+        ...
+
+
+Read = TypeVar("Read", bound=PartitionRead)
+
+
+class SessionAnswer(NamedTuple, Generic[Read]):
+    """What is answered: the session's error, its id (0: none), and these partitions."""
+
+    error: ErrorCode
+    session_id: int
+    reads: Sequence[Read]
+
+
+class SessionPartition:
+    """A partition that a client fetches: what it asks for, and what it was told last."""
+
+    __slots__ = (
+        "bytes_max",
+        "current_leader_epoch",
+        "fetch_offset",
+        "high_watermark",
+        "index",
+        "log_start_offset",
+        "topic",
+        "topic_id",
+    )
+
+    def __init__(self, topic: str, topic_id: UUID | None, asked: FetchPartition) -> None:
+        self.topic = topic  # empty in a request by topic id
+        self.topic_id = topic_id
+        self.index = asked.partition_index
+        self.high_watermark = -1
+        self.log_start_offset = -1
+        self.ask(asked)
+
+    @property
+    def key(self) -> PartitionKey:
+        """What the client calls this partition."""
+        return (self.topic or self.topic_id, self.index)
+
+    def ask(self, asked: FetchPartition) -> None:
+        """Take over what the client asks for now."""
+        self.current_leader_epoch = asked.current_leader_epoch
+        self.fetch_offset = asked.fetch_offset
+        self.bytes_max = asked.partition_max_bytes
+
+    def tell(self, read: PartitionRead) -> bool:
+        """Whether this must be answered; what the client then knows is remembered."""
+        is_news = (
+            read.size_bytes > 0
+            or read.error != 0
+            or read.high_watermark != self.high_watermark
+            or read.log_start_offset != self.log_start_offset
+        )
+        # After an error the partition is answered again, whatever it says then.
+        self.high_watermark = -1 if read.error != 0 else read.high_watermark
+        self.log_start_offset = read.log_start_offset
+        return is_news
+
+
+class FetchSession:
+    """One client's session. The order of the partitions is that in which they are read."""
+
+    __slots__ = ("by_id", "created_ms", "epoch", "last_used_ms", "partitions", "session_id")
+
+    def __init__(
+        self,
+        session_id: int,
+        partitions: dict[PartitionKey, SessionPartition],
+        now_ms: int,
+        *,
+        by_id: bool,
+    ) -> None:
+        self.session_id = session_id
+        self.partitions = partitions
+        self.by_id = by_id
+        self.created_ms = now_ms
+        self.last_used_ms = now_ms
+        self.epoch = next_epoch(INITIAL_EPOCH)
+
+    def update(self, request: FetchRequest) -> None:
+        """Add, change and forget partitions."""
+        for topic in request.topics:
+            name = topic.topic_id if self.by_id else topic.name
+            for asked in topic.partitions:
+                key = (name, asked.partition_index)
+                known = self.partitions.get(key)
+                if known is None:
+                    self.partitions[key] = SessionPartition(topic.name, topic.topic_id, asked)
+                else:
+                    known.ask(asked)
+        for forgotten in request.forgotten:
+            name = forgotten.topic_id if self.by_id else forgotten.name
+            for index in forgotten.partitions:
+                self.partitions.pop((name, index), None)
+
+    def move_to_end(self, key: PartitionKey) -> None:
+        """Let the others go first next time; a partition that was forgotten meanwhile stays so."""
+        partition = self.partitions.pop(key, None)
+        if partition is not None:
+            self.partitions[key] = partition
+
+
+class SessionlessContext:
+    """A fetch that begins no session."""
+
+    def __init__(self, partitions: Sequence[SessionPartition]) -> None:
+        self.partitions = partitions
+
+    def finish(self, reads: Sequence[Read], now_ms: int) -> SessionAnswer[Read]:
+        """Everything is answered."""
+        del now_ms
+        return SessionAnswer(ErrorCode.NONE, NO_SESSION, reads)
+
+
+class FullContext:
+    """A fetch of everything that the client wants, which begins a session."""
+
+    def __init__(
+        self,
+        sessions: "FetchSessions",
+        partitions: dict[PartitionKey, SessionPartition],
+        *,
+        by_id: bool,
+    ) -> None:
+        self._sessions = sessions
+        self._partitions = partitions
+        self._by_id = by_id
+        self.partitions: Sequence[SessionPartition] = list(partitions.values())
+
+    def finish(self, reads: Sequence[Read], now_ms: int) -> SessionAnswer[Read]:
+        """Everything is answered; session id 0 when there is no room for a session.
+
+        Args:
+            reads: one for each of `partitions`, in their order.
+            now_ms: monotonic.
+        """
+        for partition, read in zip(self.partitions, reads, strict=True):
+            partition.tell(read)
+        session_id = self._sessions.try_create(self._partitions, now_ms, by_id=self._by_id)
+        return SessionAnswer(ErrorCode.NONE, session_id, reads)
+
+
+class IncrementalContext:
+    """A fetch of all partitions of a session."""
+
+    def __init__(self, session: FetchSession) -> None:
+        self._session = session
+        self._epoch = session.epoch
+        self.partitions: Sequence[SessionPartition] = list(session.partitions.values())
+
+    def finish(self, reads: Sequence[Read], now_ms: int) -> SessionAnswer[Read]:
+        """Only news is answered; INVALID_FETCH_SESSION_EPOCH if the client has gone on meanwhile.
+
+        Args:
+            reads: one for each of `partitions`, in their order.
+            now_ms: monotonic.
+        """
+        del now_ms
+        session = self._session
+        if session.epoch != self._epoch:
+            return SessionAnswer(ErrorCode.INVALID_FETCH_SESSION_EPOCH, session.session_id, ())
+        answered = []
+        for partition, read in zip(self.partitions, reads, strict=True):
+            if not partition.tell(read):
+                continue
+            answered.append(read)
+            if read.size_bytes > 0:
+                session.move_to_end(partition.key)
+        return SessionAnswer(ErrorCode.NONE, session.session_id, answered)
+
+
+FetchContext = SessionlessContext | FullContext | IncrementalContext
+
+
+class FetchSessions:
+    """The sessions of a broker: at most `slots_max`, and `partitions_max` partitions in them.
+
+    When all slots are taken, a session that was not used for `EVICTION_MS` makes room, else one that
+    is older than that and smaller than the new one; else the new one is declined.
+    """
+
+    def __init__(
+        self, slots_max: int, rng: random.Random, *, partitions_max: int = PARTITIONS_MAX
+    ) -> None:
+        self._slots_max = slots_max
+        self._partitions_max = partitions_max
+        self._rng = rng
+        self._sessions: OrderedDict[int, FetchSession] = OrderedDict()  # least recently used first
+        self._sizes: dict[int, int] = {}  # partitions of each session, as counted
+        self.partition_count = 0
+        self.evictions = 0
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def begin(self, version: int, request: FetchRequest, now_ms: int) -> FetchContext:
+        """Find out which partitions a request is about.
+
+        Args:
+            version: of the request; from 13 on partitions go by topic id.
+            request: as decoded.
+            now_ms: monotonic.
+
+        Raises:
+            KafkaError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH or
+                FETCH_SESSION_TOPIC_ID_ERROR; the client begins anew with a full fetch.
+        """
+        by_id = version >= TOPIC_IDS_SINCE
+        if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
+            if request.session_id != NO_SESSION:
+                self._remove(request.session_id)
+            if request.session_epoch == FINAL_EPOCH:
+                return SessionlessContext(list(_partitions_of(request)))
+            asked = {partition.key: partition for partition in _partitions_of(request)}
+            return FullContext(self, asked, by_id=by_id)
+        session = self._sessions.get(request.session_id)
+        if session is None:
+            raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if session.epoch != request.session_epoch:
+            raise KafkaError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        if session.by_id != by_id:
+            raise KafkaError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+        return self._go_on(session, request, now_ms)
+
+    def try_create(
+        self, partitions: dict[PartitionKey, SessionPartition], now_ms: int, *, by_id: bool
+    ) -> int:
+        """Begin a session; give its id, or 0 when there is no room for it."""
+        if self.partition_count + len(partitions) > self._partitions_max:
+            return NO_SESSION
+        if len(self._sessions) >= self._slots_max and not self._evict(len(partitions), now_ms):
+            return NO_SESSION
+        session_id = self._new_id()
+        session = FetchSession(session_id, partitions, now_ms, by_id=by_id)
+        self._sessions[session_id] = session
+        self._count(session)
+        return session_id
+
+    def _go_on(self, session: FetchSession, request: FetchRequest, now_ms: int) -> FetchContext:
+        session.update(request)
+        self._count(session)
+        if not session.partitions:
+            self._remove(session.session_id)
+            return SessionlessContext(())
+        if self.partition_count > self._partitions_max:
+            self._remove(session.session_id)
+            raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND, "too many partitions")
+        session.last_used_ms = now_ms
+        self._sessions.move_to_end(session.session_id)
+        session.epoch = next_epoch(session.epoch)
+        return IncrementalContext(session)
+
+    def _evict(self, size: int, now_ms: int) -> bool:
+        oldest = next(iter(self._sessions.values()), None)
+        if oldest is None:
+            return False
+        victim: FetchSession | None = None
+        if now_ms - oldest.last_used_ms > EVICTION_MS:
+            victim = oldest
+        else:
+            settled = (
+                session
+                for session in self._sessions.values()
+                if now_ms - session.created_ms > EVICTION_MS and len(session.partitions) < size
+            )
+            victim = min(settled, key=lambda session: len(session.partitions), default=None)
+        if victim is None:
+            return False
+        self._remove(victim.session_id)
+        self.evictions += 1
+        return True
+
+    def _remove(self, session_id: int) -> None:
+        self._sessions.pop(session_id, None)
+        self.partition_count -= self._sizes.pop(session_id, 0)
+
+    def _count(self, session: FetchSession) -> None:
+        size = len(session.partitions)
+        self.partition_count += size - self._sizes.get(session.session_id, 0)
+        self._sizes[session.session_id] = size
+
+    def _new_id(self) -> int:
+        while True:
+            session_id = self._rng.randint(1, SESSION_ID_MAX)
+            if session_id not in self._sessions:
+                return session_id
+
+
+def next_epoch(epoch: int) -> int:
+    """Give the epoch after this one; behind the greatest comes 1, since 0 begins a session."""
+    return 1 if epoch == EPOCH_MAX else epoch + 1
+
+
+def _partitions_of(request: FetchRequest) -> Iterator[SessionPartition]:
+    for topic in request.topics:
+        for asked in topic.partitions:
+            yield SessionPartition(topic.name, topic.topic_id, asked)
