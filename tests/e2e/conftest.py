@@ -88,11 +88,13 @@ def _wait_until_led(admin: AdminClient, topic: str, partitions: int) -> None:
     deadline = time.monotonic() + 30
     while True:
         try:
+            admin.list_topics(topic, timeout=10)  # or the client keeps what it knew
             for answer in admin.list_offsets(asked).values():
                 answer.result(30)
         except KafkaException:
             if time.monotonic() > deadline:
                 raise
+            time.sleep(0.05)
         else:
             return
 
