@@ -12,8 +12,8 @@ from storage.errors import BackPressureError, StorageError
 
 # One parked append per connection is the most that a broker asks for.
 WAITING_MAX = 10_000
-# The WAL frees space when a trim is durable, which nobody is told: look again this often, and
-# only while somebody waits.
+# Room also comes without a call of `poll` (a WAL frees space when a trim is durable, and need not
+# say so): look again this often, but only while somebody waits.
 POLL_INTERVAL_MS = 10
 
 

@@ -123,9 +123,13 @@ class AppendPath:
             raise RecordTooLargeError(str(error)) from error
         except WalFailedError as error:
             raise EngineFailedError("the WAL has failed") from error
+        target.next_offset = base_offset + count
+        if self.failure is not None:
+            # The WAL failed while it took this record, after it was told to.
+            asyncio.get_running_loop().call_soon(on_ack, self.failure)
+            return base_offset
         batch = StreamRecordBatch(stream_id, epoch, base_offset, count, view)
         self._open.add(OpenAppend(wal_offset, wal_end_offset, batch, buffer_bytes, target, on_ack))
-        target.next_offset = base_offset + count
         return base_offset
 
     def on_confirmed(self, wal_end_offset: int) -> None:

@@ -25,6 +25,7 @@ from storage.upload.commit import Committer
 from storage.upload.object_upload import ObjectUpload
 from storage.upload.pipeline import UploadPipeline
 from storage.upload.retry import Retrying
+from wal.errors import WalError
 from wal.port import WriteAheadLog
 
 logger = logging.getLogger("headrace.storage")
@@ -209,7 +210,14 @@ class StorageEngine:
         finally:
             await self._pipeline.shutdown()
             self._path.end(stopped)
+            await self._close_wal()
+
+    async def _close_wal(self) -> None:
+        try:
             await self._wal.shutdown()
+        except WalError as error:
+            # What it holds is found at the next start, like after a crash.
+            logger.warning("the WAL was not shut down cleanly", extra={"reason": repr(error)})
 
     async def open_stream(self, stream_id: int, epoch: int) -> Stream:
         """Open a stream for reading and appending.
@@ -255,6 +263,10 @@ class StorageEngine:
         self._open[stream_id] = stream
         return stream
 
+    def open_streams(self) -> Sequence[tuple[int, int]]:
+        """(stream id, epoch) of the streams that are open here."""
+        return [(stream.stream_id, stream.epoch) for stream in self._open.values()]
+
     def admits(self, body_bytes: int) -> bool:
         """Whether appends of so many bytes, made before anything is awaited, find room.
 
@@ -271,6 +283,10 @@ class StorageEngine:
             EngineFailedError, FencedError: appends are over.
         """
         await self._gate.wait(body_bytes)
+
+    def room_freed(self) -> None:
+        """Let appends that wait look again: to be called when the WAL has freed space."""
+        self._gate.poll()
 
     async def force_upload(self) -> None:
         """Return when everything that is acknowledged by now is in the bucket and committed.
@@ -340,8 +356,6 @@ class StorageEngine:
         # all that can still be done for it. `shutdown` waits for that.
 
     def _upload_failed(self, error: BaseException) -> None:
-        while isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
         failure = error
         if not isinstance(failure, StorageError):
             failure = EngineFailedError(f"uploading has failed: {error!r}")

@@ -67,14 +67,20 @@ class ObjectUpload:
     async def upload(self, plan: UploadPlan) -> Uploaded:
         """Put every object of a plan into the bucket, retrying for as long as it takes.
 
+        Raises:
+            FencedError: this node has been replaced.
+
         Cancellation: objects may have been written; their preparation expires by itself.
         """
         first = await self._prepare(plan.object_count)
         tasks: list[asyncio.Task[tuple[_Prepared, int]]] = []
-        async with asyncio.TaskGroup() as group:
-            for number, slices in enumerate(_objects_of(plan)):
-                prepared = _Prepared(first.object_id + number, first.prepared_ms)
-                tasks.append(group.create_task(self._upload_object(prepared, slices)))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for number, slices in enumerate(_objects_of(plan)):
+                    prepared = _Prepared(first.object_id + number, first.prepared_ms)
+                    tasks.append(group.create_task(self._upload_object(prepared, slices)))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from failed
         written = [task.result() for task in tasks]
         oldest_ms = min(prepared.prepared_ms for prepared, _ in written)
         return Uploaded(_commit_of(plan, written), oldest_ms)

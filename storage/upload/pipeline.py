@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from storage.cache.log_cache import CacheBlock, LogCache
-from storage.errors import EngineFailedError
+from storage.errors import EngineFailedError, StorageError
 from storage.ports import NO_OBJECT_ID, StreamRange, StreamSetCommit
 from storage.stats import UploadCounters
 from storage.upload.commit import Committer
@@ -65,7 +65,7 @@ class UploadPipeline:
         self._awaited_wal_end = -1  # the newest that somebody waits for
         self._archived_wal_end = -1
         self._committed_wal_end = -1
-        self._stopped: Exception | None = None
+        self._stopped: StorageError | None = None
 
     @property
     def under_way(self) -> int:
@@ -100,10 +100,10 @@ class UploadPipeline:
             FencedError: this node has been replaced.
             EngineFailedError: uploading has ended.
         """
-        if self._stopped is not None:
-            raise EngineFailedError("uploads have ended") from self._stopped
         if wal_end_offset <= self._committed_wal_end:
             return
+        if self._stopped is not None:
+            raise type(self._stopped)(*self._stopped.args)
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append((wal_end_offset, waiter))
         self._awaited_wal_end = max(self._awaited_wal_end, wal_end_offset)
@@ -165,7 +165,7 @@ class UploadPipeline:
             if not waiter.done():
                 waiter.set_result(None)
 
-    def stop(self, error: Exception) -> None:
+    def stop(self, error: StorageError) -> None:
         """End all uploads now: what is not committed stays in the WAL. Waiters get `error`."""
         if self._stopped is not None:
             return
