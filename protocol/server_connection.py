@@ -30,6 +30,8 @@ from protocol.errors import ProtocolError
 from protocol.frames import SIZE_BYTES, parse_frame_size
 from protocol.headers import RequestHeader, parse_request_header
 
+Buffer = bytes | bytearray | memoryview  # what goes to a socket
+
 AHEAD_BYTES: Final = 2 << 20  # allocated ahead of what has come of one frame
 FIRST_BUFFER_BYTES: Final = 16 << 10  # enough for a consumer, which only ever sends small requests
 GROWTH_FACTOR: Final = 4
