@@ -1,0 +1,79 @@
+"""Clients of a Kafka cluster for the commands: made late, closed always, their errors explained.
+
+kafka-python is imported when a client is made, after a quick look whether anything listens there.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from broker.cli.failures import explained, require_reachable
+
+BOOTSTRAP_TIMEOUT_MS = 10_000
+CLIENT_ID = "headrace-cli"
+
+
+def _prepare(bootstrap: str) -> dict[str, object]:
+    """Check that somebody listens, keep the client from talking, and give the common settings."""
+    require_reachable(bootstrap)
+    logging.getLogger("kafka").setLevel(logging.CRITICAL)
+    return {
+        "bootstrap_servers": bootstrap.split(","),
+        "client_id": CLIENT_ID,
+        "bootstrap_timeout_ms": BOOTSTRAP_TIMEOUT_MS,
+    }
+
+
+@contextmanager
+def admin_client(bootstrap: str, *, about: str = "") -> Iterator[Any]:
+    """Lend a KafkaAdminClient.
+
+    Raises:
+        CommandFailedError: the cluster cannot be reached, or refuses what is asked.
+    """
+    settings = _prepare(bootstrap)
+    from kafka import KafkaAdminClient  # noqa: PLC0415 - 150 ms that help must not pay
+
+    with explained(bootstrap, about=about):
+        client = KafkaAdminClient(**settings)
+        try:
+            yield client
+        finally:
+            client.close()
+
+
+@contextmanager
+def producer_client(bootstrap: str, *, about: str = "", **settings: object) -> Iterator[Any]:
+    """Lend a KafkaProducer.
+
+    Raises:
+        CommandFailedError: the cluster cannot be reached, or refuses what is asked.
+    """
+    common = _prepare(bootstrap)
+    from kafka import KafkaProducer  # noqa: PLC0415 - as above
+
+    with explained(bootstrap, about=about):
+        producer = KafkaProducer(**common, metrics_enabled=False, **settings)
+        try:
+            yield producer
+        finally:
+            producer.close(timeout=5)
+
+
+@contextmanager
+def consumer_client(bootstrap: str, *, about: str = "", **settings: object) -> Iterator[Any]:
+    """Lend a KafkaConsumer.
+
+    Raises:
+        CommandFailedError: the cluster cannot be reached, or refuses what is asked.
+    """
+    common = _prepare(bootstrap)
+    from kafka import KafkaConsumer  # noqa: PLC0415 - as above
+
+    with explained(bootstrap, about=about):
+        consumer = KafkaConsumer(**common, metrics_enabled=False, **settings)
+        try:
+            yield consumer
+        finally:
+            consumer.close()

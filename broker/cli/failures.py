@@ -1,0 +1,162 @@
+"""Failures of commands, told with the next step.
+
+`explained` wraps the use of a Kafka client and turns its exceptions into one line of what happened
+and one of what to do. Nothing here imports the client: exceptions are recognised by name.
+"""
+
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+CONNECT_TIMEOUT_S = 3.0
+
+
+class CommandFailedError(Exception):
+    """A command could not do what it was asked; the message is for the user."""
+
+    def __init__(self, message: str, *, hint: str = "", exit_code: int = 1) -> None:
+        super().__init__(f"{message}\n{hint}" if hint else message)
+        self.exit_code = exit_code
+
+
+_UNREACHABLE = frozenset(
+    {
+        "KafkaConnectionError",
+        "NodeNotReadyError",
+        "BrokerNotAvailableError",
+        "MetadataEmptyBrokerList",
+    }
+)
+
+# Name of the client's exception -> what happened, what to do next.
+_EXPLANATIONS = {
+    "UnknownTopicOrPartitionError": (
+        "there is no such topic or partition",
+        "See `headrace topic list`, or create it with `headrace topic create`.",
+    ),
+    "TopicAlreadyExistsError": (
+        "the topic exists already",
+        "Use another name, --if-not-exists, or `headrace topic alter`.",
+    ),
+    "InvalidTopicError": (
+        "the topic's name is not valid",
+        "Use up to 249 letters, digits, dots, underscores and dashes.",
+    ),
+    "InvalidPartitionsError": (
+        "the number of partitions is not valid",
+        "A topic has at least one partition, and their number can only grow.",
+    ),
+    "InvalidReplicationFactorError": ("the replication factor is not valid", "Leave it out."),
+    "InvalidConfigurationError": (
+        "a setting is not valid",
+        "`headrace config explain KEY` says what is allowed.",
+    ),
+    "MessageSizeTooLargeError": (
+        "a record is larger than the topic accepts",
+        "Raise max.message.bytes: `headrace topic alter NAME --config max.message.bytes=...`.",
+    ),
+    "NonEmptyGroupError": (
+        "the group has members",
+        "Stop its consumers, and wait for their session timeout if they were killed.",
+    ),
+    "GroupIdNotFoundError": ("there is no such group", "See `headrace group list`."),
+    "UnknownMemberIdError": (
+        "the group has members",
+        "Stop its consumers, and wait for their session timeout if they were killed.",
+    ),
+    "TopicAuthorizationFailedError": ("you are not allowed to use this topic", ""),
+    "GroupAuthorizationFailedError": ("you are not allowed to use this group", ""),
+    "ClusterAuthorizationFailedError": ("you are not allowed to do this on the cluster", ""),
+}
+
+
+def no_broker(bootstrap: str, reason: str = "") -> CommandFailedError:
+    """Say that nothing answers, and how to get something that does."""
+    detail = f" ({reason})" if reason else ""
+    return CommandFailedError(
+        f"no broker answers at {bootstrap}{detail}",
+        hint="Start one with `headrace dev`, or name another with -b HOST:PORT.",
+    )
+
+
+def require_reachable(bootstrap: str) -> None:
+    """Fail at once when no bootstrap server accepts a connection; the client would wait for long.
+
+    Raises:
+        CommandFailedError: none does, or one is not host:port.
+    """
+    reasons = []
+    for address in bootstrap.split(","):
+        host, port = _split(address.strip())
+        try:
+            socket.create_connection((host, port), CONNECT_TIMEOUT_S).close()
+        except OSError as error:
+            reasons.append(error.strerror or str(error))
+        else:
+            return
+    raise no_broker(bootstrap, reasons[0].lower() if reasons else "")
+
+
+def _split(address: str) -> tuple[str, int]:
+    host, separator, port = address.rpartition(":")
+    if not separator:
+        host, port = address, "9092"
+    if not host or not port.isdigit() or int(port) > 65_535:
+        raise CommandFailedError(
+            f"{address!r} is not HOST:PORT",
+            hint="For instance -b 127.0.0.1:9092; separate several with commas.",
+            exit_code=2,
+        )
+    return host.strip("[]"), int(port)
+
+
+@contextmanager
+def explained(bootstrap: str, *, about: str = "") -> Iterator[None]:
+    """Turn exceptions of the Kafka client into failures with a next step.
+
+    Args:
+        bootstrap: the cluster that is talked to.
+        about: what the command is about, such as "topic orders".
+
+    Raises:
+        CommandFailedError: instead of the client's exception.
+    """
+    try:
+        yield
+    except Exception as error:
+        names = [kind.__name__ for kind in type(error).__mro__]
+        if "KafkaError" not in names:
+            raise
+        raise _explanation(error, names[0], bootstrap, about) from error
+
+
+def _explanation(error: Exception, name: str, bootstrap: str, about: str) -> CommandFailedError:
+    if name in _UNREACHABLE:
+        return no_broker(bootstrap)
+    subject = f"{about}: " if about else ""
+    detail = _detail(error)
+    if name in _EXPLANATIONS:
+        what, next_step = _EXPLANATIONS[name]
+        return CommandFailedError(
+            f"{subject}{what}{f' ({detail})' if detail else ''}", hint=next_step
+        )
+    if name == "KafkaTimeoutError":
+        return CommandFailedError(
+            f"{subject}the cluster at {bootstrap} did not answer in time"
+            f"{f' ({detail})' if detail else ''}",
+            hint="Is it still starting? `headrace cluster describe` shows whether it serves.",
+        )
+    return CommandFailedError(f"{subject}{detail or name}")
+
+
+def _detail(error: Exception) -> str:
+    """Give the message that the broker sent, if any; the client repeats requests in some."""
+    text = " ".join(str(argument) for argument in error.args if argument).strip()
+    return text if len(text) <= 300 and "Request" not in text else ""
+
+
+def first_failure(results: Sequence[tuple[str, str]]) -> CommandFailedError | None:
+    """Make one failure of several results, each a subject and what went wrong with it."""
+    if not results:
+        return None
+    return CommandFailedError("\n       ".join(f"{subject}: {what}" for subject, what in results))

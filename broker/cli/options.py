@@ -1,0 +1,71 @@
+"""Options that many commands share."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+BOOTSTRAP_DEFAULT = "127.0.0.1:9092"
+
+
+def bootstrap_option(command: Command) -> Command:
+    """Add -b/--bootstrap-server, as `bootstrap`."""
+    return click.option(
+        "-b",
+        "--bootstrap-server",
+        "bootstrap",
+        metavar="HOST:PORT",
+        default=BOOTSTRAP_DEFAULT,
+        envvar="HEADRACE_BOOTSTRAP_SERVER",
+        show_default=True,
+        show_envvar=True,
+        help="Broker to connect to; separate several with commas.",
+    )(command)
+
+
+def output_option(command: Command) -> Command:
+    """Add -o/--output, as `output`."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Choice(["table", "json", "jsonl"]),
+        default="table",
+        show_default=True,
+        help="Form of the output: a table, one JSON document, or a JSON object per line.",
+    )(command)
+
+
+def yes_option(command: Command) -> Command:
+    """Add -y/--yes, as `yes`."""
+    return click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")(command)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask before something that cannot be undone.
+
+    Raises:
+        click.Abort: the answer is no.
+        click.UsageError: nobody can be asked and --yes was not given.
+    """
+    if yes:
+        return
+    if not click.get_text_stream("stdin").isatty():
+        raise click.UsageError("This cannot be undone: confirm it with --yes.")
+    click.confirm(question, abort=True, err=True)
+
+
+def parse_settings(texts: tuple[str, ...]) -> dict[str, str]:
+    """Read `key=value` texts.
+
+    Raises:
+        click.BadParameter: one is not of that form.
+    """
+    settings = {}
+    for text in texts:
+        key, separator, value = text.partition("=")
+        if not separator or not key.strip():
+            raise click.BadParameter(f"{text!r} is not KEY=VALUE, such as retention.ms=3600000.")
+        settings[key.strip()] = value.strip()
+    return settings

@@ -1,0 +1,26 @@
+"""A progress bar on standard error, when that is a terminal and the work is long."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress(label: str, *, total: int) -> Iterator[Callable[[int], None]]:
+    """Lend a function that says how many bytes more were done.
+
+    Args:
+        label: what is being done.
+        total: bytes in all; 0 when nobody knows, then there is no bar.
+    """
+    if total <= 0 or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - only for a terminal
+    from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn  # noqa: PLC0415
+
+    columns = ("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda done: bar.advance(task, done)

@@ -1,0 +1,62 @@
+"""The command `headrace`: its groups of commands, and what every command does about failure.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration. Data goes to standard output, talk to
+standard error. A reader that goes away (`headrace consume ... | head`) ends a command quietly, and
+Ctrl-C ends it with the code of a command that was interrupted.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from broker.cli.failures import CommandFailedError
+from broker.cli.lazy import LazyCommand, LazyGroup
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+_COMMANDS = {
+    "dev": LazyCommand("broker.cli.dev", "dev", "Run a broker on this machine, no set-up needed."),
+    "server": LazyCommand("broker.cli.server", "server", "Run a node from a properties file."),
+    "topic": LazyCommand("broker.cli.topic", "topic", "Create, list, describe, alter and delete."),
+    "produce": LazyCommand("broker.cli.produce", "produce", "Send lines as records to a topic."),
+    "consume": LazyCommand("broker.cli.consume", "consume", "Print the records of a topic."),
+    "group": LazyCommand("broker.cli.group", "group", "Consumer groups and their offsets."),
+    "cluster": LazyCommand("broker.cli.cluster", "cluster", "Nodes and settings of a cluster."),
+    "config": LazyCommand("broker.cli.config", "config", "Check and explain configuration."),
+    "version": LazyCommand("broker.cli.version", "version", "Version of this program."),
+}
+
+
+@click.group(
+    cls=LazyGroup, table=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
+def cli() -> None:
+    """A Kafka-compatible broker whose data lives in object storage.
+
+    Begin with `headrace dev`. The other commands talk to any Kafka cluster: name it with
+    -b/--bootstrap-server or HEADRACE_BOOTSTRAP_SERVER.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        result = cli.main(args=list(arguments), prog_name="headrace", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except CommandFailedError as error:
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Nobody reads our output any more; what is still buffered must not fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,267 @@
+"""`headrace topic`: create, list, describe, alter and delete topics."""
+
+from typing import Any
+
+import click
+
+from broker.cli.clients import admin_client
+from broker.cli.failures import CommandFailedError, first_failure
+from broker.cli.options import (
+    bootstrap_option,
+    confirm,
+    output_option,
+    parse_settings,
+    yes_option,
+)
+from broker.cli.output import emit_rows, heading, talk
+
+_CONFIG_HELP = "Setting of the topic, such as retention.ms=3600000; repeat for more."
+
+
+@click.group()
+def topic() -> None:
+    """Create, list, describe, alter and delete topics."""
+
+
+@topic.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("-p", "--partitions", type=click.IntRange(1), help="Default: the broker's choice.")
+@click.option("-c", "--config", "configs", multiple=True, metavar="KEY=VALUE", help=_CONFIG_HELP)
+@click.option("--if-not-exists", is_flag=True, help="A topic that exists already is no error.")
+@click.option("--dry-run", is_flag=True, help="Only check whether it could be created.")
+@bootstrap_option
+@output_option
+def create(
+    names: tuple[str, ...],
+    partitions: int | None,
+    configs: tuple[str, ...],
+    if_not_exists: bool,
+    dry_run: bool,
+    bootstrap: str,
+    output: str,
+) -> None:
+    """Create topics."""
+    settings = parse_settings(configs)
+    wanted = {name: {"num_partitions": partitions or -1, "configs": settings} for name in names}
+    with admin_client(bootstrap) as admin:
+        answer = admin.create_topics(wanted, validate_only=dry_run, raise_errors=False)
+        results = [_creation(entry, if_not_exists=if_not_exists) for entry in answer["topics"]]
+        created = [row["topic"] for row in results if row["result"] == "created"]
+        if created and not dry_run:
+            admin.wait_for_topics(created)
+    failed = [(f"topic {row['topic']}", row["error"]) for row in results if row["error"]]
+    rows = [{**row, "result": "could be created"} if dry_run else row for row in results]
+    good = [{key: row[key] for key in row if key != "error"} for row in rows if not row["error"]]
+    if output != "table":
+        emit_rows(good, output=output)
+    for row in good:
+        talk(f"topic {row['topic']}: {row['result']}")
+    failure = first_failure(failed)
+    if failure:
+        raise failure
+
+
+def _creation(entry: Any, *, if_not_exists: bool) -> dict[str, Any]:
+    """Turn one result of CreateTopics into a row."""
+    from kafka import errors  # noqa: PLC0415 - the client is loaded by now
+
+    row = {
+        "topic": entry["name"],
+        "partitions": entry.get("num_partitions", -1),
+        "result": "created",
+        "error": "",
+    }
+    kind = errors.for_code(entry["error_code"])
+    if kind is errors.TopicAlreadyExistsError and if_not_exists:
+        row["result"] = "exists already"
+    elif kind is not errors.NoError:
+        row["error"] = entry.get("error_message") or kind.message or kind.__name__
+    return row
+
+
+@topic.command("list")
+@click.option("--internal", is_flag=True, help="Also the topics that the broker itself uses.")
+@bootstrap_option
+@output_option
+def list_topics(internal: bool, bootstrap: str, output: str) -> None:
+    """List topics."""
+    with admin_client(bootstrap) as admin:
+        topics = admin.describe_topics()
+    rows = [
+        {
+            "topic": entry["name"],
+            "partitions": len(entry["partitions"]),
+            "topic_id": str(entry.get("topic_id") or ""),
+            "internal": entry["is_internal"],
+        }
+        for entry in sorted(topics, key=lambda entry: str(entry["name"]))
+        if internal or not entry["is_internal"]
+    ]
+    emit_rows(rows, output=output, columns=("topic", "partitions", "topic_id"))
+    if not rows:
+        talk("There are no topics. Create one with `headrace topic create NAME`.")
+
+
+@topic.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--all-configs", is_flag=True, help="Also settings that have their default.")
+@bootstrap_option
+@output_option
+def describe(names: tuple[str, ...], all_configs: bool, bootstrap: str, output: str) -> None:
+    """Show partitions, their offsets, and settings of topics."""
+    with admin_client(bootstrap, about=_subject(names)) as admin:
+        described = _describe(admin, names, config_filter="all" if all_configs else "modified")
+    if output == "table":
+        for entry in described:
+            _print_description(entry)
+    else:
+        emit_rows(described, output=output)
+
+
+def _subject(names: tuple[str, ...]) -> str:
+    return f"topic {', '.join(names)}"
+
+
+def _describe(admin: Any, names: tuple[str, ...], config_filter: str) -> list[dict[str, Any]]:
+    from kafka import errors  # noqa: PLC0415 - the client is loaded by now
+    from kafka.admin import ConfigResource, OffsetSpec  # noqa: PLC0415 - as above
+    from kafka.structs import TopicPartition  # noqa: PLC0415 - as above
+
+    topics = admin.describe_topics(list(names))
+    for entry in topics:
+        if entry["error_code"]:
+            raise errors.for_code(entry["error_code"])(entry["name"])
+    partitions = [
+        TopicPartition(entry["name"], partition["partition_index"])
+        for entry in topics
+        for partition in entry["partitions"]
+    ]
+    start = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST))
+    end = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.LATEST))
+    configs = admin.describe_configs(
+        [ConfigResource("topic", entry["name"]) for entry in topics], config_filter=config_filter
+    ).get("topic", {})
+    return [
+        {
+            "topic": entry["name"],
+            "topic_id": str(entry.get("topic_id") or ""),
+            "internal": entry["is_internal"],
+            "configs": {key: c["value"] for key, c in sorted(configs[entry["name"]].items())},
+            "partitions": [
+                _partition_row(entry["name"], partition, start, end)
+                for partition in sorted(entry["partitions"], key=lambda p: p["partition_index"])
+            ],
+        }
+        for entry in topics
+    ]
+
+
+def _partition_row(name: str, partition: Any, start: Any, end: Any) -> dict[str, Any]:
+    number = partition["partition_index"]
+    first, last = start[name, number].offset, end[name, number].offset
+    return {
+        "partition": number,
+        "leader": partition["leader_id"],
+        "leader_epoch": partition["leader_epoch"],
+        "start_offset": first,
+        "end_offset": last,
+        "records": last - first,
+    }
+
+
+def _print_description(entry: dict[str, Any]) -> None:
+    heading(f"{entry['topic']}  ({entry['topic_id']})")
+    for key, value in entry["configs"].items():
+        click.echo(f"  {key}={value}")
+    emit_rows(entry["partitions"], output="table")
+    click.echo()
+
+
+@topic.command()
+@click.argument("name")
+@click.option("-p", "--partitions", type=click.IntRange(1), help="New number; it can only grow.")
+@click.option("-c", "--config", "configs", multiple=True, metavar="KEY=VALUE", help=_CONFIG_HELP)
+@click.option(
+    "--delete-config", "deleted", multiple=True, metavar="KEY", help="Back to the default."
+)
+@bootstrap_option
+def alter(
+    name: str,
+    partitions: int | None,
+    configs: tuple[str, ...],
+    deleted: tuple[str, ...],
+    bootstrap: str,
+) -> None:
+    """Change settings of a topic, or give it more partitions."""
+    changes: dict[str, Any] = {
+        key: ("SET", value) for key, value in parse_settings(configs).items()
+    }
+    changes |= dict.fromkeys(deleted, ("DELETE", None))
+    if partitions is None and not changes:
+        raise click.UsageError("Nothing to change: give --partitions, --config or --delete-config.")
+    with admin_client(bootstrap, about=f"topic {name}") as admin:
+        if changes:
+            _alter_configs(admin, name, changes)
+            talk(f"topic {name}: {', '.join(changes)} changed")
+        if partitions is not None:
+            admin.create_partitions({name: partitions})
+            talk(f"topic {name}: {partitions} partitions")
+
+
+def _alter_configs(admin: Any, name: str, changes: dict[str, Any]) -> None:
+    from kafka.admin import ConfigResource  # noqa: PLC0415 - the client is loaded by now
+
+    result = admin.alter_configs([ConfigResource("topic", name, changes)], raise_on_unknown=False)
+    outcome = result["topic"][name]
+    if outcome != "OK":
+        raise CommandFailedError(
+            f"topic {name}: {outcome.partition(': ')[2] or outcome}",
+            hint="`headrace config explain KEY` says what is allowed.",
+        )
+
+
+@topic.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--if-exists", is_flag=True, help="A topic that does not exist is no error.")
+@yes_option
+@bootstrap_option
+def delete(names: tuple[str, ...], if_exists: bool, yes: bool, bootstrap: str) -> None:
+    """Delete topics with all their records."""
+    confirm(f"Delete {', '.join(names)} with all records?", yes=yes)
+    with admin_client(bootstrap) as admin:
+        from kafka import errors  # noqa: PLC0415 - the client is loaded by now
+
+        answer = admin.delete_topics(list(names), raise_errors=False)
+    failed = []
+    for entry in answer["topics"]:
+        kind = errors.for_code(entry["error_code"])
+        if kind is errors.NoError:
+            talk(f"topic {entry['name']}: deleted")
+        elif not (if_exists and kind is errors.UnknownTopicOrPartitionError):
+            what = entry.get("error_message") or kind.message or kind.__name__
+            failed.append((f"topic {entry['name']}", what))
+    failure = first_failure(failed)
+    if failure:
+        raise failure
+
+
+@topic.command()
+@click.argument("name")
+@click.option("--partition", type=click.IntRange(0), help="Only this one; all by default.")
+@click.option("--before", type=click.IntRange(0), help="Offset to delete up to; default: the end.")
+@yes_option
+@bootstrap_option
+def trim(name: str, partition: int | None, before: int | None, yes: bool, bootstrap: str) -> None:
+    """Delete the oldest records of a topic."""
+    confirm(f"Delete records of {name} before {'the end' if before is None else before}?", yes=yes)
+    with admin_client(bootstrap, about=f"topic {name}") as admin:
+        from kafka.structs import TopicPartition  # noqa: PLC0415 - the client is loaded by now
+
+        described = _describe(admin, (name,), "modified")[0]["partitions"]
+        numbers = [row["partition"] for row in described if partition in (None, row["partition"])]
+        if not numbers:
+            raise CommandFailedError(f"topic {name} has no partition {partition}")
+        upto = -1 if before is None else before
+        result = admin.delete_records({TopicPartition(name, n): upto for n in numbers})
+    for partition_name, entry in sorted(result.items()):
+        talk(f"{name}-{partition_name.partition}: starts at {entry['low_watermark']}")

@@ -1,0 +1,41 @@
+"""`headrace version`."""
+
+import sys
+
+import click
+
+from broker.cli.options import output_option
+from broker.cli.output import emit_object
+
+
+@click.command()
+@output_option
+def version(output: str) -> None:
+    """Show the version of this program, and of what it runs on."""
+    from importlib import metadata  # noqa: PLC0415 - not needed for help
+
+    def installed(name: str) -> str:
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            return ""
+
+    emit_object(
+        {
+            "headrace": program_version(),
+            "python": sys.version.split()[0],
+            "kafka_python": installed("kafka-python"),
+            "uvloop": installed("uvloop"),
+        },
+        output=output,
+    )
+
+
+def program_version() -> str:
+    """Tell our own version: of the installed distribution, or that this is a checkout."""
+    from importlib import metadata  # noqa: PLC0415 - as above
+
+    try:
+        return metadata.version("headrace")
+    except metadata.PackageNotFoundError:
+        return "not installed (run from a checkout)"
