@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import NamedTuple
+from uuid import UUID
 
 from broker.api.context import RequestContext
 from config.node import NetworkConfig
@@ -60,6 +61,20 @@ class ClusterView:
     def controller_id(self) -> int:
         """Where clients send admin requests: any live broker will do, so this one."""
         return self._node_id
+
+    def partition_exists(self, name: str, partition: int) -> bool:
+        """Whether there is such a partition, wherever it is led."""
+        topic = self.image.topic(name)
+        return topic is not None and 0 <= partition < len(topic.partitions)
+
+    def name_of(self, topic_id: UUID) -> str | None:
+        """Name of a topic id; None when unknown."""
+        topic = self.image.topic_by_id(topic_id)
+        return None if topic is None else topic.name
+
+    def id_of(self, name: str) -> UUID | None:
+        """Id of a topic; None when unknown."""
+        return self.image.topic_ids.get(name)
 
     def _address(self, context: RequestContext, broker: BrokerImage) -> BrokerAddress | None:
         rack = broker.rack or None

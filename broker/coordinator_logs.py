@@ -3,14 +3,19 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 
+from metadata.client import MetadataClient
+from metadata.image import MetadataImage
+
+from broker.api.context import RequestContext
 from broker.api.topic_creation import TopicCreation
+from broker.cluster_view import ClusterView
 from broker.coordinator.partitioning import partition_for_group
+from broker.coordinator.runtime import GroupCoordinator
 from broker.partition.append_rules import Rejection
 from broker.partition.internal_topics import OFFSETS_TOPIC
 from broker.partition.partition import RECORD_OVERHEAD_BYTES, Partition
 from broker.partition.registry import PartitionRegistry
 from config.node import GroupConfig
-from metadata.client import MetadataClient
 from protocol.errors import ErrorCode, KafkaError
 from storage.engine import StorageEngine
 
@@ -80,9 +85,11 @@ class OffsetsTopicLogs:
         partitions: PartitionRegistry,
         creation: TopicCreation,
         engine: StorageEngine,
+        cluster: ClusterView,
         config: GroupConfig,
         wall_clock_ms: Callable[[], int],
     ) -> None:
+        self._cluster = cluster
         self._wall_clock_ms = wall_clock_ms
         self._client = client
         self._partitions = partitions
@@ -107,12 +114,16 @@ class OffsetsTopicLogs:
             return None
         return PartitionLog(found, self._engine, self._wall_clock_ms)
 
-    def leader(self, partition: int) -> int | None:
-        """Node id of the leader; None before the topic exists."""
+    def coordinator_node(
+        self, context: RequestContext, group_id: str
+    ) -> tuple[int, str, int] | None:
+        """Node id, host and port of a group's coordinator for this client; None without one."""
         topic = self._client.image.topic(OFFSETS_TOPIC)
-        if topic is None or partition >= len(topic.partitions):
+        if topic is None:
             return None
-        return topic.partitions[partition].leader
+        leader = topic.partitions[self.partition_for(group_id)].leader
+        address = self._cluster.broker(context, leader)
+        return None if address is None else (address.node_id, address.host, address.port)
 
     async def ensure_topic(self) -> None:
         """Create `__consumer_offsets` unless it is there.
@@ -124,3 +135,34 @@ class OffsetsTopicLogs:
             await self._creation.create_automatically([OFFSETS_TOPIC])
         if self._client.image.topic(OFFSETS_TOPIC) is None:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{OFFSETS_TOPIC} is not there")
+
+
+class CoordinatorElections:
+    """Tells the coordinator which of its partitions this broker has come to lead, or leads no more."""
+
+    def __init__(self, coordinator: GroupCoordinator, partitions: PartitionRegistry) -> None:
+        self._coordinator = coordinator
+        self._partitions = partitions
+        self._led: dict[int, int] = {}  # partition to leader epoch
+
+    def partitions_changed(self) -> None:
+        """Compare what is open with what was."""
+        led = {
+            partition.index: partition.leader_epoch
+            for partition in self._partitions.all()
+            if partition.topic == OFFSETS_TOPIC
+        }
+        for index in sorted(self._led.keys() - led.keys()):
+            self._coordinator.on_resignation(index)
+        for index, epoch in sorted(led.items()):
+            if self._led.get(index) != epoch:
+                self._coordinator.on_election(index)
+        self._led = led
+
+    def image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
+        """Offsets committed in a topic that is deleted go with it."""
+        if old.topic_ids is new.topic_ids:
+            return
+        deleted = [name for name in old.topic_ids if name not in new.topic_ids]
+        if deleted:
+            self._coordinator.on_topics_deleted(deleted)

@@ -15,11 +15,12 @@ from collections import Counter
 from typing import Any
 from uuid import UUID
 
+from metadata.client import NewTopic, TopicResult
+
 from broker.api.context import RequestContext
 from broker.api.topic_creation import TopicCreation
-from config.describe import describe_topic
+from config.describe import BrokerLayers, describe_topic
 from config.node import NodeConfig
-from metadata.client import NewTopic, TopicResult
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.messages import CreateTopicsRequest, CreateTopicsResponse
@@ -79,7 +80,7 @@ class CreateTopicsHandler:
     def _answer(self, new_topic: NewTopic, result: TopicResult) -> Any:
         if result.error != ErrorCode.NONE:
             return self._error(result.name, result.error, result.message)
-        entries = describe_topic(new_topic.configs, self._config)
+        entries = describe_topic(new_topic.configs, BrokerLayers(static=self._config.static))
         partitions = new_topic.partitions
         if result.topic is not None:
             partitions = len(result.topic.partitions)

@@ -39,7 +39,7 @@ class DescribeClusterHandler:
                 else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
                 [],
             )
-        with_fenced = bool(context.version >= 2 and request.include_fenced_brokers)  # noqa: PLR2004
+        with_fenced = bool(context.version >= 2 and request.include_fenced_brokers)
         fenced = {
             node_id for node_id, broker in self._cluster.image.brokers.items() if broker.fenced
         }

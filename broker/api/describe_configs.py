@@ -13,11 +13,17 @@ Source: DescribeConfigsRequest.json, DescribeConfigsResponse.json; KIP-133, KIP-
 from collections.abc import Sequence
 from typing import Any
 
-from broker.api.context import RequestContext
-from config.describe import ConfigEntry, describe_broker, describe_topic
-from config.node import NodeConfig
-from metadata.image import MetadataImage
 from metadata.client import MetadataClient
+
+from broker.api.context import RequestContext
+from config.describe import (
+    BrokerLayers,
+    ConfigEntry,
+    describe_broker,
+    describe_broker_defaults,
+    describe_topic,
+)
+from config.node import NodeConfig
 from metadata.topic_names import is_valid_topic_name
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError
@@ -66,22 +72,32 @@ class DescribeConfigsHandler:
         return DescribeConfigsResponse(throttle_time_ms=0, results=results)
 
     def _describe(self, resource_type: int, name: str) -> Sequence[ConfigEntry]:
-        image: MetadataImage = self._client.image
+        image = self._client.image
         if resource_type == TOPIC:
             if not is_valid_topic_name(name):
                 raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"invalid topic name {name!r}")
             if image.topic(name) is None:
                 raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"no topic {name!r}")
-            return describe_topic(image.topic_config(name), self._config)
+            return describe_topic(image.topic_config(name), self._layers())
         if resource_type == BROKER:
             if name not in ("", str(self._config.node_id)):
                 raise KafkaError(
                     ErrorCode.INVALID_REQUEST,
                     f"this is broker {self._config.node_id}: ask broker {name} itself",
                 )
-            return describe_broker(self._config, image.broker_config(name))
+            if not name:
+                return describe_broker_defaults(image.broker_config(""))
+            return describe_broker(self._layers())
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"resource type {resource_type} is not described here"
+        )
+
+    def _layers(self) -> BrokerLayers:
+        image = self._client.image
+        return BrokerLayers(
+            dynamic_broker=image.broker_config(self._config.node_id),
+            dynamic_default=image.broker_config(""),
+            static=self._config.static,
         )
 
     def _entry(self, entry: ConfigEntry, request: DescribeConfigsRequest) -> Any:
@@ -96,6 +112,6 @@ class DescribeConfigsHandler:
                 _Synonym(name=synonym.name, value=synonym.value, source=int(synonym.source))
                 for synonym in synonyms
             ],
-            config_type=int(entry.config_type),
+            config_type=int(entry.type),
             documentation=entry.documentation if request.include_documentation else None,
         )

@@ -37,7 +37,9 @@ class DescribeLogDirsHandler:
         del context
         wanted: set[tuple[str, int]] | None = None
         if request.topics is not None:
-            wanted = {(topic.topic, index) for topic in request.topics for index in topic.partitions}
+            wanted = {
+                (topic.topic, index) for topic in request.topics for index in topic.partitions
+            }
         by_topic: dict[str, list[Partition]] = {}
         for partition in self._partitions.all():
             if wanted is None or (partition.topic, partition.index) in wanted:

@@ -37,16 +37,14 @@ class DescribeTopicPartitionsHandler:
     def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
 
-    async def handle(
-        self, context: RequestContext, request: DescribeTopicPartitionsRequest
-    ) -> Any:
+    async def handle(self, context: RequestContext, request: DescribeTopicPartitionsRequest) -> Any:
         """Describe from the cursor on."""
         del context
         image = self._cluster.image
         if request.topics:
             names = sorted({topic.name for topic in request.topics})
         else:
-            names = sorted(name for name, _ in image.topics_by_name())
+            names = sorted(image.topic_ids)
         first_partition = 0
         if request.cursor is not None:
             names = [name for name in names if name >= request.cursor.topic_name]

@@ -59,7 +59,7 @@ class ApiDispatcher:
             raise ProtocolError(f"api key {key} is not served")
         if not served[0] <= version <= served[1]:
             if key == ApiKey.API_VERSIONS:
-                answer = messages.encode_unsupported_api_versions(header.correlation_id, served)
+                answer = messages.encode_unsupported_api_versions(header.correlation_id)
                 reply.send([_SIZE.pack(len(answer)), answer])
                 return None
             raise ProtocolError(f"{ApiKey(key).name} version {version} is not served")

@@ -12,8 +12,9 @@ Source: IncrementalAlterConfigsRequest.json, IncrementalAlterConfigsResponse.jso
 from collections import Counter
 from typing import Any
 
-from broker.api.context import RequestContext
 from metadata.client import ConfigOperation, MetadataClient
+
+from broker.api.context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.messages import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
@@ -31,9 +32,7 @@ class IncrementalAlterConfigsHandler:
     def __init__(self, client: MetadataClient) -> None:
         self._client = client
 
-    async def handle(
-        self, context: RequestContext, request: IncrementalAlterConfigsRequest
-    ) -> Any:
+    async def handle(self, context: RequestContext, request: IncrementalAlterConfigsRequest) -> Any:
         """Alter each resource, or say why not."""
         del context
         repeated = Counter(

@@ -4,7 +4,7 @@ Behaviour:
   * Without a transactional id: a fresh producer id at epoch 0, from a block that the controller gave to this broker. With a
     producer id and epoch given (KIP-360), the same id at the next epoch, or a fresh id when the epoch is used up.
 Deviations from Apache Kafka:
-  * A transactional id is answered COORDINATOR_NOT_AVAILABLE: transactions are not served.
+  * A transactional id is answered INVALID_REQUEST: transactions are not served, and clients fail at once.
 Version notes:
   * 2: flexible.  3: producer id and epoch given.  4: PRODUCER_FENCED.
 Source: InitProducerIdRequest.json, InitProducerIdResponse.json; KIP-98, KIP-360.
@@ -34,12 +34,7 @@ class InitProducerIdHandler:
     async def handle(self, context: RequestContext, request: InitProducerIdRequest) -> Any:
         """Answer with an id and an epoch."""
         if request.transactional_id is not None:
-            code = (
-                ErrorCode.INVALID_REQUEST
-                if request.transactional_id == ""
-                else ErrorCode.COORDINATOR_NOT_AVAILABLE
-            )
-            return self._answer(code)
+            return self._answer(ErrorCode.INVALID_REQUEST)
         producer_id, epoch = -1, -1
         if context.version >= GIVEN_SINCE:
             producer_id, epoch = request.producer_id, request.producer_epoch

@@ -73,8 +73,7 @@ class ListOffsetsHandler:
             return self._error(asked, code)
         timestamp = asked.timestamp
         if timestamp < 0 and (
-            timestamp < EARLIEST_PENDING_UPLOAD
-            or context.version < SINCE_VERSION.get(timestamp, 0)
+            timestamp < EARLIEST_PENDING_UPLOAD or context.version < SINCE_VERSION.get(timestamp, 0)
         ):
             return self._error(asked, ErrorCode.UNSUPPORTED_VERSION)
         try:

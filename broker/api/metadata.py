@@ -47,7 +47,10 @@ class MetadataHandler:
         """Describe the topics asked for, or all."""
         if request.topics is None or (context.version == 0 and not request.topics):
             image = self._cluster.image
-            topics = [self._describe(topic) for _, topic in sorted(image.topics_by_name())]
+            topics = [
+                self._describe(image.topics[topic_id])
+                for _, topic_id in sorted(image.topic_ids.items())
+            ]
         else:
             topics = await self._asked_for(context, request)
         return MetadataResponse(

@@ -53,5 +53,8 @@ class OffsetForLeaderEpochHandler:
         else:
             code = found
         return _End(
-            error_code=int(code), partition=asked.partition, leader_epoch=epoch, end_offset=end_offset
+            error_code=int(code),
+            partition=asked.partition,
+            leader_epoch=epoch,
+            end_offset=end_offset,
         )

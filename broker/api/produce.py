@@ -18,6 +18,7 @@ Source: ProduceRequest.json, ProduceResponse.json of Apache Kafka 4.3; KIP-98, K
 """
 
 import logging
+import struct
 from collections.abc import Callable, Coroutine
 from typing import Any
 from uuid import UUID
@@ -35,6 +36,7 @@ from protocol.produce import (
     ProducePartitionResponse,
     ProduceRequest,
     ProduceTopicResponse,
+    RecordError,
     decode_produce,
     encode_produce_response,
 )
@@ -46,6 +48,7 @@ logger = logging.getLogger("headrace.produce")
 API = ApiKey.PRODUCE
 TOPIC_IDS_SINCE = 13
 ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
+_SIZE = struct.Struct(">i")
 ADMIN_CLIENT_ID = "__admin_client"
 
 
@@ -86,7 +89,7 @@ class _PendingProduce:
         if self._answer is None:
             self._reply.nothing()
         else:
-            self._reply.send([self._answer])
+            self._reply.send([_SIZE.pack(len(self._answer)), self._answer])
 
 
 class ProduceHandler:
@@ -189,9 +192,7 @@ class ProduceHandler:
             refusal = Rejection(ErrorCode.INVALID_TOPIC_EXCEPTION, "internal topic")
             return self._rejected(index, refusal, version)
         pending.expect()
-        result = found.append(
-            records, version=version, now_ms=now_ms, on_done=pending.batch_done
-        )
+        result = found.append(records, version=version, now_ms=now_ms, on_done=pending.batch_done)
         if isinstance(result, Rejection):
             pending.batch_done(None)
             return self._rejected(index, result, version)
@@ -203,9 +204,7 @@ class ProduceHandler:
             found.log_start_offset,
         )
 
-    def _rejected(
-        self, index: int, refusal: Rejection, version: int
-    ) -> ProducePartitionResponse:
+    def _rejected(self, index: int, refusal: Rejection, version: int) -> ProducePartitionResponse:
         del version
         self._metrics.produce_refused[int(refusal.code)] += 1
         return ProducePartitionResponse(
@@ -214,7 +213,7 @@ class ProduceHandler:
             -1,
             -1,
             -1,
-            record_errors=refusal.record_errors,
+            record_errors=[RecordError(*error) for error in refusal.record_errors],
             error_message=refusal.message,
         )
 
@@ -229,9 +228,12 @@ class ProduceHandler:
             ProduceTopicResponse(
                 topic.name,
                 topic.topic_id,
-                [self._rejected(index, refusal, header.api_version) for index, _ in topic.partitions],
+                [
+                    self._rejected(index, refusal, header.api_version)
+                    for index, _ in topic.partitions
+                ],
             )
             for topic in request.topics
         ]
         answer = encode_produce_response(header.api_version, header.correlation_id, responses)
-        reply.send([answer])
+        reply.send([_SIZE.pack(len(answer)), answer])

@@ -18,9 +18,9 @@ BACKLOG = 1024
 class Listener:
     """Every session of the node. Bounded by `connections_max`; further connections are closed at once."""
 
-    def __init__(self, config: NetworkConfig, dispatcher: Dispatcher) -> None:
+    def __init__(self, config: NetworkConfig) -> None:
         self._config = config
-        self._dispatcher = dispatcher
+        self._dispatcher: Dispatcher
         self._servers: list[asyncio.Server] = []
         self._sessions: set[Session] = set()
         self._requests: set[asyncio.Task[None]] = set()
@@ -31,8 +31,8 @@ class Listener:
     def connection_count(self) -> int:
         return len(self._sessions)
 
-    async def start(self) -> list[Endpoint]:
-        """Bind every listener; return them with the ports that were really bound.
+    async def bind(self) -> list[Endpoint]:
+        """Bind every address without accepting yet; return the listeners with the ports that they got.
 
         Raises:
             OSError: an address is taken or not ours.
@@ -45,12 +45,22 @@ class Listener:
                 return Session(self._config, name, self._dispatcher, self)
 
             server = await loop.create_server(
-                new_session, endpoint.host or None, endpoint.port, backlog=BACKLOG
+                new_session,
+                endpoint.host or None,
+                endpoint.port,
+                backlog=BACKLOG,
+                start_serving=False,
             )
             self._servers.append(server)
             port = server.sockets[0].getsockname()[1]
             bound.append(Endpoint(endpoint.name, endpoint.host, port))
         return bound
+
+    async def serve(self, dispatcher: Dispatcher) -> None:
+        """Accept connections and hand their requests to `dispatcher`."""
+        self._dispatcher = dispatcher
+        for server in self._servers:
+            await server.start_serving()
 
     async def run(self) -> None:
         """Close connections that have been idle for too long, until cancelled."""

@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 from config.topic import EffectiveTopicConfig
 from protocol.errors import ErrorCode
-from protocol.records import compression
-from protocol.records.batch import HEADER_BYTES, BatchHeader, check_crc
-from protocol.records.record import build_batch, decode_records
+from protocol.records.batch import HEADER_BYTES, MAGIC, BatchHeader, check_crc, parse_header
+from protocol.records.compression import Compression
+from protocol.records.errors import RecordsError
+from protocol.records.record import BatchOptions, decode_records, encode_batch
 
 ZSTD_SINCE_VERSION = 7
 NO_TIMESTAMP = -1
+KEYLESS = "a compacted topic needs a key on every record"
 # What one batch may grow to when a topic's rules make us decompress it.
 DECOMPRESSED_BYTES_MAX = 256 * 1024 * 1024
 
@@ -34,12 +36,10 @@ def parse_single_batch(records: memoryview | None) -> BatchHeader | Rejection:
     if records is None or len(records) == 0:
         return Rejection(ErrorCode.INVALID_RECORD, "a produce request needs one batch a partition")
     if len(records) < HEADER_BYTES:
-        if len(records) > 16 and records[16] != 2:
-            return Rejection(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, "only record format 2")
         return _CORRUPT
-    if records[16] != 2:
+    header = parse_header(records)
+    if header.magic != MAGIC:
         return Rejection(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, "only record format 2")
-    header = BatchHeader.parse(records)
     if header.size_bytes < HEADER_BYTES or header.size_bytes > len(records):
         return _CORRUPT
     if header.size_bytes < len(records):
@@ -65,16 +65,16 @@ def check(
         return _CORRUPT
     if header.base_offset != 0:
         return Rejection(ErrorCode.INVALID_RECORD, "base offset of a produced batch must be 0")
-    if header.record_count <= 0 or header.last_offset_delta + 1 != header.record_count:
+    if header.records_count <= 0 or header.last_offset_delta + 1 != header.records_count:
         return Rejection(ErrorCode.INVALID_RECORD, "record count and last offset delta disagree")
     if header.is_control:
         return Rejection(ErrorCode.INVALID_RECORD, "clients may not write control batches")
     if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
         return Rejection(ErrorCode.INVALID_RECORD, "idempotent batch without epoch or sequence")
-    codec = header.attributes & 0x07
-    if codec > compression.ZSTD:
+    codec = header.codec
+    if codec > Compression.ZSTD:
         return Rejection(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"unknown codec {codec}")
-    if codec == compression.ZSTD and version < ZSTD_SINCE_VERSION:
+    if codec == Compression.ZSTD and version < ZSTD_SINCE_VERSION:
         return Rejection(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce 7 or newer")
     if header.is_transactional:
         return Rejection(ErrorCode.INVALID_TXN_STATE, "transactions are not served")
@@ -84,8 +84,8 @@ def check(
 def _check_timestamps(
     header: BatchHeader, config: EffectiveTopicConfig, now_ms: int
 ) -> Rejection | None:
-    if config.message_timestamp_type == "LogAppendTime":
-        if header.attributes & 0x08:
+    if config.stamps_append_time:
+        if header.is_log_append_time:
             return Rejection(
                 ErrorCode.INVALID_TIMESTAMP, "clients may not set the append time themselves"
             )
@@ -105,10 +105,16 @@ def _check_timestamps(
 
 def needs_records(header: BatchHeader, config: EffectiveTopicConfig) -> bool:
     """Whether the topic's rules cannot be settled by the header alone."""
-    if "compact" in config.cleanup_policy:
-        return True
-    wanted = config.compression_type
-    return wanted != "producer" and compression.CODECS[wanted] != header.attributes & 0x07
+    return config.compacts or _codec_wanted(config) not in (None, header.codec)
+
+
+def _codec_wanted(config: EffectiveTopicConfig) -> Compression | None:
+    """The codec that the topic asks for; None when the producer's is kept."""
+    if config.compression_type == "producer":
+        return None
+    if config.compression_type == "uncompressed":
+        return Compression.NONE
+    return Compression[config.compression_type.upper()]
 
 
 def apply_record_rules(
@@ -116,25 +122,22 @@ def apply_record_rules(
 ) -> memoryview | Rejection:
     """Check each record, and compress anew when the topic asks for another codec."""
     try:
-        decoded = list(decode_records(records, decompressed_bytes_max=DECOMPRESSED_BYTES_MAX))
-    except (ValueError, compression.DecompressionLimitError) as error:
+        decoded = list(decode_records(records, DECOMPRESSED_BYTES_MAX))
+    except RecordsError as error:
         return Rejection(ErrorCode.INVALID_RECORD, f"records cannot be decoded: {error}")
-    if "compact" in config.cleanup_policy:
+    if config.compacts:
         keyless = tuple(
-            (index, "a compacted topic needs a key on every record")
-            for index, record in enumerate(decoded)
-            if record.key is None
+            (index, KEYLESS) for index, record in enumerate(decoded) if record.key is None
         )
         if keyless:
-            return Rejection(ErrorCode.INVALID_RECORD, keyless[0][1], keyless)
-    wanted = config.compression_type
-    if wanted == "producer" or compression.CODECS[wanted] == header.attributes & 0x07:
+            return Rejection(ErrorCode.INVALID_RECORD, KEYLESS, keyless)
+    codec = _codec_wanted(config)
+    if codec is None or codec == header.codec:
         return records
-    rebuilt = build_batch(
-        decoded,
-        codec=compression.CODECS[wanted],
+    options = BatchOptions(
+        compression=codec,
         producer_id=header.producer_id,
         producer_epoch=header.producer_epoch,
         base_sequence=header.base_sequence,
     )
-    return memoryview(rebuilt)
+    return memoryview(encode_batch(decoded, options))

@@ -51,6 +51,7 @@ class Checkpoint(msgspec.Struct, array_like=True, frozen=True):
     time_interval_bytes: int
     max_timestamp_ms: int
     max_timestamp_offset: int
+    size_bytes: int
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -72,6 +73,7 @@ def take(state: PartitionState, offset: int, log_start_offset: int) -> bytes:
         time_interval_bytes=times.interval_bytes,
         max_timestamp_ms=times.max_timestamp_ms,
         max_timestamp_offset=times.max_timestamp_offset,
+        size_bytes=state.size_bytes,
     )
     body = _ENCODER.encode(checkpoint)
     return _PREFIX.pack(MAGIC, VERSION, crc32c.crc32c(body)) + body
@@ -105,6 +107,7 @@ def restore(checkpoint: Checkpoint, state: PartitionState) -> None:
         entry.batches.extend(record.batches)
         entries.append((record.producer_id, entry))
     state.producers.restore(entries)
+    state.size_bytes = checkpoint.size_bytes
     state.epochs = LeaderEpochs(checkpoint.leader_epochs)
     state.times.restore(
         checkpoint.time_entries,

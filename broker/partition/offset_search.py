@@ -2,7 +2,7 @@
 
 from broker.partition.append_rules import DECOMPRESSED_BYTES_MAX
 from broker.partition.partition import Partition
-from protocol.records.batch import BatchHeader
+from protocol.records.batch import parse_header
 from protocol.records.record import decode_records
 from storage.record_batch import StreamRecordBatch
 
@@ -18,7 +18,7 @@ async def find_by_timestamp(partition: Partition, timestamp_ms: int) -> tuple[in
     while offset < partition.high_watermark:
         for batch in await partition.read(offset, READ_BYTES):
             offset = batch.base_offset + batch.count
-            if BatchHeader.parse(batch.payload).max_timestamp < timestamp_ms:
+            if parse_header(batch.payload).max_timestamp < timestamp_ms:
                 continue
             for record_offset, record_timestamp in _timestamps(batch):
                 if record_timestamp >= timestamp_ms:
@@ -38,7 +38,5 @@ async def find_newest(partition: Partition) -> tuple[int, int] | None:
 def _timestamps(batch: StreamRecordBatch) -> list[tuple[int, int]]:
     return [
         (record.offset, record.timestamp_ms)
-        for record in decode_records(
-            batch.payload, decompressed_bytes_max=DECOMPRESSED_BYTES_MAX
-        )
+        for record in decode_records(batch.payload, DECOMPRESSED_BYTES_MAX)
     ]

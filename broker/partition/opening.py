@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from broker.partition import checkpoint
 from broker.partition.state import PartitionState
-from protocol.errors import ProtocolError
-from protocol.records.batch import BatchHeader
+from protocol.records.batch import parse_header
 from storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
@@ -40,8 +39,10 @@ async def restore_state(
     while offset < data.confirm_offset:
         for batch in await data.fetch(offset, READ_BYTES):
             offset = batch.base_offset + batch.count
-            header = BatchHeader.parse(batch.payload)
-            state.apply(header, batch.base_offset, header.partition_leader_epoch, len(batch.payload))
+            header = parse_header(batch.payload)
+            state.apply(
+                header, batch.base_offset, header.partition_leader_epoch, len(batch.payload)
+            )
     state.producers.expire(now_ms)
     state.epochs.trim(data.start_offset)
     return Restored(state, must_checkpoint)
@@ -53,7 +54,7 @@ async def _last_checkpoint(meta: Stream) -> checkpoint.Checkpoint | None:
     try:
         batches = await meta.fetch(meta.confirm_offset - 1, 1)
         return checkpoint.decode(batches[-1].payload)
-    except (checkpoint.CorruptCheckpointError, ProtocolError) as error:
+    except checkpoint.CorruptCheckpointError as error:
         logger.warning(
             "checkpoint is unreadable, replaying the log",
             extra={"stream_id": meta.stream_id, "reason": str(error)},

@@ -18,7 +18,7 @@ from broker.partition.producer_state import NO_PRODUCER_ID, Verdict
 from broker.partition.state import PartitionState
 from config.topic import EffectiveTopicConfig
 from protocol.errors import ErrorCode
-from protocol.records.batch import BatchHeader, patch, set_log_append_time
+from protocol.records.batch import BatchHeader, parse_header, patch, set_log_append_time
 from storage.engine import StorageEngine
 from storage.record_batch import StreamRecordBatch
 from storage.stream import Stream
@@ -41,9 +41,7 @@ class _Acknowledgement:
 
     __slots__ = ("_on_done", "_partition")
 
-    def __init__(
-        self, partition: "Partition", on_done: Callable[[Exception | None], None]
-    ) -> None:
+    def __init__(self, partition: "Partition", on_done: Callable[[Exception | None], None]) -> None:
         self._partition = partition
         self._on_done = on_done
 
@@ -101,6 +99,12 @@ class Partition:
         return self._data.next_offset
 
     @property
+    def streams(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """(stream id, epoch) of the data stream and of the meta stream."""
+        data, meta = self._data, self._meta
+        return (data.stream_id, data.epoch), (meta.stream_id, meta.epoch)
+
+    @property
     def state(self) -> PartitionState:
         return self._state
 
@@ -119,7 +123,7 @@ class Partition:
     @property
     def size_bytes(self) -> int:
         """Bytes that the partition's data occupies, uploaded or not."""
-        return self._data.size_bytes
+        return self._state.size_bytes
 
     def append(
         self,
@@ -143,9 +147,7 @@ class Partition:
         if isinstance(header, Rejection):
             return header
         assert records is not None
-        rejection = append_rules.check(
-            header, records, self.config, version=version, now_ms=now_ms
-        )
+        rejection = append_rules.check(header, records, self.config, version=version, now_ms=now_ms)
         if rejection is not None:
             return rejection
         if header.producer_id != NO_PRODUCER_ID:
@@ -158,12 +160,12 @@ class Partition:
                 return checked
             if checked is not records:
                 records = checked
-                header = BatchHeader.parse(records)
+                header = parse_header(records)
         append_time_ms = -1
-        if self.config.message_timestamp_type == "LogAppendTime":
+        if self.config.stamps_append_time:
             append_time_ms = now_ms
             set_log_append_time(records, now_ms)
-            header = BatchHeader.parse(records)
+            header = parse_header(records)
         return self._append(header, records, append_time_ms, on_done)
 
     def _append(
@@ -200,7 +202,7 @@ class Partition:
             case Verdict.DUPLICATE:
                 assert duplicate is not None
                 self._when_confirmed(duplicate.last_offset, on_done)
-                stamped = self.config.message_timestamp_type == "LogAppendTime"
+                stamped = self.config.stamps_append_time
                 return Accepted(duplicate.base_offset, duplicate.timestamp_ms if stamped else -1)
             case Verdict.OUT_OF_ORDER:
                 return Rejection(
@@ -293,6 +295,8 @@ class Partition:
     def discard(self) -> None:
         """The topic is gone: stop serving it; its streams are the control plane's to delete."""
         self._closing = True
+        self._data.abandon()
+        self._meta.abandon()
         self.wake_readers()
 
     async def supersede_checkpoint(self) -> bool:

@@ -9,11 +9,12 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from uuid import UUID
 
+from metadata.client import MetadataClient
+
 from broker.partition.opening import restore_state
 from broker.partition.partition import Partition
 from config.node import LogConfig
 from config.topic import EffectiveTopicConfig
-from metadata.client import MetadataClient
 from metadata.image import MetadataImage, PartitionImage, TopicImage
 from protocol.errors import ErrorCode
 from storage.engine import StorageEngine
@@ -233,7 +234,7 @@ class PartitionRegistry:
 
     def _effective_config(self, topic: str) -> EffectiveTopicConfig:
         overrides: Mapping[str, str] = self._client.image.topic_config(topic)
-        return EffectiveTopicConfig.of(overrides, self._config)
+        return EffectiveTopicConfig.resolve(overrides, self._config.topic_defaults)
 
     async def _upkeep(self) -> None:
         """Forget silent producers and superseded checkpoints, now and then."""

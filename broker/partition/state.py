@@ -17,17 +17,19 @@ from protocol.records.batch import BatchHeader
 class PartitionState:
     """Producers, leader epochs and time index of one partition."""
 
-    __slots__ = ("epochs", "producers", "times")
+    __slots__ = ("epochs", "producers", "size_bytes", "times")
 
     def __init__(self, *, producer_id_expiration_ms: int) -> None:
         self.producers = ProducerStates(expiration_ms=producer_id_expiration_ms)
         self.epochs = LeaderEpochs()
         self.times = TimeIndex()
+        self.size_bytes = 0  # of all batches in the log
 
     def apply(
         self, header: BatchHeader, base_offset: int, leader_epoch: int, size_bytes: int
     ) -> None:
         """Take in the batch that lies at `base_offset`, written under `leader_epoch`."""
+        self.size_bytes += size_bytes
         self.epochs.assign(leader_epoch, base_offset)
         self.times.append(base_offset, header.max_timestamp, size_bytes)
         if header.producer_id != NO_PRODUCER_ID and not header.is_control:

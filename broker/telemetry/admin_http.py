@@ -55,9 +55,7 @@ class AdminServer:
         loop = asyncio.get_running_loop()
         if loop.time() - self._rendered_at_s > RENDER_CACHE_MS / 1000:
             self._rendered_at_s = loop.time()
-            self._page = await loop.run_in_executor(
-                self._renderer, generate_latest, self._registry
-            )
+            self._page = await loop.run_in_executor(self._renderer, generate_latest, self._registry)
         return web.Response(body=self._page, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def _livez(self, request: web.Request) -> web.Response:

@@ -1,0 +1,340 @@
+"""Composition root: the only place that builds concrete parts and knows in which order they start
+and stop.
+
+A `Node` is an object: several can live in one process, each with the clocks and the entropy that
+it is given.
+"""
+
+import asyncio
+import logging
+import os
+import random
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+
+from broker.api.dispatch import ApiDispatcher
+from broker.api.registry import Services, build_dispatcher
+from broker.api.topic_creation import TopicCreation
+from broker.cluster_view import ClusterView
+from broker.coordinator.runtime import GroupCoordinator
+from broker.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
+from broker.network.listener import Listener
+from broker.partition.registry import PartitionRegistry
+from broker.storage_adapter import StorageAdapter
+from broker.telemetry.admin_http import AdminServer
+from broker.telemetry.collector import NodeCollector
+from broker.telemetry.readiness import CheckResult, Readiness
+from broker.telemetry.request_metrics import RequestMetrics
+from config.node import Endpoint, NodeConfig
+from config.topic import validate_topic_config
+from metadata.client import MetadataClient
+from metadata.driver import ControllerNode
+from metadata.transport import LocalTransport
+from storage.cache.block_cache import BlockCache
+from storage.compaction.executor import Compactor
+from storage.deletion import ObjectDeleter
+from storage.engine import StorageEngine
+from storage.object_store.factory import ensure_bucket, open_object_store
+from storage.object_store.retrying import RetryingObjectStore
+from storage.recovery import RecoveryReport
+from wal.log import DeltaWal
+
+logger = logging.getLogger("headrace")
+
+NO_ADMIN_ENDPOINT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a node takes from the world outside it; tests and simulations pass their own."""
+
+    wall_clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    # Goes on in suspend and never jumps: leases are measured with it.
+    boot_clock_ms: Callable[[], int] = lambda: (
+        time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
+    )
+    monotonic_s: Callable[[], float] = time.perf_counter
+    rng: random.Random = field(default_factory=random.SystemRandom)
+    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAddress:
+    """Where a node that is ready can be found, and what it stands on."""
+
+    kafka_host: str
+    kafka_port: int
+    admin_url: str  # empty when there is no admin endpoint
+    cluster_id: str
+    node_id: int
+    bucket: str
+    wal: str
+    wal_is_direct: bool  # whether writes bypass the page cache
+    recovery: RecoveryReport
+
+
+class Node:
+    """Controller and broker of one node. `run` once."""
+
+    def __init__(self, config: NodeConfig, surroundings: Surroundings | None = None) -> None:
+        self._config = config
+        self._around = surroundings or Surroundings()
+        self._readiness = Readiness()
+        self._state = "starting"
+        self._metrics_registry = CollectorRegistry()
+        self._readiness.add(lambda: CheckResult("state", self._state == "serving", self._state))
+
+    async def run(self, ready: Callable[[NodeAddress], None], stop: asyncio.Event) -> None:
+        """Start, serve until `stop` is set, shut down cleanly.
+
+        Raises:
+            ExceptionGroup: of what made a part fail, once the others have been stopped.
+            OSError: an address cannot be bound.
+            WalError, MetadataError, StorageError, ValueError: a part cannot start.
+        """
+        config, around = self._config, self._around
+        await ensure_bucket(config.storage.bucket_uri, environment=around.environment)
+        store = open_object_store(
+            config.storage.bucket_uri,
+            rng=around.rng,
+            environment=around.environment,
+            part_bytes=config.storage.object_part_bytes,
+        )
+        controller = ControllerNode(
+            config.metadata,
+            node_id=config.node_id,
+            cluster_id=config.cluster_id,
+            rng=around.rng,
+            wall_clock_ms=around.wall_clock_ms,
+            boot_clock_ms=around.boot_clock_ms,
+            validate_topic_config=validate_topic_config,
+        )
+        client = MetadataClient(
+            config.metadata,
+            transport=LocalTransport(controller.handle),
+            node_id=config.node_id,
+            rack=config.rack,
+            rng=around.rng,
+            boot_clock_ms=around.boot_clock_ms,
+        )
+        listener = Listener(config.network)
+        try:
+            await controller.start()
+            async with running(controller.run()):
+                bound = await listener.bind()
+                await client.start(config.network.advertised_listeners or tuple(bound))
+                async with running(client.run()):
+                    await self._serve(client, store, listener, bound[0], ready, stop)
+                await client.shutdown()
+        finally:
+            await listener.shutdown()
+            await controller.shutdown()
+            await store.close()
+
+    async def _serve(
+        self,
+        client: MetadataClient,
+        store: RetryingObjectStore,
+        listener: Listener,
+        bound: Endpoint,
+        ready: Callable[[NodeAddress], None],
+        stop: asyncio.Event,
+    ) -> None:
+        """Recover what the WAL holds, open what this broker leads, and take requests."""
+        config = self._config
+        broker = _Broker(config, self._around, client, store)
+        admin = AdminServer(self._metrics_registry, self._readiness)
+        try:
+            self._state = "recovering"
+            admin_port = await self._start_admin(admin)
+            recovery = await broker.engine.start()
+            self._metrics_registry.register(broker.collector(listener))
+            self._readiness.add(broker.check_engine)
+            self._readiness.add(lambda: _check_lease(client))
+            jobs = (broker.engine.run(), broker.partitions.run(), broker.coordinator.run())
+            async with running(*jobs, listener.run()):
+                self._state = "opening partitions"
+                await broker.partitions.wait_all_open()
+                await listener.serve(broker.dispatcher())
+                self._state = "serving"
+                admin_url = f"http://{config.telemetry.admin_host}:{admin_port}"
+                ready(
+                    NodeAddress(
+                        kafka_host=bound.host,
+                        kafka_port=bound.port,
+                        admin_url=admin_url if admin_port else "",
+                        cluster_id=client.image.cluster_id,
+                        node_id=config.node_id,
+                        bucket=config.storage.bucket_uri,
+                        wal=config.wal.path,
+                        wal_is_direct=broker.wal.device.is_direct,
+                        recovery=recovery,
+                    )
+                )
+                await stop.wait()
+                self._state = "stopping"
+                await listener.shutdown()
+                await broker.partitions.checkpoint_all()
+        finally:
+            await listener.shutdown()
+            await broker.engine.shutdown()
+            await admin.shutdown()
+
+    async def _start_admin(self, admin: AdminServer) -> int:
+        """Port of the admin endpoint; 0 without one."""
+        telemetry = self._config.telemetry
+        if telemetry.admin_port == NO_ADMIN_ENDPOINT:
+            return 0
+        return await admin.start(telemetry.admin_host, telemetry.admin_port)
+
+
+class _Broker:
+    """The broker's parts, joined; nothing is started."""
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        around: Surroundings,
+        client: MetadataClient,
+        store: RetryingObjectStore,
+    ) -> None:
+        self._config = config
+        self._around = around
+        self._client = client
+        self._store = store
+        self.wal: DeltaWal
+        adapter = StorageAdapter(client)
+        cluster_id = client.image.cluster_id
+        storage = config.storage
+        compactor = Compactor(
+            storage, store, adapter, cluster_id, rng=around.rng, open_streams=self._open_streams
+        )
+        deleter = ObjectDeleter(
+            storage,
+            store,
+            adapter,
+            cluster_id,
+            rng=around.rng,
+            wall_clock_ms=around.wall_clock_ms,
+        )
+        self.engine = StorageEngine(
+            storage,
+            wal_factory=self._make_wal,
+            store=store,
+            streams=adapter,
+            objects=adapter,
+            lease=adapter,
+            blocks=BlockCache(storage, store, adapter, cluster_id),
+            rng=around.rng,
+            cluster_id=cluster_id,
+            background=(compactor, deleter),
+        )
+        self.partitions = PartitionRegistry(
+            client=client,
+            engine=self.engine,
+            node_id=config.node_id,
+            config=config.log,
+            wall_clock_ms=around.wall_clock_ms,
+        )
+        self._creation = TopicCreation(
+            client, self.partitions, log=config.log, groups=config.groups
+        )
+        self._cluster = ClusterView(lambda: client.image, config.node_id, config.network)
+        self._offsets_logs = OffsetsTopicLogs(
+            client=client,
+            partitions=self.partitions,
+            creation=self._creation,
+            engine=self.engine,
+            cluster=self._cluster,
+            config=config.groups,
+            wall_clock_ms=around.wall_clock_ms,
+        )
+        self.coordinator = GroupCoordinator(
+            config.groups, self._offsets_logs, wall_clock_ms=around.wall_clock_ms, rng=around.rng
+        )
+        elections = CoordinatorElections(self.coordinator, self.partitions)
+        self.partitions.subscribe(elections.partitions_changed)
+        client.subscribe(elections.image_changed)
+        self._requests = RequestMetrics(around.monotonic_s)
+
+    def dispatcher(self) -> ApiDispatcher:
+        """Every API handler, joined to these parts."""
+        return build_dispatcher(
+            Services(
+                config=self._config,
+                client=self._client,
+                engine=self.engine,
+                partitions=self.partitions,
+                cluster=self._cluster,
+                creation=self._creation,
+                coordinator=self.coordinator,
+                offsets_logs=self._offsets_logs,
+                wall_clock_ms=self._around.wall_clock_ms,
+                metrics=self._requests,
+            )
+        )
+
+    def collector(self, listener: Listener) -> NodeCollector:
+        """What the metrics endpoint reads."""
+        return NodeCollector(
+            engine=self.engine,
+            wal=self.wal,
+            store=self._store.statistics,
+            partitions=self.partitions,
+            listener=listener,
+            requests=self._requests,
+        )
+
+    def _open_streams(self) -> list[tuple[int, int]]:
+        return [stream for partition in self.partitions.all() for stream in partition.streams]
+
+    def check_engine(self) -> CheckResult:
+        """Readiness: the engine acknowledges, and the bucket takes what it uploads."""
+        stats = self.engine.stats()
+        if stats.failed:
+            return CheckResult("storage", ok=False, reason="the engine has failed")
+        if stats.admission_waiting:
+            reason = f"{stats.admission_waiting} requests wait for room in WAL or LogCache"
+            return CheckResult("storage", ok=False, reason=reason)
+        return CheckResult("storage", ok=True, reason=f"{stats.open_streams} streams open")
+
+    def _make_wal(
+        self, on_confirmed: Callable[[int], None], on_failed: Callable[[Exception], None]
+    ) -> DeltaWal:
+        self.wal = DeltaWal(
+            self._config.wal,
+            node_id=self._config.node_id,
+            node_epoch=self._client.node_epoch,
+            cluster_id=self._client.image.cluster_id,
+            rng=self._around.rng,
+            wall_clock_ms=self._around.wall_clock_ms,
+            on_confirmed=on_confirmed,
+            on_failed=on_failed,
+        )
+        return self.wal
+
+
+def _check_lease(client: MetadataClient) -> CheckResult:
+    held = client.holds()
+    return CheckResult("lease", held, "held" if held else "not certain; nothing is acknowledged")
+
+
+@asynccontextmanager
+async def running(*jobs: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run `jobs` beside the body, and cancel them when it ends; when one fails, the body is cancelled.
+
+    Raises:
+        ExceptionGroup: of the job that failed.
+    """
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(job) for job in jobs]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()

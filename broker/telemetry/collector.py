@@ -1,0 +1,155 @@
+"""What Prometheus is shown of the node: counters that the parts keep anyway, read at each scrape."""
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from broker.network.listener import Listener
+from broker.partition.registry import PartitionRegistry
+from broker.telemetry.request_metrics import RequestMetrics
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from storage.engine import StorageEngine
+from storage.object_store.statistics import StoreStatistics
+from wal.log import DeltaWal
+
+NANOSECONDS = 1e-9
+MILLISECONDS = 1e-3
+
+
+class NodeCollector(Collector):
+    """Reads every part's statistics. Runs on the metrics thread: it only reads numbers."""
+
+    def __init__(
+        self,
+        *,
+        engine: StorageEngine,
+        wal: DeltaWal,
+        store: StoreStatistics,
+        partitions: PartitionRegistry,
+        listener: Listener,
+        requests: RequestMetrics,
+    ) -> None:
+        self._engine = engine
+        self._wal = wal
+        self._store = store
+        self._partitions = partitions
+        self._listener = listener
+        self._requests = requests
+
+    def describe(self) -> Iterable[Metric]:
+        """Name nothing in advance: the parts may not have started yet."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Read everything."""
+        yield from self._engine_metrics()
+        yield from self._wal_metrics()
+        yield from self._store_metrics()
+        yield from self._broker_metrics()
+        yield from self._requests.latencies.collect()
+
+    def _engine_metrics(self) -> Iterator[Metric]:
+        stats = self._engine.stats()
+        yield _gauge("wal_capacity_bytes", "Size of the WAL's ring", stats.wal_capacity_bytes)
+        yield _gauge(
+            "wal_used_bytes", "Bytes of the ring that may not be reused", stats.wal_used_bytes
+        )
+        yield _gauge(
+            "log_cache_capacity_bytes", "LogCache's budget", stats.log_cache_capacity_bytes
+        )
+        yield _gauge("log_cache_bytes", "Bytes charged to the LogCache", stats.log_cache_bytes)
+        yield _gauge(
+            "log_cache_unuploaded_bytes",
+            "Bytes acknowledged and not yet committed to the bucket",
+            stats.unuploaded_bytes,
+        )
+        yield _gauge(
+            "log_cache_oldest_unuploaded_age_seconds",
+            "Age of the oldest record that is only in the WAL",
+            stats.oldest_unuploaded_age_ms * MILLISECONDS,
+        )
+        yield _counter(
+            "log_cache_hits", "Reads served from the LogCache", stats.log_cache_hits_total
+        )
+        yield _counter(
+            "log_cache_misses", "Reads that went to the bucket", stats.log_cache_misses_total
+        )
+        yield _gauge("streams_open", "Streams that this node has open", stats.open_streams)
+        yield _gauge("appends_open", "Appends not yet acknowledged", stats.open_appends)
+        yield _counter("appends_confirmed", "Appends acknowledged", stats.confirmed_total)
+        yield _counter("appends_confirmed_bytes", "Bytes acknowledged", stats.confirmed_bytes_total)
+        yield _gauge(
+            "admission_waiting", "Requests parked for lack of room", stats.admission_waiting
+        )
+        yield _counter(
+            "admission_refused", "Requests refused for lack of room", stats.admission_refused_total
+        )
+        yield _gauge("uploads_in_flight", "Cache blocks being uploaded", stats.uploads_under_way)
+        yield _counter("uploaded_blocks", "Cache blocks committed", stats.uploaded_blocks_total)
+        yield _counter("uploaded_objects", "Objects committed", stats.uploaded_objects_total)
+        yield _counter("uploaded_bytes", "Bytes committed", stats.uploaded_bytes_total)
+        yield _counter("upload_retries", "Uploads tried again", stats.upload_retries_total)
+
+    def _wal_metrics(self) -> Iterator[Metric]:
+        wal = self._wal
+        writes = wal.statistics
+        yield _counter("wal_writes", "Device writes", writes.writes_total)
+        yield _counter(
+            "wal_written_bytes", "Bytes written to the device", writes.written_bytes_total
+        )
+        yield _counter(
+            "wal_write_seconds",
+            "Time that device writes took",
+            writes.latency_ns_total * NANOSECONDS,
+        )
+        yield _gauge("wal_next_offset", "Logical offset of the next append", wal.next_offset)
+        yield _gauge("wal_confirmed_offset", "Logical offset that is durable", wal.confirmed_offset)
+        yield _gauge("wal_trim_offset", "Last logical offset released", wal.trim_offset)
+
+    def _store_metrics(self) -> Iterator[Metric]:
+        store = self._store
+        requests = CounterMetricFamily(
+            "headrace_object_store_requests", "Requests to the bucket", labels=["operation"]
+        )
+        for operation, count in (
+            ("put", store.put_requests),
+            ("get", store.get_requests),
+            ("delete", store.delete_requests),
+            ("list", store.list_requests),
+        ):
+            requests.add_metric([operation], count)
+        yield requests
+        yield _counter("object_store_put_bytes", "Bytes put into the bucket", store.put_bytes)
+        yield _counter("object_store_get_bytes", "Bytes read from the bucket", store.get_bytes)
+        yield _counter("object_store_retries", "Requests tried again", store.retries)
+        yield _counter("object_store_errors", "Requests that failed for good", store.errors)
+
+    def _broker_metrics(self) -> Iterator[Metric]:
+        yield _gauge("connections", "Open client connections", self._listener.connection_count)
+        yield _counter(
+            "connections_accepted", "Connections accepted", self._listener.connections_accepted
+        )
+        yield _counter(
+            "connections_refused", "Connections refused", self._listener.connections_refused
+        )
+        yield _gauge("partitions_open", "Partitions that this broker leads", len(self._partitions))
+        requests = CounterMetricFamily("headrace_requests", "Requests by API", labels=["api"])
+        for key, count in sorted(self._requests.requests.copy().items()):
+            requests.add_metric([ApiKey(key).name.lower()], count)
+        yield requests
+        refused = CounterMetricFamily(
+            "headrace_produce_refused", "Batches refused, by error", labels=["error"]
+        )
+        for code, count in sorted(self._requests.produce_refused.copy().items()):
+            refused.add_metric([ErrorCode(code).name.lower()], count)
+        yield refused
+
+
+def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"headrace_{name}", text, value=value)
+
+
+def _counter(name: str, text: str, value: float) -> CounterMetricFamily:
+    return CounterMetricFamily(f"headrace_{name}", text, value=value)
