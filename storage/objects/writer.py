@@ -63,7 +63,7 @@ class ObjectWriter:
         self._stream_id = _NO_STREAM
         self._epoch = 0
         self._range_start = 0
-        self._end = 0
+        self._end = -1
         # The current block; its header is filled in when it is closed.
         self._header_slot = 0
         self._block_start = 0
@@ -150,7 +150,8 @@ class ObjectWriter:
         self._epoch = max(self._epoch, epoch)
 
     def _begin_range(self, stream_id: int, epoch: int, start: int, end: int) -> None:
-        if (stream_id, start) < (self._stream_id, self._end) or start < 0 or end <= start:
+        earliest = max((self._stream_id, self._end), (0, 0))
+        if (stream_id, start) < earliest or start < 0 or end <= start:
             raise ValueError(
                 f"offsets {start} to {end} of stream {stream_id} come after "
                 f"offset {self._end} of stream {self._stream_id}"

@@ -1,0 +1,39 @@
+"""Batches and objects for tests. A batch's payload tells which batch it is."""
+
+import random
+from collections.abc import Iterable, Sequence
+
+from storage.objects.writer import ObjectWriter, WrittenObject
+from storage.record_batch import StreamRecordBatch
+
+
+def batch(
+    stream_id: int, base_offset: int, count: int = 1, size: int = 100, epoch: int = 1
+) -> StreamRecordBatch:
+    """Make a batch whose payload depends on stream and offset only."""
+    content = random.Random(stream_id * 1_000_003 + base_offset).randbytes(size)
+    return StreamRecordBatch(stream_id, epoch, base_offset, count, memoryview(content))
+
+
+def batches(
+    stream_id: int, start: int, number: int, count: int = 1, size: int = 100, epoch: int = 1
+) -> list[StreamRecordBatch]:
+    """Make consecutive batches."""
+    return [batch(stream_id, start + n * count, count, size, epoch) for n in range(number)]
+
+
+def write(
+    streams: Iterable[Sequence[StreamRecordBatch]], block_bytes_max: int = 1024 * 1024
+) -> WrittenObject:
+    """Write the batches of several streams, given in order, as one object."""
+    writer = ObjectWriter(block_bytes_max)
+    for of_stream in streams:
+        writer.add(of_stream[0].stream_id, of_stream)
+    return writer.finish()
+
+
+def joined(written: WrittenObject) -> bytes:
+    """Return the object's bytes."""
+    content = b"".join(written.parts)
+    assert len(content) == written.size_bytes
+    return content
