@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from broker.app import NodeAddress
+    from broker.node import NodeAddress
 
 KAFKA_PORT = 9092
 ADMIN_PORT = 9644
@@ -69,10 +69,10 @@ def dev(
     """
     from broker.cli.dev_host import (  # noqa: PLC0415 - not for help
         Banner,
-        choose_port,
         default_data_dir,
         hold_data_dir,
     )
+    from broker.cli.ports import choose_port  # noqa: PLC0415 - not for help
     from broker.cli.serving import configuration_failure, serve  # noqa: PLC0415 - not for help
     from config.load import load  # noqa: PLC0415 - not for help
     from config.problems import ConfigError  # noqa: PLC0415 - not for help

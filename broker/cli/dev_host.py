@@ -1,10 +1,9 @@
-"""What `headrace dev` needs of its host: a data directory of its own, free ports, and the banner."""
+"""What `headrace dev` needs of its host: a data directory of its own, and the banner."""
 
 import errno
 import fcntl
 import os
 import shutil
-import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,14 +13,14 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from broker.cli.failures import CommandFailedError
-from broker.cli.output import talk, wants_colour
+from broker.cli.options import BOOTSTRAP_DEFAULT
+from broker.cli.output import wants_colour
 from broker.cli.version import program_version
 
 if TYPE_CHECKING:
-    from broker.app import NodeAddress
+    from broker.node import NodeAddress
 
-PORTS_TRIED_MAX = 50
-CLIENT_PORT = 9092  # what the other commands assume when they are told nothing
+EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound
 
 
 def default_data_dir() -> Path:
@@ -76,54 +75,6 @@ def hold_data_dir(directory: Path) -> Iterator[DataDirLock]:
         yield lock
 
 
-def choose_port(host: str, wanted: int | None, preferred: int, option: str) -> int:
-    """Choose a port: the wanted one, or the first free one from the preferred one on.
-
-    Args:
-        host: address to listen on.
-        wanted: what the user asked for; 0 is any free port, None is no wish.
-        preferred: where to begin when there is no wish.
-        option: how the user asks for one.
-
-    Raises:
-        CommandFailedError: the wanted port is taken, or nothing near the preferred one is free.
-    """
-    if wanted is not None:
-        if wanted and not _is_free(host, wanted):
-            raise CommandFailedError(
-                f"port {wanted} on {host} is taken",
-                hint=f"Stop what listens there, choose another, or leave {option} out.",
-            )
-        return wanted
-    for port in range(preferred, preferred + PORTS_TRIED_MAX):
-        if _is_free(host, port):
-            if port != preferred:
-                talk(f"port {preferred} is taken, so this is {port}")
-            return port
-    raise CommandFailedError(
-        f"no port from {preferred} to {preferred + PORTS_TRIED_MAX - 1} is free on {host}",
-        hint=f"Choose one with {option}; {option} 0 takes any free one.",
-    )
-
-
-def _is_free(host: str, port: int) -> bool:
-    """Try to bind; the port may be taken again before the broker binds it, which then says so."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-            probe.listen(1)
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                return False
-            raise CommandFailedError(
-                f"cannot listen on {host}: {error.strerror}",
-                hint="Check --host: it must be an address of this machine.",
-            ) from error
-    return True
-
-
 class Banner:
     """What the user sees when the broker is ready: where it is, what it stands on, what to try."""
 
@@ -138,13 +89,15 @@ class Banner:
 
     def lines(self, address: "NodeAddress") -> list[str]:
         """Write the banner, at most 12 lines."""
-        kafka = f"{address.kafka_host}:{address.kafka_port}"
+        # Who listens everywhere is reached on the loopback address, too.
+        host = "127.0.0.1" if address.kafka_host in EVERY_ADDRESS else address.kafka_host
+        kafka = f"{host}:{address.kafka_port}"
         program = program_name()
-        target = "" if address.kafka_port == CLIENT_PORT else f" -b {kafka}"
-        title = f"Headrace {program_version()}"
+        target = "" if kafka == BOOTSTRAP_DEFAULT else f" -b {kafka}"
         notes = f" ({', '.join(address.notes)})" if address.notes else ""
-        lines = [
-            f"{_bold(title)}  node {address.node_id}, cluster {address.cluster_id}",
+        return [
+            f"{_bold(f'Headrace {program_version()}')}"
+            f"  node {address.node_id}, cluster {address.cluster_id}",
             f"  Kafka   {kafka}",
             f"  Admin   {address.admin_url or 'off'}",
             f"  Bucket  {address.bucket}",
@@ -155,7 +108,6 @@ class Banner:
             f"  {program} consume orders --from-beginning{target}",
             f"Stop with Ctrl-C. Data stays in {self._directory}.",
         ]
-        return lines
 
 
 def program_name() -> str:

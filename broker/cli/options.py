@@ -1,5 +1,6 @@
 """Options that many commands share."""
 
+import sys
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -51,7 +52,7 @@ def confirm(question: str, *, yes: bool) -> None:
     """
     if yes:
         return
-    if not click.get_text_stream("stdin").isatty():
+    if not sys.stdin.isatty():
         raise click.UsageError("This cannot be undone: confirm it with --yes.")
     click.confirm(question, abort=True, err=True)
 

@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from broker.cli.failures import CommandFailedError
-
 if TYPE_CHECKING:
-    from broker.app import NodeAddress
+    from broker.node import NodeAddress
 
 
 @click.command()
@@ -37,8 +35,6 @@ def server(*, file: Path | None, overrides: tuple[str, ...]) -> int:
         loaded = load(file=file, overrides=overrides)
     except ConfigError as error:
         raise configuration_failure(error) from error
-    if "broker" not in loaded.config.process_roles:
-        raise CommandFailedError("process.roles has no broker", exit_code=2)
     return serve(loaded, _announce)
 
 

@@ -9,22 +9,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from broker.cli.failures import CommandFailedError
+from broker.cli.ports import port_is_free
 
 if TYPE_CHECKING:
-    from broker.app import NodeAddress
+    from broker.node import NodeAddress
     from config.load import LoadedConfig
+    from config.node import NodeConfig
     from config.problems import ConfigError
 
 EXIT_USAGE = 2
-
-_ADVICE = {
-    "EADDRINUSE": "Another program listens there: stop it, or choose another port.",
-    "EACCES": "This user may not use it: change its owner or mode, or run as a user who may.",
-    "EPERM": "This user may not use it: change its owner or mode, or run as a user who may.",
-    "ENOSPC": "The disk is full: make room, or put the WAL and the bucket elsewhere.",
-    "ENOENT": "It does not exist: check the path in the configuration.",
-    "EADDRNOTAVAIL": "This machine does not have that address: check listeners.",
-}
 
 
 def configuration_failure(error: "ConfigError") -> CommandFailedError:
@@ -42,11 +35,13 @@ def serve(loaded: "LoadedConfig", ready: "Callable[[NodeAddress], None]") -> int
     """Run the node until it is told to stop; return the exit code.
 
     Raises:
-        CommandFailedError: the operating system refused something that the node needs.
+        CommandFailedError: this program cannot be that node, or an address is taken.
     """
+    config = loaded.config
+    _require_runnable(config)
+    _require_free(config)
     from broker.logs import start_logging  # noqa: PLC0415 - see the module's docstring
 
-    config = loaded.config
     logs = start_logging(
         level=config.telemetry.log_level,
         log_format=config.telemetry.log_format,
@@ -58,14 +53,30 @@ def serve(loaded: "LoadedConfig", ready: "Callable[[NodeAddress], None]") -> int
         from broker.app import run_node  # noqa: PLC0415 - see the module's docstring
 
         return run_node(config, ready=ready, warnings=loaded.warnings)
-    except OSError as error:
-        raise CommandFailedError(f"the node stopped: {error}", hint=_advice(error)) from error
     finally:
         logs.stop()
 
 
-def _advice(error: OSError) -> str:
-    import errno  # noqa: PLC0415 - only after a failure
+def _require_runnable(config: "NodeConfig") -> None:
+    """Refuse what is valid for a cluster and cannot be run by this program yet."""
+    others = [v.node_id for v in config.metadata.quorum_voters if v.node_id != config.node_id]
+    if others or set(config.process_roles) != {"broker", "controller"}:
+        raise CommandFailedError(
+            "a node is its own and only controller in this version",
+            hint="Set process.roles=broker,controller and leave controller.quorum.voters out.",
+            exit_code=EXIT_USAGE,
+        )
 
-    name = errno.errorcode.get(error.errno or 0, "")
-    return _ADVICE.get(name, "")
+
+def _require_free(config: "NodeConfig") -> None:
+    """Find out early, and by name of the key, that an address is taken or not ours."""
+    listeners = [("listeners", e.host, e.port) for e in config.network.listeners]
+    admin = config.telemetry
+    if admin.admin_port > 0:
+        listeners.append(("headrace.admin.listener", admin.admin_host, admin.admin_port))
+    for key, host, port in listeners:
+        if port and not port_is_free(host, port):
+            raise CommandFailedError(
+                f"{host or 'every address'}:{port} is taken ({key})",
+                hint="Another program listens there: stop it, or change the key.",
+            )
