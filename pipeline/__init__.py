@@ -1,1 +1,1 @@
-"""PySpark jobs that read topics, through the broker or straight from the bucket."""
+"""PySpark jobs over topics, and the demonstration that runs one on real data."""

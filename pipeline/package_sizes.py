@@ -1,0 +1,156 @@
+"""Counts the documents of a topic and adds up one of their numbers, per value of a field.
+
+With Debian's package index: how many packages each section has, and what they take installed. One
+Structured Streaming query reads the topic with the stock Kafka connector up to its present end and
+stops; the running totals live in its checkpoint, so the next run adds only what is new.
+
+Input, the topic's records:
+
+    | column | type   | null | meaning                                               |
+    |--------|--------|------|-------------------------------------------------------|
+    | value  | binary | yes  | one JSON object in UTF-8; two of its top-level fields |
+    |        |        |      | are read: one to group by, one number to add up       |
+
+Output, Parquet in `<output>/totals`, one row per distinct value (key: `<group_by>`):
+
+    | column     | type   | null | meaning                                                    |
+    |------------|--------|------|------------------------------------------------------------|
+    | <group_by> | string | yes  | the field's value; null: a document without it, and a      |
+    |            |        |      | record that is no JSON object                              |
+    | documents  | bigint | no   | records                                                    |
+    | <number>   | double | yes  | sum of the number, in its own unit; null: no document of   |
+    |            |        |      | this group has it; the column is absent where no number    |
+    |            |        |      | was chosen                                                 |
+
+Run it with `python -m pipeline.package_sizes --bootstrap HOST:PORT --topic TOPIC --output DIR
+--group-by FIELD [--number FIELD]`.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import col, count, expr, from_json, lit
+from pyspark.sql.functions import sum as sum_of
+from pyspark.sql.types import StringType, StructField, StructType
+
+from pipeline.fields import FieldChoice
+from pipeline.session import create_session
+
+DOCUMENTS = "documents"
+ROWS_SHOWN = 20
+_RECORDS_PER_BATCH = 1_000_000
+
+
+def parse_documents(records: DataFrame, fields: FieldChoice) -> DataFrame:
+    """Turn records (`value`: binary) into rows of the chosen fields.
+
+    What is not a JSON object, or lacks a field, has null there.
+    """
+    # A number is decoded as text first: "12" counts too, and an odd value spoils no row.
+    names = [fields.group_by] if fields.number is None else [fields.group_by, fields.number]
+    columns = [StructField(name, StringType()) for name in names]
+    document = from_json(col("value").cast("string"), StructType(columns)).alias("document")
+    rows = records.select(document).select("document.*")
+    if fields.number is None:
+        return rows
+    number = expr(f"try_cast({_quoted(fields.number)} as double)")
+    return rows.select(col(_quoted(fields.group_by)), number.alias(fields.number))
+
+
+def add_up(documents: DataFrame, fields: FieldChoice) -> DataFrame:
+    """Count the rows of each group, and add up its numbers."""
+    totals = [count(lit(1)).alias(DOCUMENTS)]
+    if fields.number is not None:
+        totals.append(sum_of(col(_quoted(fields.number))).alias(fields.number))
+    return documents.groupBy(col(_quoted(fields.group_by))).agg(*totals)
+
+
+def run(
+    session: SparkSession, bootstrap: str, topic: str, fields: FieldChoice, output: Path
+) -> DataFrame:
+    """Add up the topic up to its present end, and return what lies in `<output>/totals` then.
+
+    The totals are written anew as a whole with each micro-batch, of which there is one per million
+    records: a run that was interrupted leaves none or old ones, and the next run writes them.
+    """
+    totals = str(output / "totals")
+
+    def write(batch: DataFrame, batch_id: int) -> None:
+        del batch_id  # the totals are complete, so writing a batch twice changes nothing
+        batch.coalesce(1).write.mode("overwrite").parquet(totals)
+
+    records = (
+        session.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", bootstrap)
+        .option("subscribe", topic)
+        .option("startingOffsets", "earliest")
+        .option("maxOffsetsPerTrigger", _RECORDS_PER_BATCH)
+        .load()
+    )
+    query = (
+        add_up(parse_documents(records, fields), fields)
+        .writeStream.outputMode("complete")
+        .foreachBatch(write)
+        .option("checkpointLocation", str(output / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    return session.read.parquet(totals)
+
+
+def table(totals: DataFrame, fields: FieldChoice, rows: int = ROWS_SHOWN) -> str:
+    """Lay the largest groups out as text, by number if there is one, else by documents."""
+    order = fields.number or DOCUMENTS
+    largest = totals.orderBy(col(_quoted(order)).desc_nulls_last()).limit(rows).collect()
+    cells = [totals.columns, *([_cell(value) for value in row] for row in largest)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(totals.columns))]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+        for row in cells
+    ]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    left = totals.count() - len(largest)
+    return "\n".join([*lines, f"... and {left} more"] if left > 0 else lines)
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None:
+            return "(none)"
+        case float() if value.is_integer():
+            return f"{int(value):,}"
+        case int() | float():
+            return f"{value:,}"
+        case _:
+            return str(value)
+
+
+def _quoted(name: str) -> str:
+    """Quote a field's name, which may hold dots and spaces, as a column's."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def main() -> int:
+    """Run the job from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m pipeline.package_sizes", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--bootstrap", default="127.0.0.1:9092", help="host:port of a broker")
+    parser.add_argument("--topic", required=True)
+    parser.add_argument("--output", type=Path, required=True, help="directory for the totals")
+    parser.add_argument("--group-by", required=True, help="top-level field of the documents")
+    parser.add_argument("--number", help="top-level field to add up")
+    parser.add_argument("--connector-jars", type=Path, help="else Spark fetches the connector")
+    arguments = parser.parse_args()
+    fields = FieldChoice(arguments.group_by, arguments.number)
+    session = create_session("package sizes", connector_jars=arguments.connector_jars)
+    totals = run(session, arguments.bootstrap, arguments.topic, fields, arguments.output)
+    print(table(totals, fields))
+    session.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""A local Spark session that can read topics: the right Java, Python, connector and addresses."""
+
+import os
+import sys
+from pathlib import Path
+
+import pyspark
+from pyspark.sql import SparkSession
+
+from pipeline.java import find_java_home
+
+CONNECTOR_PACKAGE = "org.apache.spark:spark-sql-kafka-0-10_2.13"
+LOOPBACK = "127.0.0.1"
+
+
+def create_session(
+    name: str, *, connector_jars: Path | None = None, cores: int = 2
+) -> SparkSession:
+    """Start Spark in this process's own JVM, or return the session that runs already.
+
+    Args:
+        name: what Spark calls the application.
+        connector_jars: a directory with the Kafka connector's jars; without one, Spark fetches the
+            connector of its own version from Maven (10 s the first time, then cached).
+        cores: how many tasks run at once; a shuffle makes as many partitions.
+
+    Raises:
+        NoJavaError: no Java that Spark runs on is installed.
+    """
+    os.environ["JAVA_HOME"] = str(find_java_home())
+    # Spark's workers would take whatever `python3` is first on the PATH.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder: SparkSession.Builder = SparkSession.builder
+    builder = builder.appName(name).master(f"local[{cores}]")
+    for key, value in _settings(connector_jars, cores).items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def _settings(connector_jars: Path | None, cores: int) -> dict[str, str]:
+    settings = {
+        "spark.driver.host": LOOPBACK,
+        "spark.driver.bindAddress": LOOPBACK,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        # The default of 200 tasks per shuffle takes minutes where there is little data.
+        "spark.sql.shuffle.partitions": str(cores),
+        "spark.sql.session.timeZone": "UTC",
+    }
+    if connector_jars is None:
+        settings["spark.jars.packages"] = f"{CONNECTOR_PACKAGE}:{pyspark.__version__}"
+    else:
+        settings["spark.jars"] = ",".join(str(jar) for jar in sorted(connector_jars.glob("*.jar")))
+    return settings
