@@ -13,6 +13,8 @@ from metadata.errors import MetadataError
 from storage.errors import StorageError
 from wal.errors import WalError
 
+__all__ = ["NodeAddress", "run_node"]
+
 logger = logging.getLogger("headrace")
 
 EXIT_OK = 0
@@ -58,13 +60,14 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         gc.freeze()
         ready(address)
 
+    code = EXIT_OK
     try:
         await Node(config).run(serving, stop)
     except* EXPECTED_FAILURES as failures:
         for failure in _leaves(failures):
             logger.error("the node has stopped: %s", failure, exc_info=failure)
-        return EXIT_FAILED
-    return EXIT_OK
+        code = EXIT_FAILED
+    return code
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from metadata.client import MetadataClient
 from prometheus_client import CollectorRegistry
 
 from broker.api.dispatch import ApiDispatcher
@@ -32,7 +33,6 @@ from broker.telemetry.readiness import CheckResult, Readiness
 from broker.telemetry.request_metrics import RequestMetrics
 from config.node import Endpoint, NodeConfig
 from config.topic import validate_topic_config
-from metadata.client import MetadataClient
 from metadata.driver import ControllerNode
 from metadata.transport import LocalTransport
 from storage.cache.block_cache import BlockCache
@@ -276,6 +276,7 @@ class _Broker:
                 offsets_logs=self._offsets_logs,
                 wall_clock_ms=self._around.wall_clock_ms,
                 metrics=self._requests,
+                rng=self._around.rng,
             )
         )
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from broker.api.context import RequestContext
 from protocol.api_keys import ApiKey
+from protocol.api_versions import ApiVersions
 from protocol.errors import ErrorCode
 from protocol.messages import ApiVersionsRequest, ApiVersionsResponse
 
@@ -28,10 +29,12 @@ class ApiVersionsHandler:
 
     api_key = ApiKey.API_VERSIONS
 
-    def __init__(self, versions: Mapping[ApiKey, tuple[int, int]]) -> None:
+    def __init__(self, versions: Mapping[ApiKey, ApiVersions]) -> None:
         self._keys = [
             ApiVersionsResponse.ApiVersion(
-                api_key=int(key), min_version=versions[key][0], max_version=versions[key][1]
+                api_key=int(key),
+                min_version=versions[key].min_version,
+                max_version=versions[key].max_version,
             )
             for key in sorted(versions)
         ]

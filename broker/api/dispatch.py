@@ -15,6 +15,7 @@ from broker.network.session import ConnectionInfo, Reply
 from broker.telemetry.request_metrics import RequestMetrics
 from protocol import messages
 from protocol.api_keys import ApiKey
+from protocol.api_versions import ApiVersions
 from protocol.errors import ProtocolError
 from protocol.server_connection import Frame
 
@@ -29,7 +30,7 @@ class ApiDispatcher:
     def __init__(
         self,
         *,
-        versions: Mapping[ApiKey, tuple[int, int]],
+        versions: Mapping[ApiKey, ApiVersions],
         produce: ProduceHandler,
         fetch: FetchHandler,
         handlers: Mapping[ApiKey, Handler],

@@ -19,11 +19,13 @@ from typing import Any
 from uuid import UUID
 
 from broker.api.context import RequestContext
-from broker.fetch.reader import FetchReader, FetchTarget, PartitionRead, ReadResult
+from broker.fetch.reader import FetchReader, PartitionRead, ReadResult
+from broker.fetch.session import FetchContext, FetchSessions
 from broker.network.session import Reply
 from broker.telemetry.request_metrics import RequestMetrics
 from config.node import LogConfig
 from protocol.api_keys import ApiKey
+from protocol.errors import KafkaError
 from protocol.fetch.request import FetchRequest, decode_fetch
 from protocol.fetch.response import (
     FetchPartitionResponse,
@@ -39,8 +41,16 @@ READ_COMMITTED = 1
 class FetchHandler:
     """Serves Fetch from frame to answer."""
 
-    def __init__(self, *, reader: FetchReader, config: LogConfig, metrics: RequestMetrics) -> None:
+    def __init__(
+        self,
+        *,
+        reader: FetchReader,
+        sessions: FetchSessions,
+        config: LogConfig,
+        metrics: RequestMetrics,
+    ) -> None:
         self._reader = reader
+        self._sessions = sessions
         self._config = config
         self._metrics = metrics
 
@@ -49,54 +59,30 @@ class FetchHandler:
     ) -> Coroutine[Any, Any, None] | None:
         """Answer now when memory holds enough, or return what waits and reads."""
         begin_s = self._metrics.clock_s()
-        request = decode_fetch(context.version, body)
-        by_id = context.version >= TOPIC_IDS_SINCE
-        targets = [
-            FetchTarget(
-                topic.name,
-                topic.topic_id,
-                partition.partition_index,
-                partition.current_leader_epoch,
-                partition.fetch_offset,
-                partition.partition_max_bytes,
-            )
-            for topic in request.topics
-            for partition in topic.partitions
-        ]
+        version = context.version
+        request = decode_fetch(version, body)
+        try:
+            session = self._sessions.begin(version, request, int(begin_s * 1000))
+        except KafkaError as error:
+            header = context.header
+            code = int(error.code)
+            reply.send(encode_fetch_response(version, header.correlation_id, 0, code, 0, []))
+            return None
+        by_id = version >= TOPIC_IDS_SINCE
         bytes_max = min(request.max_bytes, self._config.fetch_bytes_max)
-        result = self._reader.read_cached(targets, bytes_max, by_id=by_id)
-        if not result.has_cold and self._is_enough(request, targets, result, bytes_max):
-            self._answer(context, request, result, reply)
+        fetch = _Fetch(context, request, session, bytes_max, by_id=by_id)
+        result = self._reader.read_cached(session.partitions, bytes_max, by_id=by_id)
+        if not result.has_cold and fetch.is_enough(result):
+            self._answer(fetch, result, reply)
             self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
             return None
-        return self._wait(context, request, targets, bytes_max, reply)
+        return self._wait(fetch, reply)
 
-    def _is_enough(
-        self,
-        request: FetchRequest,
-        targets: list[FetchTarget],
-        result: ReadResult,
-        bytes_max: int,
-    ) -> bool:
-        return (
-            result.has_error
-            or request.max_wait_ms <= 0
-            or not targets
-            or result.size_bytes >= min(request.min_bytes, bytes_max)
-        )
-
-    async def _wait(
-        self,
-        context: RequestContext,
-        request: FetchRequest,
-        targets: list[FetchTarget],
-        bytes_max: int,
-        reply: Reply,
-    ) -> None:
+    async def _wait(self, fetch: "_Fetch", reply: Reply) -> None:
         """Read, from the bucket where need be, until there is enough or time is up."""
-        by_id = context.version >= TOPIC_IDS_SINCE
         loop = asyncio.get_running_loop()
-        deadline_s = loop.time() + request.max_wait_ms / 1000
+        deadline_s = loop.time() + fetch.request.max_wait_ms / 1000
+        targets, by_id = fetch.session.partitions, fetch.by_id
         while True:
             moved = asyncio.Event()
             # Registered before reading: what arrives while a cold partition is read is not missed.
@@ -104,45 +90,83 @@ class FetchHandler:
             for partition in registered:
                 partition.add_reader(moved.set)
             try:
-                result = await self._reader.read(targets, bytes_max, by_id=by_id)
-                if self._is_enough(request, targets, result, bytes_max):
+                result = await self._reader.read(targets, fetch.bytes_max, by_id=by_id)
+                if fetch.is_enough(result) or loop.time() >= deadline_s:
                     break
                 async with asyncio.timeout_at(deadline_s):
                     await moved.wait()
             except TimeoutError:
-                result = await self._reader.read(targets, bytes_max, by_id=by_id)
-                break
+                continue  # one last look, then an answer whatever there is
             finally:
                 for partition in registered:
                     partition.remove_reader(moved.set)
-        self._answer(context, request, result, reply)
+        self._answer(fetch, result, reply)
 
-    def _answer(
-        self, context: RequestContext, request: FetchRequest, result: ReadResult, reply: Reply
-    ) -> None:
-        aborted = () if request.isolation_level == READ_COMMITTED else None
+    def _answer(self, fetch: "_Fetch", result: ReadResult, reply: Reply) -> None:
+        answer = fetch.session.finish(result.reads, int(self._metrics.clock_s() * 1000))
+        aborted = () if fetch.request.isolation_level == READ_COMMITTED else None
         topics: list[FetchTopicResponse] = []
-        current: tuple[str | None, UUID | None] | None = None
+        current: tuple[str, UUID | None] | None = None
         partitions: list[FetchPartitionResponse] = []
-        for read in result.reads:
+        for read in answer.reads:
             key = (read.target.topic, read.target.topic_id)
             if key != current:
                 current = key
                 partitions = []
-                topics.append(FetchTopicResponse(key[0] or "", key[1], partitions))
-            partitions.append(self._partition(read, aborted))
+                topics.append(FetchTopicResponse(key[0], key[1], partitions))
+            partitions.append(_partition(read, aborted))
+        header = fetch.context.header
         reply.send(
-            encode_fetch_response(context.version, context.header.correlation_id, 0, 0, 0, topics)
+            encode_fetch_response(
+                header.api_version,
+                header.correlation_id,
+                0,
+                int(answer.error),
+                answer.session_id,
+                topics,
+            )
         )
 
-    def _partition(self, read: PartitionRead, aborted: tuple[()] | None) -> FetchPartitionResponse:
-        return FetchPartitionResponse(
-            read.target.index,
-            int(read.error),
-            read.high_watermark,
-            read.high_watermark,
-            read.log_start_offset,
-            aborted,
-            -1,
-            [batch.payload for batch in read.batches],
+
+class _Fetch:
+    """One request under way."""
+
+    __slots__ = ("by_id", "bytes_max", "context", "request", "session")
+
+    def __init__(
+        self,
+        context: RequestContext,
+        request: FetchRequest,
+        session: FetchContext,
+        bytes_max: int,
+        *,
+        by_id: bool,
+    ) -> None:
+        self.context = context
+        self.request = request
+        self.session = session
+        self.bytes_max = bytes_max
+        self.by_id = by_id
+
+    def is_enough(self, result: ReadResult) -> bool:
+        """Whether the answer need not wait any longer."""
+        request = self.request
+        return (
+            result.has_error
+            or request.max_wait_ms <= 0
+            or not self.session.partitions
+            or result.size_bytes >= min(request.min_bytes, self.bytes_max)
         )
+
+
+def _partition(read: PartitionRead, aborted: tuple[()] | None) -> FetchPartitionResponse:
+    return FetchPartitionResponse(
+        read.target.index,
+        int(read.error),
+        read.high_watermark,
+        read.high_watermark,
+        read.log_start_offset,
+        aborted,
+        -1,
+        [batch.payload for batch in read.batches],
+    )

@@ -18,7 +18,6 @@ from collections import Counter
 from typing import Any
 
 from broker.api.context import RequestContext
-from broker.api.leader_epoch_check import check_leader_epoch
 from broker.partition.offset_search import find_by_timestamp, find_newest
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
@@ -68,7 +67,7 @@ class ListOffsetsHandler:
         found = self._partitions.find(topic, asked.partition_index)
         if not isinstance(found, Partition):
             return self._error(asked, found)
-        code = check_leader_epoch(asked.current_leader_epoch, found)
+        code = found.check_leader_epoch(asked.current_leader_epoch)
         if code != ErrorCode.NONE:
             return self._error(asked, code)
         timestamp = asked.timestamp

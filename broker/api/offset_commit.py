@@ -13,6 +13,7 @@ Source: OffsetCommitRequest.json, OffsetCommitResponse.json; `KafkaApis.handleOf
 """
 
 from typing import Any, Final
+from uuid import UUID
 
 from broker.api.context import RequestContext
 from broker.coordinator.group.requests import CommitRequest, OffsetEntry
@@ -47,9 +48,7 @@ class OffsetCommitHandler:
         places: list[Any] = []  # the answer of each entry
         topics = []
         for topic in request.topics:
-            name = self._topics.name_of(topic.topic_id) if uses_ids and topic.topic_id else None
-            if not uses_ids:
-                name = topic.name
+            name, topic_id = self._identify(topic, uses_ids=uses_ids)
             partitions = []
             for partition in topic.partitions:
                 answer = _Partition(partition_index=partition.partition_index, error_code=0)
@@ -59,7 +58,7 @@ class OffsetCommitHandler:
                 elif not self._topics.partition_exists(name, partition.partition_index):
                     answer.error_code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
                 else:
-                    entries.append(_to_entry(name, partition))
+                    entries.append(_to_entry(name, topic_id, partition))
                     places.append(answer)
             topics.append(_Topic(name=topic.name, topic_id=topic.topic_id, partitions=partitions))
         if entries:
@@ -67,6 +66,13 @@ class OffsetCommitHandler:
             for answer, error in zip(places, errors, strict=True):
                 answer.error_code = int(error)
         return OffsetCommitResponse(throttle_time_ms=0, topics=topics)
+
+    def _identify(self, topic: Any, *, uses_ids: bool) -> tuple[str | None, UUID | None]:
+        """Give a topic's name, None when its id is not known, and its id."""
+        if not uses_ids:
+            return topic.name, self._topics.id_of(topic.name)
+        name = self._topics.name_of(topic.topic_id) if topic.topic_id else None
+        return name, topic.topic_id
 
     async def _commit(
         self, context: RequestContext, request: OffsetCommitRequest, entries: list[OffsetEntry]
@@ -86,11 +92,12 @@ class OffsetCommitHandler:
             return [error.code] * len(entries)
 
 
-def _to_entry(topic: str, partition: Any) -> OffsetEntry:
+def _to_entry(topic: str, topic_id: UUID | None, partition: Any) -> OffsetEntry:
     return OffsetEntry(
         topic,
         partition.partition_index,
         partition.committed_offset,
         partition.committed_leader_epoch,
         partition.committed_metadata or "",
+        topic_id,
     )

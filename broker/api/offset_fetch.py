@@ -8,6 +8,7 @@ Behaviour:
     have offsets pending.
   * An error of the group is the response's in versions 2 to 7, the group's from 8 on, each
     partition's in version 1.
+  * An offset that was committed for an earlier topic of the same name does not count.
   * Member id and epoch (9+) matter to KIP-848 groups only.
 Version notes:
   * 2: null topics, group error.  5: leader epoch.  6: flexible.  7: require_stable.  8: several
@@ -22,7 +23,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from broker.api.context import RequestContext
-from broker.coordinator.group.requests import CommittedOffset
+from broker.coordinator.group.requests import CommittedOffset, OffsetQuery
 from broker.coordinator.ports import TopicDirectory
 from broker.coordinator.runtime import GroupCoordinator
 from protocol.api_keys import ApiKey
@@ -51,6 +52,14 @@ class _Topic(NamedTuple):
     name: str | None
     topic_id: UUID | None
     partitions: list[dict[str, Any]]
+
+
+class _Asked(NamedTuple):
+    """One topic of a request, likewise."""
+
+    name: str | None
+    topic_id: UUID | None
+    indexes: list[int]
 
 
 class OffsetFetchHandler:
@@ -104,30 +113,20 @@ class OffsetFetchHandler:
         self, context: RequestContext, groups: Sequence[tuple[str, Any]]
     ) -> list[tuple[ErrorCode, list[_Topic]]]:
         uses_ids = context.version >= TOPIC_IDS_SINCE
-        named = [
+        asked = [
             (
                 group_id,
                 None
                 if topics is None
-                else [self._name(topic, uses_ids=uses_ids) for topic in topics],
+                else [self._identify(topic, uses_ids=uses_ids) for topic in topics],
             )
             for group_id, topics in groups
         ]
         results = await self._coordinator.fetch_offsets(
-            [
-                (
-                    group_id,
-                    None
-                    if topics is None
-                    else [
-                        (name, index) for name, _, indexes in topics if name for index in indexes
-                    ],
-                )
-                for group_id, topics in named
-            ]
+            [(group_id, None if topics is None else _queries(topics)) for group_id, topics in asked]
         )
         answers: list[tuple[ErrorCode, list[_Topic]]] = []
-        for (_, topics), result in zip(named, results, strict=True):
+        for (_, topics), result in zip(asked, results, strict=True):
             if isinstance(result, KafkaError):
                 answers.append((result.code, []))
             elif topics is None:
@@ -136,11 +135,11 @@ class OffsetFetchHandler:
                 answers.append((ErrorCode.NONE, _asked_topics(topics, iter(result))))
         return answers
 
-    def _name(self, topic: Any, *, uses_ids: bool) -> tuple[str | None, UUID | None, list[int]]:
+    def _identify(self, topic: Any, *, uses_ids: bool) -> _Asked:
         if not uses_ids:
-            return topic.name, None, topic.partition_indexes
+            return _Asked(topic.name, self._topics.id_of(topic.name), topic.partition_indexes)
         name = self._topics.name_of(topic.topic_id) if topic.topic_id else None
-        return name, topic.topic_id, topic.partition_indexes
+        return _Asked(name, topic.topic_id, topic.partition_indexes)
 
     def _all_topics(self, offsets: list[CommittedOffset], *, uses_ids: bool) -> list[_Topic]:
         found: dict[str, _Topic] = {}
@@ -153,22 +152,29 @@ class OffsetFetchHandler:
         return [topic for topic in found.values() if topic.topic_id is not None or not uses_ids]
 
 
-def _asked_topics(
-    topics: list[tuple[str | None, UUID | None, list[int]]], offsets: Iterator[CommittedOffset]
-) -> list[_Topic]:
+def _queries(topics: list[_Asked]) -> list[OffsetQuery]:
+    return [
+        OffsetQuery(topic.name, index, topic.topic_id)
+        for topic in topics
+        if topic.name is not None
+        for index in topic.indexes
+    ]
+
+
+def _asked_topics(topics: list[_Asked], offsets: Iterator[CommittedOffset]) -> list[_Topic]:
     """Give the answers in the order of the request, in which `offsets` are too."""
     return [
         _Topic(
-            name,
-            topic_id,
+            topic.name,
+            topic.topic_id,
             [
-                _offset_fields(next(offsets))
-                if name
-                else _error_fields(index, ErrorCode.UNKNOWN_TOPIC_ID)
-                for index in indexes
+                _error_fields(index, ErrorCode.UNKNOWN_TOPIC_ID)
+                if topic.name is None
+                else _offset_fields(next(offsets))
+                for index in topic.indexes
             ],
         )
-        for name, topic_id, indexes in topics
+        for topic in topics
     ]
 
 

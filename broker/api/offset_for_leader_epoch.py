@@ -10,7 +10,6 @@ Source: OffsetForLeaderEpochRequest.json, OffsetForLeaderEpochResponse.json; KIP
 from typing import Any
 
 from broker.api.context import RequestContext
-from broker.api.leader_epoch_check import check_leader_epoch
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
 from protocol.api_keys import ApiKey
@@ -47,7 +46,7 @@ class OffsetForLeaderEpochHandler:
         found = self._partitions.find(topic, asked.partition)
         code, epoch, end_offset = ErrorCode.NONE, -1, -1
         if isinstance(found, Partition):
-            code = check_leader_epoch(asked.current_leader_epoch, found)
+            code = found.check_leader_epoch(asked.current_leader_epoch)
             if code == ErrorCode.NONE:
                 epoch, end_offset = found.end_offset_of_epoch(asked.leader_epoch)
         else:

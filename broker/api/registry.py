@@ -3,8 +3,11 @@
 ApiVersions advertises exactly this table; a key that is not here closes the connection that asks for it.
 """
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from metadata.client import MetadataClient
 
 from broker.api.api_versions import ApiVersionsHandler
 from broker.api.context import Handler
@@ -40,11 +43,11 @@ from broker.cluster_view import ClusterView
 from broker.coordinator.runtime import GroupCoordinator
 from broker.coordinator_logs import OffsetsTopicLogs
 from broker.fetch.reader import FetchReader
+from broker.fetch.session import FetchSessions
 from broker.partition.registry import PartitionRegistry
 from broker.producer_ids import ProducerIds
 from broker.telemetry.request_metrics import RequestMetrics
 from config.node import NodeConfig
-from metadata.client import MetadataClient
 from protocol.api_keys import ApiKey
 from protocol.api_versions import advertised
 from storage.engine import StorageEngine
@@ -64,6 +67,7 @@ class Services:
     offsets_logs: OffsetsTopicLogs
     wall_clock_ms: Callable[[], int]
     metrics: RequestMetrics
+    rng: random.Random
 
 
 def build_dispatcher(services: Services) -> ApiDispatcher:
@@ -81,6 +85,7 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
         ),
         fetch=FetchHandler(
             reader=FetchReader(services.partitions),
+            sessions=FetchSessions(services.config.log.fetch_session_slots, services.rng),
             config=services.config.log,
             metrics=services.metrics,
         ),

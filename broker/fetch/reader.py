@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
-from uuid import UUID
 
-from broker.api.leader_epoch_check import check_leader_epoch
+from broker.fetch.session import SessionPartition
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
 from protocol.errors import ErrorCode
@@ -19,22 +17,11 @@ from storage.errors import (
 from storage.record_batch import StreamRecordBatch
 
 
-class FetchTarget(NamedTuple):
-    """One partition that a fetch asks for."""
-
-    topic: str | None  # None when the id is unknown
-    topic_id: UUID | None
-    index: int
-    current_leader_epoch: int
-    fetch_offset: int
-    bytes_max: int
-
-
 @dataclass(slots=True)
 class PartitionRead:
     """What was found for one target."""
 
-    target: FetchTarget
+    target: SessionPartition
     error: ErrorCode = ErrorCode.NONE
     partition: Partition | None = None
     high_watermark: int = -1
@@ -64,13 +51,13 @@ class FetchReader:
     def __init__(self, partitions: PartitionRegistry) -> None:
         self._partitions = partitions
 
-    def partitions_of(self, targets: Sequence[FetchTarget], *, by_id: bool) -> list[Partition]:
+    def partitions_of(self, targets: Sequence[SessionPartition], *, by_id: bool) -> list[Partition]:
         """The targets that are open here: what a waiting fetch listens to."""
         located = (self._locate(target, by_id=by_id) for target in targets)
         return [read.partition for read in located if read.partition is not None]
 
     def read_cached(
-        self, targets: Sequence[FetchTarget], bytes_max: int, *, by_id: bool
+        self, targets: Sequence[SessionPartition], bytes_max: int, *, by_id: bool
     ) -> ReadResult:
         """Read what is in memory, without waiting; partitions that are not are marked cold."""
         result = ReadResult()
@@ -95,7 +82,7 @@ class FetchReader:
         return result
 
     async def read(
-        self, targets: Sequence[FetchTarget], bytes_max: int, *, by_id: bool
+        self, targets: Sequence[SessionPartition], bytes_max: int, *, by_id: bool
     ) -> ReadResult:
         """Read every target, from the bucket where need be."""
         result = ReadResult()
@@ -149,17 +136,17 @@ class FetchReader:
         read.size_bytes = size
         result.size_bytes += size
 
-    def _locate(self, target: FetchTarget, *, by_id: bool) -> PartitionRead:
+    def _locate(self, target: SessionPartition, *, by_id: bool) -> PartitionRead:
         read = PartitionRead(target)
         if by_id:
             found = self._partitions.find_by_id(target.topic_id, target.index)
         else:
-            found = self._partitions.find(target.topic or "", target.index)
+            found = self._partitions.find(target.topic, target.index)
         if not isinstance(found, Partition):
             read.error = found
             return read
         read.partition = found
-        read.error = check_leader_epoch(target.current_leader_epoch, found)
+        read.error = found.check_leader_epoch(target.current_leader_epoch)
         read.high_watermark = found.high_watermark
         read.log_start_offset = found.log_start_offset
         if read.error == ErrorCode.NONE and not (

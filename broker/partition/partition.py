@@ -25,6 +25,7 @@ from storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
 
+NO_LEADER_EPOCH = -1
 CHECKPOINTS_RETAINED = 64  # in the meta stream, before it is trimmed
 RECORD_OVERHEAD_BYTES = 256  # of the WAL and stream headers, for admission
 
@@ -107,6 +108,14 @@ class Partition:
     @property
     def state(self) -> PartitionState:
         return self._state
+
+    def check_leader_epoch(self, requested: int) -> ErrorCode:
+        """Compare the epoch that a client believes in with the one in force (KIP-320); -1 asks for no check."""
+        if requested in (NO_LEADER_EPOCH, self.leader_epoch):
+            return ErrorCode.NONE
+        if requested < self.leader_epoch:
+            return ErrorCode.FENCED_LEADER_EPOCH
+        return ErrorCode.UNKNOWN_LEADER_EPOCH
 
     def epoch_of(self, offset: int) -> int:
         """Leader epoch under which `offset` was, or would next be, written."""

@@ -6,6 +6,7 @@ from broker.partition import checkpoint
 from broker.partition.producer_state import BatchMetadata
 from broker.partition.state import PartitionState
 
+
 def state() -> PartitionState:
     found = PartitionState(producer_id_expiration_ms=1_000)
     found.producers.update(7, 1, BatchMetadata(0, 4, 10, 14, 99))
@@ -54,4 +55,4 @@ def test_golden_bytes() -> None:
     empty = PartitionState(producer_id_expiration_ms=1_000)
     data = checkpoint.take(empty, 3, 1)
     assert data[:5].hex() == "4852504301"
-    assert data[9:].hex() == "980301909090ce00100000ffff"
+    assert data[9:].hex() == "990301909090ce00100000ffff00"

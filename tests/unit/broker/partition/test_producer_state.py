@@ -18,7 +18,9 @@ def states(**kwargs: int) -> ProducerStates:
     return ProducerStates(expiration_ms=kwargs.pop("expiration_ms", 1_000), **kwargs)
 
 
-def write(producers: ProducerStates, first: int, count: int, offset: int, *, epoch: int = 0, at: int = 0) -> None:
+def write(
+    producers: ProducerStates, first: int, count: int, offset: int, *, epoch: int = 0, at: int = 0
+) -> None:
     producers.update(
         7, epoch, BatchMetadata(first, last_sequence(first, count), offset, offset + count - 1, at)
     )
@@ -59,7 +61,9 @@ def test_sequences_wrap_to_zero() -> None:
     producers = states()
     write(producers, SEQUENCE_COUNT - 2, 2, 0)
     assert producers.check(7, 0, 0, 5).verdict is Verdict.APPEND
-    producers.update(7, 0, BatchMetadata(SEQUENCE_COUNT - 1, last_sequence(SEQUENCE_COUNT - 1, 3), 2, 4, 0))
+    producers.update(
+        7, 0, BatchMetadata(SEQUENCE_COUNT - 1, last_sequence(SEQUENCE_COUNT - 1, 3), 2, 4, 0)
+    )
     assert producers.check(7, 0, 2, 1).verdict is Verdict.APPEND
 
 
@@ -91,7 +95,10 @@ def test_the_number_of_producers_is_bounded_and_the_longest_silent_goes_first() 
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(st.integers(1, 5), st.booleans()), max_size=40), st.integers(0, SEQUENCE_COUNT - 1))
+@given(
+    st.lists(st.tuples(st.integers(1, 5), st.booleans()), max_size=40),
+    st.integers(0, SEQUENCE_COUNT - 1),
+)
 def test_a_client_that_repeats_unanswered_batches_writes_each_once(
     batches: list[tuple[int, bool]], start: int
 ) -> None:
@@ -111,6 +118,8 @@ def test_a_client_that_repeats_unanswered_batches_writes_each_once(
         sequence = (sequence + count) % SEQUENCE_COUNT
 
 
-@pytest.mark.parametrize(("first", "count", "last"), [(0, 1, 0), (5, 3, 7), (SEQUENCE_COUNT - 1, 2, 0)])
+@pytest.mark.parametrize(
+    ("first", "count", "last"), [(0, 1, 0), (5, 3, 7), (SEQUENCE_COUNT - 1, 2, 0)]
+)
 def test_last_sequence(first: int, count: int, last: int) -> None:
     assert last_sequence(first, count) == last
