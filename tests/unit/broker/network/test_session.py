@@ -1,0 +1,251 @@
+"""A connection: answers in the order of requests, one in service, Produce pipelined within bounds."""
+
+import asyncio
+import struct
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from broker.network.session import ConnectionInfo, Reply, Session
+from config.node import NetworkConfig
+from protocol.errors import ProtocolError
+from protocol.server_connection import Frame
+
+PRODUCE, OTHER = 0, 3
+
+
+def request(key: int, correlation_id: int, body: bytes = b"") -> bytes:
+    header = struct.pack(">hhih", key, 3, correlation_id, -1)
+    return struct.pack(">i", len(header) + len(body)) + header + body
+
+
+class FakeTransport:
+    """Records what a session does to its socket."""
+
+    def __init__(self) -> None:
+        self.written: list[bytes] = []
+        self.reading = True
+        self.aborted = False
+
+    def get_extra_info(self, name: str) -> tuple[str, int]:
+        return {"peername": ("10.0.0.7", 5), "sockname": ("10.0.0.1", 9092)}[name]
+
+    def writelines(self, buffers: list[bytes]) -> None:
+        self.written.append(b"".join(buffers))
+
+    def is_closing(self) -> bool:
+        return self.aborted
+
+    def pause_reading(self) -> None:
+        self.reading = False
+
+    def resume_reading(self) -> None:
+        self.reading = True
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+class FakeSessions:
+    def __init__(self, *, room: bool = True) -> None:
+        self.room = room
+        self.tasks: list[Coroutine[Any, Any, None]] = []
+        self.closed = 0
+
+    def session_opened(self, session: Session) -> bool:
+        return self.room
+
+    def session_closed(self, session: Session) -> None:
+        self.closed += 1
+
+    def run_request(self, session: Session, coroutine: Coroutine[Any, Any, None]) -> None:
+        self.tasks.append(coroutine)
+
+
+class ManualDispatcher:
+    """Keeps every request in service until the test answers it."""
+
+    def __init__(self) -> None:
+        self.started: dict[int, Reply] = {}
+        self.failure: Exception | None = None
+
+    def is_pipelined(self, frame: Frame) -> bool:
+        return frame.header.api_key == PRODUCE
+
+    def dispatch(self, frame: Frame, connection: ConnectionInfo, reply: Reply) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.started[frame.header.correlation_id] = reply
+
+    def answer(self, correlation_id: int) -> None:
+        self.started[correlation_id].send([str(correlation_id).encode()])
+
+
+class Connection:
+    """A session with its fakes."""
+
+    def __init__(self, **bounds: int) -> None:
+        self.dispatcher = ManualDispatcher()
+        self.sessions = FakeSessions()
+        self.transport = FakeTransport()
+        config = NetworkConfig(receive_buffer_bytes=4096, **bounds)
+        self.session = Session(config, "PLAINTEXT", self.dispatcher, self.sessions)
+        self.session.connection_made(self.transport)  # type: ignore[arg-type]
+
+    def receive(self, data: bytes) -> None:
+        while data and not self.session.closed:
+            buffer = self.session.get_buffer(-1)
+            count = min(len(buffer), len(data))
+            buffer[:count] = data[:count]
+            data = data[count:]
+            self.session.buffer_updated(count)
+
+
+def in_loop(test: Callable[[], None]) -> Callable[[], None]:
+    async def run() -> None:
+        test()
+
+    def wrapper() -> None:
+        asyncio.run(run())
+
+    wrapper.__name__ = test.__name__
+    wrapper.__doc__ = test.__doc__
+    return wrapper
+
+
+@in_loop
+def test_one_request_is_in_service_at_a_time() -> None:
+    connection = Connection()
+    connection.receive(request(OTHER, 1) + request(OTHER, 2))
+    assert list(connection.dispatcher.started) == [1]
+    assert not connection.transport.reading, "what waits is left in the client's window"
+    connection.dispatcher.answer(1)
+    assert list(connection.dispatcher.started) == [1, 2]
+    assert connection.transport.reading
+    connection.dispatcher.answer(2)
+    assert connection.transport.written == [b"1", b"2"]
+
+
+@in_loop
+def test_produce_requests_start_while_others_are_being_written_and_are_answered_in_order() -> None:
+    connection = Connection()
+    connection.receive(b"".join(request(PRODUCE, number) for number in (1, 2, 3)))
+    assert list(connection.dispatcher.started) == [1, 2, 3]
+    connection.dispatcher.answer(2)
+    connection.dispatcher.answer(3)
+    assert connection.transport.written == []
+    connection.dispatcher.answer(1)
+    assert connection.transport.written == [b"1", b"2", b"3"]
+
+
+@in_loop
+def test_another_request_waits_for_the_produces_before_it_and_holds_up_those_behind_it() -> None:
+    connection = Connection()
+    connection.receive(request(PRODUCE, 1) + request(OTHER, 2) + request(PRODUCE, 3))
+    assert list(connection.dispatcher.started) == [1]
+    connection.dispatcher.answer(1)
+    assert list(connection.dispatcher.started) == [1, 2]
+    connection.dispatcher.answer(2)
+    assert list(connection.dispatcher.started) == [1, 2, 3]
+
+
+@in_loop
+def test_pipelined_requests_are_bounded_in_number() -> None:
+    connection = Connection(produce_inflight_requests_max=2)
+    connection.receive(b"".join(request(PRODUCE, number) for number in (1, 2, 3)))
+    assert list(connection.dispatcher.started) == [1, 2]
+    assert not connection.transport.reading
+    connection.dispatcher.answer(1)
+    assert list(connection.dispatcher.started) == [1, 2, 3]
+    assert connection.transport.reading
+
+
+@in_loop
+def test_pipelined_requests_are_bounded_in_bytes() -> None:
+    connection = Connection(produce_inflight_bytes_max=1000)
+    connection.receive(b"".join(request(PRODUCE, n, bytes(600)) for n in (1, 2, 3)))
+    assert list(connection.dispatcher.started) == [1, 2]
+    connection.dispatcher.answer(1)
+    assert list(connection.dispatcher.started) == [1, 2, 3]
+
+
+@in_loop
+def test_a_produce_that_had_to_wait_is_not_overtaken() -> None:
+    connection = Connection()
+    dispatch = connection.dispatcher.dispatch
+
+    async def parked() -> None: ...
+
+    def park(frame: Frame, info: ConnectionInfo, reply: Reply) -> Any:
+        dispatch(frame, info, reply)
+        return parked() if frame.header.correlation_id == 1 else None
+
+    connection.dispatcher.dispatch = park  # type: ignore[method-assign]
+    connection.receive(request(PRODUCE, 1) + request(PRODUCE, 2))
+    assert list(connection.dispatcher.started) == [1]
+    connection.dispatcher.answer(1)
+    assert list(connection.dispatcher.started) == [1, 2]
+    for task in connection.sessions.tasks:
+        task.close()
+
+
+@in_loop
+def test_a_request_without_an_answer_lets_the_next_one_through() -> None:
+    connection = Connection()
+    connection.receive(request(PRODUCE, 1) + request(OTHER, 2))
+    connection.dispatcher.started[1].nothing()
+    connection.dispatcher.answer(2)
+    assert connection.transport.written == [b"2"]
+
+
+@in_loop
+def test_no_request_is_started_while_the_client_does_not_read() -> None:
+    connection = Connection()
+    connection.session.pause_writing()
+    assert not connection.transport.reading
+    connection.receive(request(OTHER, 1))
+    assert connection.dispatcher.started == {}
+    connection.session.resume_writing()
+    assert list(connection.dispatcher.started) == [1]
+    assert connection.transport.reading
+
+
+@pytest.mark.parametrize("failure", [ProtocolError("bad body"), RuntimeError("a bug")])
+def test_what_a_request_breaks_is_its_own_connection(failure: Exception) -> None:
+    def run() -> None:
+        connection = Connection()
+        connection.dispatcher.failure = failure
+        connection.receive(request(OTHER, 1) + request(OTHER, 2))
+        assert connection.transport.aborted
+        assert connection.session.closed
+
+    in_loop(run)()
+
+
+@in_loop
+def test_garbage_closes_the_connection() -> None:
+    connection = Connection()
+    connection.receive(b"GET / HTTP/1.1\r\n\r\n")
+    assert connection.transport.aborted
+    assert connection.dispatcher.started == {}
+
+
+@in_loop
+def test_an_answer_for_a_client_that_has_left_goes_nowhere() -> None:
+    connection = Connection()
+    connection.receive(request(PRODUCE, 1))
+    connection.session.connection_lost(None)
+    connection.dispatcher.answer(1)
+    assert connection.transport.written == []
+    assert connection.sessions.closed == 1
+
+
+@in_loop
+def test_one_connection_too_many_is_closed() -> None:
+    connection = Connection()
+    connection.sessions.room = False
+    transport = FakeTransport()
+    session = Session(NetworkConfig(), "PLAINTEXT", connection.dispatcher, connection.sessions)
+    session.connection_made(transport)  # type: ignore[arg-type]
+    assert transport.aborted
