@@ -4,7 +4,8 @@ kafka-python is imported when a client is made, after a quick look whether anyth
 """
 
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +13,8 @@ from broker.cli.failures import explained, require_reachable
 
 BOOTSTRAP_TIMEOUT_MS = 10_000
 CLIENT_ID = "headrace-cli"
+COORDINATOR_WAIT_S = 15.0
+COORDINATOR_RETRY_S = 0.25
 
 
 def _prepare(bootstrap: str) -> dict[str, object]:
@@ -77,3 +80,26 @@ def consumer_client(bootstrap: str, *, about: str = "", **settings: object) -> I
             yield consumer
         finally:
             consumer.close()
+
+
+def patiently(call: Callable[[Any], Any], argument: object) -> Any:
+    """Call again while a group's coordinator is not there yet, as in a cluster's first seconds.
+
+    Raises:
+        KafkaError: what the call raises, once it has been tried for COORDINATOR_WAIT_S.
+    """
+    from kafka import errors  # noqa: PLC0415 - the client is loaded by now
+
+    passing = (
+        errors.CoordinatorNotAvailableError,
+        errors.CoordinatorLoadInProgressError,
+        errors.NotCoordinatorError,
+    )
+    deadline = time.monotonic() + COORDINATOR_WAIT_S
+    while True:
+        try:
+            return call(argument)
+        except passing:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(COORDINATOR_RETRY_S)

@@ -94,14 +94,14 @@ class Banner:
         kafka = f"{host}:{address.kafka_port}"
         program = program_name()
         target = "" if kafka == BOOTSTRAP_DEFAULT else f" -b {kafka}"
-        notes = f" ({', '.join(address.notes)})" if address.notes else ""
+        how = "O_DIRECT" if address.wal_is_direct else "no O_DIRECT here: through the page cache"
         return [
             f"{_bold(f'Headrace {program_version()}')}"
             f"  node {address.node_id}, cluster {address.cluster_id}",
             f"  Kafka   {kafka}",
             f"  Admin   {address.admin_url or 'off'}",
             f"  Bucket  {address.bucket}",
-            f"  WAL     {address.wal}{notes}",
+            f"  WAL     {address.wal} ({how})",
             "Try, in another terminal:",
             f"  {program} topic create orders --partitions 3{target}",
             f"  echo 'hello' | {program} produce orders{target}",

@@ -133,30 +133,47 @@ def explained(bootstrap: str, *, about: str = "") -> Iterator[None]:
 def _explanation(error: Exception, name: str, bootstrap: str, about: str) -> CommandFailedError:
     if name in _UNREACHABLE:
         return no_broker(bootstrap)
-    subject = f"{about}: " if about else ""
     detail = _detail(error)
-    if name in _EXPLANATIONS:
-        what, next_step = _EXPLANATIONS[name]
-        return CommandFailedError(
-            f"{subject}{what}{f' ({detail})' if detail else ''}", hint=next_step
-        )
     if name == "KafkaTimeoutError":
         return CommandFailedError(
-            f"{subject}the cluster at {bootstrap} did not answer in time"
-            f"{f' ({detail})' if detail else ''}",
+            _joined(about, f"the cluster at {bootstrap} did not answer in time", detail),
             hint="Is it still starting? `headrace cluster describe` shows whether it serves.",
         )
-    return CommandFailedError(f"{subject}{detail or name}")
+    return refusal(name, detail, about=about)
+
+
+def refusal(name: str, detail: str | None, *, about: str) -> CommandFailedError:
+    """Explain why a broker refused something.
+
+    Args:
+        name: of the client's exception for the error code.
+        detail: what the broker said itself, if anything.
+        about: what was refused, such as "topic orders".
+    """
+    if name in _EXPLANATIONS:
+        what, next_step = _EXPLANATIONS[name]
+        return CommandFailedError(_joined(about, what, detail), hint=next_step)
+    return CommandFailedError(_joined(about, detail or name, None))
+
+
+def _joined(about: str, what: str, detail: str | None) -> str:
+    subject = f"{about}: " if about else ""
+    return f"{subject}{what} ({detail.rstrip('.')})" if detail else f"{subject}{what}"
 
 
 def _detail(error: Exception) -> str:
-    """Give the message that the broker sent, if any; the client repeats requests in some."""
+    """Give the message that the broker sent, if any; the client repeats whole messages in some."""
     text = " ".join(str(argument) for argument in error.args if argument).strip()
-    return text if len(text) <= 300 and "Request" not in text else ""
+    return "" if len(text) > 300 or "Request" in text or "Response" in text else text
 
 
-def first_failure(results: Sequence[tuple[str, str]]) -> CommandFailedError | None:
-    """Make one failure of several results, each a subject and what went wrong with it."""
-    if not results:
-        return None
-    return CommandFailedError("\n       ".join(f"{subject}: {what}" for subject, what in results))
+def raise_all(failures: Sequence[CommandFailedError]) -> None:
+    """Raise one failure for several; the hints follow what they are about.
+
+    Raises:
+        CommandFailedError: there is at least one.
+    """
+    if failures:
+        raise CommandFailedError(
+            "\n       ".join(str(f).replace("\n", "\n       ") for f in failures)
+        )

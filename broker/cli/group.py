@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from broker.cli.clients import admin_client
-from broker.cli.failures import CommandFailedError, first_failure
+from broker.cli.clients import admin_client, patiently
+from broker.cli.failures import CommandFailedError, raise_all, refusal
 from broker.cli.options import bootstrap_option, confirm, output_option, yes_option
 from broker.cli.output import emit_rows, heading, talk
 from broker.cli.times import TIME_HELP, parse_time
@@ -53,10 +53,10 @@ def describe(names: tuple[str, ...], bootstrap: str, output: str) -> None:
 
 
 def _describe(admin: Any, name: str) -> dict[str, Any]:
-    entry = admin.describe_groups([name])[name]
+    entry = patiently(admin.describe_groups, [name])[name]
     if entry["error"] or entry["group_state"] == "Dead":
         raise CommandFailedError(f"there is no group {name}", hint="See `headrace group list`.")
-    committed = admin.list_group_offsets(name)[name]
+    committed = patiently(admin.list_group_offsets, name)[name]
     ends = _end_offsets(admin, [p for p, at in committed.items() if at.offset >= 0])
     owners = _owners(entry["members"])
     return {
@@ -133,20 +133,14 @@ def delete(names: tuple[str, ...], yes: bool, bootstrap: str) -> None:
     """Delete groups without members, with their committed offsets."""
     confirm(f"Delete {', '.join(names)} with their offsets?", yes=yes)
     with admin_client(bootstrap) as admin:
-        results = admin.delete_groups(list(names))
-    explanations = {
-        "GroupIdNotFoundError": "there is no such group",
-        "NonEmptyGroupError": "it has members; stop its consumers first",
-    }
-    failed = []
+        results = patiently(admin.delete_groups, list(names))
+    failures = []
     for name, outcome in sorted(results.items()):
         if outcome == "OK":
             talk(f"group {name}: deleted")
         else:
-            failed.append((f"group {name}", explanations.get(outcome, outcome)))
-    failure = first_failure(failed)
-    if failure:
-        raise failure
+            failures.append(refusal(outcome, None, about=f"group {name}"))
+    raise_all(failures)
 
 
 @group.command("reset-offsets")
@@ -201,7 +195,7 @@ def _partitions_to_reset(admin: Any, name: str, topics: tuple[str, ...]) -> list
     from kafka.structs import TopicPartition  # noqa: PLC0415 - loaded by now
 
     if not topics:
-        partitions = list(admin.list_group_offsets(name)[name])
+        partitions = list(patiently(admin.list_group_offsets, name)[name])
         if not partitions:
             raise CommandFailedError(
                 f"group {name} has no committed offsets", hint="Name topics with --topic."
@@ -225,7 +219,7 @@ def _planned(admin: Any, name: str, partitions: list[Any], target: object) -> li
     first, last = offsets(OffsetSpec.EARLIEST), offsets(OffsetSpec.LATEST)
     plain = isinstance(target, int) and type(target) is int
     wanted = {} if plain else offsets(target)
-    current = admin.list_group_offsets({name: partitions})[name]
+    current = patiently(admin.list_group_offsets, {name: partitions})[name]
     rows = []
     for partition in sorted(partitions):
         low, high = first[partition].offset, last[partition].offset

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from broker.cli.clients import admin_client
-from broker.cli.failures import CommandFailedError, first_failure
+from broker.cli.failures import CommandFailedError, raise_all, refusal
 from broker.cli.options import (
     bootstrap_option,
     confirm,
@@ -45,38 +45,38 @@ def create(
     wanted = {name: {"num_partitions": partitions or -1, "configs": settings} for name in names}
     with admin_client(bootstrap) as admin:
         answer = admin.create_topics(wanted, validate_only=dry_run, raise_errors=False)
-        results = [_creation(entry, if_not_exists=if_not_exists) for entry in answer["topics"]]
-        created = [row["topic"] for row in results if row["result"] == "created"]
+        rows, failures = _outcomes(answer["topics"], "created", exists_is_fine=if_not_exists)
+        created = [row["topic"] for row in rows if row["result"] == "created"]
         if created and not dry_run:
             admin.wait_for_topics(created)
-    failed = [(f"topic {row['topic']}", row["error"]) for row in results if row["error"]]
-    rows = [{**row, "result": "could be created"} if dry_run else row for row in results]
-    good = [{key: row[key] for key in row if key != "error"} for row in rows if not row["error"]]
     if output != "table":
-        emit_rows(good, output=output)
-    for row in good:
-        talk(f"topic {row['topic']}: {row['result']}")
-    failure = first_failure(failed)
-    if failure:
-        raise failure
+        emit_rows(rows, output=output)
+    for row in rows:
+        talk(f"topic {row['topic']}: {'could be created' if dry_run else row['result']}")
+    raise_all(failures)
 
 
-def _creation(entry: Any, *, if_not_exists: bool) -> dict[str, Any]:
-    """Turn one result of CreateTopics into a row."""
+def _outcomes(
+    entries: list[Any], done: str, *, exists_is_fine: bool = False, missing_is_fine: bool = False
+) -> tuple[list[dict[str, Any]], list[CommandFailedError]]:
+    """Split the results of a request about topics into rows and failures."""
     from kafka import errors  # noqa: PLC0415 - the client is loaded by now
 
-    row = {
-        "topic": entry["name"],
-        "partitions": entry.get("num_partitions", -1),
-        "result": "created",
-        "error": "",
-    }
-    kind = errors.for_code(entry["error_code"])
-    if kind is errors.TopicAlreadyExistsError and if_not_exists:
-        row["result"] = "exists already"
-    elif kind is not errors.NoError:
-        row["error"] = entry.get("error_message") or kind.message or kind.__name__
-    return row
+    fine = {errors.NoError: done}
+    if exists_is_fine:
+        fine[errors.TopicAlreadyExistsError] = "exists already"
+    if missing_is_fine:
+        fine[errors.UnknownTopicOrPartitionError] = "does not exist"
+    rows, failures = [], []
+    for entry in entries:
+        kind, name = errors.for_code(entry["error_code"]), entry["name"]
+        if kind in fine:
+            partitions = entry.get("num_partitions", -1)
+            rows.append({"topic": name, "partitions": partitions, "result": fine[kind]})
+        else:
+            message = entry.get("error_message")
+            failures.append(refusal(kind.__name__, message, about=f"topic {name}"))
+    return rows, failures
 
 
 @topic.command("list")
@@ -229,20 +229,11 @@ def delete(names: tuple[str, ...], if_exists: bool, yes: bool, bootstrap: str) -
     """Delete topics with all their records."""
     confirm(f"Delete {', '.join(names)} with all records?", yes=yes)
     with admin_client(bootstrap) as admin:
-        from kafka import errors  # noqa: PLC0415 - the client is loaded by now
-
         answer = admin.delete_topics(list(names), raise_errors=False)
-    failed = []
-    for entry in answer["topics"]:
-        kind = errors.for_code(entry["error_code"])
-        if kind is errors.NoError:
-            talk(f"topic {entry['name']}: deleted")
-        elif not (if_exists and kind is errors.UnknownTopicOrPartitionError):
-            what = entry.get("error_message") or kind.message or kind.__name__
-            failed.append((f"topic {entry['name']}", what))
-    failure = first_failure(failed)
-    if failure:
-        raise failure
+    rows, failures = _outcomes(answer["topics"], "deleted", missing_is_fine=if_exists)
+    for row in rows:
+        talk(f"topic {row['topic']}: {row['result']}")
+    raise_all(failures)
 
 
 @topic.command()
