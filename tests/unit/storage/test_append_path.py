@@ -1,0 +1,266 @@
+"""The order of confirmation, and what becomes of appends when it ends."""
+
+import pytest
+
+from storage.errors import (
+    BackPressureError,
+    EngineFailedError,
+    FencedError,
+    RecordTooLargeError,
+)
+from tests.unit.storage.fakes import Node, run, settle
+from wal.errors import WalRecordTooLargeError
+
+
+def manual(**options) -> Node:
+    return Node(auto_confirm=False, **options)
+
+
+def test_offsets_are_given_at_once_and_acknowledged_when_confirmed():
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+        assert stream.append(b"a" * 10, 3, node.acks.callback("first")) == 0
+        assert stream.append(b"b" * 10, 2, node.acks.callback("second")) == 3
+        assert stream.next_offset == 5
+        assert stream.confirm_offset == 0
+        assert node.acks.results == []
+        node.wal.confirm_records(1)
+        assert node.acks.acked == ["first"]
+        assert stream.confirm_offset == 3
+        node.wal.confirm()
+        assert node.acks.acked == ["first", "second"]
+        assert stream.confirm_offset == 5
+
+    run(scenario())
+
+
+def test_payload_may_be_reused_when_append_returns():
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+        payload = bytearray(b"original")
+        stream.append(memoryview(payload), 1, node.acks.callback(0))
+        payload[:] = b"changed!"
+        node.wal.confirm()
+        (batch,) = stream.fetch_cached(0, 100)
+        assert bytes(batch.payload) == b"original"
+
+    run(scenario())
+
+
+def test_the_lease_is_asked_once_for_each_confirmation():
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+        for _ in range(5):
+            node.append(stream)
+        node.wal.confirm_records(3)
+        assert node.lease.asked == 1
+        node.wal.confirm()
+        assert node.lease.asked == 2
+        node.wal.confirm()
+        assert node.lease.asked == 2, "nothing to acknowledge"
+
+    run(scenario())
+
+
+def test_without_the_lease_nothing_is_acknowledged_ever_again():
+    async def scenario():
+        node = await manual().start()
+        stream, other = await node.open(1), await node.open(2)
+        node.append(stream)
+        node.append(other)
+        node.append(stream)
+        node.lease.is_held = False
+        node.wal.confirm_records(2)
+        assert node.acks.acked == []
+        assert set(node.acks.failed) == {(1, 0), (2, 0), (1, 1)}
+        assert {type(error) for error in node.acks.failed.values()} == {FencedError}
+        assert stream.confirm_offset == other.confirm_offset == 0
+
+        node.lease.is_held = True
+        node.wal.confirm()
+        assert node.acks.acked == []
+        with pytest.raises(FencedError):
+            stream.append(b"late", 1, node.acks.callback("late"))
+        with pytest.raises(FencedError):
+            await node.engine.admission(10)
+        with pytest.raises(FencedError):
+            await stream.fetch(0, 1)
+        assert stream.fetch_cached(0, 1) is None
+        assert not node.engine.admits(10)
+
+    run(scenario())
+
+
+def test_wal_failure_fails_every_open_append_and_nothing_is_acknowledged_later():
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+        for _ in range(3):
+            node.append(stream)
+        node.wal.confirm_records(1)
+        node.wal.fail(OSError("EIO"))
+        assert node.acks.acked == [(1, 0)]
+        assert set(node.acks.failed) == {(1, 1), (1, 2)}
+        assert {type(error) for error in node.acks.failed.values()} == {EngineFailedError}
+        node.wal.failed = None
+        node.wal.confirm()
+        assert node.acks.acked == [(1, 0)]
+        assert len(node.acks.results) == 3
+        with pytest.raises(EngineFailedError):
+            stream.append(b"late", 1, node.acks.callback("late"))
+
+    run(scenario())
+
+
+def test_a_record_that_the_wal_takes_while_failing_is_not_forgotten():
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+        node.append(stream)
+        take = node.wal.append
+
+        def take_and_fail(header, payload):
+            appended = take(header, payload)
+            node.wal.fail(OSError("EIO"))
+            return appended
+
+        node.wal.append = take_and_fail
+        node.append(stream)
+        assert set(node.acks.failed) == {(1, 0)}, "never from within append"
+        await settle()
+        assert set(node.acks.failed) == {(1, 0), (1, 1)}
+
+    run(scenario())
+
+
+def test_refusals_of_the_wal_change_nothing():
+    async def scenario():
+        node = await manual(wal_capacity_bytes=1000).start()
+        stream = await node.open(1)
+        with pytest.raises(BackPressureError):
+            stream.append(bytes(2000), 1, node.acks.callback("full"))
+
+        def too_large(header, payload):
+            raise WalRecordTooLargeError("too large")
+
+        node.wal.append = too_large
+        with pytest.raises(RecordTooLargeError):
+            stream.append(bytes(10), 1, node.acks.callback("large"))
+        assert stream.next_offset == 0
+        assert node.engine.stats().open_appends == 0
+        assert node.acks.results == []
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("count", [0, -1, 2**31])
+def test_impossible_counts_change_nothing(count):
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+        with pytest.raises(ValueError, match="out of range"):
+            stream.append(b"x", count, node.acks.callback("never"))
+        assert stream.next_offset == 0
+        assert node.wal.records == []
+
+    run(scenario())
+
+
+def test_no_append_before_the_engine_has_started():
+    async def scenario():
+        node = manual()
+        stream = await node.open(1)
+        with pytest.raises(EngineFailedError, match="not started"):
+            stream.append(b"x", 1, node.acks.callback("never"))
+        await node.start()
+        node.append(stream)
+
+    run(scenario())
+
+
+def test_an_appender_that_raises_stops_the_engine_but_no_other_append_is_forgotten():
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+        node.append(stream)
+
+        def broken(error):
+            node.acks.results.append(("broken", error))
+            raise KeyError("a bug")
+
+        stream.append(b"x", 1, broken)
+        node.append(stream)
+        node.append(stream)
+        node.wal.confirm_records(3)
+        assert node.acks.acked == [(1, 0), "broken"]
+        assert set(node.acks.failed) == {(1, 2), (1, 3)}
+        assert isinstance(node.engine._failure, EngineFailedError)
+
+    run(scenario())
+
+
+def test_an_appender_that_raises_at_a_failure_keeps_it_from_nobody():
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+
+        def broken(error):
+            raise KeyError("a bug")
+
+        stream.append(b"x", 1, broken)
+        node.append(stream)
+        node.wal.fail(OSError("EIO"))
+        assert set(node.acks.failed) == {(1, 1)}
+
+    run(scenario())
+
+
+def test_an_acknowledgement_may_append():
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+
+        def again(error):
+            node.acks.results.append(("again", error))
+            node.append(stream)
+
+        stream.append(b"x", 1, again)
+        node.wal.confirm()
+        assert stream.next_offset == 2
+        node.wal.confirm()
+        assert node.acks.acked == ["again", (1, 1)]
+
+    run(scenario())
+
+
+def test_waiting_for_confirmation_covers_what_is_open_now():
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+        path = node.engine._path
+        await path.confirmed()
+        node.append(stream)
+        node.append(stream)
+        import asyncio
+
+        waiting = asyncio.create_task(path.confirmed())
+        await settle()
+        node.append(stream)
+        node.wal.confirm_records(1)
+        await settle()
+        assert not waiting.done()
+        node.wal.confirm_records(1)
+        await settle()
+        assert waiting.done()
+        failing = asyncio.create_task(path.confirmed())
+        await settle()
+        node.wal.fail(OSError("EIO"))
+        with pytest.raises(EngineFailedError):
+            await failing
+        with pytest.raises(EngineFailedError):
+            await path.confirmed()
+
+    run(scenario())
