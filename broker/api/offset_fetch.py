@@ -146,10 +146,15 @@ class OffsetFetchHandler:
         for committed in offsets:
             topic = found.get(committed.topic)
             if topic is None:
-                topic_id = self._topics.id_of(committed.topic) if uses_ids else None
+                topic_id = self._topics.id_of(committed.topic)
                 topic = found[committed.topic] = _Topic(committed.topic, topic_id, [])
-            topic.partitions.append(_offset_fields(committed))
-        return [topic for topic in found.values() if topic.topic_id is not None or not uses_ids]
+            if committed.is_of(topic.topic_id):
+                topic.partitions.append(_offset_fields(committed))
+        return [
+            topic
+            for topic in found.values()
+            if topic.partitions and (topic.topic_id is not None or not uses_ids)
+        ]
 
 
 def _queries(topics: list[_Asked]) -> list[OffsetQuery]:

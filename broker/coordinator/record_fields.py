@@ -8,6 +8,7 @@ Source: the Kafka protocol guide, "Protocol Primitive Types".
 """
 
 import struct
+from collections.abc import Iterator
 from typing import Final
 
 STRING_BYTES_MAX: Final = 32_767  # what an int16 length can tell
@@ -35,6 +36,17 @@ def write_string(out: bytearray, text: str) -> None:
     if len(data) > STRING_BYTES_MAX:
         raise CorruptRecordError(f"string of {len(data)} bytes, more than {STRING_BYTES_MAX}")
     out += _INT16.pack(len(data))
+    out += data
+
+
+def write_compact_string(out: bytearray, text: str) -> None:
+    """Append a string of a flexible version."""
+    data = text.encode()
+    length = len(data) + 1
+    while length >= 0x80:
+        out.append(length & 0x7F | 0x80)
+        length >>= 7
+    out.append(length)
     out += data
 
 
@@ -105,13 +117,18 @@ class FieldReader:
             raise CorruptRecordError(f"array of {count} elements does not fit")
         return count
 
-    def end_struct(self) -> None:
-        """Skip the tagged fields that end a structure of a flexible version."""
+    def tagged_fields(self) -> Iterator[tuple[int, memoryview]]:
+        """Give the tagged fields that end a structure; it has some in flexible versions only."""
         if not self.flexible:
             return
         for _ in range(self._uvarint()):
-            self._uvarint()
-            self._take(self._uvarint())
+            tag = self._uvarint()
+            yield tag, self._take(self._uvarint())
+
+    def skip_tagged_fields(self) -> None:
+        """Pass over the tagged fields that end a structure."""
+        for _ in self.tagged_fields():
+            pass
 
     def expect_end(self) -> None:
         """Everything must have been read."""

@@ -12,7 +12,7 @@ OffsetCommitKey (version 0 or 1; written: 1), what a committed offset belongs to
     ..     | 2+n   | string | topic     |
     ..     | 4     | int32  | partition |
 
-OffsetCommitValue (0 to 4; written: 3, or 1 when the client asked for a retention of its own):
+OffsetCommitValue (0 to 4; written: 4, or 1 when the client asked for a retention of its own):
 
     bytes | type   | field            | versions | meaning
     2     | int16  | version          | all      |
@@ -21,6 +21,7 @@ OffsetCommitValue (0 to 4; written: 3, or 1 when the client asked for a retentio
     2+n   | string | metadata         | all      | the client's own note
     8     | int64  | commit_timestamp | all      | ms since the epoch
     8     | int64  | expire_timestamp | 1        | ms since the epoch; -1 none
+    ..    | tag 0  | topic_id         | 4        | 16 bytes; absent or zeros: unknown
 
 GroupMetadataKey (version 2 only): version int16, group string.
 
@@ -43,8 +44,10 @@ GroupMetadataValue (0 to 4; written: 3), one generation of a classic group:
     4+n   | bytes           | subscription            | all      | metadata for the chosen protocol
     4+n   | bytes           | assignment              | all      |
 
-Version 4 of both values is the flexible encoding of version 3 (KIP-915): read here, never written,
-as in Kafka 4.x. A null value is a tombstone: the offset, or the group, is gone.
+Version 4 of both values is flexible (KIP-482): a string's or bytes' length is an unsigned varint
+of the length plus one, and tagged fields end each structure. Kafka 4.3 writes offsets in it, for
+the topic id, and groups in version 3; so do we. A null value is a tombstone: the offset, or the
+group, is gone.
 
 Source: OffsetCommitKey.json, OffsetCommitValue.json, GroupMetadataKey.json, GroupMetadataValue.json
 of Apache Kafka 4.x; `MetadataVersion.offsetCommitValueVersion` and `groupMetadataValueVersion` for
@@ -52,12 +55,15 @@ what is written.
 """
 
 import struct
+from functools import lru_cache
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from broker.coordinator.record_fields import (
     CorruptRecordError,
     FieldReader,
     write_bytes,
+    write_compact_string,
     write_nullable_string,
     write_string,
 )
@@ -69,15 +75,20 @@ RECORD_BYTES_MAX: Final = 1_000_000
 
 _OFFSET_KEY_VERSION: Final = 1
 _GROUP_KEY_VERSION: Final = 2
-_OFFSET_VALUE_VERSION: Final = 3
+_OFFSET_VALUE_VERSION: Final = 4
 _OFFSET_VALUE_VERSION_WITH_EXPIRY: Final = 1
 _GROUP_VALUE_VERSION: Final = 3
 _VALUE_VERSION_MAX: Final = 4
 
+_UUID_BYTES: Final = 16
+_TOPIC_IDS_SHARED_MAX: Final = 4_096
+_NO_TAGS: Final = b"\0"
+_TOPIC_ID_TAG: Final = b"\x01\x00\x10"  # one field: tag 0, 16 bytes
+
 _INT16 = struct.Struct(">h")
 _INT32 = struct.Struct(">i")
 _INT64 = struct.Struct(">q")
-_OFFSET_V3 = struct.Struct(">hqi")  # version, offset, leader epoch
+_OFFSET_V4 = struct.Struct(">hqi")  # version, offset, leader epoch
 _OFFSET_V1 = struct.Struct(">hq")  # version, offset
 
 
@@ -97,6 +108,7 @@ class OffsetCommitValue(NamedTuple):
     metadata: str
     commit_timestamp_ms: int
     expire_timestamp_ms: int = NO_TIMESTAMP
+    topic_id: UUID | None = None  # of the topic that it was committed for; None unknown
 
 
 class MemberMetadata(NamedTuple):
@@ -198,9 +210,10 @@ def _encode_offset_key(key: OffsetCommitKey) -> bytes:
 
 def _encode_offset_value(value: OffsetCommitValue) -> bytes:
     if value.expire_timestamp_ms == NO_TIMESTAMP:
-        out = bytearray(_OFFSET_V3.pack(_OFFSET_VALUE_VERSION, value.offset, value.leader_epoch))
-        write_string(out, value.metadata)
+        out = bytearray(_OFFSET_V4.pack(_OFFSET_VALUE_VERSION, value.offset, value.leader_epoch))
+        write_compact_string(out, value.metadata)
         out += _INT64.pack(value.commit_timestamp_ms)
+        out += _NO_TAGS if value.topic_id is None else _TOPIC_ID_TAG + value.topic_id.bytes
         return bytes(out)
     out = bytearray(_OFFSET_V1.pack(_OFFSET_VALUE_VERSION_WITH_EXPIRY, value.offset))
     write_string(out, value.metadata)
@@ -217,9 +230,20 @@ def _decode_offset_value(data: bytes | memoryview) -> OffsetCommitValue:
     metadata = reader.string()
     committed_ms = reader.int64()
     expire_ms = reader.int64() if version == 1 else NO_TIMESTAMP
-    reader.end_struct()
+    topic_id = None
+    for tag, field in reader.tagged_fields():
+        if tag == 0:
+            topic_id = _topic_id(bytes(field))
     reader.expect_end()
-    return OffsetCommitValue(offset, leader_epoch, metadata, committed_ms, expire_ms)
+    return OffsetCommitValue(offset, leader_epoch, metadata, committed_ms, expire_ms, topic_id)
+
+
+@lru_cache(maxsize=_TOPIC_IDS_SHARED_MAX)
+def _topic_id(data: bytes) -> UUID | None:
+    """Give a topic id, the same object each time: most of a log names few topics."""
+    if len(data) != _UUID_BYTES:
+        raise CorruptRecordError(f"topic id of {len(data)} bytes")
+    return UUID(bytes=data) if any(data) else None
 
 
 def _encode_group_key(group: str) -> bytes:
@@ -257,7 +281,7 @@ def _decode_group_value(data: bytes | memoryview) -> GroupMetadataValue:
     leader = reader.nullable_string()
     timestamp_ms = reader.int64() if version >= 2 else NO_TIMESTAMP
     members = tuple(_decode_member(reader, version) for _ in range(reader.array_length()))
-    reader.end_struct()
+    reader.skip_tagged_fields()
     reader.expect_end()
     if len({member.member_id for member in members}) != len(members):
         raise CorruptRecordError("two members with one id")
@@ -273,7 +297,7 @@ def _decode_member(reader: FieldReader, version: int) -> MemberMetadata:
     session_timeout_ms = reader.int32()
     subscription = reader.read_bytes()
     assignment = reader.read_bytes()
-    reader.end_struct()
+    reader.skip_tagged_fields()
     return MemberMetadata(
         member_id,
         instance_id,

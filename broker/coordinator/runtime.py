@@ -17,6 +17,7 @@ from broker.coordinator.group.membership import LeaveResult
 from broker.coordinator.group.requests import (
     CommitRequest,
     CommittedOffset,
+    DeletedTopic,
     DescribedGroup,
     HeartbeatRequest,
     Instant,
@@ -24,6 +25,7 @@ from broker.coordinator.group.requests import (
     JoinResult,
     LeavingMember,
     ListedGroup,
+    OffsetQuery,
     SyncRequest,
     SyncResult,
 )
@@ -92,10 +94,10 @@ class GroupCoordinator:
         if running is not None:
             running.cancel()
 
-    def on_topics_deleted(self, topics: Sequence[str]) -> None:
+    def on_topics_deleted(self, topics: Sequence[DeletedTopic]) -> None:
         """Remove what groups have committed in topics that are gone."""
         for driver in self._drivers.values():
-            driver.forget_topics(list(topics))
+            driver.forget_topics(topics)
 
     # Members
 
@@ -135,18 +137,18 @@ class GroupCoordinator:
         return await submitted.wait()
 
     async def fetch_offsets(
-        self, groups: Sequence[tuple[str, Sequence[tuple[str, int]] | None]]
+        self, groups: Sequence[tuple[str, Sequence[OffsetQuery] | None]]
     ) -> list[list[CommittedOffset] | KafkaError]:
         """OffsetFetch of several groups; None asks for all partitions of a group."""
 
         def fetch(
-            group_id: str, partitions: Sequence[tuple[str, int]] | None
+            group_id: str, queries: Sequence[OffsetQuery] | None
         ) -> Operation[list[CommittedOffset]]:
-            return lambda shard, now: shard.fetch_offsets(group_id, partitions, now)
+            return lambda shard, now: shard.fetch_offsets(group_id, queries, now)
 
         return await self._for_each(
             ShardDriver.submit,
-            [(group_id, fetch(group_id, partitions)) for group_id, partitions in groups],
+            [(group_id, fetch(group_id, queries)) for group_id, queries in groups],
         )
 
     async def delete_offsets(

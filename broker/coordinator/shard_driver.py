@@ -11,13 +11,14 @@ counts, so reading it again is this shard's restart.
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from broker.coordinator.batching import Outcome, PendingBatches
 from broker.coordinator.group.decision import Decision
 from broker.coordinator.group.requests import (
+    DeletedTopic,
     Instant,
     JoinRequest,
     JoinResult,
@@ -84,7 +85,7 @@ class ShardDriver:
         self._tokens = itertools.count()
         self._joins: dict[int, asyncio.Future[JoinResult]] = {}
         self._syncs: dict[int, asyncio.Future[SyncResult]] = {}
-        self._deleted_topics: dict[str, None] = {}  # while loading
+        self._deleted_topics: dict[DeletedTopic, None] = {}  # while loading
         self._wake = asyncio.Event()
         self._wakes_at_ms: int | None = None  # deadline that `run` sleeps for
         self._must_reload = False
@@ -146,7 +147,7 @@ class ShardDriver:
         finally:
             self._syncs.pop(token, None)
 
-    def forget_topics(self, topics: list[str]) -> None:
+    def forget_topics(self, topics: Sequence[DeletedTopic]) -> None:
         """Remove the offsets of deleted topics, at once or when loaded; nobody waits for it."""
         if self.state is ShardState.ACTIVE:
             self.submit(lambda shard, now: shard.forget_topics(topics, now))

@@ -10,31 +10,25 @@ An incremental answer leaves out the partitions about which there is nothing new
 error, high watermark and log start offset as told last. A partition that returned records goes to
 the end of the session, so that all get their turn when the limits do not reach for all of them.
 
-`FetchSessions.begin` gives a context, whose partitions are then read; its `finish` says which
-of what was read is answered, and with which session id. It may be a long wait in between: a session
-may be evicted meanwhile, and a client may have gone on with another request.
+`FetchSessions.begin` (session_cache) gives a context, whose partitions are then read; its `finish`
+says which of what was read is answered, and with which session id. It may be a long wait in
+between: a session may be evicted meanwhile, and a client may have gone on with another request.
 
 Source: `FetchSession.scala` of Apache Kafka (FetchManager, FetchContext, FetchSessionCache).
 """
 
-import random
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
-from protocol.errors import ErrorCode, KafkaError
-from protocol.fetch.request import TOPIC_IDS_SINCE, FetchPartition, FetchRequest
+from protocol.errors import ErrorCode
+from protocol.fetch.request import FetchPartition, FetchRequest
 
 NO_SESSION: Final = 0
 FINAL_EPOCH: Final = -1
 INITIAL_EPOCH: Final = 0
 EPOCH_MAX: Final = 2**31 - 1
-SESSION_ID_MAX: Final = 2**31 - 1
 
-EVICTION_MS: Final = 120_000  # a session that was not used for so long may go
-# Over all sessions, about 200 MB. At it no session is begun, and one that grows is closed.
-PARTITIONS_MAX: Final = 500_000
 
 PartitionKey = tuple[str | UUID | None, int]
 
@@ -181,14 +175,11 @@ class FullContext:
 
     def __init__(
         self,
-        sessions: "FetchSessions",
         partitions: dict[PartitionKey, SessionPartition],
-        *,
-        by_id: bool,
+        begin_session: Callable[[dict[PartitionKey, SessionPartition], int], int],
     ) -> None:
-        self._sessions = sessions
-        self._partitions = partitions
-        self._by_id = by_id
+        self._by_key = partitions
+        self._begin_session = begin_session  # takes the time too; gives the id, or 0
         self.partitions: Sequence[SessionPartition] = list(partitions.values())
 
     def finish(self, reads: Sequence[Read], now_ms: int) -> SessionAnswer[Read]:
@@ -200,7 +191,7 @@ class FullContext:
         """
         for partition, read in zip(self.partitions, reads, strict=True):
             partition.tell(read)
-        session_id = self._sessions.try_create(self._partitions, now_ms, by_id=self._by_id)
+        session_id = self._begin_session(self._by_key, now_ms)
         return SessionAnswer(ErrorCode.NONE, session_id, reads)
 
 
@@ -236,126 +227,6 @@ class IncrementalContext:
 FetchContext = SessionlessContext | FullContext | IncrementalContext
 
 
-class FetchSessions:
-    """The sessions of a broker: at most `slots_max`, and `partitions_max` partitions in them.
-
-    When all slots are taken, a session that was not used for `EVICTION_MS` makes room, else one that
-    is older than that and smaller than the new one; else the new one is declined.
-    """
-
-    def __init__(
-        self, slots_max: int, rng: random.Random, *, partitions_max: int = PARTITIONS_MAX
-    ) -> None:
-        self._slots_max = slots_max
-        self._partitions_max = partitions_max
-        self._rng = rng
-        self._sessions: OrderedDict[int, FetchSession] = OrderedDict()  # least recently used first
-        self._sizes: dict[int, int] = {}  # partitions of each session, as counted
-        self.partition_count = 0
-        self.evictions = 0
-
-    def __len__(self) -> int:
-        return len(self._sessions)
-
-    def begin(self, version: int, request: FetchRequest, now_ms: int) -> FetchContext:
-        """Find out which partitions a request is about.
-
-        Args:
-            version: of the request; from 13 on partitions go by topic id.
-            request: as decoded.
-            now_ms: monotonic.
-
-        Raises:
-            KafkaError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH or
-                FETCH_SESSION_TOPIC_ID_ERROR; the client begins anew with a full fetch.
-        """
-        by_id = version >= TOPIC_IDS_SINCE
-        if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
-            if request.session_id != NO_SESSION:
-                self._remove(request.session_id)
-            if request.session_epoch == FINAL_EPOCH:
-                return SessionlessContext(list(_partitions_of(request)))
-            asked = {partition.key: partition for partition in _partitions_of(request)}
-            return FullContext(self, asked, by_id=by_id)
-        session = self._sessions.get(request.session_id)
-        if session is None:
-            raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-        if session.epoch != request.session_epoch:
-            raise KafkaError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
-        if session.by_id != by_id:
-            raise KafkaError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
-        return self._go_on(session, request, now_ms)
-
-    def try_create(
-        self, partitions: dict[PartitionKey, SessionPartition], now_ms: int, *, by_id: bool
-    ) -> int:
-        """Begin a session; give its id, or 0 when there is no room for it."""
-        if self.partition_count + len(partitions) > self._partitions_max:
-            return NO_SESSION
-        if len(self._sessions) >= self._slots_max and not self._evict(len(partitions), now_ms):
-            return NO_SESSION
-        session_id = self._new_id()
-        session = FetchSession(session_id, partitions, now_ms, by_id=by_id)
-        self._sessions[session_id] = session
-        self._count(session)
-        return session_id
-
-    def _go_on(self, session: FetchSession, request: FetchRequest, now_ms: int) -> FetchContext:
-        session.update(request)
-        self._count(session)
-        if not session.partitions:
-            self._remove(session.session_id)
-            return SessionlessContext(())
-        if self.partition_count > self._partitions_max:
-            self._remove(session.session_id)
-            raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND, "too many partitions")
-        session.last_used_ms = now_ms
-        self._sessions.move_to_end(session.session_id)
-        session.epoch = next_epoch(session.epoch)
-        return IncrementalContext(session)
-
-    def _evict(self, size: int, now_ms: int) -> bool:
-        oldest = next(iter(self._sessions.values()), None)
-        if oldest is None:
-            return False
-        victim: FetchSession | None = None
-        if now_ms - oldest.last_used_ms > EVICTION_MS:
-            victim = oldest
-        else:
-            settled = (
-                session
-                for session in self._sessions.values()
-                if now_ms - session.created_ms > EVICTION_MS and len(session.partitions) < size
-            )
-            victim = min(settled, key=lambda session: len(session.partitions), default=None)
-        if victim is None:
-            return False
-        self._remove(victim.session_id)
-        self.evictions += 1
-        return True
-
-    def _remove(self, session_id: int) -> None:
-        self._sessions.pop(session_id, None)
-        self.partition_count -= self._sizes.pop(session_id, 0)
-
-    def _count(self, session: FetchSession) -> None:
-        size = len(session.partitions)
-        self.partition_count += size - self._sizes.get(session.session_id, 0)
-        self._sizes[session.session_id] = size
-
-    def _new_id(self) -> int:
-        while True:
-            session_id = self._rng.randint(1, SESSION_ID_MAX)
-            if session_id not in self._sessions:
-                return session_id
-
-
 def next_epoch(epoch: int) -> int:
     """Give the epoch after this one; behind the greatest comes 1, since 0 begins a session."""
     return 1 if epoch == EPOCH_MAX else epoch + 1
-
-
-def _partitions_of(request: FetchRequest) -> Iterator[SessionPartition]:
-    for topic in request.topics:
-        for asked in topic.partitions:
-            yield SessionPartition(topic.name, topic.topic_id, asked)

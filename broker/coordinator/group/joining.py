@@ -15,6 +15,7 @@ from broker.coordinator.group.requests import (
     JoinRequest,
     JoinResult,
 )
+from broker.coordinator.group.sessions import MemberSessions
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.records import GroupRecord, fits_record
 from protocol.errors import ErrorCode
@@ -27,8 +28,11 @@ PENDING_MEMBERS_MAX: Final = 10_000
 class Joining:
     """Decides on JoinGroup requests to a group that exists."""
 
-    def __init__(self, rebalancer: Rebalancer, group_size_max: int) -> None:
+    def __init__(
+        self, rebalancer: Rebalancer, sessions: MemberSessions, group_size_max: int
+    ) -> None:
         self._rebalancer = rebalancer
+        self._sessions = sessions
         self._group_size_max = group_size_max
 
     def join(self, turn: Turn, group: ClassicGroup, request: JoinRequest, token: int) -> None:
@@ -46,8 +50,9 @@ class Joining:
         elif len(group.pending_members) >= PENDING_MEMBERS_MAX:
             _refuse(turn, token, NO_MEMBER_ID, ErrorCode.COORDINATOR_NOT_AVAILABLE)
         else:
-            self._rebalancer.add_pending_member(
-                turn, group, request.new_member_id, request.session_timeout_ms
+            group.pending_members[request.new_member_id] = None
+            self._sessions.expect_pending(
+                turn.now, group, request.new_member_id, request.session_timeout_ms
             )
             _refuse(turn, token, request.new_member_id, ErrorCode.MEMBER_ID_REQUIRED)
 
@@ -105,10 +110,10 @@ class Joining:
         self._rebalancer.answer_parked(
             turn, group, old_member_id, ErrorCode.FENCED_INSTANCE_ID, old_member_id
         )
-        self._rebalancer.forget_session(group, old_member_id)
+        self._sessions.end(group, old_member_id)
         member = group.rename_static_member(group_instance_id, request.new_member_id)
         self._rebalancer.park_join(turn, group, member, request, token)
-        self._rebalancer.touch(turn, group, member)
+        self._sessions.touch(turn.now, group, member)
         match group.state:
             case GroupState.STABLE if group.select_protocol() == group.protocol:
                 self._replace_in_generation(turn, group, request, token, old_leader)

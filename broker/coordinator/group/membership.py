@@ -17,6 +17,7 @@ from broker.coordinator.group.requests import (
     SyncRequest,
     SyncResult,
 )
+from broker.coordinator.group.sessions import MemberSessions
 from broker.coordinator.group.states import GroupState
 from protocol.errors import ErrorCode
 
@@ -31,8 +32,9 @@ class LeaveResult(NamedTuple):
 class Membership:
     """Decides on what members of a group ask."""
 
-    def __init__(self, rebalancer: Rebalancer) -> None:
+    def __init__(self, rebalancer: Rebalancer, sessions: MemberSessions) -> None:
         self._rebalancer = rebalancer
+        self._sessions = sessions
 
     def sync(self, turn: Turn, group: ClassicGroup, request: SyncRequest, token: int) -> None:
         """Give the assignment, now or when the leader has brought it."""
@@ -59,7 +61,7 @@ class Membership:
             return error
         if request.generation != group.generation:
             return ErrorCode.ILLEGAL_GENERATION
-        self._rebalancer.touch(turn, group, group.members[request.member_id])
+        self._sessions.touch(turn.now, group, group.members[request.member_id])
         if group.state is GroupState.PREPARING_REBALANCE:
             return ErrorCode.REBALANCE_IN_PROGRESS
         return ErrorCode.NONE

@@ -7,6 +7,7 @@ Source: `OffsetMetadataManager`, `OffsetExpirationConditionImpl` of Apache Kafka
 from collections.abc import Iterator
 
 from broker.coordinator.group.classic_group import ClassicGroup
+from broker.coordinator.group.requests import CommittedOffset, DeletedTopic, OffsetQuery
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.records import (
     NO_TIMESTAMP,
@@ -47,9 +48,11 @@ class CommittedOffsets:
         partitions = None if topics is None else topics.get(topic)
         return None if partitions is None else partitions.get(partition)
 
-    def has_any(self, group_id: str) -> bool:
-        """Whether a group has committed offsets."""
-        return group_id in self._groups
+    def find(self, group_id: str, query: OffsetQuery) -> CommittedOffset:
+        """Answer a query; what was committed for an earlier topic of that name is not told."""
+        value = self.get(group_id, query.topic, query.partition)
+        found = CommittedOffset(query.topic, query.partition, value)
+        return found if found.is_of(query.topic_id) else found._replace(value=None)
 
     def of_group(self, group_id: str) -> Iterator[tuple[OffsetCommitKey, OffsetCommitValue]]:
         """Give all offsets of a group; it must not change meanwhile."""
@@ -57,11 +60,14 @@ class CommittedOffsets:
             for partition, value in partitions.items():
                 yield OffsetCommitKey(group_id, topic, partition), value
 
-    def of_topic(self, topic: str) -> Iterator[OffsetCommitKey]:
-        """Give the keys of all offsets in a topic; they must not change meanwhile."""
-        for group_id, topics in self._groups.items():
-            for partition in topics.get(topic, ()):
-                yield OffsetCommitKey(group_id, topic, partition)
+    def of_topic(self, topic: DeletedTopic) -> list[OffsetCommitKey]:
+        """Give the keys of all offsets in a topic, and of those of which it is not known."""
+        return [
+            OffsetCommitKey(group_id, topic.name, partition)
+            for group_id, topics in self._groups.items()
+            for partition, value in topics.get(topic.name, {}).items()
+            if value.topic_id in (None, topic.topic_id)
+        ]
 
 
 def expired_offsets(

@@ -13,8 +13,6 @@ Source: `GroupMetadataManager` of Apache Kafka (prepareRebalance, completeClassi
 expire...).
 """
 
-from typing import Final
-
 from broker.coordinator.group.classic_group import ClassicGroup
 from broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind, Deadlines
 from broker.coordinator.group.decision import Turn
@@ -25,19 +23,20 @@ from broker.coordinator.group.requests import (
     JoinResult,
     SyncResult,
 )
+from broker.coordinator.group.sessions import MemberSessions
 from broker.coordinator.group.states import REBALANCEABLE, GroupState
 from broker.coordinator.records import GroupRecord, fits_record
 from protocol.errors import ErrorCode
-
-# A new member has no id yet and cannot send heartbeats; its JoinGroup is given up after this long.
-NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 5 * 60_000
 
 
 class Rebalancer:
     """Starts and ends the phases of a rebalance, and removes members."""
 
-    def __init__(self, deadlines: Deadlines, initial_delay_ms: int) -> None:
+    def __init__(
+        self, deadlines: Deadlines, sessions: MemberSessions, initial_delay_ms: int
+    ) -> None:
         self._deadlines = deadlines
+        self._sessions = sessions
         self._initial_delay_ms = initial_delay_ms
 
     # Joining
@@ -61,7 +60,7 @@ class Rebalancer:
             group.protocol_type = request.protocol_type
         group.add(member)
         group.joining[member_id] = token
-        self._schedule_session(turn, group, member_id, NEW_MEMBER_JOIN_TIMEOUT_MS)
+        self._sessions.expect_first_join(turn.now, group, member_id)
         self.prepare_or_complete(turn, group, f"member {member_id} joins; {request.reason}")
 
     def update_member(
@@ -165,7 +164,7 @@ class Rebalancer:
             token = group.joining.get(member_id)
             if token is not None:
                 turn.answer_join(token, current_generation(group, member_id))
-            self.touch(turn, group, member)
+            self._sessions.touch(turn.now, group, member)
             member.is_new = False
             group.pending_sync[member_id] = None
         group.joining.clear()
@@ -194,17 +193,6 @@ class Rebalancer:
             self._deadlines.cancel(DeadlineKey(DeadlineKind.SYNC, group.group_id))
 
     # Deadlines
-
-    def touch(self, turn: Turn, group: ClassicGroup, member: Member) -> None:
-        """Begin a member's session anew."""
-        self._schedule_session(turn, group, member.member_id, member.session_timeout_ms)
-
-    def add_pending_member(
-        self, turn: Turn, group: ClassicGroup, member_id: str, session_timeout_ms: int
-    ) -> None:
-        """Expect a member that was told its id to join with it in time (KIP-394)."""
-        group.pending_members[member_id] = None
-        self._schedule_session(turn, group, member_id, session_timeout_ms)
 
     def expire_join(self, turn: Turn, group: ClassicGroup) -> None:
         """End the join phase by time, unless the initial delay is to be extended."""
@@ -272,20 +260,16 @@ class Rebalancer:
         if token is not None:
             turn.answer_sync(token, SyncResult(error=error))
 
-    def forget_session(self, group: ClassicGroup, member_id: str) -> None:
-        """Drop the session of a member id that is no longer in use."""
-        self._deadlines.cancel(DeadlineKey(DeadlineKind.SESSION, group.group_id, member_id))
-
     def forget_group(self, group: ClassicGroup) -> None:
         """Drop all deadlines of a group that is gone."""
         for member_id in (*group.members, *group.pending_members):
-            self.forget_session(group, member_id)
+            self._sessions.end(group, member_id)
         self._deadlines.cancel(DeadlineKey(DeadlineKind.JOIN, group.group_id))
         self._deadlines.cancel(DeadlineKey(DeadlineKind.SYNC, group.group_id))
 
     def _drop(self, group: ClassicGroup, member_id: str) -> None:
         group.remove(member_id)
-        self.forget_session(group, member_id)
+        self._sessions.end(group, member_id)
 
     def _answer_syncs(self, turn: Turn, group: ClassicGroup, error: ErrorCode) -> None:
         for member_id, token in group.syncing.items():
@@ -295,20 +279,12 @@ class Rebalancer:
                 else SyncResult(error=error)
             )
             turn.answer_sync(token, result)
-            self.touch(turn, group, group.members[member_id])
+            self._sessions.touch(turn.now, group, group.members[member_id])
         group.syncing.clear()
 
     def _schedule_join(self, turn: Turn, group: ClassicGroup, delay_ms: int) -> None:
         self._deadlines.schedule(
             DeadlineKey(DeadlineKind.JOIN, group.group_id), turn.now.elapsed_ms + delay_ms
-        )
-
-    def _schedule_session(
-        self, turn: Turn, group: ClassicGroup, member_id: str, timeout_ms: int
-    ) -> None:
-        self._deadlines.schedule(
-            DeadlineKey(DeadlineKind.SESSION, group.group_id, member_id),
-            turn.now.elapsed_ms + timeout_ms,
         )
 
 

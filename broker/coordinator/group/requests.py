@@ -7,6 +7,7 @@ and are answered with it, by that decision or a later one.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from broker.coordinator.records import OffsetCommitValue
 from protocol.errors import ErrorCode
@@ -122,6 +123,22 @@ class OffsetEntry(NamedTuple):
     offset: int
     leader_epoch: int
     metadata: str
+    topic_id: UUID | None = None  # of the topic as it is now; None unknown
+
+
+class OffsetQuery(NamedTuple):
+    """One offset to fetch; what was committed for another topic of that name does not count."""
+
+    topic: str
+    partition: int
+    topic_id: UUID | None = None  # None: any
+
+
+class DeletedTopic(NamedTuple):
+    """A topic that is gone."""
+
+    name: str
+    topic_id: UUID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +160,11 @@ class CommittedOffset(NamedTuple):
     topic: str
     partition: int
     value: OffsetCommitValue | None
+
+    def is_of(self, topic_id: UUID | None) -> bool:
+        """Whether it may have been committed for this topic, and not an earlier one of that name."""
+        committed_for = None if self.value is None else self.value.topic_id
+        return topic_id is None or committed_for is None or committed_for == topic_id
 
 
 class DescribedMember(NamedTuple):

@@ -22,6 +22,7 @@ from broker.coordinator.group.requests import (
     NO_MEMBER_ID,
     CommitRequest,
     CommittedOffset,
+    DeletedTopic,
     DescribedGroup,
     HeartbeatRequest,
     Instant,
@@ -29,9 +30,11 @@ from broker.coordinator.group.requests import (
     JoinResult,
     LeavingMember,
     ListedGroup,
+    OffsetQuery,
     SyncRequest,
     SyncResult,
 )
+from broker.coordinator.group.sessions import MemberSessions
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.records import (
     NO_TIMESTAMP,
@@ -60,9 +63,12 @@ class GroupShard:
         self._groups: dict[str, ClassicGroup] = {}
         self._offsets = CommittedOffsets()
         self._deadlines = Deadlines()
-        self._rebalancer = Rebalancer(self._deadlines, config.initial_rebalance_delay_ms)
-        self._joining = Joining(self._rebalancer, config.group_size_max)
-        self._membership = Membership(self._rebalancer)
+        self._sessions = MemberSessions(self._deadlines)
+        self._rebalancer = Rebalancer(
+            self._deadlines, self._sessions, config.initial_rebalance_delay_ms
+        )
+        self._joining = Joining(self._rebalancer, self._sessions, config.group_size_max)
+        self._membership = Membership(self._rebalancer, self._sessions)
         self._retention_queue: list[str] = []  # groups that the check under way has not looked at
 
     # State that survives a restart
@@ -87,7 +93,7 @@ class GroupShard:
         turn = self._turn(now)
         for group in self._groups.values():
             for member in group.members.values():
-                self._rebalancer.touch(turn, group, member)
+                self._sessions.touch(now, group, member)
             if len(group.members) > self._config.group_size_max:
                 self._rebalancer.prepare(turn, group, "the group is larger than the maximum")
         self._schedule_retention(turn, self._config.offsets_retention_check_ms)
@@ -164,43 +170,37 @@ class GroupShard:
         if error is not ErrorCode.NONE:
             return turn.decide([error] * len(request.entries))
         if group is not None and request.member_id in group.members:
-            self._rebalancer.touch(turn, group, group.members[request.member_id])
+            self._sessions.touch(now, group, group.members[request.member_id])
         expire_ms = (
             NO_TIMESTAMP
             if request.retention_time_ms == DEFAULT_RETENTION
             else now.wall_ms + request.retention_time_ms
         )
         errors = []
-        for topic, partition, offset, leader_epoch, metadata in request.entries:
+        for topic, partition, offset, leader_epoch, metadata, topic_id in request.entries:
             error = check_metadata(metadata, self._config.offset_metadata_bytes_max)
             errors.append(error)
             if error is ErrorCode.NONE:
-                turn.persist(
-                    OffsetRecord(
-                        OffsetCommitKey(request.group_id, topic, partition),
-                        OffsetCommitValue(offset, leader_epoch, metadata, now.wall_ms, expire_ms),
-                    )
+                key = OffsetCommitKey(request.group_id, topic, partition)
+                value = OffsetCommitValue(
+                    offset, leader_epoch, metadata, now.wall_ms, expire_ms, topic_id
                 )
+                turn.persist(OffsetRecord(key, value))
         return turn.decide(errors)
 
     def fetch_offsets(
-        self, group_id: str, partitions: Sequence[tuple[str, int]] | None, now: Instant
+        self, group_id: str, queries: Sequence[OffsetQuery] | None, now: Instant
     ) -> Decision[list[CommittedOffset]]:
         """OffsetFetch; None asks for all partitions that have an offset."""
         turn = self._turn(now)
-        if partitions is None:
+        if queries is None:
             return turn.decide(
                 [
                     CommittedOffset(key.topic, key.partition, value)
                     for key, value in self._offsets.of_group(group_id)
                 ]
             )
-        return turn.decide(
-            [
-                CommittedOffset(topic, partition, self._offsets.get(group_id, topic, partition))
-                for topic, partition in partitions
-            ]
-        )
+        return turn.decide([self._offsets.find(group_id, query) for query in queries])
 
     def delete_offsets(
         self, group_id: str, partitions: Sequence[tuple[str, int]], now: Instant
@@ -221,11 +221,11 @@ class GroupShard:
                 turn.persist(OffsetRecord(OffsetCommitKey(group_id, topic, partition), None))
         return turn.decide((ErrorCode.NONE, errors))
 
-    def forget_topics(self, topics: Sequence[str], now: Instant) -> Decision[None]:
+    def forget_topics(self, topics: Sequence[DeletedTopic], now: Instant) -> Decision[None]:
         """Remove every group's offsets in topics that have been deleted."""
         turn = self._turn(now)
         for topic in topics:
-            for key in list(self._offsets.of_topic(topic)):
+            for key in self._offsets.of_topic(topic):
                 turn.persist(OffsetRecord(key, None))
         return turn.decide(None)
 
