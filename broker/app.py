@@ -65,7 +65,7 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         await Node(config).run(serving, stop)
     except* EXPECTED_FAILURES as failures:
         for failure in _leaves(failures):
-            logger.error("the node has stopped: %s", failure, exc_info=failure)
+            logger.error("the node has stopped", exc_info=failure)  # noqa: TRY400  # several may be
         code = EXIT_FAILED
     return code
 

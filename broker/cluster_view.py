@@ -36,10 +36,12 @@ class ClusterView:
 
     @property
     def image(self) -> MetadataImage:
+        """The newest metadata."""
         return self._image()
 
     @property
     def node_id(self) -> int:
+        """This broker."""
         return self._node_id
 
     def brokers(self, context: RequestContext, *, with_fenced: bool = False) -> list[BrokerAddress]:

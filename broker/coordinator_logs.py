@@ -3,9 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 
-from metadata.client import MetadataClient
-from metadata.image import MetadataImage
-
 from broker.api.context import RequestContext
 from broker.api.topic_creation import TopicCreation
 from broker.cluster_view import ClusterView
@@ -16,6 +13,8 @@ from broker.partition.internal_topics import OFFSETS_TOPIC
 from broker.partition.partition import RECORD_OVERHEAD_BYTES, Partition
 from broker.partition.registry import PartitionRegistry
 from config.node import GroupConfig
+from metadata.client import MetadataClient
+from metadata.image import MetadataImage
 from protocol.errors import ErrorCode, KafkaError
 from storage.engine import StorageEngine
 
@@ -35,6 +34,7 @@ class PartitionLog:
 
     @property
     def leader_epoch(self) -> int:
+        """Epoch at which this broker leads the partition."""
         return self._partition.leader_epoch
 
     async def append(self, batch: bytearray) -> int:

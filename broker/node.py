@@ -1,5 +1,4 @@
-"""Composition root: the only place that builds concrete parts and knows in which order they start
-and stop.
+"""Composition root: builds the concrete parts, and knows in which order they start and stop.
 
 A `Node` is an object: several can live in one process, each with the clocks and the entropy that
 it is given.
@@ -15,7 +14,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from metadata.client import MetadataClient
 from prometheus_client import CollectorRegistry
 
 from broker.api.dispatch import ApiDispatcher
@@ -33,6 +31,7 @@ from broker.telemetry.readiness import CheckResult, Readiness
 from broker.telemetry.request_metrics import RequestMetrics
 from config.node import Endpoint, NodeConfig
 from config.topic import validate_topic_config
+from metadata.client import MetadataClient
 from metadata.driver import ControllerNode
 from metadata.transport import LocalTransport
 from storage.cache.block_cache import BlockCache

@@ -20,10 +20,12 @@ class RequestContext:
 
     @property
     def version(self) -> int:
+        """Version of the API that the client speaks."""
         return self.header.api_version
 
     @property
     def client_id(self) -> str:
+        """What the client calls itself; empty when it does not."""
         return self.header.client_id or ""
 
 
@@ -31,6 +33,10 @@ class Handler(Protocol):
     """Serves one API key. `handle` returns a response of `kafka.protocol`'s superset class for that key."""
 
     @property
-    def api_key(self) -> ApiKey: ...
+    def api_key(self) -> ApiKey:
+        """The key that is served."""
+        ...
 
-    async def handle(self, context: RequestContext, request: Any) -> Any: ...
+    async def handle(self, context: RequestContext, request: Any) -> Any:
+        """Answer one request."""
+        ...

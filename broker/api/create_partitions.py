@@ -10,10 +10,9 @@ Source: CreatePartitionsRequest.json, CreatePartitionsResponse.json; KIP-195.
 from collections import Counter
 from typing import Any
 
-from metadata.client import MetadataClient
-
 from broker.api.context import RequestContext
 from broker.partition.registry import PartitionRegistry
+from metadata.client import MetadataClient
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.messages import CreatePartitionsRequest, CreatePartitionsResponse

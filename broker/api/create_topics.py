@@ -15,12 +15,11 @@ from collections import Counter
 from typing import Any
 from uuid import UUID
 
-from metadata.client import NewTopic, TopicResult
-
 from broker.api.context import RequestContext
 from broker.api.topic_creation import TopicCreation
 from config.describe import BrokerLayers, describe_topic
 from config.node import NodeConfig
+from metadata.client import NewTopic, TopicResult
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.messages import CreateTopicsRequest, CreateTopicsResponse

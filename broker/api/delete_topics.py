@@ -11,10 +11,9 @@ Source: DeleteTopicsRequest.json, DeleteTopicsResponse.json; KIP-516.
 from typing import Any
 from uuid import UUID
 
-from metadata.client import MetadataClient
-
 from broker.api.context import RequestContext
 from broker.partition.internal_topics import INTERNAL_TOPICS
+from metadata.client import MetadataClient
 from metadata.image import TopicImage
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode

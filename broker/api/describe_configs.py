@@ -1,7 +1,8 @@
 """DescribeConfigs (API key 32), versions 1 to 4.
 
 Behaviour:
-  * Topics and brokers: every key with its value, where the value comes from, the chain of synonyms, type and documentation.
+  * Topics and brokers: every key with its value, where the value comes from, the chain of synonyms,
+    type and documentation.
   * A broker resource must name this broker, or nobody for the cluster-wide defaults.
 Deviations from Apache Kafka:
   * Logger, client-metrics and group resources are refused with INVALID_REQUEST.
@@ -13,8 +14,6 @@ Source: DescribeConfigsRequest.json, DescribeConfigsResponse.json; KIP-133, KIP-
 from collections.abc import Sequence
 from typing import Any
 
-from metadata.client import MetadataClient
-
 from broker.api.context import RequestContext
 from config.describe import (
     BrokerLayers,
@@ -24,6 +23,7 @@ from config.describe import (
     describe_topic,
 )
 from config.node import NodeConfig
+from metadata.client import MetadataClient
 from metadata.topic_names import is_valid_topic_name
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError

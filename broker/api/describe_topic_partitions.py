@@ -1,8 +1,8 @@
 """DescribeTopicPartitions (API key 75), version 0.
 
 Behaviour:
-  * Topics sorted by name, partitions in order, at most `response_partition_limit` of them, never above 2,000; what did not
-    fit is named by the cursor.
+  * Topics sorted by name, partitions in order, at most `response_partition_limit` of them, never
+    above 2,000; what did not fit is named by the cursor.
   * An empty list of topics asks for all.
 Source: DescribeTopicPartitionsRequest.json, DescribeTopicPartitionsResponse.json; KIP-966.
 """

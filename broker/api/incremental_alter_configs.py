@@ -12,9 +12,8 @@ Source: IncrementalAlterConfigsRequest.json, IncrementalAlterConfigsResponse.jso
 from collections import Counter
 from typing import Any
 
-from metadata.client import ConfigOperation, MetadataClient
-
 from broker.api.context import RequestContext
+from metadata.client import ConfigOperation, MetadataClient
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.messages import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse

@@ -1,8 +1,9 @@
 """InitProducerId (API key 22), versions 0 to 5.
 
 Behaviour:
-  * Without a transactional id: a fresh producer id at epoch 0, from a block that the controller gave to this broker. With a
-    producer id and epoch given (KIP-360), the same id at the next epoch, or a fresh id when the epoch is used up.
+  * Without a transactional id: a fresh producer id at epoch 0, from a block that the controller
+    gave to this broker. With a producer id and epoch given (KIP-360), the same id at the next
+    epoch, or a fresh id when the epoch is used up.
 Deviations from Apache Kafka:
   * A transactional id is answered INVALID_REQUEST: transactions are not served, and clients fail at once.
 Version notes:

@@ -3,8 +3,8 @@
 Behaviour:
   * Timestamp -1 latest (the high watermark, which is the last stable offset while no transaction is open), -2 earliest,
     -3 the record with the largest timestamp, -4 earliest local (the log start: nothing is tiered in Kafka's sense),
-    -5 latest tiered and -6 earliest pending upload (always -1), and by timestamp: the first record by offset that is not
-    older, found by the time index and then exactly, inside its batch.
+    -5 latest tiered and -6 earliest pending upload (always -1), and by timestamp: the first record
+    by offset that is not older, found by the time index and then exactly, inside its batch.
   * A special value in a version that does not know it is UNSUPPORTED_VERSION for that partition.
 Deviations from Apache Kafka:
   * `timeout_ms` (v10) is not used: a look-up reads a bounded part of the log.

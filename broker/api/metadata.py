@@ -3,8 +3,8 @@
 Behaviour:
   * Brokers are named by the address of the listener that the request came in by; when nothing is advertised, by the
     address that the client used.
-  * A topic that does not exist and may be created (request flag and `auto.create.topics.enable`) is created, and the answer
-    already shows it.
+  * A topic that does not exist and may be created (request flag and `auto.create.topics.enable`) is
+    created, and the answer already shows it.
 Deviations from Apache Kafka:
   * Kafka's first answer for a topic under creation is UNKNOWN_TOPIC_OR_PARTITION; ours waits for the creation instead.
   * Replicas and ISR are the leader alone: durability is the WAL's and the bucket's.
@@ -79,7 +79,7 @@ class MetadataHandler:
             ]
         may_create = context.version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
         if may_create:
-            await self._create_missing(context, request)
+            await self._create_missing(request)
         answers = []
         for topic in request.topics:
             if topic.name is None:
@@ -94,7 +94,7 @@ class MetadataHandler:
                 answers.append(self._error(code, topic.name, topic.topic_id))
         return answers
 
-    async def _create_missing(self, context: RequestContext, request: MetadataRequest) -> None:
+    async def _create_missing(self, request: MetadataRequest) -> None:
         image = self._cluster.image
         names = {topic.name for topic in request.topics if topic.name is not None}
         missing = sorted(name for name in names if image.topic(name) is None)

@@ -7,8 +7,6 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from metadata.client import MetadataClient
-
 from broker.api.api_versions import ApiVersionsHandler
 from broker.api.context import Handler
 from broker.api.create_partitions import CreatePartitionsHandler
@@ -48,6 +46,7 @@ from broker.partition.registry import PartitionRegistry
 from broker.producer_ids import ProducerIds
 from broker.telemetry.request_metrics import RequestMetrics
 from config.node import NodeConfig
+from metadata.client import MetadataClient
 from protocol.api_keys import ApiKey
 from protocol.api_versions import advertised
 from storage.engine import StorageEngine

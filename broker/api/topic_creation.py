@@ -4,11 +4,10 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from metadata.client import MetadataClient, NewTopic, TopicResult
-
 from broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
 from broker.partition.registry import PartitionRegistry
 from config.node import GroupConfig, LogConfig
+from metadata.client import MetadataClient, NewTopic, TopicResult
 from metadata.topic_names import is_valid_topic_name
 from protocol.errors import ErrorCode
 

@@ -44,8 +44,8 @@ class ReadResult:
 class FetchReader:
     """Reads targets in request order.
 
-    The first partition that has data returns at least one whole batch whatever its size, so that a consumer always
-    makes progress (KIP-74); from then on the limits are strict.
+    The first partition that has data returns at least one whole batch whatever its size, so that a
+    consumer always makes progress (KIP-74); from then on the limits are strict.
     """
 
     def __init__(self, partitions: PartitionRegistry) -> None:

@@ -29,6 +29,7 @@ class Listener:
 
     @property
     def connection_count(self) -> int:
+        """Connections open now."""
         return len(self._sessions)
 
     async def bind(self) -> list[Endpoint]:

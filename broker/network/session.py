@@ -2,8 +2,9 @@
 
 Requests take effect and are answered in order. One request is in service at a time, with one exception: a Produce is
 in effect as soon as it is appended, so the next Produce starts while the write of the last is under way, bounded by
-`produce_inflight_requests_max` and `produce_inflight_bytes_max`. When a bound is reached, or a request must wait for the
-one in service, the socket is no longer read: the client's own TCP window is the queue.
+`produce_inflight_requests_max` and `produce_inflight_bytes_max`. When a bound is reached, or a
+request must wait for the one in service, the socket is no longer read: the client's own TCP window
+is the queue.
 """
 
 import asyncio
@@ -80,9 +81,17 @@ class Dispatcher(Protocol):
 class Sessions(Protocol):
     """The listener, as a session sees it."""
 
-    def session_opened(self, session: "Session") -> bool: ...
-    def session_closed(self, session: "Session") -> None: ...
-    def run_request(self, session: "Session", request: Coroutine[Any, Any, None]) -> None: ...
+    def session_opened(self, session: "Session") -> bool:
+        """Count a connection in; False when there are too many."""
+        ...
+
+    def session_closed(self, session: "Session") -> None:
+        """Count a connection out."""
+        ...
+
+    def run_request(self, session: "Session", request: Coroutine[Any, Any, None]) -> None:
+        """Run the asynchronous rest of a request."""
+        ...
 
 
 class Session(asyncio.BufferedProtocol):
@@ -117,6 +126,7 @@ class Session(asyncio.BufferedProtocol):
         return not self._inflight and not self._waiting
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin, or close at once when there are too many."""
         assert isinstance(transport, asyncio.Transport) or hasattr(transport, "writelines")
         self._transport = transport  # type: ignore[assignment]  # uvloop's is no subclass
         peer = transport.get_extra_info("peername") or ("unknown", 0)
@@ -128,6 +138,7 @@ class Session(asyncio.BufferedProtocol):
             self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Forget what was not answered."""
         del exc  # how a client leaves is its own business
         self.closed = True
         self._waiting.clear()
@@ -135,9 +146,11 @@ class Session(asyncio.BufferedProtocol):
         self._sessions.session_closed(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the socket reads to."""
         return self._connection.get_buffer(sizehint)
 
     def buffer_updated(self, nbytes: int) -> None:
+        """Take what has been read, and start what may be started."""
         self.last_active = self._time()
         try:
             frames = self._connection.buffer_updated(nbytes)
@@ -154,6 +167,7 @@ class Session(asyncio.BufferedProtocol):
         self._set_reading(reading=False)
 
     def resume_writing(self) -> None:
+        """The client reads again."""
         self._writable = True
         self._advance()
 

@@ -20,6 +20,7 @@ class LeaderEpochs:
 
     @property
     def starts(self) -> tuple[EpochStart, ...]:
+        """Every epoch with its first offset, oldest first."""
         return tuple(self._starts)
 
     @property

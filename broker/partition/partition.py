@@ -54,7 +54,7 @@ class _Acknowledgement:
 class Partition:
     """One partition, open for writing and reading on this node."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # what a partition is made of, by name
         self,
         *,
         topic: str,
@@ -85,18 +85,22 @@ class Partition:
 
     @property
     def log_start_offset(self) -> int:
+        """First offset that can be read."""
         return self._data.start_offset
 
     @property
     def high_watermark(self) -> int:
+        """First offset that is not acknowledged."""
         return self._data.confirm_offset
 
     @property
     def last_stable_offset(self) -> int:
+        """First offset that a read_committed consumer may not see."""
         return self._data.confirm_offset
 
     @property
     def log_end_offset(self) -> int:
+        """Offset that the next batch gets."""
         return self._data.next_offset
 
     @property
@@ -107,6 +111,7 @@ class Partition:
 
     @property
     def state(self) -> PartitionState:
+        """What is derived from the log."""
         return self._state
 
     def check_leader_epoch(self, requested: int) -> ErrorCode:

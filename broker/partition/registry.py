@@ -9,12 +9,11 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from uuid import UUID
 
-from metadata.client import MetadataClient
-
 from broker.partition.opening import restore_state
 from broker.partition.partition import Partition
 from config.node import LogConfig
 from config.topic import EffectiveTopicConfig
+from metadata.client import MetadataClient
 from metadata.image import MetadataImage, PartitionImage, TopicImage
 from protocol.errors import ErrorCode
 from storage.engine import StorageEngine

@@ -34,10 +34,12 @@ class TimeIndex:
 
     @property
     def entries(self) -> tuple[TimeIndexEntry, ...]:
+        """All entries, in offset order."""
         return tuple(self._entries)
 
     @property
     def interval_bytes(self) -> int:
+        """Bytes of log between entries, as of now."""
         return self._interval_bytes
 
     def append(self, base_offset: int, max_timestamp_ms: int, size_bytes: int) -> None:

@@ -1,7 +1,7 @@
 """Process-wide settings without which an asyncio broker stalls; measured, see docs/performance.md.
 
-* The interpreter's switch interval: beside a loop that never blocks, a thread that waits for the GIL starves for seconds
-  at the default of 5 ms, and for about a millisecond at 0.1 ms.
+* The interpreter's switch interval: beside a loop that never blocks, a thread that waits for the
+  GIL starves for seconds at the default of 5 ms, and for about a millisecond at 0.1 ms.
 * glibc's malloc thresholds: without them buffers of 0.1 to 2 MiB are mapped and trimmed anew each time.
 """
 
