@@ -41,10 +41,7 @@ class DescribeTopicPartitionsHandler:
         """Describe from the cursor on."""
         del context
         image = self._cluster.image
-        if request.topics:
-            names = sorted({topic.name for topic in request.topics})
-        else:
-            names = sorted(image.topic_ids)
+        names = sorted({topic.name for topic in request.topics}) if request.topics else sorted(image.topic_ids)
         first_partition = 0
         if request.cursor is not None:
             names = [name for name in names if name >= request.cursor.topic_name]
