@@ -25,8 +25,6 @@ from wal.port import Appended, Buffer
 
 PACE_NS = 1_000_000_000 // 3000
 BLOCK_RECORDS_MAX = 4096
-# The window grows by what is needed and this, so that it grows rarely.
-WINDOW_STEP_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +33,7 @@ class CommitLimits:
 
     block_bytes: int  # soft limit of one write; a multiple of the page
     io_depth: int  # writes under way at once
+    window_step_bytes: int  # the window grows to what is needed and this, so that it grows rarely
     window_bytes_max: int  # also the bound on what is appended and not confirmed
     record_bytes_max: int  # of a body
     block_records_max: int = BLOCK_RECORDS_MAX
@@ -238,7 +237,7 @@ class GroupCommit:
         end = block.end
         reach = end - self.confirmed_offset
         if reach > self._window_bytes:
-            wanted = min(reach + WINDOW_STEP_BYTES, self._unconfirmed_bytes_max)
+            wanted = min(reach + self._limits.window_step_bytes, self._unconfirmed_bytes_max)
             self.window_wanted_bytes = max(self.window_wanted_bytes, wanted)
             return False
         return self.barrier_offset is None or end <= self.barrier_offset

@@ -304,6 +304,7 @@ class DeltaWal:
         limits = CommitLimits(
             block_bytes=align_up(config.block_bytes),
             io_depth=config.io_depth,
+            window_step_bytes=config.window_bytes_initial,
             window_bytes_max=config.window_bytes_max,
             record_bytes_max=config.record_bytes_max,
         )

@@ -30,8 +30,8 @@ from wal.framing import (
 from wal.layout import PAGE_BYTES, ShutdownType, Superblock, align_up
 from wal.port import RecoveredRecord
 
-# Looked at beyond the window: no block can lie there unless the gap before it is damage.
-PROOF_BYTES = 4 * 1024 * 1024
+# Looked at beyond the window, at most: no block can lie there unless the gap before it is damage.
+PROOF_BYTES_MAX = 4 * 1024 * 1024
 
 
 class Page(Enum):
@@ -266,7 +266,9 @@ class Scan:
 
     def _scan_end(self) -> int:
         ring_end = self._superblock.head_offset + self.ring.size_bytes
-        return min(self._gap_start() + self._superblock.window_bytes + PROOF_BYTES, ring_end)
+        window_bytes = self._superblock.window_bytes
+        proof_bytes = min(window_bytes, PROOF_BYTES_MAX)
+        return min(self._gap_start() + window_bytes + proof_bytes, ring_end)
 
     def _corrupt(self, case: Case, offset: int) -> WalCorruptError:
         what = (
