@@ -1,0 +1,92 @@
+"""Messages with their headers: known bytes and what is refused."""
+
+import pytest
+
+from protocol import messages
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode, ProtocolError
+from protocol.headers import RequestHeader, parse_request_header
+
+HEARTBEAT_V0 = bytes.fromhex("0001 67 00000005 0001 6d")
+HEARTBEAT_V4 = bytes.fromhex("02 67 00000005 02 6d 00 00")
+
+
+def test_request_of_either_encoding() -> None:
+    for version, body in ((0, HEARTBEAT_V0), (4, HEARTBEAT_V4)):
+        request = messages.decode_request(ApiKey.HEARTBEAT, version, memoryview(body))
+        assert (request.group_id, request.generation_id, request.member_id) == ("g", 5, "m")
+        assert request.group_instance_id is None
+
+
+def test_request_is_encoded_behind_its_header() -> None:
+    request = messages.HeartbeatRequest(group_id="g", generation_id=5, member_id="m")
+    for version, body in ((0, HEARTBEAT_V0), (4, HEARTBEAT_V4)):
+        header = RequestHeader(ApiKey.HEARTBEAT, version, 7, "c")
+        encoded = memoryview(messages.encode_request(request, header))
+        parsed, position = parse_request_header(encoded)
+        assert (parsed, bytes(encoded[position:])) == (header, body)
+
+
+def test_decoded_message_can_be_encoded_again() -> None:
+    request = messages.decode_request(ApiKey.HEARTBEAT, 0, memoryview(HEARTBEAT_V0))
+    header = RequestHeader(ApiKey.HEARTBEAT, 4, 7, "c")
+    assert messages.encode_request(request, header).endswith(HEARTBEAT_V4)
+
+
+def test_response_has_the_header_of_its_version() -> None:
+    response = messages.HeartbeatResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID)
+    assert messages.encode_response(response, 0, 7) == bytes.fromhex("00000007 0019")
+    assert messages.encode_response(response, 1, 7) == bytes.fromhex("00000007 00000000 0019")
+    encoded = messages.encode_response(response, 4, 7)
+    assert encoded == bytes.fromhex("00000007 00 00000000 0019 00")
+    correlation_id, decoded = messages.decode_response(ApiKey.HEARTBEAT, 4, memoryview(encoded))
+    assert (correlation_id, decoded.error_code) == (7, ErrorCode.UNKNOWN_MEMBER_ID)
+
+
+def test_api_versions_response_header_has_no_tags() -> None:
+    """KIP-511."""
+    response = messages.ApiVersionsResponse(api_keys=[])
+    assert messages.encode_response(response, 3, 7) == bytes.fromhex("00000007 0000 01 00000000 00")
+
+
+def test_api_versions_in_an_unknown_version_is_answered_in_version_0() -> None:
+    """KIP-511: with the range that is spoken, so that the client can ask again."""
+    encoded = messages.encode_unsupported_api_versions(7)
+    assert encoded == bytes.fromhex("00000007 0023 00000001 0012 0000 0004")
+    for asked in (0, 3, 4):
+        correlation_id, decoded = messages.decode_response(
+            ApiKey.API_VERSIONS, asked, memoryview(encoded)
+        )
+        assert (correlation_id, decoded.error_code) == (7, ErrorCode.UNSUPPORTED_VERSION)
+        assert decoded.api_keys[0].max_version == 4
+
+
+@pytest.mark.parametrize(
+    ("api_key", "version"),
+    [(ApiKey.PRODUCE, 2), (ApiKey.METADATA, 14), (ApiKey.METADATA, -1), (ApiKey.VOTE, 0), (999, 0)],
+)
+def test_what_is_not_spoken_is_refused(api_key: int, version: int) -> None:
+    with pytest.raises(ProtocolError, match="not spoken"):
+        messages.decode_request(api_key, version, memoryview(b""))
+    with pytest.raises(ProtocolError, match="not spoken"):
+        messages.decode_response(api_key, version, memoryview(b""))
+
+
+def test_only_a_whole_body_is_accepted() -> None:
+    for version, body in ((0, HEARTBEAT_V0), (4, HEARTBEAT_V4)):
+        for cut in range(len(body)):
+            with pytest.raises(ProtocolError):
+                messages.decode_request(ApiKey.HEARTBEAT, version, memoryview(body)[:cut])
+        with pytest.raises(ProtocolError, match="1 bytes left over"):
+            messages.decode_request(ApiKey.HEARTBEAT, version, memoryview(body + b"\0"))
+
+
+def test_large_response_is_encoded_whole() -> None:
+    names = [f"topic-{number}" for number in range(20_000)]
+    topic_class = messages.MetadataResponse.MetadataResponseTopic
+    response = messages.MetadataResponse(
+        brokers=[], topics=[topic_class(name=name, partitions=[]) for name in names]
+    )
+    encoded = messages.encode_response(response, 12, 1)
+    _, decoded = messages.decode_response(ApiKey.METADATA, 12, memoryview(encoded))
+    assert [topic.name for topic in decoded.topics] == names

@@ -1,0 +1,113 @@
+"""Strictness of the compiled decoders, where the decoder of the message classes is lenient."""
+
+import pytest
+
+from protocol.api_keys import ApiKey
+from protocol.errors import ProtocolError
+from protocol.messages.codec import decode_request, decode_response
+from protocol.primitives import ARRAY_ELEMENTS_MAX, encode_uvarint
+
+
+@pytest.mark.parametrize(
+    ("api_key", "version", "body"),
+    [
+        (ApiKey.HEARTBEAT, 0, "0001 67 00000005 0003 6d"),  # string ends early
+        (ApiKey.HEARTBEAT, 0, "ffff 00000005 0001 6d"),  # null, but not nullable
+        (ApiKey.HEARTBEAT, 4, "00 00000005 02 6d 00 00"),  # the same, compact
+        (ApiKey.HEARTBEAT, 0, "0001 ff 00000005 0001 6d"),  # no UTF-8
+        (ApiKey.LIST_GROUPS, 4, "00 00"),  # null array
+        (ApiKey.LIST_GROUPS, 4, "01 01 09 05 ab"),  # unknown tag ends early
+        (ApiKey.LIST_GROUPS, 4, "01 01 09 05"),
+        (ApiKey.LIST_GROUPS, 4, "01 02 09 01 ab"),  # fewer tags than said
+        (ApiKey.DELETE_GROUPS, 0, "fffffffb"),  # negative length
+        (ApiKey.DELETE_GROUPS, 0, "00000003 0000 0000"),  # more elements than there are
+        (ApiKey.DELETE_GROUPS, 0, "7fffffff"),
+        (ApiKey.DELETE_GROUPS, 2, "ffffffff0f 00"),
+        (ApiKey.DELETE_GROUPS, 2, "ffffffff1f 00"),  # varint of more than 32 bits
+        (ApiKey.SYNC_GROUP, 0, "0001 67 00000005 0001 6d 00000001 0001 6d 00000009 aabb"),
+        (ApiKey.METADATA, 12, "02 0000 0000 0000 0000"),  # UUID ends early
+    ],
+)
+def test_malformed_bodies_are_refused(api_key: ApiKey, version: int, body: str) -> None:
+    with pytest.raises(ProtocolError):
+        decode_request(api_key, version, memoryview(bytes.fromhex(body)))
+
+
+def test_null_is_accepted_where_the_schema_has_it() -> None:
+    everything = decode_request(ApiKey.METADATA, 1, memoryview(b"\xff\xff\xff\xff"))
+    assert everything.topics is None
+    nothing = decode_request(ApiKey.METADATA, 1, memoryview(b"\0\0\0\0"))
+    assert nothing.topics == []
+
+
+def test_fields_of_other_versions_read_as_their_defaults() -> None:
+    request = decode_request(ApiKey.METADATA, 1, memoryview(b"\xff\xff\xff\xff"))
+    assert request.allow_auto_topic_creation is True
+    assert request.include_topic_authorized_operations is False
+
+
+def test_unknown_tags_are_skipped() -> None:
+    request = decode_request(
+        ApiKey.LIST_GROUPS, 4, memoryview(bytes.fromhex("01 02 09 01 ab 0a 00"))
+    )
+    assert request.states_filter == []
+
+
+def test_known_tag_must_be_of_its_own_size() -> None:
+    """FetchRequest has a nullable string in tag 0."""
+    head = "ffffffff 000001f4 00000001 00100000 01 00000000 ffffffff 01 01 01"
+    whole = bytes.fromhex(f"{head} 01 00 03 03 6162")
+    assert decode_request(ApiKey.FETCH, 12, memoryview(whole)).cluster_id == "ab"
+    for tag in ("00 04 03 6162 00", "00 02 03 6162"):
+        with pytest.raises(ProtocolError):
+            decode_request(ApiKey.FETCH, 12, memoryview(bytes.fromhex(f"{head} 01 {tag}")))
+
+
+def test_nullable_struct_has_a_byte_of_its_own() -> None:
+    """KIP-893, the cursor of DescribeTopicPartitions."""
+    without = decode_request(
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, memoryview(bytes.fromhex("01 000007d0 ff 00"))
+    )
+    assert without.cursor is None
+    cursor = bytes.fromhex("01 000007d0 01 02 74 00000003 00 00")
+    request = decode_request(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, memoryview(cursor))
+    assert (request.cursor.topic_name, request.cursor.partition_index) == ("t", 3)
+
+
+def test_authorized_operations_are_a_set_or_none() -> None:
+    def operations(bits: str) -> set[int] | None:
+        payload = bytes.fromhex(f"00000007 00000000 00000000 ffff 00000000 00000000 {bits}")
+        return decode_response(ApiKey.METADATA, 8, memoryview(payload))[1].authorized_operations
+
+    assert operations("80000000") is None
+    assert operations("00000000") == set()
+    assert operations("00000108") == {3, 8}
+
+
+def test_number_of_elements_is_bounded_over_all_arrays() -> None:
+    """Two bytes on the wire would become an object each."""
+    half = ARRAY_ELEMENTS_MAX // 2
+    states = encode_uvarint(half + 1) + b"\x01" * half
+    within = memoryview(states + encode_uvarint(half + 1) + b"\x01" * half + b"\0")
+    assert len(decode_request(ApiKey.LIST_GROUPS, 5, within).types_filter) == half
+    beyond = memoryview(states + encode_uvarint(half + 2) + b"\x01" * (half + 1) + b"\0")
+    with pytest.raises(ProtocolError, match="array elements"):
+        decode_request(ApiKey.LIST_GROUPS, 5, beyond)
+
+
+def test_long_varints_and_many_tags_take_linear_time() -> None:
+    """Both are quadratic in the decoder that comes with the classes: minutes for these."""
+    with pytest.raises(ProtocolError):
+        decode_request(ApiKey.DELETE_GROUPS, 2, memoryview(b"\x80" * 5_000_000))
+    count = 100_000
+    topic = bytes(16) + b"\0" + b"\x01\x09\x01\xab"
+    body = encode_uvarint(count + 1) + topic * count + b"\x01\x00\x00"
+    request = decode_request(ApiKey.METADATA, 12, memoryview(body))
+    assert len(request.topics) == count
+
+
+def test_nothing_of_the_body_is_kept() -> None:
+    body = bytearray.fromhex("0001 67 00000005 0001 6d 00000001 0001 6d 00000002 aabb")
+    request = decode_request(ApiKey.SYNC_GROUP, 0, memoryview(body))
+    body.clear()  # raises when a view of it is left
+    assert request.assignments[0].assignment == b"\xaa\xbb"

@@ -1,0 +1,25 @@
+"""Error codes against an independent list, and what the exceptions carry."""
+
+from kio.schema.errors import ErrorCode as KioErrorCode
+
+from protocol.errors import ErrorCode, KafkaError
+
+
+def test_codes_are_those_of_kafka() -> None:
+    assert {code.name.lower(): code.value for code in ErrorCode} == {
+        code.name: int(code) for code in KioErrorCode
+    }
+
+
+def test_retriable_codes_are_those_of_the_java_client() -> None:
+    assert {code for code in ErrorCode if code.is_retriable} == {
+        ErrorCode(int(code)) for code in KioErrorCode if code.retriable
+    }
+
+
+def test_kafka_error_tells_its_code_in_its_text() -> None:
+    error = KafkaError(ErrorCode.INVALID_CONFIG, "no such key")
+    assert (error.code, error.message) == (ErrorCode.INVALID_CONFIG, "no such key")
+    assert str(error) == "INVALID_CONFIG: no such key"
+    assert str(KafkaError(ErrorCode.NOT_CONTROLLER)) == "NOT_CONTROLLER"
+    assert KafkaError(ErrorCode.NOT_CONTROLLER).message is None

@@ -1,0 +1,176 @@
+"""Produce by hand: known bytes, views instead of copies, and what is refused.
+
+That all versions agree with the message classes is in tests/property/test_protocol_fast_paths.py.
+"""
+
+from uuid import UUID
+
+import pytest
+
+from protocol.errors import ErrorCode, ProtocolError
+from protocol.leader_discovery import CurrentLeader, NodeEndpoint
+from protocol.primitives import ARRAY_ELEMENTS_MAX, encode_uvarint
+from protocol.produce import (
+    ProducePartitionResponse,
+    ProduceRequest,
+    ProduceTopic,
+    ProduceTopicResponse,
+    RecordError,
+    decode_produce,
+    encode_produce_response,
+)
+
+TOPIC_ID = UUID(int=7)
+CLASSIC = bytes.fromhex(
+    "0001 78 ffff 00000bb8"  # transactional id "x", acks -1, 3 s
+    "00000001 0001 74"  # one topic "t"
+    "00000002 00000000 00000003 aabbcc 00000001 ffffffff"  # records of 3 bytes, and null
+)
+FLEXIBLE = bytes.fromhex("00 ffff 00000bb8 02 02 74 03 00000000 04 aabbcc 00 00000001 00 00 00 00")
+BY_ID = bytes.fromhex(
+    "00 0001 00000bb8 02 00000000000000000000000000000007 02 00000009 01 00 00 00"
+)
+
+
+def topics_of(request: ProduceRequest) -> list[tuple]:
+    return [
+        (name, topic_id, [(index, records and bytes(records)) for index, records in partitions])
+        for name, topic_id, partitions in request.topics
+    ]
+
+
+@pytest.mark.parametrize("version", range(3, 9))
+def test_classic_request(version: int) -> None:
+    request = decode_produce(version, memoryview(CLASSIC))
+    assert request[:3] == ("x", -1, 3000)
+    assert topics_of(request) == [("t", None, [(0, b"\xaa\xbb\xcc"), (1, None)])]
+
+
+@pytest.mark.parametrize("version", range(9, 13))
+def test_flexible_request(version: int) -> None:
+    request = decode_produce(version, memoryview(FLEXIBLE))
+    assert request[:3] == (None, -1, 3000)
+    assert topics_of(request) == [("t", None, [(0, b"\xaa\xbb\xcc"), (1, None)])]
+
+
+def test_request_by_topic_id() -> None:
+    request = decode_produce(13, memoryview(BY_ID))
+    assert request == ProduceRequest(
+        None, 1, 3000, [ProduceTopic("", TOPIC_ID, [(9, memoryview(b""))])]
+    )
+
+
+def test_records_are_writable_views_into_the_frame() -> None:
+    frame = bytearray(CLASSIC)
+    records = decode_produce(7, memoryview(frame)).topics[0].partitions[0][1]
+    assert records is not None
+    records[0] = 0x11
+    assert frame == CLASSIC.replace(b"\xaa\xbb\xcc", b"\x11\xbb\xcc")
+
+
+def test_tags_are_skipped_at_every_level() -> None:
+    tags = "01 05 02 abcd"
+    frame = bytes.fromhex(f"00 ffff 00000bb8 02 02 74 02 00000000 04 aabbcc {tags} {tags} {tags}")
+    request = decode_produce(9, memoryview(frame))
+    assert topics_of(request) == [("t", None, [(0, b"\xaa\xbb\xcc")])]
+
+
+@pytest.mark.parametrize(
+    ("version", "frame"), [(3, CLASSIC), (8, CLASSIC), (9, FLEXIBLE), (12, FLEXIBLE), (13, BY_ID)]
+)
+def test_only_a_whole_frame_is_accepted(version: int, frame: bytes) -> None:
+    for cut in range(len(frame)):
+        with pytest.raises(ProtocolError):
+            decode_produce(version, memoryview(frame)[:cut])
+    with pytest.raises(ProtocolError, match="1 bytes behind"):
+        decode_produce(version, memoryview(frame + b"\0"))
+
+
+@pytest.mark.parametrize("version", [-1, 0, 2, 14])
+def test_other_versions_are_refused(version: int) -> None:
+    with pytest.raises(ProtocolError, match="not spoken"):
+        decode_produce(version, memoryview(CLASSIC))
+
+
+@pytest.mark.parametrize(
+    ("version", "frame"),
+    [
+        (3, "0001 ff ffff 00000bb8 00000000"),  # transactional id is no UTF-8
+        (3, "ffff ffff 00000bb8 ffffffff"),  # topics are null
+        (3, "ffff ffff 00000bb8 00000001 ffff 00000000"),  # a topic name is null
+        (3, "ffff ffff 00000bb8 00000001 0001 74 ffffffff"),  # partitions are null
+        (3, "ffff ffff 00000bb8 7fffffff"),  # more topics than bytes
+        (9, "00 ffff 00000bb8 00 00"),  # topics are null
+        (9, "00 ffff 00000bb8 02 00 01 00 00"),  # a topic name is null
+        (9, "00 ffff 00000bb8 02 02 74 00 00 00"),  # partitions are null
+        (9, "00 ffff 00000bb8 ffffffff0f"),  # more topics than bytes
+        (9, "00 ffff 00000bb8 02 02 74 ffffffff0f"),  # more partitions than bytes
+    ],
+)
+def test_malformed_requests_are_refused(version: int, frame: str) -> None:
+    with pytest.raises(ProtocolError):
+        decode_produce(version, memoryview(bytes.fromhex(frame)))
+
+
+@pytest.mark.parametrize("version", [3, 9])
+def test_number_of_partitions_is_bounded(version: int) -> None:
+    count = ARRAY_ELEMENTS_MAX + 1
+    if version == 3:
+        head = bytes.fromhex("ffff ffff 00000bb8 00000001 0001 74") + count.to_bytes(4, "big")
+        frame = head + bytes.fromhex("00000000 ffffffff") * count
+    else:
+        head = bytes.fromhex("00 ffff 00000bb8 02 02 74") + encode_uvarint(count + 1)
+        frame = head + bytes(6) * count + bytes(2)
+    with pytest.raises(ProtocolError, match="array elements"):
+        decode_produce(version, memoryview(frame))
+
+
+def test_response_of_every_encoding() -> None:
+    topics = [ProduceTopicResponse("t", TOPIC_ID, [ProducePartitionResponse(1, 0, 100, -1, 5)])]
+    partition = "00000001 0000 0000000000000064 ffffffffffffffff"
+    expected = {
+        3: f"00000007 00000001 0001 74 00000001 {partition} 00000000",
+        5: f"00000007 00000001 0001 74 00000001 {partition} 0000000000000005 00000000",
+        8: f"00000007 00000001 0001 74 00000001 {partition} 0000000000000005 00000000 ffff 00000000",
+        9: f"00000007 00 02 02 74 02 {partition} 0000000000000005 01 00 00 00 00000000 00",
+        13: f"00000007 00 02 {TOPIC_ID.hex} 02 {partition} 0000000000000005 01 00 00 00 00000000 00",
+    }
+    for version, encoded in expected.items():
+        assert encode_produce_response(version, 7, topics) == bytes.fromhex(encoded)
+
+
+def test_refused_records_are_told_one_by_one() -> None:
+    """KIP-467."""
+    refused = ProducePartitionResponse(
+        1,
+        ErrorCode.INVALID_RECORD,
+        record_errors=[RecordError(3, "no key"), RecordError(4)],
+        error_message="bad",
+    )
+    topics = [ProduceTopicResponse("t", None, [refused])]
+    partition = "00000001 0057" + "ffffffffffffffff" * 3
+    assert encode_produce_response(8, 7, topics, throttle_time_ms=9) == bytes.fromhex(
+        f"00000007 00000001 0001 74 00000001 {partition}"
+        "00000002 00000003 0006 6e6f206b6579 00000004 ffff 0003 626164 00000009"
+    )
+    assert encode_produce_response(9, 7, topics, throttle_time_ms=9) == bytes.fromhex(
+        f"00000007 00 02 02 74 02 {partition}"
+        "03 00000003 07 6e6f206b6579 00 00000004 00 00 04 626164 00 00 00000009 00"
+    )
+
+
+def test_new_leader_is_told_from_version_10_on() -> None:
+    """KIP-951."""
+    moved = ProducePartitionResponse(
+        1, ErrorCode.NOT_LEADER_OR_FOLLOWER, current_leader=CurrentLeader(2, 8)
+    )
+    topics = [ProduceTopicResponse("t", None, [moved])]
+    endpoints = [NodeEndpoint(2, "h", 9092)]
+    partition = "00000001 0006" + "ffffffffffffffff" * 3 + "01 00"
+    leader, nodes = "01 00 09 00000002 00000008 00", "01 00 0d 02 00000002 02 68 00002384 00 00"
+    assert encode_produce_response(10, 7, topics, node_endpoints=endpoints) == bytes.fromhex(
+        f"00000007 00 02 02 74 02 {partition} {leader} 00 00000000 {nodes}"
+    )
+    assert encode_produce_response(9, 7, topics, node_endpoints=endpoints) == bytes.fromhex(
+        f"00000007 00 02 02 74 02 {partition} 00 00 00000000 00"
+    )

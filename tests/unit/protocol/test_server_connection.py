@@ -1,0 +1,179 @@
+"""Frames out of bytes: order, limits, and that no byte of a kept view ever changes.
+
+That any split of the input gives the same frames is in
+tests/property/test_protocol_server_connection.py.
+"""
+
+import pytest
+
+from protocol.api_keys import ApiKey
+from protocol.errors import ProtocolError
+from protocol.frames import encode_frame_size, frame
+from protocol.headers import RequestHeader, encode_request_header
+from protocol.server_connection import (
+    AHEAD_BYTES,
+    FIRST_BUFFER_BYTES,
+    Frame,
+    ServerConnection,
+)
+
+KIB = 1 << 10
+MIB = 1 << 20
+HEADER = RequestHeader(ApiKey.METADATA, 9, 7, "client")
+
+
+def request(body: bytes, header: RequestHeader = HEADER) -> bytes:
+    return frame(encode_request_header(header) + body)
+
+
+def connection(receive_buffer_bytes: int = 256 * KIB) -> ServerConnection:
+    return ServerConnection(receive_buffer_bytes, request_bytes_max=100 * MIB)
+
+
+def receive(server: ServerConnection, data: bytes) -> list[Frame]:
+    """Do as a transport does: ask, write, tell."""
+    frames: list[Frame] = []
+    while data:
+        room = server.get_buffer(-1)
+        count = min(len(room), len(data))
+        room[:count] = data[:count]
+        del room
+        frames += server.buffer_updated(count)
+        data = data[count:]
+    return frames
+
+
+def test_frames_of_one_read_come_in_order() -> None:
+    headers = [HEADER._replace(correlation_id=number) for number in range(3)]
+    frames = receive(connection(), b"".join(request(b"body", header) for header in headers))
+    assert [frame.header for frame in frames] == headers
+    assert [bytes(frame.body) for frame in frames] == [b"body"] * 3
+    assert [frame.size_bytes for frame in frames] == [len(request(b"body")) - 4] * 3
+
+
+def test_frame_comes_with_its_last_byte() -> None:
+    server = connection()
+    data = request(b"body")
+    for byte in data[:-1]:
+        assert receive(server, bytes([byte])) == []
+    assert [bytes(frame.body) for frame in receive(server, data[-1:])] == [b"body"]
+
+
+def test_body_is_writable() -> None:
+    (received,) = receive(connection(), request(b"body"))
+    received.body[:] = b"done"
+    assert received.body == b"done"
+
+
+@pytest.mark.parametrize("size", [-1, -(2**31), 100 * MIB + 1, 2**31 - 1])
+def test_frame_size_outside_of_the_limits_ends_the_connection(size: int) -> None:
+    server = connection()
+    encoded = size.to_bytes(4, "big", signed=True)
+    with pytest.raises(ProtocolError):
+        receive(server, encoded)
+    assert server.error is not None
+    with pytest.raises(ProtocolError):
+        server.get_buffer(-1)
+    with pytest.raises(ProtocolError):
+        server.buffer_updated(0)
+
+
+def test_largest_frame_is_accepted() -> None:
+    server = ServerConnection(1 * KIB, request_bytes_max=2 * KIB)
+    header_bytes = len(encode_request_header(HEADER))
+    (received,) = receive(server, request(bytes(2 * KIB - header_bytes)))
+    assert received.size_bytes == 2 * KIB
+    with pytest.raises(ProtocolError):
+        receive(server, request(bytes(2 * KIB - header_bytes + 1)))
+
+
+def test_malformed_header_ends_the_connection() -> None:
+    for payload in (b"", b"\0\3\0\11\0\0\0"):
+        with pytest.raises(ProtocolError):
+            receive(connection(), frame(payload))
+    with pytest.raises(ProtocolError):  # in a frame with a buffer of its own
+        receive(connection(256), frame(b"\0\3\0\11\0\0\0\7\x7f\xff" + bytes(1 * KIB)))
+
+
+def test_frames_before_a_malformed_one_are_not_lost() -> None:
+    server = connection()
+    (received,) = receive(server, request(b"body") + b"\xff\xff\xff\xff")
+    assert received.body == b"body"
+    assert server.error is not None
+    with pytest.raises(ProtocolError):
+        server.get_buffer(-1)
+
+
+def test_kept_body_never_changes() -> None:
+    server = connection(4 * KIB)
+    kept = receive(server, request(b"first"))[0].body[1:3]
+    for number in range(200):
+        receive(server, request(bytes([number]) * 1_000))
+    assert kept == b"ir"
+
+
+def test_buffer_is_reused_when_nobody_looks_at_it() -> None:
+    server = connection(4 * KIB)
+    receive(server, request(bytes(4_000)))  # grows to its full size
+    buffers = set()
+    for _ in range(100):
+        buffers.add(id(server.get_buffer(-1).obj))
+        receive(server, request(bytes(900)))
+    assert len(buffers) == 1
+
+
+def test_another_buffer_takes_the_place_of_one_that_is_looked_at() -> None:
+    server = connection(4 * KIB)
+    kept = [receive(server, request(bytes([number]) * 3_000))[0].body for number in range(5)]
+    assert [bytes(body) for body in kept] == [bytes([number]) * 3_000 for number in range(5)]
+    assert len({id(body.obj) for body in kept}) == 5
+
+
+def test_small_requests_take_a_small_buffer() -> None:
+    server = connection(256 * KIB)
+    for _ in range(1_000):
+        receive(server, request(b"body"))
+    assert len(server.get_buffer(-1).obj) == FIRST_BUFFER_BYTES
+
+
+def test_buffer_grows_with_what_comes_at_once() -> None:
+    server = connection(256 * KIB)
+    receive(server, request(b"body") * 50_000)
+    assert len(server.get_buffer(-1).obj) == 256 * KIB
+
+
+def test_nothing_is_allocated_before_something_is_read() -> None:
+    server = connection(256 * KIB)
+    assert len(server._buffer) == 0
+
+
+def test_large_frame_is_read_straight_into_its_own_buffer() -> None:
+    server = connection(16 * KIB)
+    data = request(bytes(1 * MIB))
+    assert receive(server, data[:100]) == []
+    room = server.get_buffer(-1)
+    assert len(room) == len(data) - 100
+    own_buffer = room.obj
+    del room
+    (received,) = receive(server, data[100:])
+    assert received.body.obj is own_buffer
+    assert len(received.body) == 1 * MIB
+
+
+def test_frames_behind_a_large_one_are_received() -> None:
+    server = connection(16 * KIB)
+    frames = receive(server, request(b"a") + request(bytes(1 * MIB)) + request(b"b") * 2)
+    assert [len(frame.body) for frame in frames] == [1, 1 * MIB, 1, 1]
+
+
+def test_claimed_size_is_not_allocated_before_bytes_come() -> None:
+    server = connection(16 * KIB)
+    claimed = 100 * MIB
+    receive(server, encode_frame_size(claimed) + b"x")
+    received = 1
+    while received < 20 * MIB:
+        room = server.get_buffer(-1)
+        allocated = len(room.obj)
+        assert allocated <= max(2 * received, received + AHEAD_BYTES)
+        received += len(room)
+        server.buffer_updated(len(room))
