@@ -27,6 +27,7 @@ class MemoryObjectStore:
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""
+        require_valid_key(key)
         require_valid_range(start, end)
         content = self.objects.get(key)
         if content is None:
@@ -35,6 +36,8 @@ class MemoryObjectStore:
 
     async def delete(self, keys: Sequence[str]) -> None:
         """See `storage.ports.ObjectStore`."""
+        for key in keys:
+            require_valid_key(key)
         for key in keys:
             self.objects.pop(key, None)
 

@@ -1,0 +1,259 @@
+"""What every ObjectStore must do, run on all of them."""
+
+import asyncio
+
+import pytest
+
+from storage.errors import CorruptObjectError, ObjectNotFoundError
+from storage.object_store.factory import ensure_bucket
+from storage.object_store.filesystem import FileObjectStore
+from storage.object_store.memory import MemoryObjectStore
+from storage.object_store.retrying import RetryingObjectStore
+from storage.object_store.s3 import S3ObjectStore
+from storage.ports import ObjectStore
+from tests.contracts.object_stores import (
+    PART_BYTES,
+    file_store,
+    memory_store,
+    moto_endpoint,
+    opener,
+    s3_uri,
+)
+from tests.environment.minio import MinioServer, minio_program
+from tests.simulation.faulty_store import FaultyStore
+
+IMPLEMENTATIONS: tuple[type[ObjectStore], ...] = (
+    MemoryObjectStore,
+    FileObjectStore,
+    S3ObjectStore,
+    RetryingObjectStore,
+    FaultyStore,
+)
+
+
+@pytest.fixture(scope="module")
+def moto():
+    with moto_endpoint() as endpoint:
+        asyncio.run(ensure_bucket(s3_uri(endpoint)))
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def minio(component, tmp_path_factory):
+    component(minio_program)
+    with MinioServer(tmp_path_factory.mktemp("minio")) as server:
+        asyncio.run(ensure_bucket(s3_uri(server.endpoint)))
+        yield server.endpoint
+
+
+@pytest.fixture(
+    params=["mem", "file", "moto", "faulty", pytest.param("minio", marks=pytest.mark.s3)]
+)
+def open_store(request, tmp_path):
+    match request.param:
+        case "mem":
+            return memory_store()
+        case "file":
+            return file_store(tmp_path)
+        case "faulty":
+            return lambda: FaultyStore(MemoryObjectStore())
+        case server:
+            return opener(s3_uri(request.getfixturevalue(server)))
+
+
+def run(open_store, scenario):
+    """Run a scenario on a store; close the store."""
+
+    async def main():
+        store = open_store()
+        try:
+            return await scenario(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(main())
+
+
+async def content(store, key, size):
+    return bytes(await store.get_range(key, 0, size))
+
+
+def test_parts_are_joined_in_order(open_store):
+    async def scenario(store):
+        parts = [b"ab", memoryview(b"xcdx")[1:3], b"", bytearray(b"e")]
+        await store.put("00/c/1", parts)
+        assert await content(store, "00/c/1", 5) == b"abcde"
+        assert await store.list("") == [("00/c/1", 5)]
+
+    run(open_store, scenario)
+
+
+def test_many_small_parts(open_store):
+    async def scenario(store):
+        parts = [b"%04d" % n for n in range(5000)]
+        await store.put("a", parts)
+        assert await content(store, "a", 20_000) == b"".join(parts)
+
+    run(open_store, scenario)
+
+
+def test_an_object_of_several_upload_parts(open_store):
+    async def scenario(store):
+        unit = bytes(range(251)) * 4178  # about a megabyte, out of step with every power of two
+        parts = [memoryview(unit)] * 13
+        size = 13 * len(unit)
+        assert size > 2 * PART_BYTES
+        await store.put("large", parts)
+        assert await store.list("") == [("large", size)]
+        assert await content(store, "large", size) == unit * 13
+
+    run(open_store, scenario)
+
+
+def test_one_large_buffer(open_store):
+    async def scenario(store):
+        buffer = bytes(range(256)) * 4096 * 11
+        await store.put("large", [buffer])
+        assert await content(store, "large", len(buffer)) == buffer
+
+    run(open_store, scenario)
+
+
+def test_ranges(open_store):
+    async def scenario(store):
+        await store.put("a", [bytes(range(100))])
+        assert bytes(await store.get_range("a", 0, 1)) == b"\x00"
+        assert bytes(await store.get_range("a", 10, 20)) == bytes(range(10, 20))
+        assert bytes(await store.get_range("a", 99, 100)) == b"\x63"
+        found = await store.get_range("a", 0, 100)
+        assert isinstance(found, memoryview)
+        assert (found.format, found.nbytes, found.c_contiguous) == ("B", 100, True)
+
+    run(open_store, scenario)
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 101), (50, 101), (99, 200), (100, 101), (500, 501)])
+def test_a_range_beyond_the_end_is_never_answered_short(open_store, start, end):
+    async def scenario(store):
+        await store.put("a", [bytes(100)])
+        with pytest.raises(CorruptObjectError):
+            await store.get_range("a", start, end)
+
+    run(open_store, scenario)
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 0), (5, 5), (5, 4), (-1, 3)])
+def test_an_empty_range_is_refused(open_store, start, end):
+    async def scenario(store):
+        await store.put("a", [bytes(100)])
+        with pytest.raises(ValueError, match="empty range"):
+            await store.get_range("a", start, end)
+
+    run(open_store, scenario)
+
+
+def test_a_missing_object_is_not_found(open_store):
+    async def scenario(store):
+        with pytest.raises(ObjectNotFoundError):
+            await store.get_range("00/c/404", 0, 1)
+
+    run(open_store, scenario)
+
+
+def test_putting_again_replaces(open_store):
+    async def scenario(store):
+        await store.put("a", [b"first"])
+        await store.put("a", [b"2nd"])
+        assert await content(store, "a", 3) == b"2nd"
+        assert await store.list("") == [("a", 3)]
+
+    run(open_store, scenario)
+
+
+def test_deleting(open_store):
+    async def scenario(store):
+        for key in ("a/1", "a/2", "b"):
+            await store.put(key, [b"x"])
+        await store.delete(["a/1", "b", "never/was"])
+        assert await store.list("") == [("a/2", 1)]
+        await store.delete(["a/1"])
+        await store.delete([])
+        with pytest.raises(ObjectNotFoundError):
+            await store.get_range("a/1", 0, 1)
+
+    run(open_store, scenario)
+
+
+def test_prefixes_match_whole_segments(open_store):
+    async def scenario(store):
+        for key in ("b/c/2", "ab/1", "a/b/1", "a/2", "a2"):
+            await store.put(key, [b"x"])
+        keys = {
+            prefix: [key for key, _ in await store.list(prefix)]
+            for prefix in ("", "a", "a/", "a/b", "c")
+        }
+        assert keys == {
+            "": ["a/2", "a/b/1", "a2", "ab/1", "b/c/2"],
+            "a": ["a/2", "a/b/1"],
+            "a/": ["a/2", "a/b/1"],
+            "a/b": ["a/b/1"],
+            "c": [],
+        }
+
+    run(open_store, scenario)
+
+
+@pytest.mark.parametrize("key", ["", "../a", "a//b", ".tmp/x", "/a"])
+def test_keys_that_could_escape_are_refused(open_store, key):
+    async def scenario(store):
+        for call in (
+            lambda: store.put(key, [b"x"]),
+            lambda: store.put_stream(key, chunks_of(b"x")),
+            lambda: store.get_range(key, 0, 1),
+            lambda: store.delete([key]),
+        ):
+            with pytest.raises(ValueError, match="invalid object key"):
+                await call()
+
+    run(open_store, scenario)
+
+
+async def chunks_of(*chunks):
+    for chunk in chunks:
+        yield (chunk, memoryview(chunk))
+
+
+def test_streaming(open_store):
+    async def scenario(store):
+        await store.put_stream("small", chunks_of(b"a", b"bc"))
+        assert await content(store, "small", 6) == b"aabcbc"
+        large = bytes(range(256)) * 4096 * 3
+        await store.put_stream("large", chunks_of(large, b"-", large))
+        size = 4 * len(large) + 2
+        assert await content(store, "large", size) == large * 2 + b"--" + large * 2
+        assert [size for _, size in await store.list("")] == [size, 6]
+
+    run(open_store, scenario)
+
+
+def test_an_error_of_the_producer_passes_and_leaves_nothing(open_store):
+    async def failing():
+        yield (bytes(6 * 1024 * 1024),)
+        raise CorruptObjectError("the source is damaged")
+
+    async def scenario(store):
+        with pytest.raises(CorruptObjectError, match="the source is damaged"):
+            await store.put_stream("a", failing())
+        assert await store.list("") == []
+
+    run(open_store, scenario)
+
+
+def test_requests_run_side_by_side(open_store):
+    async def scenario(store):
+        keys = [f"{n:02x}/c/{n}" for n in range(24)]
+        await asyncio.gather(*(store.put(key, [key.encode()]) for key in keys))
+        found = await asyncio.gather(*(content(store, key, len(key)) for key in keys))
+        assert [it.decode() for it in found] == keys
+
+    run(open_store, scenario)

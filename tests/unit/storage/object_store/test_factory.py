@@ -1,0 +1,44 @@
+"""What a URI opens."""
+
+import asyncio
+import random
+
+import pytest
+
+from storage.object_store.factory import ensure_bucket, open_object_store
+
+
+def test_each_kind_is_opened(tmp_path):
+    async def main():
+        for uri in ("mem://", f"file://{tmp_path}/b", "s3://bucket?accessKey=a&secretKey=b"):
+            store = open_object_store(uri, rng=random.Random(0))
+            assert store.statistics.put_requests == 0
+            await store.close()
+
+    asyncio.run(main())
+
+
+def test_two_memory_buckets_are_two():
+    async def main():
+        first, second = (open_object_store("mem://", rng=random.Random(0)) for _ in range(2))
+        await first.put("a", [b"x"])
+        assert await second.list("") == []
+
+    asyncio.run(main())
+
+
+def test_what_is_no_uri_is_refused():
+    with pytest.raises(ValueError, match="scheme"):
+        open_object_store("ftp://x", rng=random.Random(0))
+
+
+def test_parts_below_the_minimum_of_s3_are_refused():
+    with pytest.raises(ValueError, match="at least"):
+        open_object_store(
+            "s3://bucket?accessKey=a&secretKey=b", rng=random.Random(0), part_bytes=1024
+        )
+
+
+def test_only_s3_needs_its_bucket_to_be_created(tmp_path):
+    assert asyncio.run(ensure_bucket("mem://")) is False
+    assert asyncio.run(ensure_bucket(f"file://{tmp_path}")) is False

@@ -1,0 +1,230 @@
+"""FileObjectStore: whole or not at all, on the disk before success, nothing left behind."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from storage.errors import ObjectNotFoundError, ObjectStoreError
+from storage.object_store import filesystem
+from storage.object_store.filesystem import FileObjectStore
+
+
+def run(tmp_path, scenario):
+    async def main():
+        store = FileObjectStore(tmp_path / "bucket")
+        try:
+            return await scenario(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(main())
+
+
+def files(tmp_path):
+    root = tmp_path / "bucket"
+    return sorted(str(it.relative_to(root)) for it in root.rglob("*") if it.is_file())
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Record fsyncs and renames by the path that they concern, in order."""
+    recorded = []
+    fsync, rename = os.fsync, Path.rename
+
+    def recording_fsync(descriptor):
+        recorded.append(("fsync", Path(f"/proc/self/fd/{descriptor}").readlink()))
+        fsync(descriptor)
+
+    def recording_rename(self, target):
+        recorded.append(("rename", Path(target)))
+        return rename(self, target)
+
+    monkeypatch.setattr(os, "fsync", recording_fsync)
+    monkeypatch.setattr(Path, "rename", recording_rename)
+    return recorded
+
+
+def test_a_put_is_on_the_disk_before_it_succeeds(tmp_path, calls):
+    root = tmp_path / "bucket"
+
+    async def scenario(store):
+        await store.put("00/c/1", [b"content"])
+        first = list(calls)
+        assert first[0][1].parent == root / ".tmp"  # the content, under its temporary name
+        assert first[1:] == [
+            ("fsync", root),  # holds the new entry 00
+            ("fsync", root / "00"),
+            ("rename", root / "00/c/1"),
+            ("fsync", root / "00/c"),
+        ]
+        calls.clear()
+        await store.put("00/c/2", [b"content"])
+        assert [kind for kind, _ in calls] == ["fsync", "rename", "fsync"]
+
+    run(tmp_path, scenario)
+
+
+def test_a_deletion_is_on_the_disk_before_it_succeeds(tmp_path, calls):
+    async def scenario(store):
+        for key in ("a/1", "a/2", "b/1"):
+            await store.put(key, [b"x"])
+        calls.clear()
+        await store.delete(["a/1", "a/2", "b/1", "c/1"])
+        assert calls == [("fsync", tmp_path / "bucket/a"), ("fsync", tmp_path / "bucket/b")]
+
+    run(tmp_path, scenario)
+
+
+def test_a_failed_put_leaves_nothing(tmp_path, monkeypatch):
+    def full(descriptor, buffers):
+        raise OSError(28, "No space left on device")
+
+    async def scenario(store):
+        monkeypatch.setattr(os, "writev", full)
+        with pytest.raises(ObjectStoreError, match="No space left"):
+            await store.put("a", [b"content"])
+        monkeypatch.undo()
+        assert files(tmp_path) == []
+        with pytest.raises(ObjectNotFoundError):
+            await store.get_range("a", 0, 1)
+
+    run(tmp_path, scenario)
+
+
+def test_a_failed_put_does_not_touch_what_was_there(tmp_path, monkeypatch):
+    async def scenario(store):
+        await store.put("a", [b"before"])
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(5, "IO error")))
+            with pytest.raises(ObjectStoreError, match="IO error"):
+                await store.put("a", [b"after!"])
+        assert bytes(await store.get_range("a", 0, 6)) == b"before"
+        assert files(tmp_path) == ["a"]
+
+    run(tmp_path, scenario)
+
+
+def test_short_writes_are_completed(tmp_path, monkeypatch):
+    writev = os.writev
+
+    def short(descriptor, buffers):
+        joined = b"".join(buffers)
+        return writev(descriptor, [joined[: max(1, len(joined) // 3)]])
+
+    async def scenario(store):
+        monkeypatch.setattr(os, "writev", short)
+        parts = [b"%03d" % n for n in range(700)] + [b"", bytes(range(256))]
+        await store.put("a", parts)
+        expected = b"".join(parts)
+        assert bytes(await store.get_range("a", 0, len(expected))) == expected
+
+    run(tmp_path, scenario)
+
+
+def test_short_reads_are_completed(tmp_path, monkeypatch):
+    pread = os.pread
+
+    def short(descriptor, length, offset):
+        return pread(descriptor, max(1, length // 2), offset)
+
+    async def scenario(store):
+        await store.put("a", [bytes(range(256))])
+        monkeypatch.setattr(os, "pread", short)
+        assert bytes(await store.get_range("a", 3, 200)) == bytes(range(3, 200))
+
+    run(tmp_path, scenario)
+
+
+def test_large_buffers_are_written_in_pieces(tmp_path, monkeypatch):
+    sizes = []
+    writev = os.writev
+
+    def recording(descriptor, buffers):
+        sizes.append((len(buffers), sum(map(len, buffers))))
+        return writev(descriptor, buffers)
+
+    monkeypatch.setattr(os, "writev", recording)
+    monkeypatch.setattr(filesystem, "WRITE_PIECE_BYTES", 1000)
+
+    async def scenario(store):
+        parts = [bytes(300), bytes(2500), *[b"x"] * 1200]
+        await store.put("a", parts)
+        assert bytes(await store.get_range("a", 0, 4000)) == b"".join(parts)
+        assert max(number for number, _ in sizes) <= filesystem.WRITE_PIECE_PARTS
+        assert max(size for _, size in sizes) <= 1000
+
+    run(tmp_path, scenario)
+
+
+def test_temporary_files_are_never_listed(tmp_path):
+    async def scenario(store):
+        await store.put("a/1", [b"x"])
+        (tmp_path / "bucket/.tmp/leftover").write_bytes(b"partial")
+        (tmp_path / "bucket/a/.hidden").write_bytes(b"x")
+        assert await store.list("") == [("a/1", 1)]
+
+    run(tmp_path, scenario)
+
+
+def test_only_stale_temporary_files_are_removed_at_the_start(tmp_path):
+    temporaries = tmp_path / "bucket/.tmp"
+    temporaries.mkdir(parents=True)
+    (temporaries / "stale").write_bytes(b"x")
+    (temporaries / "fresh").write_bytes(b"x")  # maybe of another process that shares the bucket
+    now = (temporaries / "fresh").stat().st_mtime
+    os.utime(temporaries / "stale", (now, now - filesystem.STALE_TEMPORARY_S - 60))
+
+    async def scenario(store):
+        assert files(tmp_path) == [".tmp/fresh"]
+
+    run(tmp_path, scenario)
+
+
+def test_a_directory_that_somebody_removed_is_made_again(tmp_path):
+    async def scenario(store):
+        await store.put("a/1", [b"x"])
+        await store.delete(["a/1"])
+        (tmp_path / "bucket/a").rmdir()
+        await store.put("a/2", [b"y"])
+        assert await store.list("") == [("a/2", 1)]
+
+    run(tmp_path, scenario)
+
+
+def test_a_cancelled_stream_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(filesystem, "WRITE_THREADS", 1)
+
+    async def scenario(store):
+        waiting = asyncio.Event()
+
+        async def chunks():
+            yield (b"abc",)
+            waiting.set()
+            await asyncio.Event().wait()
+
+        task = asyncio.create_task(store.put_stream("a", chunks()))
+        await waiting.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await store.put("b", [b"x"])  # by the same thread, behind the clean-up
+
+    run(tmp_path, scenario)
+    assert files(tmp_path) == ["b"]
+
+
+def test_a_closed_store_refuses(tmp_path):
+    async def scenario(store):
+        await store.close()
+        with pytest.raises(ObjectStoreError):
+            await store.put("a", [b"x"])
+
+    run(tmp_path, scenario)
+
+
+def test_a_root_that_cannot_be_made_is_an_error(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(ObjectStoreError, match="bucket directory"):
+        FileObjectStore(tmp_path / "file/bucket")

@@ -1,0 +1,155 @@
+"""Retries: what is repeated, how often, after how long, and what is counted."""
+
+import asyncio
+import random
+
+import pytest
+
+from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
+from storage.object_store.memory import MemoryObjectStore
+from storage.object_store.retrying import RefusedError, RetryingObjectStore, RetryPolicy
+from tests.simulation.faulty_store import Fault, FaultyStore
+from tests.simulation.virtual_time import run
+
+POLICY = RetryPolicy(attempts_max=4, backoff_ms_initial=100, backoff_ms_max=250)
+
+
+class AlwaysOne(random.Random):
+    """Jitter at its upper end."""
+
+    def random(self):
+        return 1.0
+
+
+def stores():
+    faulty = FaultyStore(MemoryObjectStore())
+    return faulty, RetryingObjectStore(faulty, AlwaysOne(), POLICY)
+
+
+def now():
+    return asyncio.get_running_loop().time()
+
+
+def test_a_passing_fault_is_not_seen():
+    async def main():
+        faulty, store = stores()
+        faulty.then("put", Fault.REFUSED, Fault.LOST_REPLY)
+        await store.put("a", [b"content"])
+        faulty.then("get_range", Fault.REFUSED, Fault.REFUSED)
+        assert bytes(await store.get_range("a", 0, 7)) == b"content"
+        assert faulty.requests == {"put": 3, "get_range": 3}
+        found = store.statistics
+        assert (found.put_requests, found.get_requests, found.retries, found.errors) == (1, 1, 4, 0)
+        assert (found.put_bytes, found.get_bytes) == (7, 7)
+        assert found.get_seconds == pytest.approx(0.3)
+        assert found.requests_in_flight == 0
+
+    run(main())
+
+
+def test_attempts_and_delays_are_bounded():
+    async def main():
+        faulty, store = stores()
+        faulty.then("list", *[Fault.REFUSED] * 9)
+        with pytest.raises(ObjectStoreError):
+            await store.list("")
+        assert faulty.requests["list"] == 4
+        assert now() == pytest.approx(0.1 + 0.2 + 0.25)
+        assert (store.statistics.retries, store.statistics.errors) == (3, 1)
+
+    run(main())
+
+
+def test_jitter_makes_delays_shorter_only():
+    async def main():
+        faulty = FaultyStore(MemoryObjectStore())
+        store = RetryingObjectStore(faulty, random.Random(5), POLICY)
+        faulty.then("delete", *[Fault.REFUSED] * 3)
+        await store.delete(["a"])
+        assert 0 < now() < 0.55
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("error", "counter"),
+    [
+        (ObjectNotFoundError("gone"), "not_found"),
+        (CorruptObjectError("short"), "errors"),
+        (RefusedError("access denied"), "errors"),
+    ],
+)
+def test_answers_are_not_retried(error, counter):
+    class Answering(MemoryObjectStore):
+        calls = 0
+
+        async def get_range(self, key, start, end):
+            self.calls += 1
+            raise error
+
+    async def main():
+        inner = Answering()
+        store = RetryingObjectStore(inner, AlwaysOne(), POLICY)
+        with pytest.raises(type(error)):
+            await store.get_range("a", 0, 1)
+        assert inner.calls == 1
+        assert getattr(store.statistics, counter) == 1
+
+    run(main())
+
+
+def test_an_attempt_that_hangs_is_given_up():
+    class Hanging(MemoryObjectStore):
+        calls = 0
+
+        async def put(self, key, parts):
+            self.calls += 1
+            if self.calls == 1:
+                await asyncio.Event().wait()
+            await super().put(key, parts)
+
+    async def main():
+        inner = Hanging()
+        store = RetryingObjectStore(inner, AlwaysOne(), POLICY)
+        await store.put("a", [bytes(2 * 1024 * 1024)])
+        assert inner.calls == 2
+        assert now() == pytest.approx(30 + 2 + 0.1)  # two seconds for two megabytes
+        assert store.statistics.retries == 1
+
+    run(main())
+
+
+def test_streams_are_tried_once():
+    async def chunks():
+        yield (b"abc",)
+
+    async def main():
+        faulty, store = stores()
+        faulty.then("put_stream", Fault.REFUSED)
+        with pytest.raises(ObjectStoreError):
+            await store.put_stream("a", chunks())
+        assert (faulty.requests["put_stream"], store.statistics.errors) == (1, 1)
+        await store.put_stream("a", chunks())
+        assert store.statistics.put_bytes == 3
+        assert store.statistics.requests_in_flight == 0
+
+    run(main())
+
+
+def test_cancellation_passes():
+    class Hanging(MemoryObjectStore):
+        async def list(self, prefix):
+            await asyncio.Event().wait()
+
+    async def main():
+        store = RetryingObjectStore(Hanging(), AlwaysOne(), POLICY)
+        task = asyncio.create_task(store.list(""))
+        await asyncio.sleep(0)
+        assert store.statistics.requests_in_flight == 1
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert store.statistics.requests_in_flight == 0
+        assert store.statistics.errors == 0
+
+    run(main())
