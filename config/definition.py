@@ -47,11 +47,10 @@ class ConfigSource(IntEnum):
 
 
 class UpdateMode(Enum):
-    """How a server key can be changed while the node runs (Kafka's words)."""
+    """How a server key can be changed (Kafka's words)."""
 
-    READ_ONLY = "read-only"
-    PER_BROKER = "per-broker"
-    CLUSTER_WIDE = "cluster-wide"
+    READ_ONLY = "read-only"  # by a restart
+    CLUSTER_WIDE = "cluster-wide"  # while brokers run, for one broker or for all
 
 
 class Importance(Enum):

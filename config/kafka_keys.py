@@ -127,7 +127,6 @@ NETWORK = (
         type=ConfigType.LIST,
         fields=_voters,
         default_text="",
-        importance=Importance.HIGH,
         doc="Controllers of the cluster. Left out, this node is the only one.",
         example="1@host1:9093,2@host2:9093,3@host3:9093",
     ),

@@ -176,6 +176,13 @@ _TABLE = (
     ),
 )
 
+_LISTENER_RULES = (
+    "every name in `advertised.listeners` is one of `listeners`, and no address in it is 0.0.0.0",
+    "a broker has a listener that is not in `controller.listener.names`",
+    "a controller is in `controller.quorum.voters`, where that is given; a node that is only a "
+    "broker needs it",
+)
+
 _UNBOUNDED = 2**63 - 1
 
 
@@ -190,6 +197,17 @@ def violated_relations(config: NodeConfig) -> list[Violation]:
     violations = [violation for violation in found if violation is not None]
     violations.extend(_listener_violations(config))
     return violations
+
+
+def relation_texts() -> list[str]:
+    """Describe every relation, for the documentation."""
+    texts = []
+    for relation in _TABLE:
+        high = relation.high_name.replace(relation.high_key, f"`{relation.high_key}`")
+        bound = high or f"`{relation.high_key}`"
+        share = f"1/{relation.factor} of " if relation.factor > 1 else ""
+        texts.append(f"`{relation.low_key}` is at most {share}{bound}: {relation.why}")
+    return [*texts, *_LISTENER_RULES]
 
 
 def _listener_violations(config: NodeConfig) -> list[Violation]:

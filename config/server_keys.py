@@ -108,14 +108,8 @@ _HARMLESS_DYNAMIC = (
 )
 
 
-def validate_broker_config(name: str, value: str, *, cluster_wide: bool) -> str | None:
-    """Say why a dynamic broker config cannot be set, or None.
-
-    Args:
-        name: server key.
-        value: its text.
-        cluster_wide: set for all brokers (empty resource name), not for one.
-    """
+def validate_broker_config(name: str, value: str) -> str | None:
+    """Say why a server key cannot be set to a value while brokers run, or None."""
     if name in _HARMLESS_DYNAMIC:
         return _wrong_value(name, value, problem_with(ConfigType.LONG, Between(0), value))
     key = find_key(name)
@@ -127,8 +121,6 @@ def validate_broker_config(name: str, value: str, *, cluster_wide: bool) -> str 
         return f"unknown broker config name: {name}" + (f"; did you mean {close}?" if close else "")
     if key.update_mode is UpdateMode.READ_ONLY:
         return f"{name} is read-only: change it in the node's configuration and restart the node"
-    if key.update_mode is UpdateMode.PER_BROKER and cluster_wide:
-        return f"{name} can be set for one broker only"
     return _wrong_value(name, value, value_problem(key, value))
 
 

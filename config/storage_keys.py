@@ -97,7 +97,8 @@ S3_KEYS = (
     _bytes(
         "s3.wal.upload.threshold",
         "storage.upload_threshold_bytes",
-        "Bytes after which records are uploaded, at the latest at a third of s3.wal.cache.size.",
+        "Bytes after which records are uploaded. Left out, it also fits a third of "
+        "s3.wal.cache.size and a quarter of the WAL's capacity.",
         low=1 * MIB,
     ),
     ConfigKey(

@@ -16,24 +16,6 @@ if TYPE_CHECKING:
 
 KAFKA_PORT = 9092
 ADMIN_PORT = 9644
-MIB = 1024 * 1024
-
-# Small enough for a laptop, quick enough for a first try. Memory: a log cache that is uploaded at a
-# third, the caches of cold reads and compaction. Uploads every 10 s, so that objects are soon there
-# to look at. Few coordinator partitions: each is two streams to open at a start.
-PRESETS = {
-    "node.id": "1",
-    "s3.wal.path": f"0@file://wal?capacity={1024 * MIB}",
-    "s3.wal.cache.size": str(128 * MIB),
-    "s3.wal.upload.interval.ms": "10000",
-    "s3.block.cache.size": str(64 * MIB),
-    "s3.stream.set.object.compaction.cache.size": str(64 * MIB),
-    "headrace.wal.window.bytes.max": str(64 * MIB),
-    "offsets.topic.num.partitions": "5",
-    "transaction.state.log.num.partitions": "5",
-    "group.initial.rebalance.delay.ms": "0",
-    "headrace.log.level": "WARNING",
-}
 
 
 @click.command()
@@ -75,6 +57,7 @@ def dev(
     from broker.cli.ports import choose_port  # noqa: PLC0415 - not for help
     from broker.cli.serving import configuration_failure, serve  # noqa: PLC0415 - not for help
     from config.load import load  # noqa: PLC0415 - not for help
+    from config.presets import DEV_PRESETS  # noqa: PLC0415 - not for help
     from config.problems import ConfigError  # noqa: PLC0415 - not for help
 
     directory = (data_dir or default_data_dir()).expanduser().absolute()
@@ -83,7 +66,7 @@ def dev(
         kafka_port = choose_port(host, port, KAFKA_PORT, "--port")
         chosen_admin = choose_port(host, admin_port, ADMIN_PORT, "--admin-port")
         presets = {
-            **PRESETS,
+            **{preset.key: preset.value for preset in DEV_PRESETS},
             "log.dirs": str(directory),
             "listeners": f"PLAINTEXT://{_bracketed(host)}:{kafka_port}",
             "headrace.admin.listener": f"{_bracketed(host)}:{chosen_admin}",

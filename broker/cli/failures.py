@@ -124,16 +124,18 @@ def explained(bootstrap: str, *, about: str = "") -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        names = [kind.__name__ for kind in type(error).__mro__]
-        if "KafkaError" not in names:
+        if all(kind.__name__ != "KafkaError" for kind in type(error).__mro__):
             raise
-        raise _explanation(error, names[0], bootstrap, about) from error
+        raise explanation(error, bootstrap=bootstrap, about=about) from error
 
 
-def _explanation(error: Exception, name: str, bootstrap: str, about: str) -> CommandFailedError:
+def explanation(
+    error: Exception, *, bootstrap: str = "the given address", about: str = ""
+) -> CommandFailedError:
+    """Say what an exception of the client means, and what to do next."""
+    name, detail = type(error).__name__, _detail(error)
     if name in _UNREACHABLE:
         return no_broker(bootstrap)
-    detail = _detail(error)
     if name == "KafkaTimeoutError":
         return CommandFailedError(
             _joined(about, f"the cluster at {bootstrap} did not answer in time", detail),

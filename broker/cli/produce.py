@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 import click
 
 from broker.cli.clients import producer_client
-from broker.cli.failures import CommandFailedError
+from broker.cli.failures import CommandFailedError, explanation
 from broker.cli.options import bootstrap_option
 from broker.cli.output import talk
 from broker.cli.progress import progress
@@ -84,15 +84,24 @@ def produce(
                 linger_ms=0 if interactive else 20,
                 batch_size=256 * 1024,
                 max_block_ms=30_000,
+                max_request_size=LINE_BYTES_MAX,  # the topic's own limit is what counts
             )
         )
         if interactive:
             talk("Each line is a record; end with Ctrl-D.")
         sender = Sender(producer, topic, partition, wire_headers, flush_each=interactive)
         size = file.stat().st_size if file else 0
+        _require_partition(producer, topic, partition)
         with progress(f"producing to {topic}", total=size) as advance:
             sender.send_all(read_lines(stream, key, key_separator, tombstones=tombstones), advance)
     sender.report()
+
+
+def _require_partition(producer: Any, topic: str, partition: int | None) -> None:
+    """Ask for the topic's partitions, which creates the topic where brokers do that."""
+    numbers = producer.partitions_for(topic)
+    if partition is not None and partition not in numbers:
+        raise CommandFailedError(f"topic {topic} has partitions 0 to {max(numbers)}")
 
 
 def _header(text: str) -> tuple[str, bytes]:
@@ -172,10 +181,10 @@ class Sender:
     def _count(self, _: object) -> None:
         self.sent += 1
 
-    def _note(self, error: object) -> None:
+    def _note(self, error: Exception) -> None:
         self.failed += 1
         if len(self._failures) < SHOWN_FAILURES_MAX:
-            self._failures.append(str(error))
+            self._failures.append(str(explanation(error)))
 
     def report(self) -> None:
         """Tell how many records arrived.
@@ -187,4 +196,5 @@ class Sender:
         talk(f"{self.sent} {noun} to {self._topic}")
         if self.failed:
             reasons = "\n       ".join(dict.fromkeys(self._failures))
-            raise CommandFailedError(f"{self.failed} records failed:\n       {reasons}")
+            noun = "record" if self.failed == 1 else "records"
+            raise CommandFailedError(f"{self.failed} {noun} failed:\n       {reasons}")

@@ -29,9 +29,22 @@ _COMMANDS = {
 }
 
 
-@click.group(
-    cls=LazyGroup, table=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
-)
+class _Root(LazyGroup):
+    """The outermost group; a reader that goes away ends any command quietly."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        try:
+            result: object = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # What is still buffered must not fail once more when the interpreter flushes it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(0) from None
+        return result
+
+
+@click.group(cls=_Root, table=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """A Kafka-compatible broker whose data lives in object storage.
 
@@ -44,7 +57,6 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
         result = cli.main(args=list(arguments), prog_name="headrace", standalone_mode=False)
-        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -55,8 +67,4 @@ def run(arguments: Sequence[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
-    except BrokenPipeError:
-        # Nobody reads our output any more; what is still buffered must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     return result if isinstance(result, int) else 0

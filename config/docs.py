@@ -1,0 +1,174 @@
+"""Writes docs/configuration.md from the tables: `python -m config.docs`.
+
+A test compares the committed file with what this makes, so that documentation and behaviour cannot
+part ways.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from config.definition import ConfigKey, Importance, UpdateMode, describe_allowed
+from config.ignored_keys import IGNORED, PROTECTIONS
+from config.kafka_keys import GROUPS, IDENTITY, METADATA, NETWORK, REPLICATION, TOPICS, TRANSACTIONS
+from config.presets import DEV_PRESETS
+from config.relations import relation_texts
+from config.server_keys import SERVER_KEYS, TOPIC_DEFAULT_KEYS, allowed_text, default_text
+from config.storage_keys import HEADRACE_KEYS, S3_KEYS
+from config.topic_keys import TOPIC_CONFIGS, TopicConfig
+
+PATH = Path(__file__).parents[1] / "docs" / "configuration.md"
+
+_INTRODUCTION = """\
+<!-- Written by `python -m config.docs` from the tables in config/. Do not edit. -->
+
+# Configuration
+
+`headrace server --config server.properties` reads a Kafka properties file. Keys keep Kafka's and
+AutoMQ's names and meanings; ours begin with `headrace.`. Nothing is mandatory: every key has a
+default, and storage needs no formatting.
+
+**Sources**, each beating the one before: defaults, file, environment, `--override KEY=VALUE`. Topic
+settings that are set with `headrace topic alter` or any Kafka admin client beat the broker's
+defaults.
+
+**Environment.** `KAFKA_LOG_RETENTION_MS` is `log.retention.ms`: the prefix goes, `_` is a dot, `__`
+an underscore, `___` a dash. `HEADRACE_` works the same way, and needs no second `headrace`:
+`HEADRACE_LOG_LEVEL` is `headrace.log.level`. `CLUSTER_ID` is `cluster.id`. Variables are merged
+over the file, they never replace it. `KAFKA_HEAP_OPTS` and the like, and what Kubernetes adds for
+services that are called kafka or headrace, are not settings.
+
+**Mistakes.** A wrong value stops the start with exit code 2, and all mistakes are listed at once,
+each with its place, what is allowed, and an example. A key that nobody knows, or that Kafka knows
+and this broker does not act on, costs one warning. `headrace config check FILE` does the same
+without starting anything, and shows what would be in force; `headrace config explain KEY`
+explains a key.
+
+**Secrets.** Bucket URIs carry no credentials: these come from `AWS_ACCESS_KEY_ID` and
+`AWS_SECRET_ACCESS_KEY`, profiles, or roles, as in every AWS tool.
+"""
+
+_DEV = """\
+## Development: `headrace dev`
+
+Listens on 127.0.0.1:9092, or on the next free port when that is taken; the admin endpoint
+likewise from 9644 on. Data lies in `$XDG_DATA_HOME/headrace/dev`, which is
+`~/.local/share/headrace/dev` unless you say otherwise, with `--data-dir` or `HEADRACE_DATA_DIR`.
+It is not the working directory on purpose: topics are there again wherever the command is
+started, and nothing gets into somebody's repository. A second `headrace dev` needs a `--data-dir`
+of its own and says so.
+
+It starts from these values instead of the defaults:
+"""
+
+_SECTIONS: tuple[tuple[str, str, Sequence[ConfigKey]], ...] = (
+    ("Identity", "", IDENTITY),
+    ("Network", "", NETWORK),
+    ("Storage", "Sizes are bytes.", S3_KEYS),
+    ("Metadata", "", METADATA),
+    ("Topics", "", TOPICS),
+    ("Defaults of topic settings", "They hold for topics that do not set their own.", ()),
+    ("Consumer groups", "", GROUPS),
+    ("Transactions", "", TRANSACTIONS),
+    ("This broker", "", HEADRACE_KEYS),
+    ("Replication", "", REPLICATION),
+)
+
+
+def render() -> str:
+    """Write the whole page."""
+    parts = [_INTRODUCTION, _essentials(), _DEV, _presets(), "## All keys of a node\n"]
+    for title, note, keys in _SECTIONS:
+        listed = keys or TOPIC_DEFAULT_KEYS
+        parts.append(f"### {title}\n" + (f"\n{note}\n" if note else ""))
+        parts.append(_key_table(listed))
+    parts += ["## Settings of a topic\n", _topic_table(TOPIC_CONFIGS.values())]
+    parts += ["## What must go together\n", _relations()]
+    parts += ["## Known keys without effect\n", _ignored()]
+    return "\n".join(parts)
+
+
+def _essentials() -> str:
+    lines = ["## The keys to know\n", "```properties"]
+    lines += [
+        f"{key.name}={key.example or default_text(key)}"
+        for key in SERVER_KEYS.values()
+        if key.importance is Importance.HIGH
+    ]
+    return "\n".join([*lines, "```\n"])
+
+
+def _presets() -> str:
+    rows = [(f"`{p.key}`", f"`{p.value}`", p.why) for p in DEV_PRESETS]
+    return _table(("key", "value", "why"), rows)
+
+
+def _key_table(keys: Iterable[ConfigKey]) -> str:
+    rows = [
+        (_names(key), allowed_text(key), _code(default_text(key)), _change(key), key.doc)
+        for key in keys
+    ]
+    return _table(("key", "type", "default", "change", "meaning"), rows)
+
+
+def _names(key: ConfigKey) -> str:
+    others = "".join(f", `{name}`" for name in key.also_named)
+    return f"`{key.name}`{others}"
+
+
+def _change(key: ConfigKey) -> str:
+    return "restart" if key.update_mode is UpdateMode.READ_ONLY else "while running"
+
+
+def _topic_table(topics: Iterable[TopicConfig]) -> str:
+    rows = [
+        (
+            f"`{topic.name}`",
+            describe_allowed(topic.type, topic.valid),
+            _code(topic.default),
+            ", ".join(f"`{server.name}`" for server in topic.server_keys),
+            topic.doc,
+        )
+        for topic in topics
+    ]
+    return _table(("setting", "type", "default", "default set by", "meaning"), rows)
+
+
+def _relations() -> str:
+    return "\n".join([*(f"- {text}" for text in relation_texts()), ""])
+
+
+def _ignored() -> str:
+    intro = (
+        "A properties file written for Apache Kafka or AutoMQ may have these. They are accepted, "
+        "with a warning. A name that ends in a dot stands for all that begin with it. Those that "
+        "ask for "
+        f"protection ({', '.join(f'`{name}`' for name in sorted(PROTECTIONS))}) are refused instead "
+        "when their value asks for it: this broker does not serve without what it was told to "
+        "enforce.\n"
+    )
+    rows = [
+        (reason, ", ".join(f"`{name}`" for name in sorted(names)))
+        for reason, names in IGNORED.items()
+    ]
+    return intro + "\n" + _table(("why", "keys"), rows)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else "none"
+
+
+def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").strip() for cell in cells) + " |"
+
+    rule = "|" + "|".join(" --- " for _ in titles) + "|"
+    return "\n".join([line(titles), rule, *(line(row) for row in rows), ""])
+
+
+def main(write: Callable[[str], object] = PATH.write_text) -> None:
+    """Write the file."""
+    write(render())
+
+
+if __name__ == "__main__":
+    main()

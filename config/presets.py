@@ -1,0 +1,34 @@
+"""What `headrace dev` sets before file, environment and command line have their say.
+
+Small enough for a laptop, quick enough for a first try.
+"""
+
+from typing import NamedTuple
+
+MIB = 1024 * 1024
+
+
+class Preset(NamedTuple):
+    """A key, its value for development, and why it differs from the default."""
+
+    key: str
+    value: str
+    why: str
+
+
+DEV_PRESETS = (
+    Preset(
+        "s3.wal.path",
+        f"0@file://wal?capacity={1024 * MIB}",
+        "half the disk space; still minutes of a laptop's traffic",
+    ),
+    Preset("s3.wal.cache.size", str(128 * MIB), "memory; it is uploaded at a third"),
+    Preset("s3.block.cache.size", str(64 * MIB), "memory"),
+    Preset("s3.stream.set.object.compaction.cache.size", str(64 * MIB), "memory"),
+    Preset("headrace.wal.window.bytes.max", str(64 * MIB), "memory of writes under way"),
+    Preset("s3.wal.upload.interval.ms", "10000", "objects are soon there to look at"),
+    Preset("offsets.topic.num.partitions", "5", "each is two streams to open at a start"),
+    Preset("transaction.state.log.num.partitions", "5", "as above"),
+    Preset("group.initial.rebalance.delay.ms", "0", "a first consumer gets records at once"),
+    Preset("headrace.log.level", "WARNING", "the terminal stays readable"),
+)
