@@ -28,19 +28,20 @@ def create_session(
         NoJavaError: no Java that Spark runs on is installed.
     """
     os.environ["JAVA_HOME"] = str(find_java_home())
+    os.environ["SPARK_LOCAL_IP"] = LOOPBACK
     # Spark's workers would take whatever `python3` is first on the PATH.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder: SparkSession.Builder = SparkSession.builder
     builder = builder.appName(name).master(f"local[{cores}]")
     for key, value in _settings(connector_jars, cores).items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    return builder.getOrCreate()
 
 
 def _settings(connector_jars: Path | None, cores: int) -> dict[str, str]:
+    logging = Path(__file__).with_name("log4j2.properties")
     settings = {
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging.as_uri()}",
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
         "spark.ui.enabled": "false",

@@ -117,5 +117,8 @@ class HeadraceProcess:
             "log.dirs": str(data),
             "s3.data.buckets": f"0@file://{data / 'bucket'}",
             "s3.wal.path": f"0@file://{data / 'wal'}?capacity={256 << 20}",
-            "admin.port": str(self.admin_port),
+            "s3.wal.cache.size": str(256 << 20),
+            "s3.wal.upload.threshold": str(64 << 20),
+            "s3.block.cache.size": str(64 << 20),
+            "headrace.admin.listener": f"127.0.0.1:{self.admin_port}",
         }
