@@ -1,1 +1,1 @@
-"""Control plane: the controller's state machine, its replicated log, images, and the broker's client."""
+"""Control plane: the controller, its replicated log, images, and the broker's client."""

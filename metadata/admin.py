@@ -1,0 +1,100 @@
+"""What admin requests look like to the rest of the broker, and their way to RPCs and back. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from metadata.errors import (
+    ControllerUnavailableError,
+    MetadataError,
+    NodeFencedError,
+    RefusedError,
+)
+from metadata.image import MetadataImage, PartitionImage, TopicImage
+from metadata.rpc.requests import ConfigChange, TopicCreation
+from metadata.rpc.responses import TopicCreated
+from protocol.errors import ErrorCode
+
+NO_STREAM_ID: Final = -1
+FIRST_LEADER_EPOCH: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NewTopic:
+    """A topic to create."""
+
+    name: str
+    partitions: int = -1  # -1: one, or as many as are assigned
+    configs: Mapping[str, str | None] = field(default_factory=dict)
+    assignments: Mapping[int, Sequence[int]] | None = None  # partition -> brokers
+    replication_factor: int = -1
+
+
+class TopicResult(NamedTuple):
+    """What became of a topic that was to be created."""
+
+    name: str
+    error: ErrorCode
+    message: str | None
+    topic: TopicImage | None  # for validate_only: as it would be, without ids; None on error
+
+
+class ConfigOperation(NamedTuple):
+    """One operation of IncrementalAlterConfigs (KIP-339)."""
+
+    key: str
+    op: int  # a ConfigOp; what is not is answered with INVALID_REQUEST
+    value: str | None = None
+
+
+def topic_creation(topic: NewTopic) -> TopicCreation:
+    """The RPC's form of a topic to create."""
+    assignments = None
+    if topic.assignments is not None:
+        assignments = tuple(
+            (partition, tuple(brokers)) for partition, brokers in topic.assignments.items()
+        )
+    return TopicCreation(
+        topic.name,
+        topic.partitions,
+        topic.replication_factor,
+        tuple(topic.configs.items()),
+        assignments,
+    )
+
+
+def config_change(operation: ConfigOperation) -> ConfigChange:
+    """The RPC's form of a config operation."""
+    return ConfigChange(operation.key, operation.op, operation.value)
+
+
+def topic_result(created: TopicCreated, image: MetadataImage) -> TopicResult:
+    """What the controller answered, with the topic from an image that includes it."""
+    error = ErrorCode(created.error_code)
+    topic = None
+    if error == ErrorCode.NONE:
+        topic = image.topic_by_id(created.topic_id) or _planned_topic(created)
+    return TopicResult(created.name, error, created.message, topic)
+
+
+def error_of(error: MetadataError) -> tuple[ErrorCode, str]:
+    """How a request that failed as a whole is answered to a client."""
+    if isinstance(error, RefusedError):
+        return error.code, error.message
+    if isinstance(error, ControllerUnavailableError):
+        return ErrorCode.REQUEST_TIMED_OUT, str(error)
+    if isinstance(error, NodeFencedError):
+        return ErrorCode.BROKER_NOT_AVAILABLE, str(error)
+    return ErrorCode.UNKNOWN_SERVER_ERROR, str(error)
+
+
+def _planned_topic(created: TopicCreated) -> TopicImage:
+    """The topic as it would be, or as it was when another request removed it at once."""
+    return TopicImage(
+        created.topic_id,
+        created.name,
+        tuple(
+            PartitionImage(partition, leader, FIRST_LEADER_EPOCH, NO_STREAM_ID, NO_STREAM_ID)
+            for partition, leader in enumerate(created.leaders)
+        ),
+    )

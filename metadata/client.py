@@ -1,0 +1,360 @@
+"""The broker's side of the control plane: registration, lease, image, and changes to it.
+
+Order of use: `start` registers this process and reads the metadata; `run` (in a task of the owner,
+from then on) keeps the session and follows the log, and must run for a change to return; `serve`
+shows this broker to clients once it has recovered its WAL and opened its partitions; `shutdown`
+ends the epoch when everything is uploaded and closed. A change returns only when the local image
+includes it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+from uuid import UUID
+
+from config.node import Endpoint, MetadataConfig
+from metadata.admin import (
+    ConfigOperation,
+    NewTopic,
+    TopicResult,
+    config_change,
+    error_of,
+    topic_creation,
+    topic_result,
+)
+from metadata.controller.sessions import lease_length_ms
+from metadata.errors import (
+    ControllerUnavailableError,
+    MetadataError,
+    MetadataFormatError,
+    NodeFencedError,
+    RefusedError,
+)
+from metadata.follower import Listener, LogFollower
+from metadata.image import BrokerState, MetadataImage
+from metadata.lease import BrokerLease
+from metadata.records.brokers import BrokerEndpoint
+from metadata.requester import Requester
+from metadata.rpc.requests import (
+    AllocateProducerIds,
+    AlterConfigs,
+    BrokerGoal,
+    ConfigOp,
+    CreatePartitions,
+    CreateTopics,
+    DeleteTopics,
+    Heartbeat,
+    Mutation,
+    NodeMutation,
+    RegisterBroker,
+)
+from metadata.rpc.responses import (
+    BrokerRegistered,
+    Done,
+    ProducerIdBlock,
+    Response,
+    TopicsCreated,
+    TopicsDeleted,
+)
+from metadata.transport import Transport
+from protocol.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from random import Random
+
+__all__ = [
+    "BrokerIdentity",
+    "ConfigOp",
+    "ConfigOperation",
+    "MetadataClient",
+    "NewTopic",
+    "TopicResult",
+]
+
+logger = logging.getLogger("headrace.metadata")
+
+NO_EPOCH: Final = -1
+HEARTBEAT_RETRIES: Final = 4  # in one heartbeat interval, while the controller does not answer
+
+_FENCED: Final = frozenset({ErrorCode.STALE_BROKER_EPOCH, ErrorCode.BROKER_ID_NOT_REGISTERED})
+
+_Answered = TypeVar("_Answered", bound=Response)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerIdentity:
+    """How a broker registers."""
+
+    node_id: int
+    endpoints: tuple[Endpoint, ...]  # what clients are told, one for each listener's name
+    rack: str = ""
+    cluster_id: str = ""  # empty: the controller's, whatever it is
+
+
+class MetadataClient:
+    """One broker's registration, lease and copy of the metadata."""
+
+    def __init__(
+        self,
+        config: MetadataConfig,
+        transport: Transport,
+        identity: BrokerIdentity,
+        *,
+        boot_clock_ms: Callable[[], int],
+        rng: "Random",
+        on_fenced: Callable[[str], None] | None = None,
+    ) -> None:
+        self._config = config
+        self._identity = identity
+        self._node_id = identity.node_id
+        self._boot_clock_ms = boot_clock_ms
+        self._on_fenced = on_fenced
+        self._incarnation_id = UUID(int=rng.getrandbits(128), version=4)
+        self._requester = Requester(transport, rng)
+        self._follower = LogFollower(self._requester, config.request_timeout_ms)
+        lease_ms = lease_length_ms(config.broker_session_timeout_ms)
+        self._lease = BrokerLease(lease_ms, boot_clock_ms)
+        self.holds = self._lease.holds  # asked for every batch that is acknowledged
+        self._node_epoch = NO_EPOCH
+        self._goal = BrokerGoal.STAY_FENCED
+        self._heartbeat_due = asyncio.Event()
+        self._fenced_because: str | None = None
+
+    @property
+    def image(self) -> MetadataImage:
+        """The newest metadata that this node has; hold one for the length of a request."""
+        return self._follower.image
+
+    @property
+    def node_id(self) -> int:
+        """This broker."""
+        return self._node_id
+
+    @property
+    def node_epoch(self) -> int:
+        """Of this process's registration; -1 before the start."""
+        return self._node_epoch
+
+    @property
+    def fenced(self) -> bool:
+        """Whether this process may do nothing any more. It never ends."""
+        return self._fenced_because is not None
+
+    def subscribe(self, listener: Listener) -> None:
+        """Call `listener(old, new)` on the loop after each batch of entries that is applied."""
+        self._follower.subscribe(listener)
+
+    async def start(self) -> None:
+        """Register this process, read the metadata up to its registration, and get the first lease.
+
+        Raises:
+            RefusedError: the controller does not accept this broker.
+            ControllerUnavailableError: it has not answered in `request_timeout_ms`.
+        """
+        registration = RegisterBroker(
+            self._identity.cluster_id,
+            self._node_id,
+            self._incarnation_id,
+            tuple(BrokerEndpoint(it.name, it.host, it.port) for it in self._identity.endpoints),
+            self._identity.rack,
+        )
+        answer = await self._requester.call(registration, self._config.request_timeout_ms)
+        if not isinstance(answer.body, BrokerRegistered):
+            raise _unexpected(answer.body)
+        self._node_epoch = answer.body.node_epoch
+        while self.image.index < answer.log_index:
+            await self._follower.advance(0)
+        await self._heartbeat()
+        logger.info("registered", extra={"broker": self._node_id, "epoch": self._node_epoch})
+
+    async def run(self) -> None:
+        """Keep the session and follow the log, until cancelled.
+
+        Raises:
+            ExceptionGroup: of NodeFencedError, when this process must stop; of
+                MetadataDivergedError or MetadataFormatError, when the log cannot be followed.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._follower.run(), name="metadata-follower")
+            tasks.create_task(self._keep_session(), name="metadata-heartbeats")
+
+    async def serve(self) -> None:
+        """Ask to be shown to clients and given partitions; return when the image says so.
+
+        Raises:
+            NodeFencedError: this process must stop.
+            ControllerUnavailableError: it has not become so in `request_timeout_ms`.
+        """
+        self._goal = BrokerGoal.SERVE
+        self._heartbeat_due.set()
+        await self._wait_until(self._is_active)
+
+    async def shutdown(self) -> None:
+        """End the lease, and the epoch if the controller can be reached. Best before `run` ends."""
+        self._goal = BrokerGoal.SHUT_DOWN
+        self._lease.end()
+        if self._node_epoch == NO_EPOCH or self.fenced:
+            return
+        try:
+            async with asyncio.timeout(self._config.broker_heartbeat_interval_ms / 1000):
+                await self._requester.attempt(self._heartbeat_request())
+        except (MetadataError, TimeoutError) as error:
+            logger.warning("controlled shutdown not recorded", extra={"reason": str(error)})
+
+    async def change(self, request: Mutation, answered: type[_Answered]) -> _Answered:
+        """Have the controller make a change; return when the local image includes it.
+
+        Raises:
+            RefusedError: the controller refuses; nothing has changed.
+            NodeFencedError: this process must stop.
+            ControllerUnavailableError: no answer in time; whether it took effect is unknown.
+
+        Cancellation: the change may still take effect.
+        """
+        self._require_unfenced()
+        try:
+            answer = await self._requester.call(request, self._config.request_timeout_ms)
+        except RefusedError as error:
+            if isinstance(request, NodeMutation) and error.code in _FENCED:
+                self._fence(error.message)
+                self._require_unfenced()
+            raise
+        await self._wait_until(lambda image: image.index >= answer.log_index)
+        if not isinstance(answer.body, answered):
+            raise _unexpected(answer.body)
+        return answer.body
+
+    async def create_topics(
+        self, topics: Sequence[NewTopic], *, validate_only: bool = False
+    ) -> list[TopicResult]:
+        """Create topics, each on its own; results are in the order of `topics`."""
+        request = CreateTopics(tuple(map(topic_creation, topics)), validate_only)
+        try:
+            created = await self.change(request, TopicsCreated)
+        except MetadataError as error:
+            code, message = error_of(error)
+            return [TopicResult(topic.name, code, message, None) for topic in topics]
+        return [topic_result(result, self.image) for result in created.results]
+
+    async def delete_topics(self, topic_ids: Sequence[UUID]) -> list[tuple[ErrorCode, str | None]]:
+        """Delete topics, each on its own; results are in the order of `topic_ids`."""
+        try:
+            deleted = await self.change(DeleteTopics(tuple(topic_ids)), TopicsDeleted)
+        except MetadataError as error:
+            return [error_of(error)] * len(topic_ids)
+        return [(ErrorCode(code), message) for code, message in deleted.results]
+
+    async def create_partitions(
+        self,
+        name: str,
+        count: int,
+        *,
+        assignments: Sequence[Sequence[int]] | None = None,
+        validate_only: bool = False,
+    ) -> tuple[ErrorCode, str | None]:
+        """Raise the number of partitions of a topic to `count`."""
+        brokers = None if assignments is None else tuple(map(tuple, assignments))
+        return await self._admin(CreatePartitions(name, count, brokers, validate_only))
+
+    async def alter_configs(
+        self,
+        resource_type: int,
+        name: str,
+        operations: Sequence[ConfigOperation],
+        *,
+        validate_only: bool = False,
+    ) -> tuple[ErrorCode, str | None]:
+        """Change configs of one resource, all or none."""
+        changes = tuple(map(config_change, operations))
+        return await self._admin(AlterConfigs(resource_type, name, changes, validate_only))
+
+    async def allocate_producer_ids(self) -> range:
+        """Take a block of producer ids that nobody else gets.
+
+        Raises:
+            MetadataError: as `change`.
+        """
+        request = AllocateProducerIds(self._node_id, self._node_epoch)
+        block = await self.change(request, ProducerIdBlock)
+        return range(block.first_producer_id, block.first_producer_id + block.count)
+
+    async def _admin(self, request: Mutation) -> tuple[ErrorCode, str | None]:
+        try:
+            await self.change(request, Done)
+        except MetadataError as error:
+            return error_of(error)
+        return ErrorCode.NONE, None
+
+    async def _keep_session(self) -> None:
+        interval_ms = self._config.broker_heartbeat_interval_ms
+        while self._goal != BrokerGoal.SHUT_DOWN:
+            self._heartbeat_due.clear()
+            answered = await self._heartbeat()
+            delay_ms = interval_ms if answered else interval_ms // HEARTBEAT_RETRIES
+            try:
+                async with asyncio.timeout(delay_ms / 1000):
+                    await self._heartbeat_due.wait()
+            except TimeoutError:
+                continue
+
+    async def _heartbeat(self) -> bool:
+        """Send one heartbeat; False when it was not answered in time."""
+        sent_at_ms = self._boot_clock_ms()
+        try:
+            async with asyncio.timeout(self._config.broker_heartbeat_interval_ms / 1000):
+                await self._requester.attempt(self._heartbeat_request())
+        except RefusedError as error:
+            if error.code in _FENCED and self._goal != BrokerGoal.SHUT_DOWN:
+                self._fence(error.message)
+                self._require_unfenced()
+            logger.warning("heartbeat refused", extra={"reason": error.message})
+            return False
+        except (ControllerUnavailableError, TimeoutError) as error:
+            logger.warning("heartbeat not answered", extra={"reason": str(error)})
+            return False
+        self._lease.extend(sent_at_ms)
+        return True
+
+    def _heartbeat_request(self) -> Heartbeat:
+        return Heartbeat(self._node_id, self._node_epoch, self.image.index, self._goal)
+
+    def _is_active(self, image: MetadataImage) -> bool:
+        broker = image.brokers.get(self._node_id)
+        return (
+            broker is not None
+            and broker.epoch == self._node_epoch
+            and broker.state == BrokerState.ACTIVE
+        )
+
+    async def _wait_until(self, satisfied: Callable[[MetadataImage], bool]) -> None:
+        def looked_at(image: MetadataImage) -> bool:
+            self._require_unfenced()
+            return satisfied(image)
+
+        try:
+            async with asyncio.timeout(self._config.request_timeout_ms / 1000):
+                await self._follower.wait_until(looked_at)
+        except TimeoutError:
+            msg = f"the metadata has not come in {self._config.request_timeout_ms} ms"
+            raise ControllerUnavailableError(msg) from None
+
+    def _fence(self, reason: str) -> None:
+        """Stop for good: nothing is acknowledged from here on."""
+        if self.fenced:
+            return
+        self._fenced_because = reason
+        self._lease.end()
+        self._follower.wake()
+        logger.error("fenced", extra={"broker": self._node_id, "reason": reason})
+        if self._on_fenced is not None:
+            self._on_fenced(reason)
+
+    def _require_unfenced(self) -> None:
+        if self._fenced_because is not None:
+            raise NodeFencedError(self._fenced_because)
+
+
+def _unexpected(body: object) -> MetadataFormatError:
+    return MetadataFormatError(f"the controller answered with {type(body).__name__}")

@@ -1,0 +1,1 @@
+"""Decisions of the controller: request + image + time -> records and a response. Pure."""

@@ -1,0 +1,140 @@
+"""Decisions about brokers: who is registered, at which epoch, and who is fenced. Pure.
+
+A registration is a new epoch, numbered by the index of the entry that holds it. In the same entry
+every partition that the broker leads gets its next leader epoch. The streams that the process
+before has left open stay as they are, open at their old epoch by this node: the new process asks
+for them, commits what its WAL still holds under the old stream epoch, and only then opens them at
+the new one. A process that wakes up with the old node epoch is refused whatever it asks.
+"""
+
+from metadata.controller.decision import Decision, Inputs
+from metadata.errors import RefusedError
+from metadata.image import MetadataImage
+from metadata.images.brokers import BrokerImage, BrokerState
+from metadata.records.brokers import (
+    FenceBrokerRecord,
+    FenceReason,
+    RegisterBrokerRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+)
+from metadata.records.codec import Record
+from metadata.records.topics import PartitionChangeRecord
+from metadata.rpc.requests import RegisterBroker, UnregisterBroker
+from metadata.rpc.responses import BrokerRegistered, Done, HeartbeatAnswer
+from protocol.errors import ErrorCode
+
+ENDPOINTS_MAX = 64
+
+
+def require_broker(image: MetadataImage, node_id: int, node_epoch: int) -> BrokerImage:
+    """Return the sender of a request.
+
+    Raises:
+        RefusedError: it is not registered, has a newer epoch, or its epoch has ended.
+    """
+    broker = image.brokers.get(node_id)
+    if broker is None:
+        raise RefusedError(
+            ErrorCode.BROKER_ID_NOT_REGISTERED, f"broker {node_id} is not registered"
+        )
+    if broker.epoch != node_epoch or broker.epoch_ended:
+        raise RefusedError(
+            ErrorCode.STALE_BROKER_EPOCH,
+            f"epoch {node_epoch} of broker {node_id} is over: it is {broker.state.name} at epoch "
+            f"{broker.epoch}",
+        )
+    return broker
+
+
+def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Inputs) -> Decision:
+    """Start a new epoch. The same process asking again gets the epoch that it has."""
+    if request.cluster_id and request.cluster_id != image.cluster_id:
+        raise RefusedError(
+            ErrorCode.INCONSISTENT_CLUSTER_ID,
+            f"broker {request.node_id} belongs to cluster {request.cluster_id}, this is "
+            f"{image.cluster_id}",
+        )
+    names = [endpoint.name for endpoint in request.endpoints]
+    if not 1 <= len(names) <= ENDPOINTS_MAX or len(set(names)) != len(names):
+        raise RefusedError(
+            ErrorCode.INVALID_REGISTRATION,
+            f"a broker has 1 to {ENDPOINTS_MAX} endpoints with different names, got {names}",
+        )
+    known = image.brokers.get(request.node_id)
+    if known is not None and known.incarnation_id == request.incarnation_id:
+        if known.epoch_ended:
+            raise RefusedError(
+                ErrorCode.STALE_BROKER_EPOCH,
+                f"this process was broker {request.node_id} at epoch {known.epoch}, which is over",
+            )
+        return Decision((), BrokerRegistered(known.epoch, image.cluster_id))
+    epoch = image.index + 1
+    registration = RegisterBrokerRecord(
+        request.node_id,
+        epoch,
+        request.incarnation_id,
+        request.endpoints,
+        request.rack,
+        inputs.now_ms,
+    )
+    return Decision(
+        (registration, *_next_leader_epochs(image, request.node_id)),
+        BrokerRegistered(epoch, image.cluster_id),
+    )
+
+
+def unfence_broker(node_id: int, node_epoch: int, image: MetadataImage) -> Decision:
+    """Make a broker active that says it is ready."""
+    broker = require_broker(image, node_id, node_epoch)
+    if broker.state == BrokerState.ACTIVE:
+        return Decision((), HeartbeatAnswer(fenced=False))
+    return Decision((UnfenceBrokerRecord(node_id, node_epoch),), HeartbeatAnswer(fenced=False))
+
+
+def fence_broker(
+    node_id: int, node_epoch: int, reason: FenceReason, image: MetadataImage
+) -> Decision:
+    """End an epoch, unless it has ended."""
+    broker = image.brokers.get(node_id)
+    if broker is None or broker.epoch != node_epoch or broker.epoch_ended:
+        return Decision((), HeartbeatAnswer(fenced=True))
+    return Decision((FenceBrokerRecord(node_id, node_epoch, reason),), HeartbeatAnswer(fenced=True))
+
+
+def unregister_broker(request: UnregisterBroker, image: MetadataImage, inputs: Inputs) -> Decision:
+    """Forget a broker that owns nothing any more."""
+    del inputs
+    broker = image.brokers.get(request.node_id)
+    if broker is None:
+        raise RefusedError(
+            ErrorCode.BROKER_ID_NOT_REGISTERED, f"broker {request.node_id} is not registered"
+        )
+    if not broker.epoch_ended:
+        raise RefusedError(
+            ErrorCode.INVALID_REQUEST, f"broker {request.node_id} is {broker.state.name}"
+        )
+    leads = any(
+        partition.leader == request.node_id
+        for topic in image.topics.values()
+        for partition in topic.partitions
+    )
+    if leads or any(
+        stream.opened and stream.node_id == request.node_id for stream in image.streams.values()
+    ):
+        raise RefusedError(
+            ErrorCode.INVALID_REQUEST,
+            f"broker {request.node_id} still leads partitions: move them first",
+        )
+    return Decision((UnregisterBrokerRecord(broker.node_id, broker.epoch),), Done())
+
+
+def _next_leader_epochs(image: MetadataImage, node_id: int) -> list[Record]:
+    return [
+        PartitionChangeRecord(
+            topic.topic_id, partition.partition, node_id, partition.leader_epoch + 1
+        )
+        for topic in sorted(image.topics.values(), key=lambda it: it.name)
+        for partition in topic.partitions
+        if partition.leader == node_id
+    ]

@@ -1,0 +1,136 @@
+"""Decisions about config overrides of topics and brokers. Pure.
+
+Source: ConfigurationControlManager.java; KIP-339 for the operations.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from metadata.controller.decision import ConfigRules, ConfigValidator, Decision, Inputs
+from metadata.errors import RefusedError
+from metadata.image import MetadataImage
+from metadata.images.configs import BROKER_RESOURCE, NO_OVERRIDES, TOPIC_RESOURCE
+from metadata.records.codec import Record
+from metadata.records.topics import ConfigRecord
+from metadata.rpc.requests import AlterConfigs, ConfigChange, ConfigOp
+from metadata.rpc.responses import Done
+from metadata.topic_names import topic_name_problem
+from protocol.errors import ErrorCode
+
+VALUE_LENGTH_MAX: Final = 32_767  # Short.MAX_VALUE, as in Kafka
+
+
+def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -> Decision:
+    """Change the configs of one resource, all or none; what is so already takes no record."""
+    validate = _validator(request.resource_type, inputs.configs)
+    _require_resource(request.resource_type, request.resource_name, image)
+    resource = (request.resource_type, request.resource_name)
+    old = image.configs.get(resource, NO_OVERRIDES)
+    new = _changed(old, request.changes, inputs.configs)
+    records: list[Record] = []
+    for key, value in new.items():
+        if value == old.get(key):
+            continue
+        if value is not None:
+            check_config(validate, key, value)
+        records.append(ConfigRecord(*resource, key, value))
+    return Decision(() if request.validate_only else tuple(records), Done())
+
+
+def check_config(validate: ConfigValidator, key: str, value: str) -> None:
+    """Refuse a value that may not be set.
+
+    Raises:
+        RefusedError: INVALID_CONFIG with the reason.
+    """
+    if len(value) > VALUE_LENGTH_MAX:
+        raise RefusedError(
+            ErrorCode.INVALID_CONFIG,
+            f"the value of {key} has {len(value)} characters, more than {VALUE_LENGTH_MAX}",
+        )
+    problem = validate(key, value)
+    if problem is not None:
+        raise RefusedError(ErrorCode.INVALID_CONFIG, problem)
+
+
+def _validator(resource_type: int, rules: ConfigRules) -> ConfigValidator:
+    if resource_type == TOPIC_RESOURCE:
+        return rules.validate_topic
+    if resource_type == BROKER_RESOURCE:
+        return rules.validate_broker
+    raise RefusedError(
+        ErrorCode.INVALID_REQUEST, f"resources of type {resource_type} have no configs here"
+    )
+
+
+def _require_resource(resource_type: int, name: str, image: MetadataImage) -> None:
+    if resource_type == TOPIC_RESOURCE:
+        problem = topic_name_problem(name)
+        if problem is not None:
+            raise RefusedError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+        if name not in image.topic_ids:
+            raise RefusedError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic named {name}"
+            )
+        return
+    if not name:
+        return  # the default of all brokers
+    if not (name.isascii() and name.isdigit()):
+        raise RefusedError(ErrorCode.INVALID_REQUEST, f"{name!r} is not a broker id")
+    if int(name) not in image.brokers:
+        raise RefusedError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"broker {name} is not registered")
+
+
+def _changed(
+    old: Mapping[str, str], changes: tuple[ConfigChange, ...], rules: ConfigRules
+) -> dict[str, str | None]:
+    """What the named configs become; None: back to the default."""
+    new: dict[str, str | None] = {}
+    for change in changes:
+        if not change.key or change.key in new:
+            raise RefusedError(
+                ErrorCode.INVALID_REQUEST, f"config {change.key!r} is empty or named twice"
+            )
+        if change.op == ConfigOp.DELETE:
+            new[change.key] = None
+            continue
+        if change.value is None:
+            raise RefusedError(
+                ErrorCode.INVALID_REQUEST, f"config {change.key} is given no value to set"
+            )
+        new[change.key] = _operated(old.get(change.key), change, change.value, rules)
+    return new
+
+
+def _operated(old: str | None, change: ConfigChange, value: str, rules: ConfigRules) -> str:
+    if change.op == ConfigOp.SET:
+        return value
+    operation = _LIST_OPERATIONS.get(change.op)
+    if operation is None:
+        raise RefusedError(ErrorCode.INVALID_REQUEST, f"there is no config operation {change.op}")
+    default = rules.list_defaults.get(change.key)
+    if default is None:
+        raise RefusedError(
+            ErrorCode.INVALID_CONFIG,
+            f"cannot add to or take from {change.key}: it is not a list",
+        )
+    current = _parts(default if old is None else old)
+    return ",".join(operation(current, _parts(value)))
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _appended(current: list[str], parts: list[str]) -> list[str]:
+    return current + [part for part in dict.fromkeys(parts) if part not in current]
+
+
+def _subtracted(current: list[str], parts: list[str]) -> list[str]:
+    return [part for part in current if part not in parts]
+
+
+_LIST_OPERATIONS: Final[Mapping[int, Callable[[list[str], list[str]], list[str]]]] = {
+    ConfigOp.APPEND: _appended,
+    ConfigOp.SUBTRACT: _subtracted,
+}

@@ -1,0 +1,53 @@
+"""What a decision is made of. Pure."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from metadata.records.codec import Record
+from metadata.rpc.responses import Response
+
+if TYPE_CHECKING:
+    from random import Random
+
+# Takes a config's name and value; says what is wrong, or None.
+ConfigValidator = Callable[[str, str], str | None]
+
+# Kafka's topic configs that are lists, with their defaults (LogConfig.java).
+LIST_CONFIG_DEFAULTS: Final[Mapping[str, str]] = {
+    "cleanup.policy": "delete",
+    "follower.replication.throttled.replicas": "",
+    "leader.replication.throttled.replicas": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Records to make durable and replay, in one entry, before the response may be given."""
+
+    records: tuple[Record, ...]
+    response: Response
+
+
+def refuse_broker_config(name: str, value: str) -> str | None:
+    """The validator of broker configs of a cluster that allows no dynamic ones."""
+    del value
+    return f"{name} cannot be changed while brokers run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigRules:
+    """Which configs topics and brokers may have."""
+
+    validate_topic: ConfigValidator
+    validate_broker: ConfigValidator = refuse_broker_config
+    list_defaults: Mapping[str, str] = field(default_factory=lambda: LIST_CONFIG_DEFAULTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a decision may look at beside the request and the image."""
+
+    now_ms: int  # the leader's wall clock; goes into records
+    rng: "Random"
+    configs: ConfigRules

@@ -1,0 +1,41 @@
+"""Decisions about the small cluster-wide key-value store. Pure."""
+
+from metadata.controller.brokers import require_broker
+from metadata.controller.decision import Decision, Inputs
+from metadata.errors import RefusedError
+from metadata.image import MetadataImage
+from metadata.records.cluster import KeyValueRecord, RemoveKeyValueRecord
+from metadata.records.codec import Record
+from metadata.rpc.requests import PutKeyValues
+from metadata.rpc.responses import Done
+from protocol.errors import ErrorCode
+
+KEYS_MAX = 10_000  # in the whole store
+VALUE_BYTES_MAX = 64 * 1024
+
+
+def put_key_values(request: PutKeyValues, image: MetadataImage, inputs: Inputs) -> Decision:
+    """Set or remove keys, all or none; what is so already takes no record."""
+    del inputs
+    require_broker(image, request.node_id, request.node_epoch)
+    records: list[Record] = []
+    result: dict[str, bytes | None] = {}
+    for key, value in request.items:
+        if value is not None and len(value) > VALUE_BYTES_MAX:
+            raise RefusedError(
+                ErrorCode.INVALID_REQUEST,
+                f"the value of {key!r} has {len(value)} bytes, more than {VALUE_BYTES_MAX}",
+            )
+        result[key] = value
+    added = 0
+    for key, value in result.items():
+        old = image.key_values.get(key)
+        if value == old:
+            continue
+        added += (old is None) - (value is None)
+        records.append(RemoveKeyValueRecord(key) if value is None else KeyValueRecord(key, value))
+    if len(image.key_values) + added > KEYS_MAX:
+        raise RefusedError(
+            ErrorCode.POLICY_VIOLATION, f"the key-value store holds at most {KEYS_MAX} keys"
+        )
+    return Decision(tuple(records), Done())

@@ -1,0 +1,28 @@
+"""Decisions about producer ids: blocks that no two brokers share. Pure."""
+
+from metadata.controller.brokers import require_broker
+from metadata.controller.decision import Decision, Inputs
+from metadata.errors import RefusedError
+from metadata.image import MetadataImage
+from metadata.records.cluster import ProducerIdsRecord
+from metadata.records.numbers import INT64_MAX
+from metadata.rpc.requests import AllocateProducerIds
+from metadata.rpc.responses import ProducerIdBlock
+from protocol.errors import ErrorCode
+
+PRODUCER_ID_BLOCK_SIZE = 1_000  # as in Kafka (ProducerIdsBlock.java)
+
+
+def allocate_producer_ids(
+    request: AllocateProducerIds, image: MetadataImage, inputs: Inputs
+) -> Decision:
+    """Give the sender the next block. Asking again costs a block, never repeats an id."""
+    del inputs
+    require_broker(image, request.node_id, request.node_epoch)
+    first = image.next_producer_id
+    if first > INT64_MAX - PRODUCER_ID_BLOCK_SIZE:
+        raise RefusedError(ErrorCode.UNKNOWN_SERVER_ERROR, "all producer ids have been given out")
+    return Decision(
+        (ProducerIdsRecord(request.node_id, request.node_epoch, first + PRODUCER_ID_BLOCK_SIZE),),
+        ProducerIdBlock(first, PRODUCER_ID_BLOCK_SIZE),
+    )

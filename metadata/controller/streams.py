@@ -1,0 +1,181 @@
+"""Decisions about streams: who may write, from where, and what is still needed. Pure.
+
+A stream has one writer: the node that opened it last, at the epoch at which it did. It opens at the
+leader epoch of its partition, by the partition's leader, and not before whoever had it open has
+closed it. The exception is the same node after a restart: its streams are left open by the process
+before, whose WAL it has by then recovered.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from metadata.controller.brokers import require_broker
+from metadata.controller.decision import Decision, Inputs
+from metadata.errors import RefusedError
+from metadata.image import MetadataImage
+from metadata.images.objects import ObjectState
+from metadata.images.streams import ObjectRange, StreamImage, object_index
+from metadata.records.codec import Record
+from metadata.records.objects import ObjectsDestroyedRecord
+from metadata.records.streams import (
+    RangeRecord,
+    RemoveStreamRecord,
+    StreamState,
+    StreamStateRecord,
+    StreamTrimmedRecord,
+)
+from metadata.rpc.requests import CloseStream, OpenStream, TrimStream
+from metadata.rpc.responses import Done, StreamOpened
+from protocol.errors import ErrorCode
+
+
+def open_stream(request: OpenStream, image: MetadataImage, inputs: Inputs) -> Decision:
+    """Open a stream; opening it again at the same epoch changes nothing."""
+    del inputs
+    require_broker(image, request.node_id, request.node_epoch)
+    stream = _existing(request.stream_id, image)
+    _require_leadership(request, stream, image)
+    opened = StreamOpened(request.stream_epoch, stream.start_offset, stream.end_offset)
+    if stream.opened and stream.node_id != request.node_id:
+        raise RefusedError(
+            ErrorCode.REASSIGNMENT_IN_PROGRESS,
+            f"stream {stream.stream_id} is still open on node {stream.node_id} "
+            f"at epoch {stream.epoch}",
+        )
+    if stream.epoch == request.stream_epoch:
+        if stream.node_id != request.node_id:
+            raise _fenced(stream, request.stream_epoch)
+        if stream.opened:
+            return Decision((), opened)
+        return Decision((_state(stream, StreamState.OPENED),), opened)
+    if stream.epoch > request.stream_epoch:
+        raise _fenced(stream, request.stream_epoch)
+    index = stream.ranges[-1].range_index + 1 if stream.ranges else 0
+    return Decision(
+        (
+            RangeRecord(
+                stream.stream_id, index, request.stream_epoch, request.node_id, stream.end_offset
+            ),
+            StreamStateRecord(
+                stream.stream_id, request.stream_epoch, StreamState.OPENED, request.node_id
+            ),
+        ),
+        opened,
+    )
+
+
+def close_stream(request: CloseStream, image: MetadataImage, inputs: Inputs) -> Decision:
+    """Close a stream once all of it is committed; one that is closed or removed stays so."""
+    del inputs
+    require_broker(image, request.node_id, request.node_epoch)
+    if _is_removed(request.stream_id, image):
+        return Decision((), Done())
+    stream = _existing(request.stream_id, image)
+    require_writer(stream, request.node_id, request.stream_epoch)
+    if not stream.opened:
+        return Decision((), Done())
+    if request.end_offset != stream.end_offset:
+        raise RefusedError(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            f"stream {stream.stream_id} cannot be closed at {request.end_offset}: "
+            f"it is committed up to {stream.end_offset}",
+        )
+    return Decision((_state(stream, StreamState.CLOSED),), Done())
+
+
+def trim_stream(request: TrimStream, image: MetadataImage, inputs: Inputs) -> Decision:
+    """Move the start up; a start that is there or beyond already changes nothing."""
+    require_broker(image, request.node_id, request.node_epoch)
+    stream = _existing(request.stream_id, image)
+    require_writer(stream, request.node_id, request.stream_epoch)
+    if not stream.opened:
+        raise RefusedError(ErrorCode.INVALID_REQUEST, f"stream {stream.stream_id} is closed")
+    if request.new_start_offset <= stream.start_offset:
+        return Decision((), Done())
+    if request.new_start_offset > stream.end_offset:
+        raise RefusedError(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            f"stream {stream.stream_id} cannot be trimmed to {request.new_start_offset}: "
+            f"it is committed up to {stream.end_offset}",
+        )
+    dropped = stream.objects[: object_index(stream, request.new_start_offset)]
+    records: list[Record] = [StreamTrimmedRecord(stream.stream_id, request.new_start_offset)]
+    records += destroy_unused(dropped, image, inputs.now_ms)
+    return Decision(tuple(records), Done())
+
+
+def remove_streams(stream_ids: Sequence[int], image: MetadataImage, now_ms: int) -> list[Record]:
+    """Records that remove streams and mark destroyed what only they used."""
+    records: list[Record] = [RemoveStreamRecord(stream_id) for stream_id in stream_ids]
+    dropped = (piece for it in stream_ids for piece in image.streams[it].objects)
+    records += destroy_unused(dropped, image, now_ms)
+    return records
+
+
+def destroy_unused(
+    dropped: Iterable[ObjectRange], image: MetadataImage, now_ms: int
+) -> list[Record]:
+    """Mark destroyed the objects all of whose live ranges are dropped."""
+    counts = Counter(piece.object_id for piece in dropped)
+    unused = tuple(
+        object_id
+        for object_id, count in sorted(counts.items())
+        if image.objects.by_id[object_id].state == ObjectState.COMMITTED
+        and image.objects.by_id[object_id].live_ranges == count
+    )
+    return [ObjectsDestroyedRecord(unused, now_ms)] if unused else []
+
+
+def require_writer(stream: StreamImage, node_id: int, stream_epoch: int) -> None:
+    """Refuse whoever is not the stream's writer.
+
+    Raises:
+        RefusedError: FENCED_LEADER_EPOCH, when the stream has a newer epoch or another node;
+            UNKNOWN_LEADER_EPOCH, when it has not been opened at this epoch.
+    """
+    if stream.epoch < stream_epoch:
+        raise RefusedError(
+            ErrorCode.UNKNOWN_LEADER_EPOCH,
+            f"stream {stream.stream_id} is at epoch {stream.epoch}, not yet at {stream_epoch}",
+        )
+    if stream.epoch > stream_epoch or stream.node_id != node_id:
+        raise _fenced(stream, stream_epoch)
+
+
+def _require_leadership(request: OpenStream, stream: StreamImage, image: MetadataImage) -> None:
+    topic = image.topics[stream.topic_id]
+    partition = topic.partitions[stream.partition]
+    where = f"partition {topic.name}-{partition.partition} is led by broker {partition.leader}"
+    if request.stream_epoch > partition.leader_epoch:
+        raise RefusedError(
+            ErrorCode.UNKNOWN_LEADER_EPOCH,
+            f"{where} at epoch {partition.leader_epoch}, not yet at {request.stream_epoch}",
+        )
+    if partition.leader != request.node_id or partition.leader_epoch != request.stream_epoch:
+        raise RefusedError(
+            ErrorCode.FENCED_LEADER_EPOCH, f"{where} at epoch {partition.leader_epoch}"
+        )
+
+
+def _existing(stream_id: int, image: MetadataImage) -> StreamImage:
+    stream = image.streams.get(stream_id)
+    if stream is None:
+        reason = "has been removed" if _is_removed(stream_id, image) else "has never existed"
+        raise RefusedError(ErrorCode.RESOURCE_NOT_FOUND, f"stream {stream_id} {reason}")
+    return stream
+
+
+def _is_removed(stream_id: int, image: MetadataImage) -> bool:
+    return stream_id not in image.streams and 0 <= stream_id < image.next_stream_id
+
+
+def _state(stream: StreamImage, state: StreamState) -> StreamStateRecord:
+    return StreamStateRecord(stream.stream_id, stream.epoch, state, stream.node_id)
+
+
+def _fenced(stream: StreamImage, stream_epoch: int) -> RefusedError:
+    return RefusedError(
+        ErrorCode.FENCED_LEADER_EPOCH,
+        f"stream {stream.stream_id} is at epoch {stream.epoch} on node {stream.node_id}; "
+        f"epoch {stream_epoch} is over",
+    )

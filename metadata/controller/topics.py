@@ -1,0 +1,242 @@
+"""Decisions about topics and partitions. Pure.
+
+A partition is created with its two streams (data, meta) in one batch. Each topic of a request
+succeeds or fails on its own; all that succeed share one entry of the log.
+
+Source: ReplicationControlManager.java; KIP-516 for topic ids. Deviation: every replication factor
+from one up is accepted and means one.
+"""
+
+from base64 import urlsafe_b64encode
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from metadata.controller.configs import check_config
+from metadata.controller.decision import Decision, Inputs
+from metadata.controller.placement import active_brokers, assigned_leader, place
+from metadata.controller.streams import remove_streams
+from metadata.errors import RefusedError
+from metadata.image import MetadataImage
+from metadata.images.configs import TOPIC_RESOURCE
+from metadata.images.streams import NO_EPOCH
+from metadata.records.codec import Record
+from metadata.records.streams import StreamRecord
+from metadata.records.topics import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from metadata.rpc.requests import CreatePartitions, CreateTopics, DeleteTopics, TopicCreation
+from metadata.rpc.responses import Done, TopicCreated, TopicsCreated, TopicsDeleted
+from metadata.topic_names import collision_key, topic_name_problem
+from protocol.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from random import Random
+
+PARTITIONS_PER_REQUEST_MAX: Final = 10_000  # as in Kafka: one entry of the log must stay bounded
+PARTITIONS_DEFAULT: Final = 1
+UNSET: Final = -1
+NO_TOPIC_ID: Final = UUID(int=0)
+METADATA_TOPIC_ID: Final = UUID(int=1)  # of __cluster_metadata in Kafka
+
+
+def create_topics(request: CreateTopics, image: MetadataImage, inputs: Inputs) -> Decision:
+    """Create those topics of the request that can be."""
+    creation = _TopicsCreation(request, image, inputs)
+    results = tuple(creation.create(topic) for topic in request.topics)
+    records = () if request.validate_only else tuple(creation.records)
+    return Decision(records, TopicsCreated(results))
+
+
+def delete_topics(request: DeleteTopics, image: MetadataImage, inputs: Inputs) -> Decision:
+    """Delete topics with their streams, and mark destroyed the objects that only they used."""
+    counts = Counter(request.topic_ids)
+    results: list[tuple[int, str | None]] = []
+    records: list[Record] = []
+    stream_ids: list[int] = []
+    for topic_id in request.topic_ids:
+        topic = image.topics.get(topic_id)
+        if counts[topic_id] > 1:
+            results.append((ErrorCode.INVALID_REQUEST, "the topic is named more than once"))
+        elif topic is None:
+            results.append((ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with id {topic_id}"))
+        else:
+            results.append((ErrorCode.NONE, None))
+            records.append(RemoveTopicRecord(topic_id))
+            for partition in topic.partitions:
+                stream_ids += (partition.data_stream_id, partition.meta_stream_id)
+    records += remove_streams(stream_ids, image, inputs.now_ms)
+    return Decision(tuple(records), TopicsDeleted(tuple(results)))
+
+
+def create_partitions(request: CreatePartitions, image: MetadataImage, inputs: Inputs) -> Decision:
+    """Raise the number of partitions of a topic."""
+    topic = image.topic(request.name)
+    if topic is None:
+        raise RefusedError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic named {request.name}"
+        )
+    present = len(topic.partitions)
+    added = request.count - present
+    if added <= 0:
+        raise RefusedError(
+            ErrorCode.INVALID_PARTITIONS,
+            f"topic {request.name} has {present} partitions, {request.count} is not more",
+        )
+    if added > PARTITIONS_PER_REQUEST_MAX:
+        raise RefusedError(
+            ErrorCode.POLICY_VIOLATION,
+            f"one request creates at most {PARTITIONS_PER_REQUEST_MAX} partitions",
+        )
+    if request.assignments is None:
+        leaders = place(added, active_brokers(image), inputs.rng)
+    else:
+        if len(request.assignments) != added:
+            raise RefusedError(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                f"{added} partitions are added, {len(request.assignments)} are assigned",
+            )
+        leaders = _assigned_leaders(request.assignments, image)
+    records = tuple(partition_records(topic.topic_id, present, leaders, image.next_stream_id))
+    return Decision(() if request.validate_only else records, Done())
+
+
+def partition_records(
+    topic_id: UUID, first_partition: int, leaders: Sequence[int], first_stream_id: int
+) -> Iterator[Record]:
+    """Yield the records of new partitions; each takes two stream ids."""
+    for index, leader in enumerate(leaders):
+        partition = first_partition + index
+        data_stream_id = first_stream_id + 2 * index
+        meta_stream_id = data_stream_id + 1
+        yield StreamRecord(data_stream_id, topic_id, partition, NO_EPOCH, 0, 0)
+        yield StreamRecord(meta_stream_id, topic_id, partition, NO_EPOCH, 0, 0)
+        yield PartitionRecord(topic_id, partition, leader, 0, data_stream_id, meta_stream_id)
+
+
+def new_topic_id(image: MetadataImage, rng: "Random") -> UUID:
+    """A random id that is free, not reserved, and does not start with `-` in base64 (KIP-516)."""
+    while True:
+        candidate = UUID(int=rng.getrandbits(128), version=4)
+        dashed = urlsafe_b64encode(candidate.bytes[:3]).startswith(b"-")
+        reserved = candidate in (NO_TOPIC_ID, METADATA_TOPIC_ID)
+        if not dashed and not reserved and candidate not in image.topics:
+            return candidate
+
+
+class _TopicsCreation:
+    """One CreateTopics request: what the topics decided on so far have taken."""
+
+    def __init__(self, request: CreateTopics, image: MetadataImage, inputs: Inputs) -> None:
+        self._image = image
+        self._inputs = inputs
+        self._validate_only = request.validate_only
+        self._counts = Counter(topic.name for topic in request.topics)
+        self._next_stream_id = image.next_stream_id
+        self._partitions_left = PARTITIONS_PER_REQUEST_MAX
+        self._collisions: dict[str, str] = {}
+        self.records: list[Record] = []
+
+    def create(self, topic: TopicCreation) -> TopicCreated:
+        try:
+            self._check_name(topic.name)
+            self._check_configs(topic)
+            leaders = self._leaders(topic)
+        except RefusedError as error:
+            return TopicCreated(topic.name, int(error.code), error.message, NO_TOPIC_ID, ())
+        key = collision_key(topic.name)
+        if key is not None:
+            self._collisions[key] = topic.name
+        self._partitions_left -= len(leaders)
+        if self._validate_only:
+            return TopicCreated(topic.name, ErrorCode.NONE, None, NO_TOPIC_ID, leaders)
+        topic_id = new_topic_id(self._image, self._inputs.rng)
+        self.records.append(TopicRecord(topic_id, topic.name))
+        self.records += partition_records(topic_id, 0, leaders, self._next_stream_id)
+        self._next_stream_id += 2 * len(leaders)
+        self.records += (
+            ConfigRecord(TOPIC_RESOURCE, topic.name, key, value) for key, value in topic.configs
+        )
+        return TopicCreated(topic.name, ErrorCode.NONE, None, topic_id, leaders)
+
+    def _check_name(self, name: str) -> None:
+        if self._counts[name] > 1:
+            raise RefusedError(ErrorCode.INVALID_REQUEST, f"topic {name} is named more than once")
+        if name in self._image.topic_ids:
+            raise RefusedError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {name} exists already")
+        problem = topic_name_problem(name)
+        if problem is not None:
+            raise RefusedError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+        key = collision_key(name)
+        if key is None:
+            return
+        other = self._image.colliding_names.get(key) or self._collisions.get(key)
+        if other is not None:
+            raise RefusedError(
+                ErrorCode.INVALID_TOPIC_EXCEPTION,
+                f"topic {name} collides with {other}: '.' and '_' are the same in metric names",
+            )
+
+    def _check_configs(self, topic: TopicCreation) -> None:
+        if len({key for key, _ in topic.configs}) != len(topic.configs):
+            raise RefusedError(
+                ErrorCode.INVALID_REQUEST, f"a config of topic {topic.name} is named twice"
+            )
+        for key, value in topic.configs:
+            if value is None:
+                raise RefusedError(ErrorCode.INVALID_CONFIG, f"config {key} is given no value")
+            check_config(self._inputs.configs.validate_topic, key, value)
+
+    def _leaders(self, topic: TopicCreation) -> tuple[int, ...]:
+        if topic.assignments is not None:
+            leaders = self._manual_leaders(topic, topic.assignments)
+            self._check_count(len(leaders))
+            return leaders
+        factor, count = topic.replication_factor, topic.partitions
+        if factor == 0 or factor < UNSET:
+            raise RefusedError(
+                ErrorCode.INVALID_REPLICATION_FACTOR,
+                f"replication factor {factor} is neither positive nor -1",
+            )
+        if count == 0 or count < UNSET:
+            raise RefusedError(
+                ErrorCode.INVALID_PARTITIONS, f"{count} partitions is neither positive nor -1"
+            )
+        if count == UNSET:
+            count = PARTITIONS_DEFAULT
+        self._check_count(count)
+        return tuple(place(count, active_brokers(self._image), self._inputs.rng))
+
+    def _manual_leaders(
+        self, topic: TopicCreation, assignments: tuple[tuple[int, tuple[int, ...]], ...]
+    ) -> tuple[int, ...]:
+        if topic.partitions != UNSET or topic.replication_factor != UNSET:
+            raise RefusedError(
+                ErrorCode.INVALID_REQUEST,
+                "a manual assignment goes with neither partition count nor replication factor",
+            )
+        by_partition = dict(assignments)
+        if not by_partition or sorted(it for it, _ in assignments) != list(
+            range(len(by_partition))
+        ):
+            raise RefusedError(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                "the partitions of a manual assignment are numbered from 0 without gaps",
+            )
+        in_order = [by_partition[index] for index in range(len(by_partition))]
+        return tuple(_assigned_leaders(in_order, self._image))
+
+    def _check_count(self, count: int) -> None:
+        if count > self._partitions_left:
+            raise RefusedError(
+                ErrorCode.POLICY_VIOLATION,
+                f"one request creates at most {PARTITIONS_PER_REQUEST_MAX} partitions",
+            )
+
+
+def _assigned_leaders(assignments: Sequence[Sequence[int]], image: MetadataImage) -> list[int]:
+    if len({len(replicas) for replicas in assignments}) > 1:
+        raise RefusedError(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            "the partitions of a manual assignment have different replication factors",
+        )
+    return [assigned_leader(replicas, image) for replicas in assignments]

@@ -1,0 +1,72 @@
+"""Committed entries of the metadata log in memory, for brokers that follow it."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from metadata.records.entry import LogEntry
+
+# Kept although a snapshot includes them, so that a broker that is a little behind need not read it.
+SLACK_BYTES: Final = 8 << 20
+
+
+class EntryBuffer:
+    """Everything after the newest durable snapshot, and a little before.
+
+    Bounded by when snapshots are taken: see `MetadataConfig.snapshot_log_bytes`.
+    """
+
+    def __init__(self, snapshot_index: int) -> None:
+        self._entries: list[LogEntry] = []
+        self._first_index = snapshot_index + 1
+        self._snapshot_index = snapshot_index
+        self._grown = asyncio.Event()
+
+    @property
+    def end_index(self) -> int:
+        """The last committed entry."""
+        return self._first_index + len(self._entries) - 1
+
+    @property
+    def snapshot_index(self) -> int:
+        """The newest durable snapshot; 0 when there is none."""
+        return self._snapshot_index
+
+    def extend(self, entries: Sequence[LogEntry]) -> None:
+        """Add what has become committed, and wake who waits for it."""
+        assert entries[0].index == self.end_index + 1, "the log is dense"
+        self._entries += entries
+        self._grown.set()
+        self._grown = asyncio.Event()
+
+    def snapshot_taken(self, snapshot_index: int) -> None:
+        """Drop what the snapshot includes, but for a little."""
+        self._snapshot_index = snapshot_index
+        included = snapshot_index - self._first_index + 1
+        slack_bytes = 0
+        keep = 0
+        while keep < included and slack_bytes < SLACK_BYTES:
+            keep += 1
+            slack_bytes += len(self._entries[included - keep].payload)
+        if slack_bytes > SLACK_BYTES:
+            keep -= 1
+        del self._entries[: included - keep]
+        self._first_index += included - keep
+
+    def read(self, from_index: int, max_bytes: int) -> tuple[LogEntry, ...] | None:
+        """Entries from an index on, at least one if there is one; None when they are gone."""
+        if from_index < self._first_index:
+            return None
+        first = last = from_index - self._first_index
+        read_bytes = 0
+        while last < len(self._entries):
+            read_bytes += len(self._entries[last].payload)
+            if read_bytes > max_bytes and last > first:
+                break
+            last += 1
+        return tuple(self._entries[first:last])
+
+    async def wait_for(self, index: int) -> None:
+        """Wait until this entry is committed."""
+        while self.end_index < index:
+            await self._grown.wait()

@@ -1,0 +1,149 @@
+"""A broker's copy of the metadata: it reads the log of the controller and replays it."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from metadata.errors import (
+    ControllerUnavailableError,
+    MetadataDivergedError,
+    MetadataFormatError,
+    RefusedError,
+)
+from metadata.image import MetadataImage
+from metadata.log.snapshot_format import decode_snapshot
+from metadata.records.codec import decode_records
+from metadata.records.entry import LogEntry
+from metadata.replay import replay
+from metadata.requester import Requester
+from metadata.rpc.requests import FetchEntries, FetchSnapshot
+from metadata.rpc.responses import Entries, SnapshotChunk
+from protocol.errors import ErrorCode
+
+logger = logging.getLogger("headrace.metadata")
+
+FETCH_BYTES: Final = 8 << 20
+LONG_POLL_MS: Final = 2_000
+SNAPSHOT_BYTES_MAX: Final = 4 << 30
+LOOP_SLICE_S: Final = 0.005  # replaying goes on for so long before others get their turn
+
+Listener = Callable[[MetadataImage, MetadataImage], None]
+
+
+class LogFollower:
+    """Holds the newest image, tells who has subscribed, and wakes who waits for an index."""
+
+    def __init__(self, requester: Requester, request_timeout_ms: int) -> None:
+        self._requester = requester
+        self._timeout_ms = request_timeout_ms
+        self._image = MetadataImage()
+        self._listeners: list[Listener] = []
+        self._advanced = asyncio.Event()
+
+    @property
+    def image(self) -> MetadataImage:
+        """The newest image; the same object until the next batch is applied."""
+        return self._image
+
+    def subscribe(self, listener: Listener) -> None:
+        """Call `listener(old, new)` on the loop after each batch that is applied."""
+        self._listeners.append(listener)
+
+    async def wait_until(self, satisfied: Callable[[MetadataImage], bool]) -> None:
+        """Wait until an image satisfies a condition; what the condition raises passes through."""
+        while not satisfied(self._image):
+            await self._advanced.wait()
+
+    def wake(self) -> None:
+        """Have every condition that is waited for looked at again."""
+        self._advanced.set()
+        self._advanced = asyncio.Event()
+
+    async def run(self) -> None:
+        """Follow until cancelled, through outages of the controller.
+
+        Raises:
+            MetadataDivergedError: the controller's log is not the continuation of what we have.
+            MetadataFormatError: the controller sends what this version cannot read.
+        """
+        while True:
+            try:
+                await self.advance(LONG_POLL_MS)
+            except ControllerUnavailableError as error:
+                logger.warning("metadata log not reachable", extra={"reason": str(error)})
+
+    async def advance(self, wait_ms: int) -> None:
+        """Read and apply the next entries, waiting for the first at most so long.
+
+        Raises:
+            ControllerUnavailableError: the controller does not answer.
+            MetadataDivergedError: the controller's log is not the continuation of what we have.
+            MetadataFormatError: the controller sends what this version cannot read.
+        """
+        request = FetchEntries(self._image.index + 1, FETCH_BYTES, wait_ms)
+        try:
+            answer = await self._requester.call(request, wait_ms + self._timeout_ms)
+        except RefusedError as error:
+            if error.code == ErrorCode.POSITION_OUT_OF_RANGE:
+                raise MetadataDivergedError(
+                    f"this node has applied the metadata log up to {self._image.index}, the "
+                    f"controller has less: {error.message}"
+                ) from error
+            raise ControllerUnavailableError(str(error)) from error
+        entries = answer.body
+        if not isinstance(entries, Entries):
+            raise MetadataFormatError(f"entries were asked for, {type(entries).__name__} came")
+        if entries.snapshot_index >= 0:
+            await self._load_snapshot(entries.snapshot_index)
+        elif entries.entries:
+            await self._replay(entries.entries)
+
+    async def _replay(self, entries: tuple[LogEntry, ...]) -> None:
+        loop = asyncio.get_running_loop()
+        pause_at = loop.time() + LOOP_SLICE_S
+        image = self._image
+        for entry in entries:
+            if entry.index != image.index + 1 or entry.term < image.term:
+                raise MetadataDivergedError(
+                    f"entry {entry.index} of term {entry.term} does not follow entry "
+                    f"{image.index} of term {image.term}"
+                )
+            records = decode_records(entry.payload)
+            image = replay(image, records, index=entry.index, term=entry.term)
+            if loop.time() > pause_at:
+                await asyncio.sleep(0)
+                pause_at = loop.time() + LOOP_SLICE_S
+        self._publish(image)
+
+    async def _load_snapshot(self, snapshot_index: int) -> None:
+        """Read a snapshot whole. One that is replaced meanwhile is given up: the next round finds the newer."""
+        data = bytearray()
+        while True:
+            request = FetchSnapshot(snapshot_index, len(data), FETCH_BYTES)
+            try:
+                answer = await self._requester.call(request, self._timeout_ms)
+            except RefusedError as error:
+                logger.info("metadata snapshot was replaced", extra={"reason": error.message})
+                return
+            chunk = answer.body
+            if not isinstance(chunk, SnapshotChunk) or chunk.size_bytes > SNAPSHOT_BYTES_MAX:
+                raise MetadataFormatError("a part of a snapshot was asked for, and did not come")
+            data += chunk.data
+            if len(data) >= chunk.size_bytes:
+                break
+            if not chunk.data:
+                raise MetadataFormatError(f"a snapshot ends at {len(data)} bytes")
+        image = decode_snapshot(bytes(data))
+        if image.index <= self._image.index:
+            raise MetadataDivergedError(
+                f"the controller sent the snapshot {image.index}, older than our "
+                f"{self._image.index}"
+            )
+        self._publish(image)
+
+    def _publish(self, image: MetadataImage) -> None:
+        old, self._image = self._image, image
+        self.wake()
+        for listener in self._listeners:
+            listener(old, image)

@@ -1,0 +1,100 @@
+"""The whole of the metadata at one index of its log, immutable. Pure.
+
+Controller and brokers hold the same image at the same index. Only `metadata.replay` makes the next
+one. Maps that a batch has not touched are the same objects in both images, so `old.topics is
+new.topics` tells that no topic changed.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import immutables
+import msgspec
+
+from metadata.images.brokers import BrokerImage, Brokers, BrokerState
+from metadata.images.configs import (
+    BROKER_RESOURCE,
+    NO_OVERRIDES,
+    TOPIC_RESOURCE,
+    Configs,
+    Overrides,
+)
+from metadata.images.objects import NO_OBJECTS, ObjectImage, ObjectsImage
+from metadata.images.streams import ObjectRange, StreamImage, Streams, object_index
+from metadata.images.topics import (
+    CollidingNames,
+    PartitionImage,
+    TopicIds,
+    TopicImage,
+    Topics,
+)
+
+__all__ = [
+    "BrokerImage",
+    "BrokerState",
+    "MetadataImage",
+    "ObjectImage",
+    "ObjectRange",
+    "PartitionImage",
+    "StreamImage",
+    "TopicImage",
+]
+
+NO_LEADER = -1
+
+
+class MetadataImage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Everything that the records up to and including `index` say."""
+
+    cluster_id: str = ""
+    index: int = 0  # of the last entry applied; the log starts at 1
+    term: int = 0
+    leader_id: int = NO_LEADER  # controller of this term
+    brokers: Brokers = immutables.Map()
+    topics: Topics = immutables.Map()  # by id
+    topic_ids: TopicIds = immutables.Map()  # by name
+    colliding_names: CollidingNames = immutables.Map()
+    configs: Configs = immutables.Map()  # by (resource type, resource name)
+    streams: Streams = immutables.Map()
+    objects: ObjectsImage = NO_OBJECTS
+    key_values: immutables.Map[str, bytes] = immutables.Map()
+    features: immutables.Map[str, int] = immutables.Map()
+    next_stream_id: int = 0
+    next_producer_id: int = 0
+
+    def topic(self, name: str) -> TopicImage | None:
+        """The topic with this name."""
+        topic_id = self.topic_ids.get(name)
+        return None if topic_id is None else self.topics[topic_id]
+
+    def topic_by_id(self, topic_id: UUID) -> TopicImage | None:
+        """The topic with this id."""
+        return self.topics.get(topic_id)
+
+    def topic_config(self, name: str) -> Overrides:
+        """What a topic overrides; not the effective configs."""
+        return self.configs.get((TOPIC_RESOURCE, name), NO_OVERRIDES)
+
+    def broker_config(self, node_id: int | str) -> Overrides:
+        """What is set dynamically on one broker, or on all by default (the empty name)."""
+        return self.configs.get((BROKER_RESOURCE, str(node_id)), NO_OVERRIDES)
+
+    def object_ranges(
+        self, stream_id: int, start_offset: int, end_offset: int, limit: int
+    ) -> Sequence[ObjectRange]:
+        """Objects that hold a part of `[start_offset, end_offset)`, in order, at most `limit`.
+
+        Empty when nothing of it is committed, or `start_offset` lies below the stream's start.
+        """
+        stream = self.streams.get(stream_id)
+        if stream is None or start_offset < stream.start_offset or limit <= 0:
+            return ()
+        first = object_index(stream, start_offset)
+        last = first
+        while (
+            last < len(stream.objects)
+            and last - first < limit
+            and stream.objects[last].start_offset < end_offset
+        ):
+            last += 1
+        return stream.objects[first:last]

@@ -1,0 +1,108 @@
+"""Brokers as the metadata log knows them, and what their records do. Pure."""
+
+from enum import IntEnum
+from typing import ClassVar
+from uuid import UUID
+
+import immutables
+import msgspec
+
+from config.node import Endpoint
+from metadata.records.brokers import (
+    FenceBrokerRecord,
+    FenceReason,
+    RegisterBrokerRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+)
+
+
+class BrokerState(IntEnum):
+    """Life of one broker epoch: STARTING -> ACTIVE -> EXPIRED or SHUT_DOWN (also from STARTING)."""
+
+    STARTING = 0
+    ACTIVE = 1
+    EXPIRED = 2
+    SHUT_DOWN = 3
+
+
+class BrokerImage(msgspec.Struct, frozen=True, gc=False):
+    """One broker in its newest epoch."""
+
+    node_id: int
+    epoch: int
+    incarnation_id: UUID
+    endpoints: tuple[Endpoint, ...]
+    rack: str
+    state: BrokerState
+    registered_ms: int
+
+    @property
+    def fenced(self) -> bool:
+        """Whether clients are not sent there and it is given no partitions."""
+        return self.state != BrokerState.ACTIVE
+
+    @property
+    def epoch_ended(self) -> bool:
+        """Whether requests with this epoch are refused."""
+        return self.state in (BrokerState.EXPIRED, BrokerState.SHUT_DOWN)
+
+
+Brokers = immutables.Map[int, BrokerImage]
+
+
+class BrokersDelta:
+    """Replays the records about brokers on top of an image."""
+
+    _ENDED: ClassVar = {
+        FenceReason.SESSION_EXPIRED: BrokerState.EXPIRED,
+        FenceReason.SHUT_DOWN: BrokerState.SHUT_DOWN,
+    }
+
+    def __init__(self, brokers: Brokers) -> None:
+        self._brokers = brokers
+
+    def register(self, record: RegisterBrokerRecord) -> None:
+        """Start a new epoch of a broker."""
+        old = self._brokers.get(record.node_id)
+        assert old is None or old.epoch < record.epoch, "broker epochs only grow"
+        self._set(
+            BrokerImage(
+                record.node_id,
+                record.epoch,
+                record.incarnation_id,
+                tuple(Endpoint(it.name, it.host, it.port) for it in record.endpoints),
+                record.rack,
+                BrokerState.STARTING,
+                record.timestamp_ms,
+            )
+        )
+
+    def unfence(self, record: UnfenceBrokerRecord) -> None:
+        """Make a starting broker active."""
+        broker = self._at_epoch(record.node_id, record.epoch)
+        assert not broker.epoch_ended, "an epoch that has ended does not come back"
+        self._set(msgspec.structs.replace(broker, state=BrokerState.ACTIVE))
+
+    def fence(self, record: FenceBrokerRecord) -> None:
+        """End a broker's epoch."""
+        broker = self._at_epoch(record.node_id, record.epoch)
+        self._set(msgspec.structs.replace(broker, state=self._ENDED[record.reason]))
+
+    def unregister(self, record: UnregisterBrokerRecord) -> None:
+        """Forget a broker."""
+        self._at_epoch(record.node_id, record.epoch)
+        self._brokers = self._brokers.delete(record.node_id)
+
+    def finish(self) -> Brokers:
+        """Return the new map; the old one when nothing has changed."""
+        return self._brokers
+
+    def _at_epoch(self, node_id: int, epoch: int) -> BrokerImage:
+        broker = self._brokers.get(node_id)
+        assert broker is not None, f"broker {node_id} is registered"
+        assert broker.epoch == epoch, f"broker {node_id} is at epoch {epoch}"
+        return broker
+
+    def _set(self, broker: BrokerImage) -> None:
+        self._brokers = self._brokers.set(broker.node_id, broker)

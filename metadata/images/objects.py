@@ -1,0 +1,239 @@
+"""Objects in the bucket as the metadata log knows them, and what their records do. Pure.
+
+Life: prepared -> committed -> marked destroyed -> removed, or prepared -> marked destroyed ->
+removed. Ids are never used again. Invariants: a committed object has at least one range that a live
+stream uses (at the end of a batch).
+"""
+
+from bisect import insort
+from collections.abc import Iterable
+from enum import IntEnum
+
+import immutables
+import msgspec
+
+from metadata.images.streams import ObjectRange, StreamsDelta
+from metadata.records.objects import (
+    ObjectsDestroyedRecord,
+    ObjectsPreparedRecord,
+    ObjectsRemovedRecord,
+    StreamObjectRecord,
+    StreamRange,
+    StreamSetObjectRecord,
+)
+
+
+class ObjectState(IntEnum):
+    """Where an object is in its life; a removed one is in no image."""
+
+    PREPARED = 1
+    COMMITTED = 2
+    MARK_DESTROYED = 3
+
+
+class ObjectKind(IntEnum):
+    """What an object holds; numbered as in the object format."""
+
+    UNKNOWN = 0  # prepared, not committed
+    STREAM_SET = 1
+    STREAM = 2
+
+
+class ObjectImage(msgspec.Struct, frozen=True, gc=False):
+    """One object."""
+
+    object_id: int
+    state: ObjectState
+    kind: ObjectKind
+    node_id: int  # who prepared it; once committed: whose it is
+    size_bytes: int
+    order_id: int  # Stream Set Objects: by age of their data
+    ranges: tuple[StreamRange, ...]  # as committed, dead ones included
+    live_ranges: int  # how many of them a stream uses
+    prepared_ms: int  # while prepared, else 0
+    expires_ms: int  # while prepared, else 0
+    committed_ms: int  # 0: never committed
+    destroyed_ms: int  # 0: not marked
+
+
+Objects = immutables.Map[int, ObjectImage]
+# Object id -> when it expires (prepared), or when it was marked (destroyed).
+Deadlines = immutables.Map[int, int]
+# Node id -> its committed Stream Set Objects as (order id, object id), oldest data first.
+StreamSetObjects = immutables.Map[int, tuple[tuple[int, int], ...]]
+
+
+class ObjectsImage(msgspec.Struct, frozen=True, gc=False):
+    """All objects, and the orders in which they are looked for."""
+
+    by_id: Objects
+    prepared: Deadlines
+    destroyed: Deadlines
+    stream_sets: StreamSetObjects
+    next_object_id: int
+
+
+NO_OBJECTS = ObjectsImage(immutables.Map(), immutables.Map(), immutables.Map(), immutables.Map(), 0)
+
+
+class ObjectsDelta:
+    """Replays the records about objects on top of an image, beside the delta of the streams."""
+
+    def __init__(self, image: ObjectsImage, streams: StreamsDelta) -> None:
+        self._old = image
+        self._streams = streams
+        self._by_id = image.by_id.mutate()
+        self._prepared = image.prepared.mutate()
+        self._destroyed = image.destroyed.mutate()
+        self._stream_sets = image.stream_sets
+        self._next_object_id = image.next_object_id
+        self._changed = False
+        self._check_live: set[int] = set()
+
+    def prepare(self, record: ObjectsPreparedRecord) -> None:
+        """Reserve ids."""
+        assert record.first_object_id >= self._next_object_id, "object ids are never reused"
+        assert record.count > 0
+        self._next_object_id = record.first_object_id + record.count
+        for object_id in range(record.first_object_id, self._next_object_id):
+            self._prepared[object_id] = record.expires_ms
+            self._set(
+                ObjectImage(
+                    object_id,
+                    ObjectState.PREPARED,
+                    ObjectKind.UNKNOWN,
+                    record.node_id,
+                    0,
+                    0,
+                    (),
+                    0,
+                    record.prepared_ms,
+                    record.expires_ms,
+                    0,
+                    0,
+                )
+            )
+
+    def commit_stream_set(self, record: StreamSetObjectRecord) -> None:
+        """Commit a Stream Set Object."""
+        self._commit(ObjectKind.STREAM_SET, record, record.order_id, record.ranges)
+        node_id = record.node_id
+        ordered = list(self._stream_sets.get(node_id, ()))
+        insort(ordered, (record.order_id, record.object_id))
+        self._stream_sets = self._stream_sets.set(node_id, tuple(ordered))
+
+    def commit_stream(self, record: StreamObjectRecord) -> None:
+        """Commit a Stream Object."""
+        self._commit(ObjectKind.STREAM, record, record.object_id, (record.range,))
+
+    def mark_destroyed(self, record: ObjectsDestroyedRecord) -> None:
+        """Mark objects destroyed, taking their ranges out of the streams that still use them."""
+        for object_id in record.object_ids:
+            old = self._existing(object_id)
+            assert old.state != ObjectState.MARK_DESTROYED, "an object is destroyed once"
+            if old.live_ranges:
+                for stream_id in {it.stream_id for it in old.ranges}:
+                    self._streams.detach(object_id, stream_id)
+            if old.state == ObjectState.PREPARED:
+                del self._prepared[object_id]
+            elif old.kind == ObjectKind.STREAM_SET:
+                self._forget_stream_set(old)
+            self._destroyed[object_id] = record.destroyed_ms
+            self._set(
+                msgspec.structs.replace(
+                    old,
+                    state=ObjectState.MARK_DESTROYED,
+                    live_ranges=0,
+                    prepared_ms=0,
+                    expires_ms=0,
+                    destroyed_ms=record.destroyed_ms,
+                )
+            )
+
+    def remove(self, record: ObjectsRemovedRecord) -> None:
+        """Forget objects that are gone from the bucket."""
+        for object_id in record.object_ids:
+            old = self._existing(object_id)
+            assert old.state == ObjectState.MARK_DESTROYED, "only destroyed objects are removed"
+            self._changed = True
+            del self._by_id[object_id]
+            del self._destroyed[object_id]
+
+    def release(self, dropped: Iterable[ObjectRange]) -> None:
+        """Note that a stream no longer uses these ranges."""
+        for piece in dropped:
+            old = self._existing(piece.object_id)
+            assert old.live_ranges > 0
+            self._set(msgspec.structs.replace(old, live_ranges=old.live_ranges - 1))
+            self._check_live.add(piece.object_id)
+
+    def raise_next_id(self, next_object_id: int) -> None:
+        """Never give out ids below this one."""
+        assert next_object_id >= self._next_object_id, "object ids are never reused"
+        self._changed = self._changed or next_object_id > self._next_object_id
+        self._next_object_id = next_object_id
+
+    def finish(self) -> ObjectsImage:
+        """Return the new image; the old one when nothing has changed."""
+        if not self._changed:
+            return self._old
+        for object_id in sorted(self._check_live):
+            found = self._by_id.get(object_id)
+            assert found is None or found.state != ObjectState.COMMITTED or found.live_ranges, (
+                f"some stream uses the committed object {object_id}"
+            )
+        return ObjectsImage(
+            self._by_id.finish(),
+            self._prepared.finish(),
+            self._destroyed.finish(),
+            self._stream_sets,
+            self._next_object_id,
+        )
+
+    def _commit(
+        self,
+        kind: ObjectKind,
+        record: StreamSetObjectRecord | StreamObjectRecord,
+        order_id: int,
+        ranges: tuple[StreamRange, ...],
+    ) -> None:
+        object_id = record.object_id
+        old = self._existing(object_id)
+        assert old.state == ObjectState.PREPARED, "only prepared objects are committed"
+        live = 0
+        for piece in ranges:
+            live += self._streams.attach(object_id, piece)
+        del self._prepared[object_id]
+        self._check_live.add(object_id)
+        self._set(
+            ObjectImage(
+                object_id,
+                ObjectState.COMMITTED,
+                kind,
+                record.node_id,
+                record.size_bytes,
+                order_id,
+                ranges,
+                live,
+                0,
+                0,
+                record.committed_ms,
+                0,
+            )
+        )
+
+    def _forget_stream_set(self, old: ObjectImage) -> None:
+        ordered = tuple(it for it in self._stream_sets[old.node_id] if it[1] != old.object_id)
+        if ordered:
+            self._stream_sets = self._stream_sets.set(old.node_id, ordered)
+        else:
+            self._stream_sets = self._stream_sets.delete(old.node_id)
+
+    def _existing(self, object_id: int) -> ObjectImage:
+        found = self._by_id.get(object_id)
+        assert found is not None, f"object {object_id} exists"
+        return found
+
+    def _set(self, image: ObjectImage) -> None:
+        self._changed = True
+        self._by_id[image.object_id] = image

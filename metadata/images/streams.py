@@ -1,0 +1,261 @@
+"""Streams as the metadata log knows them, and what their records do. Pure.
+
+Invariants, checked as records are replayed (for what compaction rearranges: at the end of its
+batch):
+  * `start_offset <= end_offset`; both only grow;
+  * `objects` are sorted, touch without gap or overlap, hold `start_offset` and end at `end_offset`;
+  * epochs only grow; ranges have strictly growing epochs.
+"""
+
+from uuid import UUID
+
+import immutables
+import msgspec
+
+from metadata.records.objects import StreamRange
+from metadata.records.streams import (
+    RangeRecord,
+    RemoveStreamRecord,
+    StreamRecord,
+    StreamState,
+    StreamStateRecord,
+    StreamTrimmedRecord,
+)
+
+NO_NODE = -1
+NO_EPOCH = -1
+
+
+class ObjectRange(msgspec.Struct, frozen=True, gc=False):
+    """Offsets `[start_offset, end_offset)` of the stream lie in this object."""
+
+    object_id: int
+    start_offset: int
+    end_offset: int
+
+
+class RangeImage(msgspec.Struct, frozen=True, gc=False):
+    """What one node wrote at one epoch: up to the next range's start, or the stream's end."""
+
+    range_index: int
+    epoch: int
+    node_id: int
+    start_offset: int
+
+
+class StreamImage(msgspec.Struct, frozen=True, gc=False):
+    """One stream; `[start_offset, end_offset)` is committed."""
+
+    stream_id: int
+    topic_id: UUID
+    partition: int
+    epoch: int  # of the last opening; NO_EPOCH before the first
+    node_id: int  # who opened it last; NO_NODE before
+    state: StreamState
+    start_offset: int
+    end_offset: int
+    ranges: tuple[RangeImage, ...]
+    objects: tuple[ObjectRange, ...]
+
+    @property
+    def opened(self) -> bool:
+        """Whether a node has it open."""
+        return self.state == StreamState.OPENED
+
+
+Streams = immutables.Map[int, StreamImage]
+
+
+def object_index(stream: StreamImage, offset: int) -> int:
+    """Index of the first object that ends above `offset`; the number of objects when none does."""
+    low, high = 0, len(stream.objects)
+    while low < high:
+        middle = (low + high) // 2
+        if stream.objects[middle].end_offset <= offset:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def holds_object(stream: StreamImage, object_id: int, start_offset: int, end_offset: int) -> bool:
+    """Whether this very range of the object is a part of the stream."""
+    index = object_index(stream, start_offset)
+    return index < len(stream.objects) and stream.objects[index] == ObjectRange(
+        object_id, start_offset, end_offset
+    )
+
+
+class StreamsDelta:
+    """Replays the records about streams on top of an image."""
+
+    def __init__(self, streams: Streams) -> None:
+        self._old = streams
+        self._streams: immutables.MapMutation[int, StreamImage] | None = None
+        self._rearranged: set[int] = set()  # their coverage is checked by `finish`
+
+    def get(self, stream_id: int) -> StreamImage | None:
+        """The stream as replayed so far."""
+        return (self._old if self._streams is None else self._streams).get(stream_id)
+
+    def create(self, record: StreamRecord) -> None:
+        """Add a stream."""
+        assert self.get(record.stream_id) is None, "stream ids are never reused"
+        assert 0 <= record.start_offset <= record.end_offset
+        self._set(
+            StreamImage(
+                record.stream_id,
+                record.topic_id,
+                record.partition,
+                record.epoch,
+                NO_NODE,
+                StreamState.CLOSED,
+                record.start_offset,
+                record.end_offset,
+                (),
+                (),
+            )
+        )
+        if record.end_offset > record.start_offset:
+            self._rearranged.add(record.stream_id)
+
+    def start_range(self, record: RangeRecord) -> None:
+        """Note who writes from here on; a range that got no data is replaced."""
+        stream = self._existing(record.stream_id)
+        ranges = stream.ranges
+        if ranges:
+            last = ranges[-1]
+            assert record.epoch > last.epoch, "a range's epoch is above those before it"
+            assert record.range_index > last.range_index, "range indexes only grow"
+            assert record.start_offset >= last.start_offset, "ranges are in order"
+            if record.start_offset == last.start_offset:
+                ranges = ranges[:-1]
+        ranges = (
+            *ranges,
+            RangeImage(record.range_index, record.epoch, record.node_id, record.start_offset),
+        )
+        self._set(msgspec.structs.replace(stream, ranges=ranges))
+
+    def change_state(self, record: StreamStateRecord) -> None:
+        """Open or close a stream."""
+        stream = self._existing(record.stream_id)
+        assert record.epoch >= stream.epoch, "stream epochs only grow"
+        self._set(
+            msgspec.structs.replace(
+                stream, epoch=record.epoch, state=record.state, node_id=record.node_id
+            )
+        )
+
+    def trim(self, record: StreamTrimmedRecord) -> tuple[ObjectRange, ...]:
+        """Move the start up; return the object ranges that no longer belong to the stream."""
+        stream = self._existing(record.stream_id)
+        start = record.start_offset
+        assert stream.start_offset <= start <= stream.end_offset, "a stream's start only grows"
+        kept = object_index(stream, start)
+        ranges = stream.ranges
+        obsolete = 0
+        while obsolete + 1 < len(ranges) and ranges[obsolete + 1].start_offset <= start:
+            obsolete += 1
+        self._set(
+            msgspec.structs.replace(
+                stream,
+                start_offset=start,
+                ranges=ranges[obsolete:],
+                objects=stream.objects[kept:],
+            )
+        )
+        return stream.objects[:kept]
+
+    def remove(self, record: RemoveStreamRecord) -> tuple[ObjectRange, ...]:
+        """Remove a stream; return the object ranges that belonged to it."""
+        stream = self._existing(record.stream_id)
+        del self._mutation()[record.stream_id]
+        self._rearranged.discard(record.stream_id)
+        return stream.objects
+
+    def attach(self, object_id: int, piece: StreamRange) -> bool:
+        """Make a range of an object part of its stream; False when all of it is dead already."""
+        stream = self.get(piece.stream_id)
+        if stream is None or piece.end_offset <= stream.start_offset:
+            return False
+        added = ObjectRange(object_id, piece.start_offset, piece.end_offset)
+        end_offset = stream.end_offset
+        if piece.end_offset > end_offset:
+            assert piece.start_offset == end_offset, (
+                f"object {object_id} continues stream {piece.stream_id} at {end_offset}"
+            )
+            objects = (*stream.objects, added)
+            end_offset = piece.end_offset
+        else:
+            index = object_index(stream, piece.start_offset)
+            objects = (*stream.objects[:index], added, *stream.objects[index:])
+            self._rearranged.add(piece.stream_id)
+        self._set(
+            StreamImage(
+                stream.stream_id,
+                stream.topic_id,
+                stream.partition,
+                stream.epoch,
+                stream.node_id,
+                stream.state,
+                stream.start_offset,
+                end_offset,
+                stream.ranges,
+                objects,
+            )
+        )
+        return True
+
+    def detach(self, object_id: int, stream_id: int) -> None:
+        """Take an object out of a stream; another must cover its offsets by the batch's end."""
+        stream = self.get(stream_id)
+        if stream is None:
+            return
+        objects = tuple(it for it in stream.objects if it.object_id != object_id)
+        if len(objects) != len(stream.objects):
+            self._set(msgspec.structs.replace(stream, objects=objects))
+            self._rearranged.add(stream_id)
+
+    def finish(self) -> Streams:
+        """Return the new map; the old one when nothing has changed."""
+        if self._streams is None:
+            return self._old
+        for stream_id in sorted(self._rearranged):
+            check_coverage(self._existing(stream_id))
+        return self._streams.finish()
+
+    def _existing(self, stream_id: int) -> StreamImage:
+        stream = self.get(stream_id)
+        assert stream is not None, f"stream {stream_id} exists"
+        return stream
+
+    def _mutation(self) -> immutables.MapMutation[int, StreamImage]:
+        if self._streams is None:
+            self._streams = self._old.mutate()
+        return self._streams
+
+    def _set(self, stream: StreamImage) -> None:
+        self._mutation()[stream.stream_id] = stream
+
+
+def check_coverage(stream: StreamImage) -> None:
+    """Assert that the objects cover `[start_offset, end_offset)` without gap or overlap."""
+    assert stream.start_offset <= stream.end_offset
+    if not stream.objects:
+        assert stream.start_offset == stream.end_offset, (
+            f"stream {stream.stream_id} has objects for "
+            f"[{stream.start_offset}, {stream.end_offset})"
+        )
+        return
+    position = stream.objects[0].start_offset
+    assert position <= stream.start_offset < stream.objects[0].end_offset, (
+        f"the first object of stream {stream.stream_id} holds its start {stream.start_offset}"
+    )
+    for piece in stream.objects:
+        assert piece.start_offset == position < piece.end_offset, (
+            f"object {piece.object_id} continues stream {stream.stream_id} at {position}"
+        )
+        position = piece.end_offset
+    assert position == stream.end_offset, (
+        f"the objects of stream {stream.stream_id} end at {stream.end_offset}"
+    )

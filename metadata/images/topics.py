@@ -1,0 +1,119 @@
+"""Topics and partitions as the metadata log knows them, and what their records do. Pure."""
+
+from uuid import UUID
+
+import immutables
+import msgspec
+
+from metadata.records.topics import (
+    PartitionChangeRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
+from metadata.topic_names import collision_key
+
+
+class PartitionImage(msgspec.Struct, frozen=True, gc=False):
+    """One partition and the two streams that hold it."""
+
+    partition: int
+    leader: int
+    leader_epoch: int  # grows with each new owner and with each registration of the owner
+    data_stream_id: int
+    meta_stream_id: int
+
+
+class TopicImage(msgspec.Struct, frozen=True, gc=False):
+    """One incarnation of a topic; partitions are numbered from 0 without gaps."""
+
+    topic_id: UUID
+    name: str
+    partitions: tuple[PartitionImage, ...]
+
+
+Topics = immutables.Map[UUID, TopicImage]
+TopicIds = immutables.Map[str, UUID]
+# Names that contain `.` or `_`, by what they would collide on.
+CollidingNames = immutables.Map[str, str]
+
+
+class TopicsDelta:
+    """Replays the records about topics on top of an image.
+
+    A topic's partitions are gathered in a list while a batch is replayed: thousands of them arrive
+    one by one.
+    """
+
+    def __init__(self, topics: Topics, ids: TopicIds, colliding: CollidingNames) -> None:
+        self._topics = topics
+        self._ids = ids
+        self._colliding = colliding
+        self._changing: dict[UUID, list[PartitionImage]] = {}
+
+    def add_topic(self, record: TopicRecord) -> None:
+        """Add a topic without partitions."""
+        assert record.topic_id not in self._topics, "topic ids are never reused"
+        assert record.name not in self._ids, f"there is one topic {record.name}"
+        topic = TopicImage(record.topic_id, record.name, ())
+        self._topics = self._topics.set(record.topic_id, topic)
+        self._ids = self._ids.set(record.name, record.topic_id)
+        key = collision_key(record.name)
+        if key is not None:
+            assert key not in self._colliding, f"{record.name} collides with no other topic"
+            self._colliding = self._colliding.set(key, record.name)
+
+    def add_partition(self, record: PartitionRecord) -> None:
+        """Add the next partition of a topic."""
+        partitions = self._partitions(record.topic_id)
+        assert record.partition == len(partitions), "partitions are numbered without gaps"
+        partitions.append(
+            PartitionImage(
+                record.partition,
+                record.leader,
+                record.leader_epoch,
+                record.data_stream_id,
+                record.meta_stream_id,
+            )
+        )
+
+    def change_partition(self, record: PartitionChangeRecord) -> None:
+        """Give a partition its next leader epoch."""
+        partitions = self._partitions(record.topic_id)
+        old = partitions[record.partition]
+        assert record.leader_epoch > old.leader_epoch, "leader epochs only grow"
+        partitions[record.partition] = PartitionImage(
+            old.partition,
+            record.leader,
+            record.leader_epoch,
+            old.data_stream_id,
+            old.meta_stream_id,
+        )
+
+    def remove(self, record: RemoveTopicRecord) -> str:
+        """Remove a topic; return its name."""
+        topic = self._topics.get(record.topic_id)
+        assert topic is not None, "a topic that is removed exists"
+        self._changing.pop(record.topic_id, None)
+        self._topics = self._topics.delete(record.topic_id)
+        self._ids = self._ids.delete(topic.name)
+        key = collision_key(topic.name)
+        if key is not None:
+            self._colliding = self._colliding.delete(key)
+        return topic.name
+
+    def finish(self) -> tuple[Topics, TopicIds, CollidingNames]:
+        """Return the new maps; the old ones where nothing has changed."""
+        if self._changing:
+            with self._topics.mutate() as topics:
+                for topic_id, partitions in self._changing.items():
+                    name = self._topics[topic_id].name
+                    topics[topic_id] = TopicImage(topic_id, name, tuple(partitions))
+                self._topics = topics.finish()
+        return self._topics, self._ids, self._colliding
+
+    def _partitions(self, topic_id: UUID) -> list[PartitionImage]:
+        partitions = self._changing.get(topic_id)
+        if partitions is None:
+            partitions = self._changing[topic_id] = list(self._topics[topic_id].partitions)
+        return partitions

@@ -1,0 +1,136 @@
+"""Format of a snapshot file. Pure: an image in, bytes out, and back.
+
+All integers are big-endian. A snapshot is a header, blocks, and an end.
+
+Header, 32 bytes:
+offset | bytes | type  | field    | meaning
+0      | 4     | bytes | magic    | "HRMS"
+4      | 2     | u16   | version  | 1
+6      | 2     | u16   | reserved | 0
+8      | 8     | u64   | index    | last entry of the log that the snapshot includes
+16     | 8     | u64   | term     | of that entry
+24     | 4     | u32   | CRC      | CRC32C of bytes 0 to 23
+28     | 4     | u32   | reserved | 0
+
+Block, 8 bytes and the payload:
+0      | 4     | u32   | length   | of the payload, 1 or more
+4      | 4     | u32   | CRC      | CRC32C of the payload, seeded with that of the header
+8      | n     | bytes | payload  | records, `records.codec`
+
+End, 16 bytes:
+0      | 4     | u32   | length   | 0
+4      | 4     | u32   | CRC      | CRC32C of the count, seeded as that of a block
+8      | 8     | u64   | count    | of the records in all blocks
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from crc32c import crc32c
+
+from metadata.errors import MetadataFormatError, MetadataLogCorruptError
+from metadata.image import MetadataImage
+from metadata.records.codec import Record, decode_records, encode_records
+from metadata.records.objects import StreamSetObjectRecord
+from metadata.snapshot import image_to_records, records_to_image
+
+MAGIC: Final = b"HRMS"
+VERSION: Final = 1
+BLOCK_ITEMS_MAX: Final = (
+    2_000  # records, each range of a Stream Set Object counted: some 2 ms of work
+)
+
+_HEADER: Final = struct.Struct(">4sHHQQ")
+_HEADER_TAIL: Final = struct.Struct(">II")
+_BLOCK: Final = struct.Struct(">II")
+_COUNT: Final = struct.Struct(">Q")
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotId:
+    """Which entries a snapshot includes: all up to `index`."""
+
+    index: int
+    term: int
+
+
+def encode_snapshot(image: MetadataImage) -> Iterator[bytes]:
+    """Yield the file's bytes piece by piece, each of bounded work."""
+    header = _HEADER.pack(MAGIC, VERSION, 0, image.index, image.term)
+    seed = crc32c(header)
+    yield header + _HEADER_TAIL.pack(seed, 0)
+    count = 0
+    for records in _blocks(image_to_records(image)):
+        payload = encode_records(records)
+        count += len(records)
+        yield _BLOCK.pack(len(payload), crc32c(payload, seed)) + payload
+    end = _COUNT.pack(count)
+    yield _BLOCK.pack(0, crc32c(end, seed)) + end
+
+
+def decode_snapshot(data: bytes) -> MetadataImage:
+    """Make the image.
+
+    Raises:
+        MetadataLogCorruptError: the file is not whole, or some of it does not match its checksum.
+    """
+    snapshot_id, seed = _decode_header(data)
+    try:
+        return records_to_image(
+            _decode_blocks(data, seed), index=snapshot_id.index, term=snapshot_id.term
+        )
+    except MetadataFormatError as error:
+        raise MetadataLogCorruptError(f"the snapshot cannot be read: {error}") from error
+
+
+def _blocks(records: Iterator[Record]) -> Iterator[list[Record]]:
+    block: list[Record] = []
+    items = 0
+    for record in records:
+        block.append(record)
+        items += 1 + (len(record.ranges) if isinstance(record, StreamSetObjectRecord) else 0)
+        if items >= BLOCK_ITEMS_MAX:
+            yield block
+            block, items = [], 0
+    if block:
+        yield block
+
+
+def _decode_header(data: bytes) -> tuple[SnapshotId, int]:
+    if len(data) < _HEADER.size + _HEADER_TAIL.size:
+        raise MetadataLogCorruptError(f"the snapshot is cut off after {len(data)} bytes")
+    magic, version, _, index, term = _HEADER.unpack_from(data)
+    crc, _ = _HEADER_TAIL.unpack_from(data, _HEADER.size)
+    if magic != MAGIC or crc != crc32c(data[: _HEADER.size]):
+        raise MetadataLogCorruptError("the snapshot's header does not match its checksum")
+    if version != VERSION:
+        msg = f"the snapshot has format {version}, this version reads {VERSION}"
+        raise MetadataLogCorruptError(msg)
+    return SnapshotId(index, term), crc
+
+
+def _decode_blocks(data: bytes, seed: int) -> Iterator[Record]:
+    position = _HEADER.size + _HEADER_TAIL.size
+    count = 0
+    while True:
+        if position + _BLOCK.size > len(data):
+            raise MetadataLogCorruptError(f"the snapshot is cut off after {len(data)} bytes")
+        length, crc = _BLOCK.unpack_from(data, position)
+        position += _BLOCK.size
+        end = position + (length or _COUNT.size)
+        if end > len(data):
+            raise MetadataLogCorruptError(f"the snapshot is cut off after {len(data)} bytes")
+        payload = memoryview(data)[position:end]
+        if crc32c(payload, seed) != crc:
+            msg = f"the snapshot does not match its checksum at bytes {position} to {end}"
+            raise MetadataLogCorruptError(msg)
+        position = end
+        if not length:
+            if _COUNT.unpack(payload)[0] != count or end != len(data):
+                raise MetadataLogCorruptError("the snapshot does not end as it says")
+            return
+        records = decode_records(payload)
+        count += len(records)
+        yield from records

@@ -1,0 +1,54 @@
+"""Records about brokers. Fields are encoded in this order; only append."""
+
+from enum import IntEnum
+from uuid import UUID
+
+import msgspec
+
+
+class FenceReason(IntEnum):
+    """Why a broker's epoch has ended."""
+
+    SESSION_EXPIRED = 1
+    SHUT_DOWN = 2
+
+
+class BrokerEndpoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A listener as clients are told of it."""
+
+    name: str
+    host: str
+    port: int
+
+
+class RegisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=10, gc=False):
+    """Starts a new epoch of a broker, fenced until it says that it is ready."""
+
+    node_id: int
+    epoch: int
+    incarnation_id: UUID  # of the process; a repeated request carries the same
+    endpoints: tuple[BrokerEndpoint, ...]
+    rack: str
+    timestamp_ms: int
+
+
+class UnfenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):
+    """The broker is ready: it is shown to clients and may be given partitions."""
+
+    node_id: int
+    epoch: int
+
+
+class FenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=12, gc=False):
+    """Ends an epoch: nothing that carries it is accepted any more."""
+
+    node_id: int
+    epoch: int
+    reason: FenceReason
+
+
+class UnregisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=13, gc=False):
+    """Forgets a broker."""
+
+    node_id: int
+    epoch: int

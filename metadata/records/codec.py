@@ -1,0 +1,112 @@
+"""Encoding of a batch of records: the payload of a log entry, and of a block of a snapshot.
+
+offset | bytes | type        | field   | meaning
+0      | 1     | u8          | version | record format version, `RECORD_FORMAT_VERSION`
+1      | rest  | MessagePack | records | array of records, each an array of its tag and fields
+
+UUIDs are 16-byte binaries. A record may gain fields at its end, with defaults; a field is never
+removed, moved or given another meaning, and a tag is never used again. A change that an older
+reader must not ignore raises the version. Integrity (length, CRC) is the business of whatever
+carries the payload.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from metadata.errors import MetadataFormatError
+from metadata.records.brokers import (
+    FenceBrokerRecord,
+    RegisterBrokerRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+)
+from metadata.records.cluster import (
+    ClusterIdRecord,
+    FeatureRecord,
+    KeyValueRecord,
+    LeaderChangeRecord,
+    NextIdsRecord,
+    ProducerIdsRecord,
+    RemoveKeyValueRecord,
+)
+from metadata.records.objects import (
+    ObjectsDestroyedRecord,
+    ObjectsPreparedRecord,
+    ObjectsRemovedRecord,
+    StreamObjectRecord,
+    StreamSetObjectRecord,
+)
+from metadata.records.streams import (
+    RangeRecord,
+    RemoveStreamRecord,
+    StreamRecord,
+    StreamStateRecord,
+    StreamTrimmedRecord,
+)
+from metadata.records.topics import (
+    ConfigRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
+
+RECORD_FORMAT_VERSION: Final = 1
+
+Record = (
+    ClusterIdRecord
+    | LeaderChangeRecord
+    | FeatureRecord
+    | KeyValueRecord
+    | RemoveKeyValueRecord
+    | ProducerIdsRecord
+    | NextIdsRecord
+    | RegisterBrokerRecord
+    | UnfenceBrokerRecord
+    | FenceBrokerRecord
+    | UnregisterBrokerRecord
+    | TopicRecord
+    | PartitionRecord
+    | PartitionChangeRecord
+    | RemoveTopicRecord
+    | ConfigRecord
+    | StreamRecord
+    | RangeRecord
+    | StreamStateRecord
+    | StreamTrimmedRecord
+    | RemoveStreamRecord
+    | ObjectsPreparedRecord
+    | StreamSetObjectRecord
+    | StreamObjectRecord
+    | ObjectsDestroyedRecord
+    | ObjectsRemovedRecord
+)
+
+_ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
+_DECODER: Final = msgspec.msgpack.Decoder(tuple[Record, ...])
+
+
+def encode_records(records: Sequence[Record]) -> bytes:
+    """Encode a batch."""
+    buffer = bytearray((RECORD_FORMAT_VERSION,))
+    _ENCODER.encode_into(records, buffer, 1)
+    return bytes(buffer)
+
+
+def decode_records(payload: bytes | memoryview) -> tuple[Record, ...]:
+    """Decode a batch.
+
+    Raises:
+        MetadataFormatError: the payload is not a batch of records that this version knows.
+    """
+    if not payload:
+        raise MetadataFormatError("a batch of records is empty")
+    if payload[0] != RECORD_FORMAT_VERSION:
+        msg = f"records have format {payload[0]}, this version reads {RECORD_FORMAT_VERSION}"
+        raise MetadataFormatError(msg)
+    try:
+        return _DECODER.decode(memoryview(payload)[1:])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise MetadataFormatError(f"a batch of records cannot be read: {error}") from error

@@ -1,0 +1,58 @@
+"""Records about objects in the bucket. Fields are encoded in this order; only append."""
+
+import msgspec
+
+from metadata.records.numbers import Int64
+
+
+class StreamRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Offsets `[start_offset, end_offset)` of a stream inside one object, and their epoch."""
+
+    stream_id: Int64
+    epoch: Int64
+    start_offset: Int64
+    end_offset: Int64
+
+
+class ObjectsPreparedRecord(msgspec.Struct, frozen=True, array_like=True, tag=40, gc=False):
+    """Reserves consecutive object ids for one node until they expire."""
+
+    first_object_id: int
+    count: int
+    node_id: int
+    prepared_ms: int
+    expires_ms: int
+
+
+class StreamSetObjectRecord(msgspec.Struct, frozen=True, array_like=True, tag=41, gc=False):
+    """Commits a Stream Set Object: each range continues its stream, or replaces another's."""
+
+    object_id: int
+    node_id: int
+    order_id: int  # age of the data: a compacted object takes the lowest of its sources
+    size_bytes: int
+    committed_ms: int
+    ranges: tuple[StreamRange, ...]  # sorted by (stream id, start offset)
+
+
+class StreamObjectRecord(msgspec.Struct, frozen=True, array_like=True, tag=42, gc=False):
+    """Commits a Stream Object."""
+
+    object_id: int
+    node_id: int
+    size_bytes: int
+    committed_ms: int
+    range: StreamRange
+
+
+class ObjectsDestroyedRecord(msgspec.Struct, frozen=True, array_like=True, tag=43, gc=False):
+    """Marks objects destroyed: unused, and to be deleted when the retention has passed."""
+
+    object_ids: tuple[int, ...]
+    destroyed_ms: int
+
+
+class ObjectsRemovedRecord(msgspec.Struct, frozen=True, array_like=True, tag=44, gc=False):
+    """Forgets objects that have been deleted from the bucket."""
+
+    object_ids: tuple[int, ...]

@@ -1,0 +1,186 @@
+"""Replays records on an image: the only way in which metadata changes. Pure.
+
+Loading after a restart, following the log on a broker and a decision of the controller all go
+through here. A record that does not fit is corruption or a bug: an assertion fails, and the process
+should end.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import immutables
+
+from metadata.image import MetadataImage
+from metadata.images.brokers import BrokersDelta
+from metadata.images.configs import ConfigsDelta
+from metadata.images.objects import ObjectsDelta
+from metadata.images.streams import StreamsDelta
+from metadata.images.topics import TopicsDelta
+from metadata.records.brokers import (
+    FenceBrokerRecord,
+    RegisterBrokerRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+)
+from metadata.records.cluster import (
+    ClusterIdRecord,
+    FeatureRecord,
+    KeyValueRecord,
+    LeaderChangeRecord,
+    NextIdsRecord,
+    ProducerIdsRecord,
+    RemoveKeyValueRecord,
+)
+from metadata.records.codec import Record
+from metadata.records.objects import (
+    ObjectsDestroyedRecord,
+    ObjectsPreparedRecord,
+    ObjectsRemovedRecord,
+    StreamObjectRecord,
+    StreamSetObjectRecord,
+)
+from metadata.records.streams import (
+    RangeRecord,
+    RemoveStreamRecord,
+    StreamRecord,
+    StreamStateRecord,
+    StreamTrimmedRecord,
+)
+from metadata.records.topics import (
+    ConfigRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
+
+
+def replay(
+    image: MetadataImage, records: Iterable[Record], *, index: int, term: int
+) -> MetadataImage:
+    """Apply one batch, whole; return the image at its index.
+
+    Args:
+        image: what the batch is based on.
+        records: one entry of the log, or a whole snapshot on top of an empty image.
+        index: of that entry; above the image's.
+        term: of that entry; not below the image's.
+    """
+    assert index > image.index, "the log grows"
+    assert term >= image.term, "terms only grow"
+    delta = _Delta(image)
+    for record in records:
+        _REPLAY[type(record)](delta, record)
+    return delta.finish(index, term)
+
+
+class _Delta:
+    """What a batch changes, kind by kind; the deltas of the large kinds are joined here."""
+
+    def __init__(self, image: MetadataImage) -> None:
+        self._image = image
+        self.brokers = BrokersDelta(image.brokers)
+        self.topics = TopicsDelta(image.topics, image.topic_ids, image.colliding_names)
+        self.configs = ConfigsDelta(image.configs)
+        self.streams = StreamsDelta(image.streams)
+        self.objects = ObjectsDelta(image.objects, self.streams)
+        self._cluster_id = image.cluster_id
+        self._leader_id = image.leader_id
+        self._key_values: immutables.Map[str, bytes] = image.key_values
+        self._features: immutables.Map[str, int] = image.features
+        self._next_stream_id = image.next_stream_id
+        self._next_producer_id = image.next_producer_id
+
+    def name_cluster(self, record: ClusterIdRecord) -> None:
+        assert not self._cluster_id, "a cluster is named once"
+        self._cluster_id = record.cluster_id
+
+    def change_leader(self, record: LeaderChangeRecord) -> None:
+        assert record.term >= self._image.term, "terms only grow"
+        self._leader_id = record.leader_id
+
+    def set_feature(self, record: FeatureRecord) -> None:
+        if record.level:
+            self._features = self._features.set(record.name, record.level)
+        else:
+            self._features = self._features.delete(record.name)
+
+    def set_key_value(self, record: KeyValueRecord) -> None:
+        self._key_values = self._key_values.set(record.key, record.value)
+
+    def remove_key_value(self, record: RemoveKeyValueRecord) -> None:
+        self._key_values = self._key_values.delete(record.key)
+
+    def give_producer_ids(self, record: ProducerIdsRecord) -> None:
+        assert record.next_producer_id >= self._next_producer_id, "producer ids only grow"
+        self._next_producer_id = record.next_producer_id
+
+    def raise_next_ids(self, record: NextIdsRecord) -> None:
+        assert record.next_stream_id >= self._next_stream_id, "stream ids are never reused"
+        self._next_stream_id = record.next_stream_id
+        self.objects.raise_next_id(record.next_object_id)
+
+    def remove_topic(self, record: RemoveTopicRecord) -> None:
+        self.configs.remove_topic(self.topics.remove(record))
+
+    def create_stream(self, record: StreamRecord) -> None:
+        assert record.stream_id >= self._next_stream_id, "stream ids are never reused"
+        self._next_stream_id = record.stream_id + 1
+        self.streams.create(record)
+
+    def trim_stream(self, record: StreamTrimmedRecord) -> None:
+        self.objects.release(self.streams.trim(record))
+
+    def remove_stream(self, record: RemoveStreamRecord) -> None:
+        self.objects.release(self.streams.remove(record))
+
+    def finish(self, index: int, term: int) -> MetadataImage:
+        topics, topic_ids, colliding_names = self.topics.finish()
+        return MetadataImage(
+            cluster_id=self._cluster_id,
+            index=index,
+            term=term,
+            leader_id=self._leader_id,
+            brokers=self.brokers.finish(),
+            topics=topics,
+            topic_ids=topic_ids,
+            colliding_names=colliding_names,
+            configs=self.configs.finish(),
+            streams=self.streams.finish(),
+            objects=self.objects.finish(),
+            key_values=self._key_values,
+            features=self._features,
+            next_stream_id=self._next_stream_id,
+            next_producer_id=self._next_producer_id,
+        )
+
+
+# The record's type decides the type of the second argument, which a dict cannot say.
+_REPLAY: Final[dict[type, Callable[[_Delta, Any], None]]] = {
+    ClusterIdRecord: _Delta.name_cluster,
+    LeaderChangeRecord: _Delta.change_leader,
+    FeatureRecord: _Delta.set_feature,
+    KeyValueRecord: _Delta.set_key_value,
+    RemoveKeyValueRecord: _Delta.remove_key_value,
+    ProducerIdsRecord: _Delta.give_producer_ids,
+    NextIdsRecord: _Delta.raise_next_ids,
+    RegisterBrokerRecord: lambda delta, record: delta.brokers.register(record),
+    UnfenceBrokerRecord: lambda delta, record: delta.brokers.unfence(record),
+    FenceBrokerRecord: lambda delta, record: delta.brokers.fence(record),
+    UnregisterBrokerRecord: lambda delta, record: delta.brokers.unregister(record),
+    TopicRecord: lambda delta, record: delta.topics.add_topic(record),
+    PartitionRecord: lambda delta, record: delta.topics.add_partition(record),
+    PartitionChangeRecord: lambda delta, record: delta.topics.change_partition(record),
+    RemoveTopicRecord: _Delta.remove_topic,
+    ConfigRecord: lambda delta, record: delta.configs.change(record),
+    StreamRecord: _Delta.create_stream,
+    RangeRecord: lambda delta, record: delta.streams.start_range(record),
+    StreamStateRecord: lambda delta, record: delta.streams.change_state(record),
+    StreamTrimmedRecord: _Delta.trim_stream,
+    RemoveStreamRecord: _Delta.remove_stream,
+    ObjectsPreparedRecord: lambda delta, record: delta.objects.prepare(record),
+    StreamSetObjectRecord: lambda delta, record: delta.objects.commit_stream_set(record),
+    StreamObjectRecord: lambda delta, record: delta.objects.commit_stream(record),
+    ObjectsDestroyedRecord: lambda delta, record: delta.objects.mark_destroyed(record),
+    ObjectsRemovedRecord: lambda delta, record: delta.objects.remove(record),
+}

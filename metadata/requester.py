@@ -1,0 +1,94 @@
+"""Requests of a broker to the controller: bounded in number, time and attempts.
+
+| outcome of an attempt                           | then                                              |
+|-------------------------------------------------|---------------------------------------------------|
+| answered                                        | returned                                          |
+| refused for now (stopping, overloaded)          | tried again: it has certainly not taken effect    |
+| no answer, or a time-out at the controller      | tried again, if a repetition is harmless;         |
+|                                                 | else given up: it may have taken effect           |
+| refused                                         | given up                                          |
+"""
+
+import asyncio
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from metadata.errors import ControllerUnavailableError, MetadataFormatError, RefusedError
+from metadata.rpc.frames import Answer, decode_answer, encode_request
+from metadata.rpc.requests import (
+    AlterConfigs,
+    CreatePartitions,
+    CreateTopics,
+    DeleteTopics,
+    Request,
+)
+from metadata.transport import Transport
+from protocol.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from random import Random
+
+INFLIGHT_MAX: Final = 256  # beyond, requests wait their turn
+BACKOFF_MS_MIN: Final = 20
+BACKOFF_MS_MAX: Final = 1_000
+
+# A repetition of these after a success would be refused, or would undo what came between.
+ONCE_ONLY: Final = (CreateTopics, DeleteTopics, CreatePartitions, AlterConfigs)
+NOT_NOW: Final = frozenset({ErrorCode.NOT_CONTROLLER, ErrorCode.THROTTLING_QUOTA_EXCEEDED})
+
+
+class Requester:
+    """Sends requests and brings their answers."""
+
+    def __init__(self, transport: Transport, rng: "Random") -> None:
+        self._transport = transport
+        self._rng = rng
+        self._correlations = count(1)
+        self._slots = asyncio.Semaphore(INFLIGHT_MAX)
+
+    async def call(self, request: Request, timeout_ms: int) -> Answer:
+        """Send a request until it is answered or given up.
+
+        Raises:
+            RefusedError: the controller refuses it; nothing has changed.
+            ControllerUnavailableError: no answer in time; whether it took effect is unknown.
+        """
+        reason = "it has not answered"
+        try:
+            async with asyncio.timeout(timeout_ms / 1000), self._slots:
+                backoff_ms = BACKOFF_MS_MIN
+                while True:
+                    try:
+                        return await self.attempt(request)
+                    except RefusedError as error:
+                        if error.code not in NOT_NOW:
+                            raise
+                        reason = error.message
+                    except ControllerUnavailableError as error:
+                        if isinstance(request, ONCE_ONLY):
+                            raise
+                        reason = str(error)
+                    await asyncio.sleep(self._rng.uniform(0.5, 1) * backoff_ms / 1000)
+                    backoff_ms = min(2 * backoff_ms, BACKOFF_MS_MAX)
+        except TimeoutError:
+            msg = f"the controller has not served a request in {timeout_ms} ms: {reason}"
+            raise ControllerUnavailableError(msg) from None
+
+    async def attempt(self, request: Request) -> Answer:
+        """Send a request once.
+
+        Raises:
+            RefusedError: the controller refuses it, or refuses it for now.
+            ControllerUnavailableError: there was no answer; whether it took effect is unknown.
+        """
+        correlation = next(self._correlations)
+        try:
+            frame = await self._transport.request(encode_request(correlation, request))
+            answer = decode_answer(frame, correlation)
+        except (OSError, MetadataFormatError) as error:
+            raise ControllerUnavailableError(f"the controller did not answer: {error}") from error
+        if answer.error == ErrorCode.REQUEST_TIMED_OUT:
+            raise ControllerUnavailableError(answer.message or "the controller timed out")
+        if answer.error != ErrorCode.NONE:
+            raise RefusedError(answer.error, answer.message or answer.error.name)
+        return answer

@@ -1,0 +1,1 @@
+"""Messages between brokers and the controller, and their frames."""

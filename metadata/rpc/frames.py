@@ -1,0 +1,102 @@
+"""Frames that carry requests and answers between brokers and the controller.
+
+offset | bytes | type        | field       | meaning
+0      | 1     | u8          | version     | RPC version, `RPC_VERSION`
+1      | 8     | u64 BE      | correlation | chosen by the sender, returned in the answer
+9      | rest  | MessagePack | body        | request: array of its tag and fields
+       |       |             |             | answer: [error code, message or nil, index, body or nil]
+
+`index` is the entry of the metadata log that an answer rests on: a reader that has applied it sees
+the change. Frames are not checksummed: the transport does that.
+"""
+
+import struct
+from typing import Final, NamedTuple
+
+import msgspec
+
+from metadata.errors import MetadataFormatError
+from metadata.rpc.requests import Request
+from metadata.rpc.responses import Response
+from protocol.errors import ErrorCode
+
+RPC_VERSION: Final = 1
+FRAME_BYTES_MAX: Final = 64 << 20
+
+_HEADER: Final = struct.Struct(">BQ")
+_ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
+_REQUEST_DECODER: Final = msgspec.msgpack.Decoder(Request)
+_ANSWER_DECODER: Final = msgspec.msgpack.Decoder(tuple[int, str | None, int, Response | None])
+
+
+class Answer(NamedTuple):
+    """An answer without its frame; `body` is None if, and only if, there is an error."""
+
+    error: ErrorCode
+    message: str | None
+    log_index: int
+    body: Response | None
+
+
+def encode_request(correlation: int, request: Request) -> bytes:
+    """Encode a request frame."""
+    return _encode(correlation, request)
+
+
+def encode_answer(correlation: int, answer: Answer) -> bytes:
+    """Encode an answer frame."""
+    return _encode(correlation, (int(answer.error), answer.message, answer.log_index, answer.body))
+
+
+def decode_correlation(frame: bytes) -> int:
+    """Read the header of a frame.
+
+    Raises:
+        MetadataFormatError: the frame is too long or short, or has another version.
+    """
+    if not _HEADER.size < len(frame) <= FRAME_BYTES_MAX:
+        raise MetadataFormatError(f"a controller RPC frame has {len(frame)} bytes")
+    version, correlation = _HEADER.unpack_from(frame)
+    if version != RPC_VERSION:
+        raise MetadataFormatError(f"a controller RPC has version {version}, not {RPC_VERSION}")
+    return int(correlation)
+
+
+def decode_request(frame: bytes) -> Request:
+    """Decode the body of a request frame whose header has been read.
+
+    Raises:
+        MetadataFormatError: the body is not a request of this version.
+    """
+    try:
+        request: Request = _REQUEST_DECODER.decode(memoryview(frame)[_HEADER.size :])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise MetadataFormatError(f"a controller request cannot be read: {error}") from error
+    return request
+
+
+def decode_answer(frame: bytes, correlation: int) -> Answer:
+    """Decode the answer to a request.
+
+    Raises:
+        MetadataFormatError: the frame cannot be read, or answers another request.
+    """
+    found = decode_correlation(frame)
+    if found != correlation:
+        raise MetadataFormatError(f"an answer to request {found} came for request {correlation}")
+    try:
+        code, message, index, body = _ANSWER_DECODER.decode(memoryview(frame)[_HEADER.size :])
+        error = ErrorCode(code)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as failure:
+        raise MetadataFormatError(f"a controller answer cannot be read: {failure}") from failure
+    if (error == ErrorCode.NONE) == (body is None):
+        raise MetadataFormatError("a controller answer has either an error or a body")
+    return Answer(error, message, index, body)
+
+
+def _encode(correlation: int, body: object) -> bytes:
+    buffer = bytearray(_HEADER.pack(RPC_VERSION, correlation))
+    _ENCODER.encode_into(body, buffer, _HEADER.size)
+    if len(buffer) > FRAME_BYTES_MAX:
+        raise MetadataFormatError(f"a controller RPC frame would have {len(buffer)} bytes")
+    return bytes(buffer)

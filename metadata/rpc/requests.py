@@ -1,0 +1,235 @@
+"""Requests of brokers to the controller. Fields are encoded in the order written here; only append.
+
+`node_id` and `node_epoch` name the sender's registration; a write with an old one is refused.
+"""
+
+from enum import IntEnum
+from uuid import UUID
+
+import msgspec
+
+from metadata.records.brokers import BrokerEndpoint
+from metadata.records.numbers import Count, Int32, Int64, ShortText, Text
+from metadata.records.objects import StreamRange
+
+
+class BrokerGoal(IntEnum):
+    """What a broker asks for with its heartbeat."""
+
+    STAY_FENCED = 0  # recovering: keep the session, send no clients
+    SERVE = 1
+    SHUT_DOWN = 2  # everything is uploaded and closed: end the epoch
+
+
+class ConfigOp(IntEnum):
+    """Operations of IncrementalAlterConfigs (KIP-339)."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+class RegisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=False):
+    """Start a new epoch of a broker, ending the one before. Answer: BrokerRegistered."""
+
+    cluster_id: ShortText  # empty: whatever the controller's is
+    node_id: Count
+    incarnation_id: UUID
+    endpoints: tuple[BrokerEndpoint, ...]
+    rack: ShortText
+
+
+class Heartbeat(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
+    """Keep a session. Answer: HeartbeatAnswer."""
+
+    node_id: Count
+    node_epoch: Int64
+    applied_index: Int64
+    goal: BrokerGoal
+
+
+class UnregisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=3, gc=False):
+    """Forget a broker that is gone for ever. Answer: Done."""
+
+    node_id: Count
+
+
+class TopicCreation(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One topic to create."""
+
+    name: Text
+    partitions: Int32  # -1: one, or what the assignments say
+    replication_factor: Int32
+    configs: tuple[tuple[Text, Text | None], ...]
+    # (partition, brokers); None: the controller chooses
+    assignments: tuple[tuple[Int32, tuple[Int32, ...]], ...] | None
+
+
+class CreateTopics(msgspec.Struct, frozen=True, array_like=True, tag=10, gc=False):
+    """Create topics, each on its own. Answer: TopicsCreated."""
+
+    topics: tuple[TopicCreation, ...]
+    validate_only: bool
+
+
+class DeleteTopics(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):
+    """Delete topics, each on its own. Answer: TopicsDeleted."""
+
+    topic_ids: tuple[UUID, ...]
+
+
+class CreatePartitions(msgspec.Struct, frozen=True, array_like=True, tag=12, gc=False):
+    """Raise the number of partitions of a topic. Answer: Done."""
+
+    name: Text
+    count: Int32  # the new total
+    assignments: tuple[tuple[Int32, ...], ...] | None  # brokers of each new partition
+    validate_only: bool
+
+
+class ConfigChange(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One change of one config."""
+
+    key: Text
+    op: Int32  # a ConfigOp; checked by the decision, which answers for it
+    value: Text | None
+
+
+class AlterConfigs(msgspec.Struct, frozen=True, array_like=True, tag=13, gc=False):
+    """Change configs of one resource, all or none. Answer: Done."""
+
+    resource_type: Int32
+    resource_name: Text
+    changes: tuple[ConfigChange, ...]
+    validate_only: bool
+
+
+class AllocateProducerIds(msgspec.Struct, frozen=True, array_like=True, tag=14, gc=False):
+    """Reserve a block of producer ids. Answer: ProducerIdBlock."""
+
+    node_id: Count
+    node_epoch: Int64
+
+
+class OpenStream(msgspec.Struct, frozen=True, array_like=True, tag=20, gc=False):
+    """Open a stream at its partition's leader epoch. Answer: StreamOpened."""
+
+    node_id: Count
+    node_epoch: Int64
+    stream_id: Int64
+    stream_epoch: Int64
+
+
+class CloseStream(msgspec.Struct, frozen=True, array_like=True, tag=21, gc=False):
+    """Close a stream whose data is all committed. Answer: Done."""
+
+    node_id: Count
+    node_epoch: Int64
+    stream_id: Int64
+    stream_epoch: Int64
+    end_offset: Int64
+
+
+class TrimStream(msgspec.Struct, frozen=True, array_like=True, tag=22, gc=False):
+    """Move a stream's start up. Answer: Done."""
+
+    node_id: Count
+    node_epoch: Int64
+    stream_id: Int64
+    stream_epoch: Int64
+    new_start_offset: Int64
+
+
+class PrepareObjects(msgspec.Struct, frozen=True, array_like=True, tag=30, gc=False):
+    """Reserve consecutive object ids. Answer: ObjectsPrepared."""
+
+    node_id: Count
+    node_epoch: Int64
+    count: Count
+    ttl_ms: Int64
+
+
+class CommittedStreamObject(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A Stream Object to commit."""
+
+    object_id: Int64
+    size_bytes: Int64
+    range: StreamRange
+
+
+class CommitStreamSetObject(msgspec.Struct, frozen=True, array_like=True, tag=31, gc=False):
+    """Commit an upload or a compaction of Stream Set Objects, whole or not at all. Answer: Done."""
+
+    node_id: Count
+    node_epoch: Int64
+    object_id: Int64  # -1: every stream went to a Stream Object of its own
+    size_bytes: Int64
+    ranges: tuple[StreamRange, ...]
+    stream_objects: tuple[CommittedStreamObject, ...]
+    compacted_object_ids: tuple[Int64, ...]
+
+
+class CompactStreamObject(msgspec.Struct, frozen=True, array_like=True, tag=32, gc=False):
+    """Replace Stream Objects of one stream by one. Answer: Done."""
+
+    node_id: Count
+    node_epoch: Int64
+    stream_object: CommittedStreamObject
+    source_object_ids: tuple[Int64, ...]
+
+
+class ForgetObjects(msgspec.Struct, frozen=True, array_like=True, tag=33, gc=False):
+    """Record that destroyed objects are gone from the bucket. Answer: Done."""
+
+    node_id: Count
+    node_epoch: Int64
+    object_ids: tuple[Int64, ...]
+
+
+class PutKeyValues(msgspec.Struct, frozen=True, array_like=True, tag=40, gc=False):
+    """Set keys of the cluster-wide store; a None removes. Answer: Done."""
+
+    node_id: Count
+    node_epoch: Int64
+    items: tuple[tuple[ShortText, bytes | None], ...]
+
+
+class FetchEntries(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
+    """Read committed entries of the metadata log, waiting for the first. Answer: Entries."""
+
+    from_index: Int64
+    max_bytes: Count
+    max_wait_ms: Count
+
+
+class FetchSnapshot(msgspec.Struct, frozen=True, array_like=True, tag=51, gc=False):
+    """Read a part of the snapshot's file. Answer: SnapshotChunk."""
+
+    snapshot_index: Int64
+    position: Int64
+    max_bytes: Count
+
+
+# Those that are refused when the sender's epoch is over.
+NodeMutation = (
+    AllocateProducerIds
+    | OpenStream
+    | CloseStream
+    | TrimStream
+    | PrepareObjects
+    | CommitStreamSetObject
+    | CompactStreamObject
+    | ForgetObjects
+    | PutKeyValues
+)
+Mutation = (
+    NodeMutation
+    | RegisterBroker
+    | UnregisterBroker
+    | CreateTopics
+    | DeleteTopics
+    | CreatePartitions
+    | AlterConfigs
+)
+Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot

@@ -1,0 +1,98 @@
+"""Answers of the controller. Fields are encoded in the order written here; only append."""
+
+from uuid import UUID
+
+import msgspec
+
+from metadata.records.entry import LogEntry
+
+
+class Done(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=False):
+    """The change is in force; there is nothing else to tell."""
+
+
+class BrokerRegistered(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
+    """The epoch that every later request of the broker carries."""
+
+    node_epoch: int
+    cluster_id: str
+
+
+class HeartbeatAnswer(msgspec.Struct, frozen=True, array_like=True, tag=3, gc=False):
+    """The session goes on."""
+
+    fenced: bool
+
+
+class TopicCreated(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What became of one topic of a CreateTopics."""
+
+    name: str
+    error_code: int
+    message: str | None
+    topic_id: UUID  # zero on error and for validate_only
+    leaders: tuple[int, ...]  # by partition
+
+
+class TopicsCreated(msgspec.Struct, frozen=True, array_like=True, tag=10, gc=False):
+    """In the order of the request."""
+
+    results: tuple[TopicCreated, ...]
+
+
+class TopicsDeleted(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):
+    """(error code, message) in the order of the request."""
+
+    results: tuple[tuple[int, str | None], ...]
+
+
+class ProducerIdBlock(msgspec.Struct, frozen=True, array_like=True, tag=12, gc=False):
+    """Ids `[first_producer_id, first_producer_id + count)` belong to the sender."""
+
+    first_producer_id: int
+    count: int
+
+
+class StreamOpened(msgspec.Struct, frozen=True, array_like=True, tag=20, gc=False):
+    """What is committed of the stream that was opened."""
+
+    epoch: int
+    start_offset: int
+    end_offset: int
+
+
+class ObjectsPrepared(msgspec.Struct, frozen=True, array_like=True, tag=30, gc=False):
+    """The first of the reserved ids."""
+
+    first_object_id: int
+
+
+class Entries(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
+    """Committed entries from the asked index on; if they are gone, the snapshot to read."""
+
+    entries: tuple[LogEntry, ...]
+    end_index: int  # last committed
+    snapshot_index: int  # -1: none needed
+
+
+class SnapshotChunk(msgspec.Struct, frozen=True, array_like=True, tag=51, gc=False):
+    """A part of the snapshot's file."""
+
+    snapshot_index: int
+    position: int
+    size_bytes: int  # of the whole file
+    data: bytes
+
+
+Response = (
+    Done
+    | BrokerRegistered
+    | HeartbeatAnswer
+    | TopicsCreated
+    | TopicsDeleted
+    | ProducerIdBlock
+    | StreamOpened
+    | ObjectsPrepared
+    | Entries
+    | SnapshotChunk
+)

@@ -1,0 +1,78 @@
+"""The controller's side of the RPCs: a frame in, a frame out, whatever the frame holds."""
+
+from functools import partial
+from typing import Final, Protocol
+
+from metadata.commits import Committed, Decide
+from metadata.controller.dispatch import decide
+from metadata.errors import ControllerUnavailableError, MetadataFormatError, RefusedError
+from metadata.rpc.frames import Answer, decode_correlation, decode_request, encode_answer
+from metadata.rpc.requests import FetchEntries, FetchSnapshot, Heartbeat, Mutation, Request
+from metadata.rpc.responses import Entries, SnapshotChunk
+from protocol.errors import ErrorCode
+
+NO_CORRELATION: Final = 0
+NO_INDEX: Final = -1
+
+
+class Leader(Protocol):
+    """What the service asks of the controller."""
+
+    async def propose(self, decide: Decide) -> Committed:
+        """Decide, commit, answer."""
+        ...
+
+    async def heartbeat(self, request: Heartbeat) -> Committed:
+        """Renew a session."""
+        ...
+
+    async def fetch_entries(self, request: FetchEntries) -> Entries:
+        """Read committed entries."""
+        ...
+
+    async def fetch_snapshot(self, request: FetchSnapshot) -> SnapshotChunk:
+        """Read a part of the newest snapshot."""
+        ...
+
+
+class ControllerService:
+    """Answers frames."""
+
+    def __init__(self, leader: Leader) -> None:
+        self._leader = leader
+
+    async def handle(self, frame: bytes) -> bytes:
+        """Answer one request. A malformed one is answered with INVALID_REQUEST.
+
+        Cancellation: a mutation may still take effect.
+        """
+        correlation = NO_CORRELATION
+        try:
+            correlation = decode_correlation(frame)
+            answer = await self._answer(decode_request(frame))
+            return encode_answer(correlation, answer)
+        except MetadataFormatError as error:
+            refusal = RefusedError(ErrorCode.INVALID_REQUEST, str(error))
+        except RefusedError as error:
+            refusal = error
+        except ControllerUnavailableError as error:
+            refusal = RefusedError(ErrorCode.REQUEST_TIMED_OUT, str(error))
+        return encode_answer(correlation, Answer(refusal.code, refusal.message, NO_INDEX, None))
+
+    async def _answer(self, request: Request) -> Answer:
+        match request:
+            case Heartbeat():
+                committed = await self._leader.heartbeat(request)
+            case FetchEntries():
+                entries = await self._leader.fetch_entries(request)
+                committed = Committed(entries, entries.end_index)
+            case FetchSnapshot():
+                chunk = await self._leader.fetch_snapshot(request)
+                committed = Committed(chunk, chunk.snapshot_index)
+            case _:
+                committed = await self._leader.propose(_decision_of(request))
+        return Answer(ErrorCode.NONE, None, committed.log_index, committed.response)
+
+
+def _decision_of(request: Mutation) -> Decide:
+    return partial(decide, request)

@@ -1,0 +1,172 @@
+"""An image as records, and back: what a snapshot holds. Pure.
+
+The records of a snapshot are replayed on an empty image by the same code as those of the log, with
+every assertion in force. Their order makes that possible: destroyed objects come before the
+streams, so that no stream takes them in; committed ones come after, so that each finds its streams
+at their final offsets. Everything is sorted: two images that are equal give the same bytes
+(`canonical_bytes`).
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from metadata.image import MetadataImage
+from metadata.images.brokers import BrokerImage, BrokerState
+from metadata.images.objects import ObjectImage, ObjectKind, ObjectState
+from metadata.images.streams import NO_EPOCH, StreamImage
+from metadata.records.brokers import (
+    BrokerEndpoint,
+    FenceBrokerRecord,
+    FenceReason,
+    RegisterBrokerRecord,
+    UnfenceBrokerRecord,
+)
+from metadata.records.cluster import (
+    ClusterIdRecord,
+    FeatureRecord,
+    KeyValueRecord,
+    LeaderChangeRecord,
+    NextIdsRecord,
+    ProducerIdsRecord,
+)
+from metadata.records.codec import Record, encode_records
+from metadata.records.objects import (
+    ObjectsDestroyedRecord,
+    ObjectsPreparedRecord,
+    StreamObjectRecord,
+    StreamSetObjectRecord,
+)
+from metadata.records.streams import RangeRecord, StreamRecord, StreamStateRecord
+from metadata.records.topics import ConfigRecord, PartitionRecord, TopicRecord
+from metadata.replay import replay
+
+NO_BROKER = -1
+
+_FENCE_REASONS = {
+    BrokerState.EXPIRED: FenceReason.SESSION_EXPIRED,
+    BrokerState.SHUT_DOWN: FenceReason.SHUT_DOWN,
+}
+
+
+def image_to_records(image: MetadataImage) -> Iterator[Record]:
+    """Yield the records that make this image out of an empty one."""
+    if image.cluster_id:
+        yield ClusterIdRecord(image.cluster_id)
+    yield LeaderChangeRecord(image.term, image.leader_id, 0)
+    for name, level in sorted(image.features.items()):
+        yield FeatureRecord(name, level)
+    for key, value in sorted(image.key_values.items()):
+        yield KeyValueRecord(key, value)
+    yield ProducerIdsRecord(NO_BROKER, NO_BROKER, image.next_producer_id)
+    for _, broker in sorted(image.brokers.items()):
+        yield from _broker_records(broker)
+    yield from _topic_records(image)
+    for (resource_type, resource_name), overrides in sorted(image.configs.items()):
+        for key, text in sorted(overrides.items()):
+            yield ConfigRecord(resource_type, resource_name, key, text)
+    objects = sorted(image.objects.by_id.values(), key=lambda it: it.object_id)
+    yield from _prepared_records(objects)
+    yield from _destroyed_records(objects)
+    for _, stream in sorted(image.streams.items()):
+        yield from _stream_records(stream)
+    for found in objects:
+        if found.state == ObjectState.COMMITTED:
+            yield _commit_record(found)
+    yield NextIdsRecord(image.next_stream_id, image.objects.next_object_id)
+
+
+def records_to_image(records: Iterable[Record], *, index: int, term: int) -> MetadataImage:
+    """Make the image that a snapshot was taken of."""
+    return replay(MetadataImage(), records, index=index, term=term)
+
+
+def canonical_bytes(image: MetadataImage) -> bytes:
+    """The image's one encoding: equal for equal images, whatever the way to them."""
+    return encode_records(tuple(image_to_records(image)))
+
+
+def _broker_records(broker: BrokerImage) -> Iterator[Record]:
+    yield RegisterBrokerRecord(
+        broker.node_id,
+        broker.epoch,
+        broker.incarnation_id,
+        tuple(BrokerEndpoint(it.name, it.host, it.port) for it in broker.endpoints),
+        broker.rack,
+        broker.registered_ms,
+    )
+    if broker.state == BrokerState.ACTIVE:
+        yield UnfenceBrokerRecord(broker.node_id, broker.epoch)
+    elif broker.epoch_ended:
+        yield FenceBrokerRecord(broker.node_id, broker.epoch, _FENCE_REASONS[broker.state])
+
+
+def _topic_records(image: MetadataImage) -> Iterator[Record]:
+    for topic in sorted(image.topics.values(), key=lambda it: it.name):
+        yield TopicRecord(topic.topic_id, topic.name)
+        for partition in topic.partitions:
+            yield PartitionRecord(
+                topic.topic_id,
+                partition.partition,
+                partition.leader,
+                partition.leader_epoch,
+                partition.data_stream_id,
+                partition.meta_stream_id,
+            )
+
+
+def _prepared_records(objects: Iterable[ObjectImage]) -> Iterator[Record]:
+    """Reserve every id, run by run: a run is dense and was reserved alike."""
+    ordinal = enumerate(objects)
+    for (_, node_id, prepared_ms, expires_ms), run in groupby(
+        ordinal,
+        key=lambda it: (
+            it[1].object_id - it[0],
+            it[1].node_id,
+            it[1].prepared_ms,
+            it[1].expires_ms,
+        ),
+    ):
+        members = [it for _, it in run]
+        yield ObjectsPreparedRecord(
+            members[0].object_id, len(members), node_id, prepared_ms, expires_ms
+        )
+
+
+def _destroyed_records(objects: Iterable[ObjectImage]) -> Iterator[Record]:
+    for found in objects:
+        if found.state == ObjectState.MARK_DESTROYED:
+            if found.kind != ObjectKind.UNKNOWN:
+                yield _commit_record(found)
+            yield ObjectsDestroyedRecord((found.object_id,), found.destroyed_ms)
+
+
+def _commit_record(found: ObjectImage) -> Record:
+    if found.kind == ObjectKind.STREAM:
+        return StreamObjectRecord(
+            found.object_id, found.node_id, found.size_bytes, found.committed_ms, found.ranges[0]
+        )
+    return StreamSetObjectRecord(
+        found.object_id,
+        found.node_id,
+        found.order_id,
+        found.size_bytes,
+        found.committed_ms,
+        found.ranges,
+    )
+
+
+def _stream_records(stream: StreamImage) -> Iterator[Record]:
+    yield StreamRecord(
+        stream.stream_id,
+        stream.topic_id,
+        stream.partition,
+        stream.epoch,
+        stream.start_offset,
+        stream.end_offset,
+    )
+    for piece in stream.ranges:
+        yield RangeRecord(
+            stream.stream_id, piece.range_index, piece.epoch, piece.node_id, piece.start_offset
+        )
+    if stream.epoch != NO_EPOCH:
+        yield StreamStateRecord(stream.stream_id, stream.epoch, stream.state, stream.node_id)
