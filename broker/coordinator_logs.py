@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from broker.api.context import RequestContext
 from broker.api.topic_creation import TopicCreation
 from broker.cluster_view import ClusterView
+from broker.coordinator.group.requests import DeletedTopic
 from broker.coordinator.partitioning import partition_for_group
 from broker.coordinator.runtime import GroupCoordinator
 from broker.partition.append_rules import Rejection
@@ -163,6 +164,10 @@ class CoordinatorElections:
         """Offsets committed in a topic that is deleted go with it."""
         if old.topic_ids is new.topic_ids:
             return
-        deleted = [name for name in old.topic_ids if name not in new.topic_ids]
+        deleted = [
+            DeletedTopic(name, topic_id)
+            for name, topic_id in old.topic_ids.items()
+            if new.topic_ids.get(name) != topic_id
+        ]
         if deleted:
             self._coordinator.on_topics_deleted(deleted)

@@ -24,14 +24,15 @@ from broker.coordinator.runtime import GroupCoordinator
 from broker.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
 from broker.network.listener import Listener
 from broker.partition.registry import PartitionRegistry
-from broker.storage_adapter import StorageAdapter
+from broker.storage_adapter import StorageMetadata
 from broker.telemetry.admin_http import AdminServer
 from broker.telemetry.collector import NodeCollector
 from broker.telemetry.readiness import CheckResult, Readiness
 from broker.telemetry.request_metrics import RequestMetrics
 from config.node import Endpoint, NodeConfig
 from config.topic import validate_topic_config
-from metadata.client import MetadataClient
+from metadata.client import BrokerIdentity, MetadataClient
+from metadata.controller.decision import ConfigRules
 from metadata.driver import ControllerNode
 from metadata.transport import LocalTransport
 from storage.cache.block_cache import BlockCache
@@ -111,25 +112,29 @@ class Node:
             rng=around.rng,
             wall_clock_ms=around.wall_clock_ms,
             boot_clock_ms=around.boot_clock_ms,
-            validate_topic_config=validate_topic_config,
-        )
-        client = MetadataClient(
-            config.metadata,
-            transport=LocalTransport(controller.handle),
-            node_id=config.node_id,
-            rack=config.rack,
-            rng=around.rng,
-            boot_clock_ms=around.boot_clock_ms,
+            configs=ConfigRules(validate_topic=validate_topic_config),
         )
         listener = Listener(config.network)
         try:
             await controller.start()
             async with running(controller.run()):
                 bound = await listener.bind()
-                await client.start(config.network.advertised_listeners or tuple(bound))
+                client = MetadataClient(
+                    config.metadata,
+                    LocalTransport(controller.handle),
+                    BrokerIdentity(
+                        node_id=config.node_id,
+                        endpoints=config.network.advertised_listeners or tuple(bound),
+                        rack=config.rack,
+                        cluster_id=config.cluster_id,
+                    ),
+                    boot_clock_ms=around.boot_clock_ms,
+                    rng=around.rng,
+                )
+                await client.start()
                 async with running(client.run()):
                     await self._serve(client, store, listener, bound[0], ready, stop)
-                await client.shutdown()
+                    await client.shutdown()
         finally:
             await listener.shutdown()
             await controller.shutdown()
@@ -155,6 +160,7 @@ class Node:
             self._metrics_registry.register(broker.collector(listener))
             self._readiness.add(broker.check_engine)
             self._readiness.add(lambda: _check_lease(client))
+            await client.serve()
             jobs = (broker.engine.run(), broker.partitions.run(), broker.coordinator.run())
             async with running(*jobs, listener.run()):
                 self._state = "opening partitions"
@@ -207,7 +213,9 @@ class _Broker:
         self._client = client
         self._store = store
         self.wal: DeltaWal
-        adapter = StorageAdapter(client)
+        adapter = StorageMetadata(
+            client, object_delete_retention_ms=config.storage.object_delete_retention_ms
+        )
         cluster_id = client.image.cluster_id
         storage = config.storage
         compactor = Compactor(

@@ -35,6 +35,7 @@ class CreatePartitionsHandler:
         counts = Counter(topic.name for topic in request.topics)
         results = []
         for topic in request.topics:
+            message: str | None
             if counts[topic.name] > 1:
                 code, message = ErrorCode.INVALID_REQUEST, "the topic is named more than once"
             else:

@@ -79,7 +79,10 @@ class CreateTopicsHandler:
     def _answer(self, new_topic: NewTopic, result: TopicResult) -> Any:
         if result.error != ErrorCode.NONE:
             return self._error(result.name, result.error, result.message)
-        entries = describe_topic(new_topic.configs, BrokerLayers(static=self._config.static))
+        entries = describe_topic(
+            {name: value for name, value in new_topic.configs.items() if value is not None},
+            BrokerLayers(static=self._config.static),
+        )
         partitions = new_topic.partitions
         if result.topic is not None:
             partitions = len(result.topic.partitions)

@@ -41,7 +41,11 @@ class DescribeTopicPartitionsHandler:
         """Describe from the cursor on."""
         del context
         image = self._cluster.image
-        names = sorted({topic.name for topic in request.topics}) if request.topics else sorted(image.topic_ids)
+        names = (
+            sorted({topic.name for topic in request.topics})
+            if request.topics
+            else sorted(image.topic_ids)
+        )
         first_partition = 0
         if request.cursor is not None:
             names = [name for name in names if name >= request.cursor.topic_name]

@@ -20,7 +20,8 @@ from uuid import UUID
 
 from broker.api.context import RequestContext
 from broker.fetch.reader import FetchReader, PartitionRead, ReadResult
-from broker.fetch.session import FetchContext, FetchSessions
+from broker.fetch.session import FetchContext
+from broker.fetch.session_cache import FetchSessions
 from broker.network.session import Reply
 from broker.telemetry.request_metrics import RequestMetrics
 from config.node import LogConfig

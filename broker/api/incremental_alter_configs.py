@@ -40,6 +40,7 @@ class IncrementalAlterConfigsHandler:
         responses = []
         for resource in request.resources:
             key = (resource.resource_type, resource.resource_name)
+            message: str | None
             if repeated[key] > 1:
                 code, message = ErrorCode.INVALID_REQUEST, "the resource is named more than once"
             elif resource.resource_type != TOPIC:

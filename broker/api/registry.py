@@ -41,7 +41,7 @@ from broker.cluster_view import ClusterView
 from broker.coordinator.runtime import GroupCoordinator
 from broker.coordinator_logs import OffsetsTopicLogs
 from broker.fetch.reader import FetchReader
-from broker.fetch.session import FetchSessions
+from broker.fetch.session_cache import FetchSessions
 from broker.partition.registry import PartitionRegistry
 from broker.producer_ids import ProducerIds
 from broker.telemetry.request_metrics import RequestMetrics
