@@ -1,0 +1,106 @@
+"""One commit: repeated until it is known to have taken effect, once."""
+
+import asyncio
+import random
+
+import pytest
+
+from storage.errors import CommitRefusedError, FencedError, ObjectNotPreparedError
+from storage.upload.commit import Committer
+from storage.upload.retry import Retrying
+from tests.unit.storage.fakes import SMALL, FakeStream, Retriable, run
+from tests.unit.storage.upload.test_object_upload import Rig, plan_of
+
+
+def committer_of(rig: Rig) -> Committer:
+    rig.control.streams = {1: FakeStream(1, is_open=True), 2: FakeStream(1, is_open=True)}
+    retrying = Retrying(random.Random(1), rig.counters)
+    return Committer(rig.uploads, rig.control, retrying, rig.counters)
+
+
+def test_a_lost_reply_is_asked_for_again_and_commits_once():
+    """S-5, E-22."""
+
+    async def scenario():
+        rig = Rig()
+        committer = committer_of(rig)
+        rig.control.commit_reply_faults = [Retriable(), TimeoutError()]
+        plan = plan_of((1, 3, 10), (2, 3, 10))
+        commit = await committer.commit(plan, await committer.upload(plan))
+        assert len(rig.control.journal.of("commit")) == 1
+        assert rig.control.committed[commit.object_id] == commit
+        assert rig.counters.retries_total == 2
+
+    run(scenario())
+
+
+def test_old_objects_are_uploaded_again_before_they_are_committed():
+    """E-28: another block was in the way for longer than a preparation lives."""
+
+    async def scenario():
+        rig = Rig()
+        committer = committer_of(rig)
+        plan = plan_of((1, 3, 10), (2, 3, 10))
+        uploaded = await committer.upload(plan)
+        await asyncio.sleep(SMALL.object_prepare_ttl_ms / 1000)
+        commit = await committer.commit(plan, uploaded)
+        assert commit.object_id != uploaded.commit.object_id
+        assert commit.ranges == uploaded.commit.ranges
+        assert len(rig.control.journal.of("commit")) == 1
+        assert rig.counters.expired_total == 1
+
+    run(scenario())
+
+
+def test_refused_as_not_prepared_is_uploaded_again():
+    """The control plane's clock is the one that counts."""
+
+    async def scenario():
+        rig = Rig()
+        committer = committer_of(rig)
+        plan = plan_of((1, 3, 10), (2, 3, 10))
+        uploaded = await committer.upload(plan)
+        rig.control.prepared.clear()
+        commit = await committer.commit(plan, uploaded)
+        assert commit.object_id != uploaded.commit.object_id
+        assert len(rig.control.journal.of("commit")) == 1
+
+    run(scenario())
+
+
+def test_an_attempt_that_may_have_taken_effect_is_repeated_as_it_was_however_late():
+    """With new ids it would be refused, or, worse, commit the same records twice."""
+
+    async def scenario():
+        rig = Rig()
+        committer = committer_of(rig)
+        plan = plan_of((1, 3, 10), (2, 3, 10))
+        uploaded = await committer.upload(plan)
+        rig.control.commit_reply_faults = [Retriable()]
+        down = [Retriable() for _ in range(200)]
+        rig.control.commit_faults = [None, *down]
+        commit = await committer.commit(plan, uploaded)
+        assert asyncio.get_running_loop().time() > 1_000 + SMALL.object_prepare_ttl_ms / 2000
+        assert commit == uploaded.commit
+        assert len(rig.control.journal.of("commit")) == 1
+        assert rig.counters.expired_total == 0
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("error", [CommitRefusedError("elsewhere"), FencedError("replaced")])
+def test_refusals_are_final(error):
+    async def scenario():
+        rig = Rig()
+        committer = committer_of(rig)
+        rig.control.commit_faults = [error]
+        plan = plan_of((1, 3, 10), (2, 3, 10))
+        with pytest.raises(type(error)):
+            await committer.commit(plan, await committer.upload(plan))
+        assert rig.counters.retries_total == 0
+
+    run(scenario())
+
+
+def test_not_prepared_is_a_refusal_for_whoever_does_not_know_it():
+    assert issubclass(ObjectNotPreparedError, CommitRefusedError)

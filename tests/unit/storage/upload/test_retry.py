@@ -1,0 +1,63 @@
+"""What is repeated, and what is not."""
+
+import asyncio
+import random
+
+import pytest
+
+from storage.errors import CommitRefusedError, ObjectStoreError
+from storage.stats import UploadCounters
+from storage.upload.retry import Retrying
+from tests.unit.storage.fakes import Retriable, run
+
+
+def test_repeats_what_may_pass_with_growing_delays():
+    async def scenario():
+        counters = UploadCounters()
+        times = []
+        faults = [ObjectStoreError("503"), TimeoutError(), ConnectionResetError(), Retriable()] * 5
+
+        async def operation():
+            times.append(asyncio.get_running_loop().time())
+            if faults:
+                raise faults.pop(0)
+            return "done"
+
+        assert await Retrying(random.Random(1), counters).call("test", operation) == "done"
+        assert counters.retries_total == 20
+        delays = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        assert delays[0] <= 0.1
+        assert max(delays) <= 30
+        assert delays[-1] >= 15, "capped, but no longer short"
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("error", [CommitRefusedError("no"), KeyError("a bug")])
+def test_does_not_repeat_what_will_not_pass(error):
+    async def scenario():
+        counters = UploadCounters()
+
+        async def operation():
+            raise error
+
+        with pytest.raises(type(error)):
+            await Retrying(random.Random(1), counters).call("test", operation)
+        assert counters.retries_total == 0
+
+    run(scenario())
+
+
+def test_cancellation_ends_it():
+    async def scenario():
+        async def operation():
+            raise ObjectStoreError("503")
+
+        retrying = Retrying(random.Random(1), UploadCounters())
+        task = asyncio.create_task(retrying.call("test", operation))
+        await asyncio.sleep(100)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    run(scenario())
