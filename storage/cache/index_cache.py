@@ -5,6 +5,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from storage.cache.read_budget import ReadBudget
+from storage.errors import ObjectStoreError
 from storage.objects.index_block import ObjectIndex
 from storage.objects.keys import object_key
 from storage.objects.reader import decode_index, decode_tail, index_in_tail, tail_start
@@ -79,6 +80,8 @@ class ObjectIndexCache:
             self._loading[object_id] = task
             task.add_done_callback(lambda done: self._loaded(object_id, done))
         await asyncio.wait((task,))
+        if task.cancelled():
+            raise ObjectStoreError("the block cache is shut down")
         return task.result()
 
     async def shutdown(self) -> None:
