@@ -10,11 +10,10 @@ includes it.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
-from config.node import Endpoint, MetadataConfig
+from config.node import MetadataConfig
 from metadata.admin import (
     ConfigOperation,
     NewTopic,
@@ -24,40 +23,33 @@ from metadata.admin import (
     topic_creation,
     topic_result,
 )
-from metadata.controller.sessions import lease_length_ms
 from metadata.errors import (
     ControllerUnavailableError,
     MetadataError,
     MetadataFormatError,
-    NodeFencedError,
     RefusedError,
 )
 from metadata.follower import Listener, LogFollower
 from metadata.image import BrokerState, MetadataImage
-from metadata.lease import BrokerLease
-from metadata.records.brokers import BrokerEndpoint
 from metadata.requester import Requester
 from metadata.rpc.requests import (
     AllocateProducerIds,
     AlterConfigs,
-    BrokerGoal,
     ConfigOp,
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
-    Heartbeat,
     Mutation,
     NodeMutation,
-    RegisterBroker,
 )
 from metadata.rpc.responses import (
-    BrokerRegistered,
     Done,
     ProducerIdBlock,
     Response,
     TopicsCreated,
     TopicsDeleted,
 )
+from metadata.session import FENCED, BrokerIdentity, BrokerSession
 from metadata.transport import Transport
 from protocol.errors import ErrorCode
 
@@ -75,22 +67,7 @@ __all__ = [
 
 logger = logging.getLogger("headrace.metadata")
 
-NO_EPOCH: Final = -1
-HEARTBEAT_RETRIES: Final = 4  # in one heartbeat interval, while the controller does not answer
-
-_FENCED: Final = frozenset({ErrorCode.STALE_BROKER_EPOCH, ErrorCode.BROKER_ID_NOT_REGISTERED})
-
 _Answered = TypeVar("_Answered", bound=Response)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerIdentity:
-    """How a broker registers."""
-
-    node_id: int
-    endpoints: tuple[Endpoint, ...]  # what clients are told, one for each listener's name
-    rack: str = ""
-    cluster_id: str = ""  # empty: the controller's, whatever it is
 
 
 class MetadataClient:
@@ -107,20 +84,18 @@ class MetadataClient:
         on_fenced: Callable[[str], None] | None = None,
     ) -> None:
         self._config = config
-        self._identity = identity
-        self._node_id = identity.node_id
-        self._boot_clock_ms = boot_clock_ms
         self._on_fenced = on_fenced
-        self._incarnation_id = UUID(int=rng.getrandbits(128), version=4)
         self._requester = Requester(transport, rng)
         self._follower = LogFollower(self._requester, config.request_timeout_ms)
-        lease_ms = lease_length_ms(config.broker_session_timeout_ms)
-        self._lease = BrokerLease(lease_ms, boot_clock_ms)
-        self.holds = self._lease.holds  # asked for every batch that is acknowledged
-        self._node_epoch = NO_EPOCH
-        self._goal = BrokerGoal.STAY_FENCED
-        self._heartbeat_due = asyncio.Event()
-        self._fenced_because: str | None = None
+        self._session = BrokerSession(
+            config,
+            self._requester,
+            identity,
+            boot_clock_ms=boot_clock_ms,
+            rng=rng,
+            on_fenced=self._fenced,
+        )
+        self.holds = self._session.lease.holds  # asked for every batch that is acknowledged
 
     @property
     def image(self) -> MetadataImage:
@@ -130,17 +105,17 @@ class MetadataClient:
     @property
     def node_id(self) -> int:
         """This broker."""
-        return self._node_id
+        return self._session.node_id
 
     @property
     def node_epoch(self) -> int:
         """Of this process's registration; -1 before the start."""
-        return self._node_epoch
+        return self._session.node_epoch
 
     @property
     def fenced(self) -> bool:
         """Whether this process may do nothing any more. It never ends."""
-        return self._fenced_because is not None
+        return self._session.fenced
 
     def subscribe(self, listener: Listener) -> None:
         """Call `listener(old, new)` on the loop after each batch of entries that is applied."""
@@ -153,21 +128,11 @@ class MetadataClient:
             RefusedError: the controller does not accept this broker.
             ControllerUnavailableError: it has not answered in `request_timeout_ms`.
         """
-        registration = RegisterBroker(
-            self._identity.cluster_id,
-            self._node_id,
-            self._incarnation_id,
-            tuple(BrokerEndpoint(it.name, it.host, it.port) for it in self._identity.endpoints),
-            self._identity.rack,
-        )
-        answer = await self._requester.call(registration, self._config.request_timeout_ms)
-        if not isinstance(answer.body, BrokerRegistered):
-            raise _unexpected(answer.body)
-        self._node_epoch = answer.body.node_epoch
-        while self.image.index < answer.log_index:
+        registered_at = await self._session.register()
+        while self.image.index < registered_at:
             await self._follower.advance(0)
-        await self._heartbeat()
-        logger.info("registered", extra={"broker": self._node_id, "epoch": self._node_epoch})
+        await self._session.heartbeat(self.image.index)
+        logger.info("registered", extra={"broker": self.node_id, "epoch": self.node_epoch})
 
     async def run(self) -> None:
         """Keep the session and follow the log, until cancelled.
@@ -178,7 +143,9 @@ class MetadataClient:
         """
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._follower.run(), name="metadata-follower")
-            tasks.create_task(self._keep_session(), name="metadata-heartbeats")
+            tasks.create_task(
+                self._session.run(lambda: self.image.index), name="metadata-heartbeats"
+            )
 
     async def serve(self) -> None:
         """Ask to be shown to clients and given partitions; return when the image says so.
@@ -187,21 +154,12 @@ class MetadataClient:
             NodeFencedError: this process must stop.
             ControllerUnavailableError: it has not become so in `request_timeout_ms`.
         """
-        self._goal = BrokerGoal.SERVE
-        self._heartbeat_due.set()
+        self._session.aim_to_serve()
         await self._wait_until(self._is_active)
 
     async def shutdown(self) -> None:
         """End the lease, and the epoch if the controller can be reached. Best before `run` ends."""
-        self._goal = BrokerGoal.SHUT_DOWN
-        self._lease.end()
-        if self._node_epoch == NO_EPOCH or self.fenced:
-            return
-        try:
-            async with asyncio.timeout(self._config.broker_heartbeat_interval_ms / 1000):
-                await self._requester.attempt(self._heartbeat_request())
-        except (MetadataError, TimeoutError) as error:
-            logger.warning("controlled shutdown not recorded", extra={"reason": str(error)})
+        await self._session.shutdown(self.image.index)
 
     async def change(self, request: Mutation, answered: type[_Answered]) -> _Answered:
         """Have the controller make a change; return when the local image includes it.
@@ -213,13 +171,13 @@ class MetadataClient:
 
         Cancellation: the change may still take effect.
         """
-        self._require_unfenced()
+        self._session.require_unfenced()
         try:
             answer = await self._requester.call(request, self._config.request_timeout_ms)
         except RefusedError as error:
-            if isinstance(request, NodeMutation) and error.code in _FENCED:
-                self._fence(error.message)
-                self._require_unfenced()
+            if isinstance(request, NodeMutation) and error.code in FENCED:
+                self._session.fence(error.message)
+                self._session.require_unfenced()
             raise
         await self._wait_until(lambda image: image.index >= answer.log_index)
         if not isinstance(answer.body, answered):
@@ -276,7 +234,7 @@ class MetadataClient:
         Raises:
             MetadataError: as `change`.
         """
-        request = AllocateProducerIds(self._node_id, self._node_epoch)
+        request = AllocateProducerIds(self.node_id, self.node_epoch)
         block = await self.change(request, ProducerIdBlock)
         return range(block.first_producer_id, block.first_producer_id + block.count)
 
@@ -287,50 +245,17 @@ class MetadataClient:
             return error_of(error)
         return ErrorCode.NONE, None
 
-    async def _keep_session(self) -> None:
-        interval_ms = self._config.broker_heartbeat_interval_ms
-        while self._goal != BrokerGoal.SHUT_DOWN:
-            self._heartbeat_due.clear()
-            answered = await self._heartbeat()
-            delay_ms = interval_ms if answered else interval_ms // HEARTBEAT_RETRIES
-            try:
-                async with asyncio.timeout(delay_ms / 1000):
-                    await self._heartbeat_due.wait()
-            except TimeoutError:
-                continue
-
-    async def _heartbeat(self) -> bool:
-        """Send one heartbeat; False when it was not answered in time."""
-        sent_at_ms = self._boot_clock_ms()
-        try:
-            async with asyncio.timeout(self._config.broker_heartbeat_interval_ms / 1000):
-                await self._requester.attempt(self._heartbeat_request())
-        except RefusedError as error:
-            if error.code in _FENCED and self._goal != BrokerGoal.SHUT_DOWN:
-                self._fence(error.message)
-                self._require_unfenced()
-            logger.warning("heartbeat refused", extra={"reason": error.message})
-            return False
-        except (ControllerUnavailableError, TimeoutError) as error:
-            logger.warning("heartbeat not answered", extra={"reason": str(error)})
-            return False
-        self._lease.extend(sent_at_ms)
-        return True
-
-    def _heartbeat_request(self) -> Heartbeat:
-        return Heartbeat(self._node_id, self._node_epoch, self.image.index, self._goal)
-
     def _is_active(self, image: MetadataImage) -> bool:
-        broker = image.brokers.get(self._node_id)
+        broker = image.brokers.get(self.node_id)
         return (
             broker is not None
-            and broker.epoch == self._node_epoch
+            and broker.epoch == self.node_epoch
             and broker.state == BrokerState.ACTIVE
         )
 
     async def _wait_until(self, satisfied: Callable[[MetadataImage], bool]) -> None:
         def looked_at(image: MetadataImage) -> bool:
-            self._require_unfenced()
+            self._session.require_unfenced()
             return satisfied(image)
 
         try:
@@ -340,20 +265,10 @@ class MetadataClient:
             msg = f"the metadata has not come in {self._config.request_timeout_ms} ms"
             raise ControllerUnavailableError(msg) from None
 
-    def _fence(self, reason: str) -> None:
-        """Stop for good: nothing is acknowledged from here on."""
-        if self.fenced:
-            return
-        self._fenced_because = reason
-        self._lease.end()
+    def _fenced(self, reason: str) -> None:
         self._follower.wake()
-        logger.error("fenced", extra={"broker": self._node_id, "reason": reason})
         if self._on_fenced is not None:
             self._on_fenced(reason)
-
-    def _require_unfenced(self) -> None:
-        if self._fenced_because is not None:
-            raise NodeFencedError(self._fenced_because)
 
 
 def _unexpected(body: object) -> MetadataFormatError:

@@ -37,14 +37,12 @@ class Committed(NamedTuple):
     log_index: int  # what it rests on
 
 
+_Outcome = Committed | RefusedError
+
+
 class _Proposal(NamedTuple):
     decide: Decide
     answer: asyncio.Future[Committed]
-
-
-class _Decided(NamedTuple):
-    proposal: _Proposal
-    outcome: Committed | RefusedError
 
 
 class Committer:
@@ -101,7 +99,7 @@ class Committer:
         Raises:
             MetadataLogFailedError: the log accepts nothing any more.
         """
-        group: list[_Decided] = []
+        group: list[_Proposal] = []
         try:
             while True:
                 await self._work.wait()
@@ -112,14 +110,15 @@ class Committer:
         finally:
             self._stop(group)
 
-    async def _commit_group(self, group: list[_Decided]) -> None:
-        image, entries = await self._decide_group(group)
+    async def _commit_group(self, group: list[_Proposal]) -> None:
+        """Decide on what waits, make it durable, answer; `group` is filled as it goes."""
+        image, entries, outcomes = await self._decide_group(group)
         if entries:
             await self._store.append(entries)
             self._entries.extend(entries)
             old, self._image = self._image, image
             self._on_commit(old, image)
-        for proposal, outcome in group:
+        for proposal, outcome in zip(group, outcomes, strict=True):
             if proposal.answer.done():
                 continue  # whoever asked has gone
             if isinstance(outcome, RefusedError):
@@ -127,12 +126,14 @@ class Committer:
             else:
                 proposal.answer.set_result(outcome)
 
-    async def _decide_group(self, group: list[_Decided]) -> tuple[MetadataImage, list[LogEntry]]:
-        """Decide on what waits, up to the bounds of a group; `group` is filled as it goes."""
+    async def _decide_group(
+        self, group: list[_Proposal]
+    ) -> tuple[MetadataImage, list[LogEntry], list[_Outcome]]:
         loop = asyncio.get_running_loop()
         pause_at = loop.time() + LOOP_SLICE_S
         image = self._image
         entries: list[LogEntry] = []
+        outcomes: list[_Outcome] = []
         group_bytes = 0
         while (
             self._proposals and len(group) < GROUP_PROPOSALS_MAX and group_bytes < GROUP_BYTES_MAX
@@ -140,26 +141,27 @@ class Committer:
             proposal = self._proposals.popleft()
             if proposal.answer.done():
                 continue
+            group.append(proposal)
             try:
                 decision = proposal.decide(image, self._inputs())
                 entry = _entry(decision, image)
             except RefusedError as error:
-                group.append(_Decided(proposal, error))
+                outcomes.append(error)
                 continue
             if entry is not None:
                 image = replay(image, decision.records, index=entry.index, term=entry.term)
                 entries.append(entry)
                 group_bytes += len(entry.payload)
-            group.append(_Decided(proposal, Committed(decision.response, image.index)))
+            outcomes.append(Committed(decision.response, image.index))
             if loop.time() > pause_at:
                 await asyncio.sleep(0)
                 pause_at = loop.time() + LOOP_SLICE_S
-        return image, entries
+        return image, entries, outcomes
 
-    def _stop(self, group: list[_Decided]) -> None:
+    def _stop(self, group: list[_Proposal]) -> None:
         """Answer everybody: what was decided may have become durable, what waited has not."""
         self._stopped = True
-        for proposal, _ in group:
+        for proposal in group:
             if not proposal.answer.done():
                 proposal.answer.set_exception(
                     ControllerUnavailableError("the controller stopped while it was committing")

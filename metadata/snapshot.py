@@ -93,6 +93,7 @@ def _broker_records(broker: BrokerImage) -> Iterator[Record]:
         tuple(BrokerEndpoint(it.name, it.host, it.port) for it in broker.endpoints),
         broker.rack,
         broker.registered_ms,
+        broker.replaced_incarnation_id,
     )
     if broker.state == BrokerState.ACTIVE:
         yield UnfenceBrokerRecord(broker.node_id, broker.epoch)

@@ -46,6 +46,11 @@ def load_image(recovered: Recovered, cluster_id: str) -> MetadataImage:
         except MetadataFormatError as error:
             raise MetadataFormatError(f"entry {entry.index}: {error}") from error
         image = replay(image, records, index=entry.index, term=entry.term)
+    level = image.features.get(METADATA_FEATURE, 0)
+    if level > RECORD_FORMAT_VERSION:
+        raise MetadataFormatError(
+            f"the cluster has {METADATA_FEATURE} {level}, this version has {RECORD_FORMAT_VERSION}"
+        )
     if image.cluster_id and image.cluster_id != cluster_id:
         raise MetadataIdentityError(
             f"the metadata log is of cluster {image.cluster_id}, its directory of {cluster_id}"

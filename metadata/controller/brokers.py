@@ -62,13 +62,17 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
             f"a broker has 1 to {ENDPOINTS_MAX} endpoints with different names, got {names}",
         )
     known = image.brokers.get(request.node_id)
-    if known is not None and known.incarnation_id == request.incarnation_id:
-        if known.epoch_ended:
+    if known is not None:
+        mine = known.incarnation_id == request.incarnation_id
+        if (mine and known.epoch_ended) or (
+            known.replaced_incarnation_id == request.incarnation_id
+        ):
             raise RefusedError(
                 ErrorCode.STALE_BROKER_EPOCH,
-                f"this process was broker {request.node_id} at epoch {known.epoch}, which is over",
+                f"this process was broker {request.node_id}; the epoch it had is over",
             )
-        return Decision((), BrokerRegistered(known.epoch, image.cluster_id))
+        if mine:
+            return Decision((), BrokerRegistered(known.epoch, image.cluster_id))
     epoch = image.index + 1
     registration = RegisterBrokerRecord(
         request.node_id,
@@ -77,6 +81,7 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
         request.endpoints,
         request.rack,
         inputs.now_ms,
+        None if known is None else known.incarnation_id,
     )
     return Decision(
         (registration, *_next_leader_epochs(image, request.node_id)),

@@ -36,6 +36,7 @@ class BrokerImage(msgspec.Struct, frozen=True, gc=False):
     rack: str
     state: BrokerState
     registered_ms: int
+    replaced_incarnation_id: UUID | None  # the process whose epoch this one ended
 
     @property
     def fenced(self) -> bool:
@@ -75,6 +76,7 @@ class BrokersDelta:
                 record.rack,
                 BrokerState.STARTING,
                 record.timestamp_ms,
+                record.replaced_incarnation_id,
             )
         )
 

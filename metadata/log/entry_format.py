@@ -41,7 +41,7 @@ from metadata.records.entry import LogEntry
 SEGMENT_MAGIC: Final = b"HRML"
 FRAME_MAGIC: Final = b"HRME"
 SEGMENT_VERSION: Final = 1
-PAYLOAD_BYTES_MAX: Final = 64 << 20
+PAYLOAD_BYTES_MAX: Final = 32 << 20  # half of an RPC frame: an entry must fit into an answer
 
 _SEGMENT: Final = struct.Struct(">4sHHQQ")
 _SEGMENT_TAIL: Final = struct.Struct(">II")

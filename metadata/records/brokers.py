@@ -30,6 +30,9 @@ class RegisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=10,
     endpoints: tuple[BrokerEndpoint, ...]
     rack: str
     timestamp_ms: int
+    # The process whose epoch this ends; None: there was none. A late repetition of its request must
+    # not take the node back.
+    replaced_incarnation_id: UUID | None
 
 
 class UnfenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):

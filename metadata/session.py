@@ -1,0 +1,178 @@
+"""A broker's session with the controller: registration, heartbeats, the lease, and being fenced."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from config.node import Endpoint, MetadataConfig
+from metadata.controller.sessions import lease_length_ms
+from metadata.errors import (
+    ControllerUnavailableError,
+    MetadataError,
+    MetadataFormatError,
+    NodeFencedError,
+    RefusedError,
+)
+from metadata.lease import BrokerLease
+from metadata.records.brokers import BrokerEndpoint
+from metadata.requester import Requester
+from metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker
+from metadata.rpc.responses import BrokerRegistered
+from protocol.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from random import Random
+
+logger = logging.getLogger("headrace.metadata")
+
+NO_EPOCH: Final = -1
+HEARTBEAT_RETRIES: Final = 4  # in one heartbeat interval, while the controller does not answer
+
+# What the controller answers to a process that must stop.
+FENCED: Final = frozenset({ErrorCode.STALE_BROKER_EPOCH, ErrorCode.BROKER_ID_NOT_REGISTERED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerIdentity:
+    """How a broker registers."""
+
+    node_id: int
+    endpoints: tuple[Endpoint, ...]  # what clients are told, one for each listener's name
+    rack: str = ""
+    cluster_id: str = ""  # empty: the controller's, whatever it is
+
+
+class BrokerSession:
+    """One process's registration. Once fenced it stays fenced."""
+
+    def __init__(
+        self,
+        config: MetadataConfig,
+        requester: Requester,
+        identity: BrokerIdentity,
+        *,
+        boot_clock_ms: Callable[[], int],
+        rng: "Random",
+        on_fenced: Callable[[str], None],
+    ) -> None:
+        self._config = config
+        self._requester = requester
+        self._identity = identity
+        self._boot_clock_ms = boot_clock_ms
+        self._on_fenced = on_fenced
+        self._incarnation_id = UUID(int=rng.getrandbits(128), version=4)
+        lease_ms = lease_length_ms(config.broker_session_timeout_ms)
+        self.lease = BrokerLease(lease_ms, boot_clock_ms)
+        self.node_id: Final = identity.node_id
+        self.node_epoch = NO_EPOCH  # before the registration
+        self._goal = BrokerGoal.STAY_FENCED
+        self._due = asyncio.Event()
+        self._fenced_because: str | None = None
+
+    @property
+    def fenced(self) -> bool:
+        """Whether this process must stop."""
+        return self._fenced_because is not None
+
+    async def register(self) -> int:
+        """Start a new epoch; return the index of the log that includes it.
+
+        Raises:
+            RefusedError: the controller does not accept this broker.
+            ControllerUnavailableError: it has not answered in `request_timeout_ms`.
+        """
+        identity = self._identity
+        endpoints = tuple(BrokerEndpoint(it.name, it.host, it.port) for it in identity.endpoints)
+        registration = RegisterBroker(
+            identity.cluster_id, identity.node_id, self._incarnation_id, endpoints, identity.rack
+        )
+        answer = await self._requester.call(registration, self._config.request_timeout_ms)
+        if not isinstance(answer.body, BrokerRegistered):
+            msg = f"the controller answered with {type(answer.body).__name__}"
+            raise MetadataFormatError(msg)
+        self.node_epoch = answer.body.node_epoch
+        return answer.log_index
+
+    def aim_to_serve(self) -> None:
+        """Ask to be unfenced, with a heartbeat at once and all that follow."""
+        self._goal = BrokerGoal.SERVE
+        self._due.set()
+
+    async def run(self, applied_index: Callable[[], int]) -> None:
+        """Send heartbeats until cancelled or shut down.
+
+        Args:
+            applied_index: tells how far this node has applied the metadata log.
+
+        Raises:
+            NodeFencedError: this process must stop.
+        """
+        interval_ms = self._config.broker_heartbeat_interval_ms
+        while self._goal != BrokerGoal.SHUT_DOWN:
+            self._due.clear()
+            answered = await self.heartbeat(applied_index())
+            delay_ms = interval_ms if answered else interval_ms // HEARTBEAT_RETRIES
+            try:
+                async with asyncio.timeout(delay_ms / 1000):
+                    await self._due.wait()
+            except TimeoutError:
+                continue
+
+    async def heartbeat(self, applied_index: int) -> bool:
+        """Send one heartbeat; False when it was not answered in time.
+
+        Raises:
+            NodeFencedError: this process must stop.
+        """
+        sent_at_ms = self._boot_clock_ms()
+        try:
+            async with asyncio.timeout(self._config.broker_heartbeat_interval_ms / 1000):
+                await self._requester.attempt(self._request(applied_index))
+        except RefusedError as error:
+            if error.code in FENCED and self._goal != BrokerGoal.SHUT_DOWN:
+                self.fence(error.message)
+                self.require_unfenced()
+            logger.warning("heartbeat refused", extra={"reason": error.message})
+            return False
+        except (ControllerUnavailableError, TimeoutError) as error:
+            logger.warning("heartbeat not answered", extra={"reason": str(error)})
+            return False
+        self.lease.extend(sent_at_ms)
+        return True
+
+    async def shutdown(self, applied_index: int) -> None:
+        """End the lease, and the epoch if the controller can be reached."""
+        self._goal = BrokerGoal.SHUT_DOWN
+        self._due.set()
+        self.lease.end()
+        if self.node_epoch == NO_EPOCH or self.fenced:
+            return
+        try:
+            async with asyncio.timeout(self._config.broker_heartbeat_interval_ms / 1000):
+                await self._requester.attempt(self._request(applied_index))
+        except (MetadataError, TimeoutError) as error:
+            logger.warning("controlled shutdown not recorded", extra={"reason": str(error)})
+
+    def fence(self, reason: str) -> None:
+        """Stop for good: nothing is acknowledged from here on."""
+        if self.fenced:
+            return
+        self._fenced_because = reason
+        self.lease.end()
+        logger.error("fenced", extra={"broker": self.node_id, "reason": reason})
+        self._on_fenced(reason)
+
+    def require_unfenced(self) -> None:
+        """Go on only if this process may.
+
+        Raises:
+            NodeFencedError: it must stop.
+        """
+        if self._fenced_because is not None:
+            raise NodeFencedError(self._fenced_because)
+
+    def _request(self, applied_index: int) -> Heartbeat:
+        return Heartbeat(self.node_id, self.node_epoch, applied_index, self._goal)
