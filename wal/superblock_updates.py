@@ -6,7 +6,7 @@ together.
 
 from dataclasses import replace
 
-from wal.layout import ShutdownType, Superblock
+from wal.layout import Superblock
 
 
 class SuperblockUpdates:
@@ -16,7 +16,6 @@ class SuperblockUpdates:
         "_head_offset",
         "_inflight",
         "_refresh",
-        "_shutdown",
         "_trim_offset",
         "_window_bytes",
         "durable",
@@ -28,7 +27,6 @@ class SuperblockUpdates:
         self._trim_offset = durable.trim_offset
         self._head_offset = durable.head_offset
         self._window_bytes = durable.window_bytes
-        self._shutdown = durable.shutdown
         self._refresh = False
 
     @property
@@ -62,11 +60,6 @@ class SuperblockUpdates:
         """Ask for a write that tells the confirmed offset, even if nothing else has changed."""
         self._refresh = True
 
-    def want_shutdown(self, shutdown: ShutdownType) -> None:
-        """Ask that the way of leaving be recorded."""
-        self._shutdown = shutdown
-        self._refresh = True
-
     def next_write(self, *, confirmed_offset: int, now_ms: int) -> Superblock | None:
         """Return the superblock to write now; None while one is under way or nothing is wanted."""
         if self._inflight is not None or not self.wanted:
@@ -79,7 +72,6 @@ class SuperblockUpdates:
             head_offset=self._head_offset,
             confirmed_offset=confirmed_offset,
             window_bytes=self._window_bytes,
-            shutdown=self._shutdown,
             last_write_ms=now_ms,
         )
         return self._inflight

@@ -98,7 +98,9 @@ def recorded(workload: Workload, seed: int, image: bytes | None = None) -> Simul
     return disk
 
 
-def crashes(disk: SimulatedDisk, rng: random.Random, start: bytes) -> Iterator[tuple[CrashPoint, bytearray]]:
+def crashes(
+    disk: SimulatedDisk, rng: random.Random, start: bytes
+) -> Iterator[tuple[CrashPoint, bytearray]]:
     for point in crash_points(start, disk.trace):
         for image in outcomes(point, rng):
             yield point, image

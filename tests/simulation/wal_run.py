@@ -41,6 +41,7 @@ class WalOnDisk:
         self.disk = disk
         self.confirmed: list[int] = []
         self.failures: list[WalError] = []
+        self.rooms = 0
         self.wal = DeltaWal(
             config,
             node_id=7,
@@ -50,6 +51,7 @@ class WalOnDisk:
             wall_clock_ms=lambda: 1_700_000_000_000,
             on_confirmed=self._on_confirmed,
             on_failed=self.failures.append,
+            on_room=self._on_room,
             opener=lambda config, writable: disk.open(config.path, writable=writable),
             monotonic_ns=FakeClock(),
         )
@@ -58,6 +60,9 @@ class WalOnDisk:
         assert not self.confirmed or offset > self.confirmed[-1]
         self.confirmed.append(offset)
         self.disk.note("confirmed", offset)
+
+    def _on_room(self) -> None:
+        self.rooms += 1
 
     async def begin(self) -> list[RecoveredRecord]:
         """Start, recover, reset."""

@@ -37,7 +37,7 @@ def test_golden_bytes_of_a_record() -> None:
     memory = record()
     assert bytes(memory[:10]) == bytes(10)
     assert memory[10:40].hex() == (
-        "48524543" "00000006" "0000000000001038" "cc67dd72" "baa1ec49" + b"abcdef".hex()
+        "48524543000000060000000000001038cc67dd72baa1ec49" + b"abcdef".hex()
     )
     assert bytes(memory[40:]) == bytes(60)
 
@@ -53,8 +53,15 @@ def test_golden_bytes_of_a_block_header() -> None:
     memory = memoryview(bytearray(BLOCK_HEADER_BYTES))
     write_block_header(memory, HEADER)
     assert memory.hex() == (
-        "48424c4b" "00000fa0" "1122334455667788" "0000000000002000" "0000000000001000"
-        "0000000000001000" "0000000000000007" "00000003" "9b9d4a05"
+        "48424c4b"
+        "00000fa0"
+        "1122334455667788"
+        "0000000000002000"
+        "0000000000001000"
+        "0000000000001000"
+        "0000000000000007"
+        "00000003"
+        "9b9d4a05"
     )
     assert read_block_header(memory, 0) == HEADER
 

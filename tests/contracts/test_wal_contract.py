@@ -1,0 +1,274 @@
+"""What every write-ahead log must do, on every kind of device, on both event loops."""
+
+import asyncio
+import random
+import subprocess
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import uvloop
+
+from config.node import WalConfig
+from tests.simulation.disk import SimulatedDisk
+from wal.errors import WalError, WalFailedError, WalOverCapacityError, WalRecordTooLargeError
+from wal.log import DeltaWal
+from wal.open_device import DeviceOpener, open_device
+from wal.port import Appended, WriteAheadLog
+
+KIB = 1024
+CAPACITY = 512 * KIB
+
+
+@dataclass
+class Opened:
+    """A log and what it has told."""
+
+    wal: WriteAheadLog
+    confirmed: list[int] = field(default_factory=list)
+    failures: list[WalError] = field(default_factory=list)
+
+    async def recovered(self) -> list[tuple[int, bytes]]:
+        await self.wal.start()
+        return [(record.offset, bytes(record.body)) async for record in self.wal.recover()]
+
+    async def begin(self) -> None:
+        await self.recovered()
+        await self.wal.reset()
+
+    async def until_confirmed(self, end_offset: int) -> None:
+        async with asyncio.timeout(20):
+            while self.wal.confirmed_offset < end_offset:
+                await asyncio.sleep(0)
+
+
+@dataclass
+class Place:
+    """Where a log lies."""
+
+    config: WalConfig
+    opener: DeviceOpener
+    loop: Callable[[Awaitable[None]], None]
+    crash: Callable[[], None] = lambda: None
+
+    def open(self) -> Opened:
+        opened: Opened
+
+        def on_confirmed(offset: int) -> None:
+            opened.confirmed.append(offset)
+
+        def on_failed(error: WalError) -> None:
+            opened.failures.append(error)
+
+        opened = Opened(
+            DeltaWal(
+                self.config,
+                node_id=1,
+                node_epoch=1,
+                cluster_id="contract",
+                rng=random.Random(),
+                wall_clock_ms=lambda: 0,
+                on_confirmed=on_confirmed,
+                on_failed=on_failed,
+                opener=self.opener,
+            )
+        )
+        return opened
+
+
+def settings(path: str, io: str) -> WalConfig:
+    return WalConfig(
+        path=path,
+        io=io,
+        capacity_bytes=CAPACITY,
+        block_bytes=32 * KIB,
+        io_depth=4,
+        window_bytes_initial=64 * KIB,
+        window_bytes_max=256 * KIB,
+        record_bytes_max=100_000,
+    )
+
+
+def attach(image: Path) -> str | None:
+    with image.open("wb") as file:
+        file.truncate(CAPACITY)
+    try:
+        found = subprocess.run(
+            ["losetup", "--find", "--show", str(image)], check=True, capture_output=True, text=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip()
+
+
+@pytest.fixture(
+    params=[
+        "file-aio-asyncio",
+        "file-aio-uvloop",
+        "file-threads-asyncio",
+        "file-threads-uvloop",
+        "loop-aio-uvloop",
+        "simulated--asyncio",
+    ]
+)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    kind, io, loop = request.param.split("-")
+    run = uvloop.run if loop == "uvloop" else asyncio.run
+    if kind == "simulated":
+        disk = SimulatedDisk(CAPACITY)
+        config = settings("disk", "auto")
+        yield Place(config, lambda config, writable: disk.open("disk", writable=writable), run)
+        return
+    if kind == "file":
+        yield Place(settings(str(tmp_path / "wal"), io), open_device, run)
+        return
+    device = attach(tmp_path / "image")
+    if device is None:
+        pytest.skip("no loop devices here (they need root)")
+    try:
+        yield Place(settings(device, io), open_device, run)
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=True)
+
+
+def bodies(count: int, size_max: int = 20_000) -> list[bytes]:
+    rng = random.Random(count)
+    return [rng.randbytes(rng.randrange(1, size_max)) for _ in range(count)]
+
+
+async def append_all(opened: Opened, records: list[bytes]) -> list[Appended]:
+    appended = []
+    for body in records:
+        while not opened.wal.room_for(len(body)):
+            await asyncio.sleep(0)
+        appended.append(opened.wal.append(body[: len(body) // 2], body[len(body) // 2 :]))
+    return appended
+
+
+def test_appends_are_confirmed_in_order_and_recovered(place: Place) -> None:
+    records = bodies(30)
+
+    async def main() -> None:
+        opened = place.open()
+        await opened.begin()
+        appended = await append_all(opened, records)
+        await opened.until_confirmed(appended[-1].end_offset)
+        assert opened.confirmed == sorted(set(opened.confirmed))
+        assert [bytes(a.payload) for a in appended] == [body[len(body) // 2 :] for body in records]
+        assert all(a.end_offset <= b.offset for a, b in zip(appended, appended[1:], strict=False))
+        await opened.wal.shutdown()
+        again = place.open()
+        expected = [(a.offset, body) for a, body in zip(appended, records, strict=True)]
+        assert await again.recovered() == expected
+        await again.wal.reset()
+        await again.wal.shutdown()
+        last = place.open()
+        assert await last.recovered() == []
+        await last.wal.shutdown()
+
+    place.loop(main())
+
+
+def test_many_laps(place: Place) -> None:
+    async def main() -> None:
+        opened = place.open()
+        await opened.begin()
+        start = opened.wal.next_offset
+        live: list[tuple[int, bytes]] = []
+        rng = random.Random(4)
+        while opened.wal.next_offset < start + 4 * CAPACITY:
+            body = rng.randbytes(rng.choice((100, 5000, 40_000)))
+            while not opened.wal.room_for(len(body)):
+                confirmed = opened.wal.confirmed_offset
+                if opened.wal.trim_offset < confirmed - 1:
+                    released = max((o for o, _ in live if o < confirmed), default=-1)
+                    keep_from = released - 60_000
+                    if keep_from > opened.wal.trim_offset:
+                        opened.wal.trim(keep_from)
+                        live = [(o, b) for o, b in live if o > keep_from]
+                await asyncio.sleep(0)
+            live.append((opened.wal.append(b"", body).offset, body))
+        await opened.wal.shutdown()
+        again = place.open()
+        assert await again.recovered() == live
+        await again.wal.shutdown()
+
+    place.loop(main())
+
+
+def test_trim_is_inclusive_and_frees_the_space(place: Place) -> None:
+    async def main() -> None:
+        opened = place.open()
+        await opened.begin()
+        appended = await append_all(opened, bodies(10))
+        await opened.until_confirmed(appended[-1].end_offset)
+        used = opened.wal.used_bytes
+        opened.wal.trim(appended[6].offset)
+        assert opened.wal.trim_offset == appended[6].offset
+        async with asyncio.timeout(10):
+            while opened.wal.used_bytes == used:
+                await asyncio.sleep(0)
+        await opened.wal.shutdown()
+        again = place.open()
+        assert [offset for offset, _ in await again.recovered()] == [a.offset for a in appended[7:]]
+        await again.wal.shutdown()
+
+    place.loop(main())
+
+
+def test_a_full_log_refuses_with_nothing_changed(place: Place) -> None:
+    async def main() -> None:
+        opened = place.open()
+        await opened.begin()
+        while opened.wal.used_bytes < CAPACITY // 2 or opened.wal.room_for(30_000):
+            if opened.wal.room_for(30_000):
+                opened.wal.append(b"", bytes(30_000))
+            await asyncio.sleep(0)
+        before = (opened.wal.next_offset, opened.wal.used_bytes)
+        with pytest.raises(WalOverCapacityError):
+            opened.wal.append(b"", bytes(30_000))
+        assert (opened.wal.next_offset, opened.wal.used_bytes) == before
+        await opened.until_confirmed(opened.wal.next_offset)
+        opened.wal.trim(opened.wal.confirmed_offset - 1)
+        async with asyncio.timeout(10):
+            while opened.wal.used_bytes:
+                await asyncio.sleep(0)
+        opened.wal.append(b"", bytes(30_000))
+        await opened.wal.shutdown()
+
+    place.loop(main())
+
+
+def test_a_record_that_is_too_large_is_refused(place: Place) -> None:
+    async def main() -> None:
+        opened = place.open()
+        await opened.begin()
+        with pytest.raises(WalRecordTooLargeError):
+            opened.wal.append(b"", bytes(100_001))
+        opened.wal.append(b"", bytes(100_000))
+        await opened.wal.shutdown()
+        assert opened.failures == []
+        with pytest.raises(WalFailedError):
+            opened.wal.append(b"", b"x")
+
+    place.loop(main())
+
+
+def test_the_copy_stays_while_somebody_holds_it(place: Place) -> None:
+    """However often the ring and its buffers have gone around since."""
+
+    async def main() -> None:
+        opened = place.open()
+        await opened.begin()
+        kept = opened.wal.append(b"head", b"kept payload").payload
+        for _ in range(60):
+            while not opened.wal.room_for(30_000):
+                if opened.wal.trim_offset < opened.wal.confirmed_offset - 1:
+                    opened.wal.trim(opened.wal.confirmed_offset - 1)
+                await asyncio.sleep(0)
+            opened.wal.append(b"", b"\xee" * 30_000)
+        assert bytes(kept) == b"kept payload"
+        await opened.wal.shutdown()
+
+    place.loop(main())
