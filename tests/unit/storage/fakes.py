@@ -614,5 +614,5 @@ def batch_of(stream_id: int, base: int, size: int = 10, *, count: int = 1, epoch
     return StreamRecordBatch(stream_id, epoch, base, count, payload)
 
 
-class Retriable(RetriableStorageError):
+class PassingError(RetriableStorageError):
     """A failure that is expected to pass."""

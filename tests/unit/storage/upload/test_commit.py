@@ -8,7 +8,7 @@ import pytest
 from storage.errors import CommitRefusedError, FencedError, ObjectNotPreparedError
 from storage.upload.commit import Committer
 from storage.upload.retry import Retrying
-from tests.unit.storage.fakes import SMALL, FakeStream, Retriable, run
+from tests.unit.storage.fakes import SMALL, FakeStream, PassingError, run
 from tests.unit.storage.upload.test_object_upload import Rig, plan_of
 
 
@@ -24,7 +24,7 @@ def test_a_lost_reply_is_asked_for_again_and_commits_once():
     async def scenario():
         rig = Rig()
         committer = committer_of(rig)
-        rig.control.commit_reply_faults = [Retriable(), TimeoutError()]
+        rig.control.commit_reply_faults = [PassingError(), TimeoutError()]
         plan = plan_of((1, 3, 10), (2, 3, 10))
         commit = await committer.commit(plan, await committer.upload(plan))
         assert len(rig.control.journal.of("commit")) == 1
@@ -76,8 +76,8 @@ def test_an_attempt_that_may_have_taken_effect_is_repeated_as_it_was_however_lat
         committer = committer_of(rig)
         plan = plan_of((1, 3, 10), (2, 3, 10))
         uploaded = await committer.upload(plan)
-        rig.control.commit_reply_faults = [Retriable()]
-        down = [Retriable() for _ in range(200)]
+        rig.control.commit_reply_faults = [PassingError()]
+        down = [PassingError() for _ in range(200)]
         rig.control.commit_faults = [None, *down]
         commit = await committer.commit(plan, uploaded)
         assert asyncio.get_running_loop().time() > 1_000 + SMALL.object_prepare_ttl_ms / 2000

@@ -18,7 +18,7 @@ from tests.unit.storage.fakes import (
     SMALL,
     FakeControlPlane,
     FakeStore,
-    Retriable,
+    PassingError,
     batch_of,
     read_object,
     require_dense,
@@ -172,7 +172,7 @@ def test_half_of_the_time_to_live_is_kept_in_hand():
 def test_preparing_is_repeated_too():
     async def scenario():
         rig = Rig()
-        rig.control.prepare_faults = [Retriable(), TimeoutError()]
+        rig.control.prepare_faults = [PassingError(), TimeoutError()]
         await rig.uploads.upload(plan_of((1, 1, 10)))
         assert rig.counters.retries_total == 2
 

@@ -66,7 +66,10 @@ def test_blocks_are_uploaded_side_by_side_but_committed_in_order():
         assert node.journal.of("commit", "trim") == []
         node.store.release_all()
         await settle()
-        commits = [dict((r[0], r[1:]) for r in event[1]) for event in node.journal.of("commit")]
+        commits = [
+            {stream_id: (start, end) for stream_id, start, end in event[1]}
+            for event in node.journal.of("commit")
+        ]
         assert commits == [
             {1: (0, ends[0]), 2: (0, 1)},
             {1: (ends[0], ends[1]), 2: (1, 2)},

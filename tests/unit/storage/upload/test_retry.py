@@ -2,20 +2,26 @@
 
 import asyncio
 import random
+from itertools import pairwise
 
 import pytest
 
 from storage.errors import CommitRefusedError, ObjectStoreError
 from storage.stats import UploadCounters
 from storage.upload.retry import Retrying
-from tests.unit.storage.fakes import Retriable, run
+from tests.unit.storage.fakes import PassingError, run
 
 
 def test_repeats_what_may_pass_with_growing_delays():
     async def scenario():
         counters = UploadCounters()
         times = []
-        faults = [ObjectStoreError("503"), TimeoutError(), ConnectionResetError(), Retriable()] * 5
+        faults = [
+            ObjectStoreError("503"),
+            TimeoutError(),
+            ConnectionResetError(),
+            PassingError(),
+        ] * 5
 
         async def operation():
             times.append(asyncio.get_running_loop().time())
@@ -25,7 +31,7 @@ def test_repeats_what_may_pass_with_growing_delays():
 
         assert await Retrying(random.Random(1), counters).call("test", operation) == "done"
         assert counters.retries_total == 20
-        delays = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        delays = [later - earlier for earlier, later in pairwise(times)]
         assert delays[0] <= 0.1
         assert max(delays) <= 30
         assert delays[-1] >= 15, "capped, but no longer short"

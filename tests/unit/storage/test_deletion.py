@@ -1,0 +1,127 @@
+"""ObjectDeleter: from the bucket first, then from the metadata, in bounded batches."""
+
+import asyncio
+import random
+
+import pytest
+
+from config.node import StorageConfig
+from storage import deletion
+from storage.deletion import ObjectDeleter
+from storage.errors import RetriableStorageError
+from storage.object_store.memory import MemoryObjectStore
+from storage.objects.keys import object_key
+from tests.simulation.faulty_store import Fault, FaultyStore
+from tests.simulation.virtual_time import run
+from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
+
+
+class Manager(FakeObjectManager):
+    """Objects whose retention passes at a time; writes down what it is told."""
+
+    def get_objects_to_delete(self, now_ms):
+        return [it for it in self.destroyed if it <= now_ms]
+
+    async def forget_objects(self, object_ids):
+        if self.failures:
+            raise self.failures.pop(0)
+        await super().forget_objects(object_ids)
+
+
+class Setup:
+    """Objects 0 to n, of which object i may go at i milliseconds."""
+
+    async def open(self, number, now_ms=10**9):
+        self.store = FaultyStore(MemoryObjectStore())
+        self.objects = Manager(destroyed=list(range(number)))
+        self.now_ms = now_ms
+        for object_id in range(number):
+            await self.store.put(object_key(CLUSTER, object_id), [b"x"])
+        self.store.log.clear()
+        self.deleter = ObjectDeleter(
+            StorageConfig(),
+            self.store,
+            self.objects,
+            CLUSTER,
+            rng=random.Random(0),
+            wall_clock_ms=lambda: self.now_ms,
+        )
+        return self
+
+    def left(self):
+        return len(self.store.inner.objects)
+
+
+def test_what_may_go_goes_and_is_forgotten():
+    async def main():
+        setup = await Setup().open(10, now_ms=6)
+        await setup.deleter.delete()
+        assert setup.objects.forgotten == list(range(7))
+        assert setup.left() == 3
+        assert setup.deleter.statistics.deleted_objects == 7
+        await setup.deleter.delete()
+        assert setup.store.requests["delete"] == 1  # nothing more to do, so nothing asked
+
+    run(main())
+
+
+def test_batches_are_bounded(monkeypatch):
+    monkeypatch.setattr(deletion, "BATCH_OBJECTS_MAX", 10)
+    monkeypatch.setattr(deletion, "BATCHES_PER_ROUND_MAX", 3)
+
+    async def main():
+        setup = await Setup().open(35)
+        await setup.deleter.delete()
+        assert (setup.left(), len(setup.objects.forgotten)) == (5, 30)
+        assert [it.count(",") for _, it in setup.store.log] == [9, 9, 9]
+        await setup.deleter.delete()
+        assert setup.left() == 0
+
+    run(main())
+
+
+@pytest.mark.parametrize("fault", [Fault.REFUSED, Fault.LOST_REPLY])
+def test_what_may_not_have_been_deleted_is_not_forgotten(fault):
+    async def main():
+        setup = await Setup().open(3)
+        setup.store.then("delete", fault)
+        await setup.deleter.delete()
+        assert setup.objects.forgotten == []
+        assert setup.deleter.statistics.failures == 1
+        await setup.deleter.delete()
+        assert setup.objects.forgotten == [0, 1, 2]
+        assert setup.left() == 0
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    "error", [RetriableStorageError("no answer"), TimeoutError(), ConnectionError()]
+)
+def test_a_control_plane_that_does_not_answer_is_asked_again(error):
+    async def main():
+        setup = await Setup().open(3)
+        setup.objects.failures = [error]
+        await setup.deleter.delete()
+        assert (setup.left(), setup.objects.forgotten) == (0, [])
+        await setup.deleter.delete()
+        assert setup.objects.forgotten == [0, 1, 2]
+
+    run(main())
+
+
+def test_it_runs_until_cancelled():
+    async def main():
+        setup = await Setup().open(3, now_ms=0)
+        task = asyncio.create_task(setup.deleter.run())
+        await asyncio.sleep(200)
+        assert setup.objects.forgotten == [0]
+        setup.now_ms = 10
+        setup.store.then("delete", Fault.REFUSED)
+        await asyncio.sleep(300)
+        assert setup.objects.forgotten == [0, 1, 2]
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    run(main())

@@ -1,0 +1,309 @@
+"""Recovery on a WAL, a bucket and a control plane: what comes back, and that dying is safe."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from storage.errors import CorruptObjectError, FencedError, RecoveryError
+from tests.unit.storage.fakes import (
+    Crash,
+    Node,
+    PassingError,
+    require_dense,
+    run,
+    settle,
+)
+from wal.port import RecoveredRecord
+
+
+async def crashed(*, appends: int = 12, **options) -> Node:
+    """Two streams with acknowledged records, the first third of them committed."""
+    node = await Node(**options).start()
+    one, two = await node.open(1), await node.open(2)
+    for number in range(appends):
+        if number == appends // 3:
+            await node.engine.force_upload()
+        node.append(one, 1000)
+        node.append(two, 300)
+        await settle()
+    return node
+
+
+def require_everything(node: Node, appends: int = 12) -> None:
+    require_dense(node.objects_of(1), 0, appends)
+    require_dense(node.objects_of(2), 0, appends)
+
+
+def test_everything_acknowledged_is_in_the_bucket_afterwards():
+    async def scenario():
+        old = await crashed()
+        node = await old.next_life().start()
+        require_everything(node)
+        assert node.report.records == 16
+        assert node.report.bytes == 8 * 1300
+        assert node.report.streams == 2
+        assert node.report.dropped == 0
+        assert node.wal.is_reset
+        stream = await node.open(1, epoch=2)
+        assert stream.next_offset == stream.confirm_offset == stream.committed_offset == 12
+        node.append(stream, 100)
+        await settle()
+        await node.engine.force_upload()
+        require_dense(node.objects_of(1), 0, 13)
+
+    run(scenario())
+
+
+def test_the_wal_is_reset_only_after_the_last_commit():
+    async def scenario():
+        old = await crashed()
+        before = len(old.journal.events)
+        await old.next_life().start()
+        kinds = [event[0] for event in old.journal.events[before:]]
+        assert kinds[-1] == "reset"
+        assert "commit" in kinds
+
+    run(scenario())
+
+
+def test_records_that_are_committed_already_are_dropped():
+    """The commit took effect, but the trim was not durable."""
+
+    async def scenario():
+        old = await crashed()
+        old.wal.trim_offset = -1
+        node = await old.next_life().start()
+        require_everything(node)
+        assert node.report.dropped == 8
+        assert node.report.discontinuous == 0
+
+    run(scenario())
+
+
+def test_streams_that_are_not_open_here_are_left_alone():
+    async def scenario():
+        old = await crashed()
+        old.control.streams[2].is_open = False
+        node = await old.next_life().start()
+        require_dense(node.objects_of(1), 0, 12)
+        require_dense(node.objects_of(2), 0, 4)
+        assert node.report.dropped == 8
+
+    run(scenario())
+
+
+def test_what_follows_a_lost_unacknowledged_record_is_dropped_and_counted(caplog):
+    async def scenario():
+        old = await Node(auto_confirm=False).start()
+        one, two = await old.open(1), await old.open(2)
+        for _ in range(3):
+            old.append(one, 100)
+            old.append(two, 100)
+        old.wal.confirm_records(2)
+        lost = old.wal.records[2].offset  # the second of stream 1
+        surviving = old.wal.after_crash(lost=lambda record: record.offset == lost)
+        node = await old.next_life(surviving=surviving).start()
+        require_dense(node.objects_of(1), 0, 1)
+        require_dense(node.objects_of(2), 0, 3)
+        assert node.report.discontinuous == node.report.dropped == 1
+        assert "unacknowledged" in caplog.text
+
+    run(scenario())
+
+
+def test_segments_are_bounded():
+    async def scenario():
+        old = await crashed(appends=12)
+        config = {"upload_threshold_bytes": 6_000, "log_cache_bytes": 100_000}
+        old.config = old.config.__class__(**config)
+        before = len(old.journal.of("commit"))
+        node = await old.next_life().start()
+        require_everything(node)
+        assert len(old.journal.of("commit")) - before >= 3
+
+    run(scenario())
+
+
+def test_an_empty_wal_needs_nothing():
+    async def scenario():
+        node = await Node().start()
+        assert node.report.records == node.report.dropped == node.report.streams == 0
+        assert node.journal.of("put", "commit") == []
+        assert node.wal.is_reset
+
+    run(scenario())
+
+
+def test_waits_for_bucket_and_control_plane():
+    async def scenario():
+        old = await crashed()
+        old.store.is_down = True
+        old.control.prepare_faults = [PassingError()] * 3
+        old.control.commit_reply_faults = [PassingError()] * 3
+        node = old.next_life()
+        starting = asyncio.create_task(node.start())
+        await asyncio.sleep(300)
+        assert not starting.done()
+        assert node.engine.stats().upload_retries_total > 5
+        old.store.is_down = False
+        await starting
+        require_everything(node)
+        assert node.report.duration_ms >= 300_000
+
+    run(scenario())
+
+
+def test_ranges_are_committed_under_the_epoch_of_the_opening():
+    """The control plane may have raised it when this node registered again."""
+
+    async def scenario():
+        old = await crashed()
+        old.control.streams[1].epoch = 3
+        node = await old.next_life().start()
+        require_everything(node)
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("change", ["epoch", "end"])
+def test_refuses_to_lose_what_the_control_plane_does_not_know(change):
+    async def scenario():
+        old = await crashed()
+        if change == "epoch":
+            old.control.streams[1].epoch = 0
+        else:
+            record = old.wal.records[0]
+            body = bytearray(record.body)
+            body[25:29] = (5).to_bytes(
+                4, "big"
+            )  # a batch of five offsets, of which four are committed
+            old.wal.records[0] = record._replace(body=memoryview(body))
+            old.wal.trim_offset = -1
+        node = old.next_life()
+        with pytest.raises(RecoveryError):
+            await node.start()
+        assert not node.wal.is_reset
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("body", [b"nonsense" * 10, b""])
+def test_refuses_a_body_that_is_no_batch(body):
+    async def scenario():
+        node = Node(surviving=[RecoveredRecord(0, 100, memoryview(body))])
+        with pytest.raises(CorruptObjectError):
+            await node.start()
+        assert not node.wal.is_reset
+
+    run(scenario())
+
+
+def test_refuses_bytes_behind_the_batch():
+    async def scenario():
+        old = await crashed()
+        record = old.wal.records[-1]
+        body = memoryview(bytes(record.body) + b"more")
+        old.wal.records[-1] = record._replace(body=body)
+        with pytest.raises(CorruptObjectError, match="behind its batch"):
+            await old.next_life().start()
+
+    run(scenario())
+
+
+def test_a_fenced_node_does_not_start():
+    async def scenario():
+        old = await crashed()
+        old.control.fenced = True
+        node = old.next_life()
+        with pytest.raises(FencedError):
+            await node.start()
+        assert not node.wal.is_reset
+
+    run(scenario())
+
+
+class Killer:
+    """Kills the process at the n-th call of anything outside of it, before or after its effect."""
+
+    def __init__(self, node: Node, at: int, *, after_effect: bool) -> None:
+        self.left = at
+        self._after_effect = after_effect
+        for target, names in (
+            (node.wal, ["start", "reset"]),
+            (node.store, ["put"]),
+            (
+                node.control,
+                ["get_opening_streams", "prepare_objects", "commit_stream_set_object"],
+            ),
+        ):
+            for name in names:
+                setattr(target, name, self._lethal(getattr(target, name)))
+
+    def _lethal(self, call: Callable) -> Callable:
+        async def wrapped(*args):
+            self.left -= 1
+            if self.left == 0 and not self._after_effect:
+                raise Crash
+            result = await call(*args)
+            if self.left == 0:
+                raise Crash
+            return result
+
+        return wrapped
+
+    @staticmethod
+    def disarm(node: Node) -> None:
+        for target in (node.wal, node.store, node.control):
+            for name in list(vars(target)):
+                if callable(vars(target)[name]) and name not in ("on_confirmed", "on_failed"):
+                    delattr(target, name)
+
+
+@pytest.mark.parametrize("after_effect", [False, True])
+def test_dying_anywhere_in_recovery_and_starting_again_loses_and_repeats_nothing(after_effect):
+    """W-11, E-09: every call that leaves the process, before and after it took effect."""
+
+    async def scenario():
+        at = 0
+        while True:
+            at += 1
+            old = await crashed()
+            old.config = old.config.__class__(upload_threshold_bytes=4_000, log_cache_bytes=100_000)
+            surviving = old.wal.after_crash()
+            died = 0
+            for _ in range(2):  # dies at the same place twice
+                node = old.next_life(surviving=surviving)
+                Killer(node, at, after_effect=after_effect)
+                try:
+                    await node.start()
+                except* Crash:
+                    died += 1
+                    await settle()
+                finally:
+                    Killer.disarm(node)
+                surviving = node.wal.surviving
+            if surviving:
+                node = await old.next_life(surviving=surviving).start()
+            require_everything(node)
+            assert not node.wal.surviving
+            if not died:
+                return at
+
+    assert run(scenario()) > 10
+
+
+def test_dying_while_the_wal_is_read():
+    async def scenario():
+        old = await crashed()
+        old.config = old.config.__class__(upload_threshold_bytes=4_000, log_cache_bytes=100_000)
+        surviving = old.wal.after_crash()
+        for number in range(len(surviving)):
+            node = old.next_life(surviving=surviving)
+            node.wal.fail_recovery_after = number
+            with pytest.raises(Crash):
+                await node.start()
+        node = await old.next_life(surviving=surviving).start()
+        require_everything(node)
+
+    run(scenario())
