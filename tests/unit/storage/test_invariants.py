@@ -421,19 +421,6 @@ def object_id_is_used_after_it_expired(patch):
     patch.setattr("storage.upload.commit.ObjectNotPreparedError", KeyError)
 
 
-def evict_before_commit(patch):
-    original = LogCache.archive
-
-    def archive(self):
-        block = original(self)
-        if block is not None:
-            self._evictable.extend(block.groups)
-            block.groups = []
-        return block
-
-    patch.setattr(LogCache, "archive", archive)
-
-
 def forget_what_is_on_its_way(patch):
     """#3513: appends between admission and confirmation are not counted."""
     patch.setattr(OpenAppends, "reserved_bytes", 0)
@@ -469,7 +456,6 @@ MISTAKES = [
     acknowledge_before_the_cache,
     commit_retry_is_a_new_commit,
     object_id_is_used_after_it_expired,
-    evict_before_commit,
     forget_what_is_on_its_way,
     confirm_beyond_what_is_durable,
     upload_skips_a_record,
