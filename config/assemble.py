@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeVar
+from urllib.parse import quote, unquote
 
 from config.definition import ConfigKey, parse_value
 from config.ignored_keys import SECURE_PROTOCOLS
@@ -111,15 +112,19 @@ def _split_listeners(
     fields: dict[str, object], valid: Mapping[str, Setting], problems: list[Problem]
 ) -> None:
     """Give controllers their listeners, and refuse those that promise protection."""
-    listeners = fields.get("network.listeners")
-    if not isinstance(listeners, tuple):
-        return
     names_setting = valid.get("controller.listener.names")
     names_text = names_setting.value if names_setting else _default("controller.listener.names")
-    controller_names = {name.strip().upper() for name in names_text.split(",")}
-    setting = valid["listeners"]
-    secure = [e.name for e in listeners if e.name in SECURE_PROTOCOLS]
+    controllers = {name.strip().upper() for name in names_text.split(",")}
+    listeners = fields.get("network.listeners", NodeConfig().network.listeners)
+    advertised = fields.get("network.advertised_listeners", ())
+    assert isinstance(listeners, tuple)
+    assert isinstance(advertised, tuple)
+    fields["network.listeners"] = _named(listeners, controllers, wanted=False)
+    fields["network.advertised_listeners"] = _named(advertised, controllers, wanted=False)
+    fields["metadata.controller_listeners"] = _named(listeners, controllers, wanted=True)
+    secure = [endpoint.name for endpoint in listeners if endpoint.name in SECURE_PROTOCOLS]
     if secure:
+        setting = valid["listeners"]
         problems.append(
             Problem(
                 f"asks for {', '.join(secure)}, which this broker does not offer yet",
@@ -129,11 +134,6 @@ def _split_listeners(
                 example="listeners=PLAINTEXT://127.0.0.1:9092",
             )
         )
-    fields["network.listeners"] = _named(listeners, controller_names, wanted=False)
-    fields["metadata.controller_listeners"] = _named(listeners, controller_names, wanted=True)
-    advertised = fields.get("network.advertised_listeners", ())
-    assert isinstance(advertised, tuple)
-    fields["network.advertised_listeners"] = _named(advertised, controller_names, wanted=False)
 
 
 def _default(name: str) -> str:
@@ -157,7 +157,7 @@ def _resolve_paths(fields: dict[str, object]) -> None:
     bucket = str(fields.get("storage.bucket_uri", defaults.storage.bucket_uri))
     place = bucket.removeprefix("file://")
     if place != bucket:
-        fields["storage.bucket_uri"] = f"file://{directory / place}"
+        fields["storage.bucket_uri"] = f"file://{quote(str(directory / unquote(place)))}"
 
 
 def _default_upload_threshold(fields: dict[str, object]) -> None:

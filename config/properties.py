@@ -7,8 +7,10 @@ dropped.
 Source: the format of `java.util.Properties.load`.
 """
 
+import re
 from typing import NamedTuple
 
+_LINE_END = re.compile(r"\r\n|\n|\r")  # fewer than str.splitlines knows
 _BLANK = " \t\f"
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
@@ -49,7 +51,7 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
     """Join continued lines; drop comments and empty lines."""
     lines: list[tuple[int, str]] = []
     pending, start = "", 0
-    for number, raw in enumerate(text.splitlines(), 1):
+    for number, raw in enumerate(_LINE_END.split(text), 1):
         stripped = raw.lstrip(_BLANK)
         if not pending:
             if not stripped or stripped[0] in "#!":

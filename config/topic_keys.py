@@ -53,8 +53,8 @@ def _hours(name: str) -> ServerName:
     return ServerName(name, HOUR_MS, ConfigType.INT)
 
 
-_LOCAL = "Accepted for compatibility: all data is in the bucket, there is no local tier to size. "
-_FILES = "Accepted for compatibility: partitions are streams, not segment files. "
+_LOCAL = "Accepted for compatibility: all data is in the bucket, there is no local tier to size."
+_FILES = "Accepted for compatibility: partitions are streams, not segment files."
 
 _TABLE = (
     TopicConfig(
@@ -113,7 +113,7 @@ _TABLE = (
         default=str(MINUTE_MS),
         valid=Between(0),
         server_keys=(ServerName("log.segment.delete.delay.ms"),),
-        doc=_FILES + "Objects leave the bucket after s3.object.delete.retention.minutes.",
+        doc=_FILES + " Objects leave the bucket after s3.object.delete.retention.minutes.",
         has_effect=False,
     ),
     TopicConfig(
@@ -150,7 +150,7 @@ _TABLE = (
         default="4096",
         valid=Between(0),
         server_keys=(ServerName("log.index.interval.bytes"),),
-        doc=_FILES + "Object indexes have one entry per data block.",
+        doc=_FILES + " Object indexes have one entry per data block.",
         has_effect=False,
     ),
     TopicConfig(

@@ -6,25 +6,13 @@ is optional. Pure parsing: nothing is opened or resolved.
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from config.node import Endpoint, Voter
 
 _SECRET_OPTIONS = ("accesskey", "secretkey", "sessiontoken", "password")
 _SECRET_VALUE = re.compile(rf"({'|'.join(_SECRET_OPTIONS)})=[^&\s]*", re.IGNORECASE)
-_BUCKET_OPTIONS = {
-    "s3": (
-        "region",
-        "endpoint",
-        "pathStyle",
-        "authType",
-        "checksumAlgorithm",
-        "checksum",
-        "prefix",
-    ),
-    "file": (),
-    "mem": (),
-}
+_BUCKET_OPTIONS = {"s3": ("region", "endpoint", "pathStyle"), "file": (), "mem": ()}
 _WAL_FILE_OPTIONS = ("capacity", "iops", "iobandwidth", "iodepth")
 
 
@@ -130,6 +118,8 @@ def parse_bucket(text: str) -> str:
     if scheme != "mem" and not place.strip("/"):
         raise ValueError("names no bucket" if scheme == "s3" else "names no directory")
     _check_options(options, _BUCKET_OPTIONS[scheme])
+    if options.get("pathStyle", "true").lower() not in ("true", "false"):
+        raise ValueError(f"has pathStyle={options['pathStyle']}, which is not true or false")
     return uri
 
 
@@ -156,7 +146,7 @@ def parse_wal_place(text: str) -> WalPlace:
     if capacity is not None and capacity < 16 * 1024 * 1024:
         raise ValueError("has a capacity below 16777216 bytes (16 MiB)")
     return WalPlace(
-        place,
+        unquote(place),
         capacity_bytes=capacity,
         iops_max=_positive(options, "iops"),
         bandwidth_bytes_max=_positive(options, "iobandwidth"),
@@ -174,7 +164,9 @@ def _without_id(text: str) -> str:
 def _split(uri: str) -> tuple[str, str, dict[str, str]]:
     parts = urlsplit(uri)
     if not parts.scheme:
-        raise ValueError(f"has {uri!r}, which is not scheme://place?option=value")
+        raise ValueError("is not scheme://place?option=value")
+    if parts.fragment:
+        raise ValueError("has a '#'; write %23 if the name has one")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     return parts.scheme, parts.netloc + parts.path, options
 

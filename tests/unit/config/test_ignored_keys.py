@@ -1,0 +1,69 @@
+"""Keys without effect."""
+
+import pytest
+
+from config.ignored_keys import IGNORED, PROTECTIONS, reason_ignored
+from config.server_keys import find_key
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "num.io.threads",
+        "replica.lag.time.max.ms",
+        "ssl.keystore.location",
+        "listener.name.external.ssl.keystore.location",
+        "zookeeper.connect",
+        "s3.network.baseline.bandwidth",
+        "automq.zonerouter.channels",
+        "log.cleaner.threads",
+        "remote.log.storage.system.enable",
+        "controller.quorum.election.timeout.ms",
+    ],
+)
+def test_a_known_key_has_a_reason(name):
+    assert reason_ignored(name)
+
+
+def test_the_longest_family_counts():
+    assert "use the options of s3.wal.path" in reason_ignored("s3.wal.capacity")
+    assert "files" in reason_ignored("log.cleaner.dedupe.buffer.size")
+
+
+@pytest.mark.parametrize("name", ["num.io.thread", "replica", "anything.else", "ss"])
+def test_an_unknown_key_has_none(name):
+    assert reason_ignored(name) is None
+
+
+def test_no_key_is_both_honoured_and_ignored_by_name():
+    for names in IGNORED.values():
+        assert [name for name in names if find_key(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
+        ("ssl.client.auth", "required"),
+        ("security.inter.broker.protocol", "SASL_SSL"),
+        ("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,OUTSIDE:SASL_SSL"),
+    ],
+)
+def test_a_value_that_asks_for_protection_is_not_harmless(name, value):
+    assert not PROTECTIONS[name].harmless(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("authorizer.class.name", ""),
+        ("ssl.client.auth", "none"),
+        ("security.inter.broker.protocol", "PLAINTEXT"),
+        (
+            "listener.security.protocol.map",
+            "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL",
+        ),
+    ],
+)
+def test_what_kafkas_own_example_files_have_is_harmless(name, value):
+    assert PROTECTIONS[name].harmless(value)

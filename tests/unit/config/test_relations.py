@@ -1,0 +1,144 @@
+"""What must hold between settings."""
+
+from dataclasses import replace
+
+import pytest
+
+from config.node import (
+    Endpoint,
+    GroupConfig,
+    LogConfig,
+    MetadataConfig,
+    NetworkConfig,
+    NodeConfig,
+    StorageConfig,
+    Voter,
+    WalConfig,
+)
+from config.relations import RelationError, relation_texts, violated_relations
+from config.server_keys import SERVER_KEYS
+
+MIB = 1024 * 1024
+
+
+def keys_of_violations(**sections):
+    with pytest.raises(RelationError) as caught:
+        NodeConfig(**sections)
+    return [violation.keys for violation in caught.value.violations]
+
+
+def test_the_defaults_go_together():
+    assert violated_relations(NodeConfig()) == []
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "keys"),
+    [
+        (
+            "storage",
+            StorageConfig(upload_threshold_bytes=65 * MIB, log_cache_bytes=64 * MIB),
+            ("s3.wal.upload.threshold", "s3.wal.cache.size"),
+        ),
+        ("wal", WalConfig(capacity_bytes=900 * MIB), ("s3.wal.upload.threshold", "s3.wal.path")),
+        (
+            "log",
+            LogConfig(message_bytes_max=120 * MIB),
+            ("message.max.bytes", "socket.request.max.bytes"),
+        ),
+        (
+            "network",
+            NetworkConfig(request_bytes_max=1000),
+            ("message.max.bytes", "socket.request.max.bytes"),
+        ),
+        (
+            "wal",
+            WalConfig(record_bytes_max=1000),
+            ("message.max.bytes", "headrace.wal.record.bytes.max"),
+        ),
+        (
+            "wal",
+            WalConfig(window_bytes_initial=2 * MIB, window_bytes_max=1 * MIB),
+            ("headrace.wal.window.bytes.initial", "headrace.wal.window.bytes.max"),
+        ),
+        (
+            "storage",
+            StorageConfig(object_block_bytes=32 * MIB),
+            ("s3.object.block.size", "s3.object.part.size"),
+        ),
+        (
+            "storage",
+            StorageConfig(compaction_memory_bytes=31 * MIB),
+            ("s3.object.part.size", "s3.stream.set.object.compaction.cache.size"),
+        ),
+        (
+            "metadata",
+            MetadataConfig(broker_heartbeat_interval_ms=5000),
+            ("broker.heartbeat.interval.ms", "broker.session.timeout.ms"),
+        ),
+        (
+            "groups",
+            GroupConfig(session_timeout_min_ms=2_000_000),
+            ("group.min.session.timeout.ms", "group.max.session.timeout.ms"),
+        ),
+        (
+            "groups",
+            GroupConfig(consumer_session_timeout_ms=61_000),
+            ("group.consumer.session.timeout.ms", "group.consumer.max.session.timeout.ms"),
+        ),
+    ],
+)
+def test_a_broken_relation_names_its_keys(section, values, keys):
+    assert keys in keys_of_violations(**{section: values})
+
+
+def test_all_broken_relations_are_listed_at_once():
+    broken = keys_of_violations(
+        metadata=MetadataConfig(broker_heartbeat_interval_ms=9000),
+        groups=GroupConfig(session_timeout_min_ms=2_000_000),
+    )
+    assert len(broken) == 2
+
+
+def test_the_message_has_both_values_and_the_reason():
+    with pytest.raises(RelationError) as caught:
+        NodeConfig(wal=WalConfig(capacity_bytes=64 * MIB))
+    message = str(caught.value)
+    assert "s3.wal.upload.threshold (536870912)" in message
+    assert "1/2 of the capacity in s3.wal.path (67108864)" in message
+    assert "room for new records" in message
+
+
+def test_a_wal_made_of_objects_has_no_capacity_to_fit():
+    NodeConfig(wal=WalConfig(path="s3://bucket", capacity_bytes=1))
+
+
+def test_an_advertised_name_must_be_a_listener():
+    network = NetworkConfig(advertised_listeners=(Endpoint("OUTSIDE", "h", 1),))
+    assert keys_of_violations(network=network) == [("advertised.listeners", "listeners")]
+
+
+def test_a_broker_needs_a_listener():
+    assert keys_of_violations(network=NetworkConfig(listeners=())) == [
+        ("listeners", "controller.listener.names")
+    ]
+    controller = replace(NodeConfig(), process_roles=("controller",))
+    assert replace(controller, network=NetworkConfig(listeners=())).process_roles == ("controller",)
+
+
+def test_a_controller_must_be_a_voter():
+    metadata = MetadataConfig(quorum_voters=(Voter(2, "h", 9093),))
+    assert keys_of_violations(metadata=metadata) == [("controller.quorum.voters", "node.id")]
+    NodeConfig(node_id=2, metadata=metadata)
+    NodeConfig(process_roles=("broker",), metadata=metadata)
+
+
+def test_a_broker_alone_must_know_its_controllers():
+    assert keys_of_violations(process_roles=("broker",)) == [
+        ("controller.quorum.voters", "process.roles")
+    ]
+
+
+def test_every_key_in_a_relation_exists():
+    for text in relation_texts():
+        for key in text.split("`")[1::2]:
+            assert key in SERVER_KEYS, text

@@ -1,0 +1,132 @@
+"""All server keys together."""
+
+import dataclasses
+
+import pytest
+
+from config.assemble import Setting, assemble
+from config.definition import UpdateMode
+from config.node import NodeConfig
+from config.server_keys import (
+    SERVER_KEYS,
+    TOPIC_DEFAULT_KEYS,
+    allowed_text,
+    default_text,
+    find_key,
+    nearest_key,
+    validate_broker_config,
+    value_problem,
+)
+
+# Fields that no key sets: they are made from other keys, or from all of them.
+DERIVED = {"data_dir", "static", "log.topic_defaults", "metadata.controller_listeners"}
+
+
+def field_paths(value, prefix=""):
+    for field in dataclasses.fields(value):
+        inner = getattr(value, field.name)
+        if dataclasses.is_dataclass(inner):
+            yield from field_paths(inner, f"{prefix}{field.name}.")
+        else:
+            yield prefix + field.name
+
+
+def paths_set_by(key):
+    if key.field:
+        return {key.field}
+    text = key.example or default_text(key)
+    return set(key.fields(text)) if key.fields and text else set()
+
+
+def test_every_field_of_a_node_has_a_key():
+    settable = set().union(*(paths_set_by(key) for key in SERVER_KEYS.values()))
+    settable |= set(SERVER_KEYS["s3.wal.path"].fields("file://x?capacity=99999999&iodepth=1"))
+    assert set(field_paths(NodeConfig())) - settable == DERIVED - {"data_dir"}
+
+
+def test_every_key_with_a_field_names_one_that_exists():
+    fields = set(field_paths(NodeConfig()))
+    for key in SERVER_KEYS.values():
+        assert paths_set_by(key) <= fields, key.name
+
+
+def test_a_key_sets_its_field_in_one_way_only():
+    for key in SERVER_KEYS.values():
+        assert not (key.field and key.fields), key.name
+
+
+def test_the_default_of_a_key_is_what_counts_without_it():
+    """Setting every key to the default that is documented changes nothing."""
+    settings = {
+        key.name: Setting(key.name, default_text(key), "test")
+        for key in SERVER_KEYS.values()
+        if default_text(key) and not key.topic_config
+    }
+    problems, warnings = [], []
+    spelled_out = assemble(settings, problems, warnings)
+    silent = assemble({}, problems, warnings)
+    assert (problems, warnings) == ([], [])
+    same = dataclasses.replace(spelled_out, static={}, storage=silent.storage)
+    assert same == dataclasses.replace(silent, static={})
+    threshold = silent.storage.upload_threshold_bytes
+    assert dataclasses.replace(spelled_out.storage, upload_threshold_bytes=threshold) == (
+        silent.storage
+    )
+
+
+def test_every_default_and_example_is_valid():
+    for key in SERVER_KEYS.values():
+        for text in (default_text(key), key.example):
+            assert not text or value_problem(key, text) is None, (key.name, text)
+
+
+def test_every_key_is_documented():
+    for key in SERVER_KEYS.values():
+        assert key.doc.endswith("."), key.name
+        assert allowed_text(key), key.name
+
+
+def test_topic_defaults_become_server_keys():
+    names = {key.name for key in TOPIC_DEFAULT_KEYS}
+    assert {"log.retention.ms", "log.retention.minutes", "log.retention.hours"} <= names
+    assert default_text(SERVER_KEYS["log.retention.hours"]) == "168"
+    assert default_text(SERVER_KEYS["log.retention.ms"]) == ""
+
+
+def test_a_key_is_found_by_its_other_names():
+    assert find_key("broker.id") is SERVER_KEYS["node.id"]
+    assert find_key("log.dir") is SERVER_KEYS["log.dirs"]
+    assert find_key("Node.Id") is None
+
+
+def test_the_nearest_key_is_found():
+    assert nearest_key("advertised.listener") == "advertised.listeners"
+    assert nearest_key("s3.data.bucket") == "s3.data.buckets"
+
+
+def test_only_defaults_of_topics_change_while_brokers_run():
+    running = {k.name for k in SERVER_KEYS.values() if k.update_mode is not UpdateMode.READ_ONLY}
+    assert running < {key.name for key in TOPIC_DEFAULT_KEYS}
+    assert "log.retention.ms" in running
+    assert "log.retention.hours" not in running
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "part"),
+    [
+        ("log.retention.ms", "-2", "at least -1"),
+        ("node.id", "3", "read-only"),
+        ("log.retention.hours", "3", "read-only"),
+        ("num.io.threads", "3", "no effect"),
+        ("log.retention.mss", "3", "did you mean log.retention.ms?"),
+        ("leader.replication.throttled.rate", "fast", "whole number"),
+    ],
+)
+def test_a_dynamic_setting_that_cannot_be_is_explained(name, value, part):
+    assert part in validate_broker_config(name, value)
+
+
+def test_a_dynamic_setting_that_can_be_is_accepted():
+    assert validate_broker_config("log.retention.ms", "-1") is None
+    assert validate_broker_config("message.max.bytes", "2000000") is None
+    assert validate_broker_config("follower.replication.throttled.rate", "10") is None

@@ -1,0 +1,20 @@
+"""The nearest known name."""
+
+from config.suggest import NAME_LENGTH_MAX, nearest
+
+KNOWN = ["num.partitions", "log.retention.ms", "listeners"]
+
+
+def test_a_slip_finds_its_name():
+    assert nearest("num.partitons", KNOWN) == "num.partitions"
+    assert nearest("Listeners", KNOWN) == "listeners"
+
+
+def test_something_else_finds_nothing():
+    assert nearest("colour.of.the.sky", KNOWN) is None
+
+
+def test_a_huge_name_is_not_compared():
+    assert (
+        nearest("listeners" + "x" * NAME_LENGTH_MAX, ["listeners" + "x" * NAME_LENGTH_MAX]) is None
+    )

@@ -1,0 +1,159 @@
+"""Listeners, voters, buckets and the WAL's place."""
+
+import pytest
+
+from config.node import Endpoint, Voter
+from config.uris import (
+    WalPlace,
+    parse_advertised,
+    parse_bucket,
+    parse_listeners,
+    parse_voters,
+    parse_wal_place,
+    redacted,
+    split_address,
+)
+
+
+def test_listeners_are_read():
+    assert parse_listeners("PLAINTEXT://:9092, internal://[::1]:19092") == (
+        Endpoint("PLAINTEXT", "", 9092),
+        Endpoint("INTERNAL", "::1", 19092),
+    )
+
+
+def test_two_listeners_may_both_take_a_free_port():
+    assert len(parse_listeners("A://127.0.0.1:0,B://127.0.0.1:0")) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "at least one"),
+        ("127.0.0.1:9092", "NAME://host:port"),
+        ("PLAINTEXT://host", "host:port"),
+        ("PLAINTEXT://host:http", "host:port"),
+        ("PLAINTEXT://host:70000", "65535"),
+        ("PLAINTEXT://::1:9092", "brackets"),
+        ("A://h:1,A://h:2", "name twice"),
+        ("A://h:1,B://h:1", "address twice"),
+        ("://h:1", "NAME"),
+    ],
+)
+def test_wrong_listeners_are_explained(text, part):
+    with pytest.raises(ValueError, match=part):
+        parse_listeners(text)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "", "[::]"])
+def test_an_address_that_nobody_can_use_is_not_advertised(host):
+    with pytest.raises(ValueError, match="no client can connect"):
+        parse_advertised(f"PLAINTEXT://{host}:9092")
+
+
+def test_port_0_is_not_advertised():
+    with pytest.raises(ValueError, match="port 0"):
+        parse_advertised("PLAINTEXT://kafka.example.com:0")
+
+
+def test_nothing_may_be_advertised():
+    assert parse_advertised("") == ()
+    assert parse_advertised("A://h:1") == (Endpoint("A", "h", 1),)
+
+
+def test_an_address_is_split():
+    assert split_address("host:1") == ("host", 1)
+    assert split_address("[fe80::1]:0") == ("fe80::1", 0)
+
+
+def test_voters_are_read():
+    assert parse_voters("1@a:9093,2@[::1]:9094") == (Voter(1, "a", 9093), Voter(2, "::1", 9094))
+
+
+@pytest.mark.parametrize("text", ["a:9093", "x@a:1", "1@a", "1@a:1,1@b:2", "-1@a:1"])
+def test_wrong_voters_are_refused(text):
+    with pytest.raises(ValueError, match=r"host:port|twice"):
+        parse_voters(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "uri"),
+    [
+        ("0@s3://data?region=eu&pathStyle=true", "s3://data?region=eu&pathStyle=true"),
+        ("s3://data/prefix", "s3://data/prefix"),
+        ("0@file:///var/lib/b", "file:///var/lib/b"),
+        ("file://bucket", "file://bucket"),
+        ("mem://", "mem://"),
+    ],
+)
+def test_a_bucket_loses_its_id_only(text, uri):
+    assert parse_bucket(text) == uri
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("bucket", "not scheme"),
+        ("gs://bucket", "scheme 'gs'"),
+        ("s3://", "no bucket"),
+        ("file://", "no directory"),
+        ("s3://b?pathstyle=true", "unknown options: pathstyle"),
+        ("s3://b?pathStyle=1", "true or false"),
+        ("s3://b?accessKey=A&secretKey=B", "credentials"),
+        ("file:///a?region=x", "known: none"),
+        ("file:///a#b", "%23"),
+    ],
+)
+def test_a_wrong_bucket_is_explained(text, part):
+    with pytest.raises(ValueError, match=part):
+        parse_bucket(text)
+
+
+def test_a_message_about_a_bucket_never_repeats_its_secrets():
+    for text in ("s3//b?secretKey=hush", "s3://b?secretKey=hush", "gs://b?secretKey=hush"):
+        with pytest.raises(ValueError) as caught:
+            parse_bucket(text)
+        assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("/dev/nvme1n1", WalPlace("/dev/nvme1n1")),
+        ("0@file:///dev/nvme1n1", WalPlace("/dev/nvme1n1")),
+        ("file://wal", WalPlace("wal")),
+        ("file:///with%20blank", WalPlace("/with blank")),
+        ("0@s3://b?region=eu", WalPlace("s3://b?region=eu")),
+        (
+            "0@file:///dev/x?capacity=33554432&iops=3000&iobandwidth=5&iodepth=8",
+            WalPlace("/dev/x", 33_554_432, 3000, 5, 8),
+        ),
+    ],
+)
+def test_the_place_of_the_wal_is_read(text, place):
+    assert parse_wal_place(text) == place
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "empty"),
+        ("file://", "no file"),
+        ("ftp://x", "scheme 'ftp'"),
+        ("file:///x?capacity=2GiB", "capacity=2GiB"),
+        ("file:///x?capacity=0", "above 0"),
+        ("file:///x?capacity=1000", "16 MiB"),
+        ("file:///x?iops=-1", "iops=-1"),
+        ("file:///x?bandwidth=1", "unknown options: bandwidth"),
+    ],
+)
+def test_a_wrong_place_of_the_wal_is_explained(text, part):
+    with pytest.raises(ValueError, match=part):
+        parse_wal_place(text)
+
+
+def test_secrets_are_hidden():
+    assert redacted("s3://b?accessKey=AK&secretKey=SK&region=eu") == (
+        "s3://b?accessKey=***&secretKey=***&region=eu"
+    )
+    assert redacted("s3://b?region=eu") == "s3://b?region=eu"
