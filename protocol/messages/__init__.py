@@ -20,8 +20,8 @@ What a handler must know:
   (`cluster_authorized_operations` and `topic_authorized_operations` there). Authorized operations
   are a set of operation numbers; None is "not asked for".
 * A UUID of zeros reads as None, and None is written as zeros.
-* The default of an array field is one list, shared by all messages: pass a list of your own, and
-  never append to a field that was left at its default.
+* An array field that was left at its default cannot be appended to: it is one list for all
+  messages. Pass a list of your own.
 """
 
 from kafka.protocol.admin import (

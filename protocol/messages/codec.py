@@ -30,7 +30,7 @@ def decode_request(api_key: int, version: int, body: memoryview) -> Message:
     """
     if not accepts(api_key, version):
         raise ProtocolError(f"request with key {api_key} in version {version} is not spoken here")
-    return _decode(REQUESTS[api_key], version, body)
+    return _decode(REQUESTS[api_key], version, Reader(body))
 
 
 def decode_response(api_key: int, version: int, payload: memoryview) -> tuple[int, Message]:
@@ -45,7 +45,9 @@ def decode_response(api_key: int, version: int, payload: memoryview) -> tuple[in
     body = payload[position:]
     if api_key == ApiKey.API_VERSIONS and body[:2] == _UNSUPPORTED_VERSION:
         version = _API_VERSIONS_FALLBACK
-    return correlation_id, _decode(RESPONSES[api_key], version, body)
+    # A broker is asked for what it sends: only the bytes themselves bound the arrays.
+    reader = Reader(body, elements_left=len(body))
+    return correlation_id, _decode(RESPONSES[api_key], version, reader)
 
 
 _UNSUPPORTED_VERSION: Final = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
@@ -87,15 +89,14 @@ def encode_unsupported_api_versions(correlation_id: int) -> bytes:
     return encode_response(response, _API_VERSIONS_FALLBACK, correlation_id)
 
 
-def _decode(message_class: Any, version: int, body: memoryview) -> Message:
-    reader = Reader(body)
+def _decode(message_class: Any, version: int, reader: Reader) -> Message:
     try:
         message = decoder(message_class, version)(reader)
     except UnicodeDecodeError as error:
         raise ProtocolError(f"{message_class.name}: string is not UTF-8") from error
-    if reader.position != len(body):
-        left = len(body) - reader.position
-        raise ProtocolError(f"{message_class.name}: {left} bytes left over")
+    left_bytes = len(reader.data) - reader.position
+    if left_bytes:
+        raise ProtocolError(f"{message_class.name}: {left_bytes} bytes left over")
     return message
 
 

@@ -1,9 +1,32 @@
-"""Which message class belongs to each request key, found in the modules that define them."""
+"""Which message class belongs to each request key, found in the modules that define them.
+
+A field of an array type that a message leaves out reads as the default of its schema, which is one
+list for all messages. Here that list becomes one that refuses to be changed: an `append` to it would
+show in every later response, to whatever client.
+"""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from kafka.protocol import admin, consumer, metadata, producer, sasl
+
+
+class _SharedDefault(list[Any]):
+    """The empty list that fields have by default."""
+
+    def _refuse(self, *_args: Any) -> NoReturn:
+        raise TypeError("this list is the default of its field: set the field to a list instead")
+
+    append = extend = insert = _refuse
+    __iadd__ = __setitem__ = _refuse
+
+
+def _protect_defaults(schema: Any) -> None:
+    for field in schema.fields.values():
+        if field.is_array() and field.default == []:
+            field._default = _SharedDefault()  # noqa: SLF001 - where `field.default` keeps it
+        if field.is_struct() or field.is_struct_array():
+            _protect_defaults(field)
 
 
 def _classes(kind: str) -> Iterator[tuple[int, Any]]:
@@ -12,6 +35,7 @@ def _classes(kind: str) -> Iterator[tuple[int, Any]]:
             member: Any = getattr(module, name)
             # The modules also export enums, constants and a raw SASL exchange, which is no message.
             if getattr(member, "type", None) == kind:
+                _protect_defaults(member._struct)  # noqa: SLF001 - the only way to the schema
                 yield member.API_KEY, member
 
 

@@ -1,5 +1,7 @@
 """The classes behind each key."""
 
+import pytest
+
 from protocol import messages
 from protocol.api_keys import ApiKey
 from protocol.api_versions import VERSIONS
@@ -25,3 +27,23 @@ def test_nested_structs_are_attributes() -> None:
     encoded = messages.encode_response(response, 9, 5)
     _, decoded = messages.decode_response(ApiKey.METADATA, 9, memoryview(encoded))
     assert (decoded.brokers[0].host, decoded.brokers[0].port) == ("a", 9092)
+
+
+def test_shared_default_of_an_array_field_cannot_be_changed() -> None:
+    for response in (messages.MetadataResponse(), messages.MetadataResponse(version=9)):
+        assert response.topics == []
+        with pytest.raises(TypeError):
+            response.topics.append(messages.MetadataResponse.MetadataResponseTopic())
+        with pytest.raises(TypeError):
+            response.topics += [1]
+    partition = messages.ProduceResponse.TopicProduceResponse.PartitionProduceResponse()
+    with pytest.raises(TypeError):
+        partition.record_errors.extend([1])
+
+
+def test_list_that_a_message_was_given_or_decoded_with_can_be_changed() -> None:
+    response = messages.MetadataResponse(topics=[])
+    response.topics.append(1)
+    request = messages.decode_request(ApiKey.METADATA, 1, memoryview(b"\0\0\0\0"))
+    request.topics.append(1)
+    assert messages.MetadataResponse().topics == messages.MetadataRequest().topics == []
