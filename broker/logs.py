@@ -16,12 +16,14 @@ import logging
 import logging.handlers
 import queue
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TextIO
 
 ROOT = "headrace"
 QUEUE_RECORDS_MAX = 8192
+STOP_TIMEOUT_S = 5.0  # how long the last lines may take at the end
 REPEAT_BURST = 20
 REPEAT_WINDOW_MS = 10_000
 REPEAT_PLACES_MAX = 1024  # places in the code that are tracked at once
@@ -147,17 +149,45 @@ class BoundedQueueHandler(logging.handlers.QueueHandler):
         )
 
 
-class Logging:
-    """The running pipeline; `stop` writes what is queued and ends the thread."""
+class _Writer:
+    """The thread that takes records out of the queue and writes them."""
 
-    def __init__(self, listener: logging.handlers.QueueListener, undo: Callable[[], None]) -> None:
-        self._listener = listener
+    def __init__(self, records: "queue.Queue[object]", handler: logging.Handler) -> None:
+        self._records = records
+        self._handler = handler
+        # A daemon: a stream that takes nothing must not keep the process from ending.
+        self._thread = threading.Thread(target=self._write, name="log-writer", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write what is queued and end; give up after STOP_TIMEOUT_S without progress."""
+        try:
+            self._records.put(None, timeout=STOP_TIMEOUT_S)
+        except queue.Full:
+            return
+        self._thread.join(STOP_TIMEOUT_S)
+
+    def _write(self) -> None:
+        while True:
+            record = self._records.get()
+            if not isinstance(record, logging.LogRecord):
+                return
+            self._handler.handle(record)
+
+
+class Logging:
+    """The running pipeline."""
+
+    def __init__(self, writer: _Writer, undo: Callable[[], None]) -> None:
+        self._writer = writer
         self._undo = undo
 
     def stop(self) -> None:
-        """Write what is queued, end the thread, and detach from the root logger."""
+        """Detach from the root logger, write what is queued, and end the thread."""
         self._undo()
-        self._listener.stop()
+        self._writer.stop()
 
 
 def start_logging(
@@ -180,8 +210,8 @@ def start_logging(
     target = stream if stream is not None else sys.stderr
     terminal = target.isatty()
     text = log_format == "text" or (log_format == "auto" and terminal)
-    writer = logging.StreamHandler(target)
-    writer.setFormatter(
+    output = logging.StreamHandler(target)
+    output.setFormatter(
         TextFormatter(colour=terminal and not (environment or {}).get("NO_COLOR"))
         if text
         else JsonFormatter(node_id)
@@ -189,7 +219,7 @@ def start_logging(
     records: queue.Queue[object] = queue.Queue(QUEUE_RECORDS_MAX)
     handler = BoundedQueueHandler(records)
     handler.addFilter(RepeatFilter())
-    listener = logging.handlers.QueueListener(records, writer)
+    writer = _Writer(records, output)
     root, ours = logging.getLogger(), logging.getLogger(ROOT)
     before = (root.handlers[:], root.level, ours.level)
 
@@ -201,8 +231,8 @@ def start_logging(
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     ours.setLevel(level)
-    listener.start()
-    return Logging(listener, undo)
+    writer.start()
+    return Logging(writer, undo)
 
 
 def logger_levels() -> dict[str, str]:
