@@ -100,6 +100,8 @@ def test_other_versions_are_refused(version: int) -> None:
         (3, "ffff ffff 00000bb8 00000001 ffff 00000000"),  # a topic name is null
         (3, "ffff ffff 00000bb8 00000001 0001 74 ffffffff"),  # partitions are null
         (3, "ffff ffff 00000bb8 7fffffff"),  # more topics than bytes
+        (3, "ffff ffff 00000bb8 00000001 0001 74 00000001 00000000 00000001"),  # records are cut
+        (9, "00 ffff 00000bb8 02 02 74 02 00000000 09 00 00"),  # records are cut
         (9, "00 ffff 00000bb8 00 00"),  # topics are null
         (9, "00 ffff 00000bb8 02 00 01 00 00"),  # a topic name is null
         (9, "00 ffff 00000bb8 02 02 74 00 00 00"),  # partitions are null

@@ -142,6 +142,19 @@ def test_buffer_grows_with_what_comes_at_once() -> None:
     assert len(server.get_buffer(-1).obj) == 256 * KIB
 
 
+def test_buffer_grows_to_a_frame_that_it_may_hold() -> None:
+    server = connection(256 * KIB)
+    receive(server, request(b"body"))
+    data = request(bytes(100 * KIB))
+    assert receive(server, data[:100]) == []
+    room = server.get_buffer(-1)
+    assert len(room) >= len(data) - 100
+    shared_buffer = room.obj
+    del room
+    (received,) = receive(server, data[100:])
+    assert received.body.obj is shared_buffer
+
+
 def test_nothing_is_allocated_before_something_is_read() -> None:
     server = connection(256 * KIB)
     assert len(server._buffer) == 0

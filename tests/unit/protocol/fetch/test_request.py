@@ -101,6 +101,11 @@ def test_tags_of_a_follower() -> None:
     assert request.topics[0].partitions[0] == request.topics[0].partitions[1]
 
 
+def test_cluster_id_of_version_12() -> None:
+    request = decode_fetch(12, memoryview(V12[:-1] + bytes.fromhex("01 00 04 04616263")))
+    assert (request.cluster_id, request.replica_id) == ("abc", -1)
+
+
 @pytest.mark.parametrize(
     ("version", "frame"),
     [(4, V4), (5, V5), (6, V5), (9, V11[:-3]), (11, V11), (12, V12), (17, V17), (18, V17)],

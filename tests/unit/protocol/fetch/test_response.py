@@ -102,6 +102,15 @@ def test_tags_of_a_partition_stand_behind_its_records() -> None:
     assert encode(11, partition, endpoints=endpoints).endswith(b"abc")
 
 
+def test_each_tag_of_a_partition_may_stand_alone() -> None:
+    for partition, tag in (
+        (FetchPartitionResponse(2, diverging_epoch=EpochEndOffset(4, 70)), "00 0d"),
+        (FetchPartitionResponse(2, current_leader=CurrentLeader(1, 6)), "01 09"),
+        (FetchPartitionResponse(2, snapshot_id=SnapshotId(60, 3)), "02 0d"),
+    ):
+        assert bytes.fromhex(f"01 {tag}") in encode(12, partition)
+
+
 def test_failed_session_has_no_topics() -> None:
     """KIP-227: the error is at the top level."""
     buffers = encode_fetch_response(7, 3, 0, ErrorCode.FETCH_SESSION_ID_NOT_FOUND, 0, [])

@@ -6,6 +6,7 @@ from protocol import messages
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, ProtocolError
 from protocol.headers import RequestHeader, parse_request_header
+from protocol.primitives import ARRAY_ELEMENTS_MAX
 
 HEARTBEAT_V0 = bytes.fromhex("0001 67 00000005 0001 6d")
 HEARTBEAT_V4 = bytes.fromhex("02 67 00000005 02 6d 00 00")
@@ -77,8 +78,39 @@ def test_only_a_whole_body_is_accepted() -> None:
         for cut in range(len(body)):
             with pytest.raises(ProtocolError):
                 messages.decode_request(ApiKey.HEARTBEAT, version, memoryview(body)[:cut])
-        with pytest.raises(ProtocolError, match="1 bytes left over"):
-            messages.decode_request(ApiKey.HEARTBEAT, version, memoryview(body + b"\0"))
+        whole = messages.decode_request(ApiKey.HEARTBEAT, version, memoryview(body))
+        longer = messages.decode_request(ApiKey.HEARTBEAT, version, memoryview(body + b"\0\1"))
+        assert longer == whole
+
+
+def test_what_librdkafka_sends_behind_a_metadata_request_is_passed_over() -> None:
+    """Captured from librdkafka 2.15: all topics, version 13, and three bytes that mean nothing."""
+    body = bytes.fromhex("0000000001 0000")
+    assert messages.decode_request(ApiKey.METADATA, 13, memoryview(body)).topics is None
+
+
+def test_a_response_is_exactly_its_bytes() -> None:
+    encoded = messages.encode_response(messages.HeartbeatResponse(error_code=0), 4, 7)
+    with pytest.raises(ProtocolError, match="1 bytes left over"):
+        messages.decode_response(ApiKey.HEARTBEAT, 4, memoryview(encoded + b"\0"))
+
+
+def test_tagged_array_of_a_response() -> None:
+    """KIP-951: node endpoints."""
+    node = messages.ProduceResponse.NodeEndpoint(node_id=1, host="h", port=9092, rack=None)
+    for nodes in ([], [node]):
+        response = messages.ProduceResponse(responses=[], node_endpoints=nodes)
+        encoded = messages.encode_response(response, 10, 7)
+        _, decoded = messages.decode_response(ApiKey.PRODUCE, 10, memoryview(encoded))
+        assert decoded.node_endpoints == nodes
+
+
+def test_response_is_bounded_by_its_bytes_alone() -> None:
+    count = ARRAY_ELEMENTS_MAX + 1
+    response = messages.DeleteGroupsResponse(results=[("g", 0)] * count)
+    encoded = messages.encode_response(response, 0, 7)
+    _, decoded = messages.decode_response(ApiKey.DELETE_GROUPS, 0, memoryview(encoded))
+    assert len(decoded.results) == count
 
 
 def test_large_response_is_encoded_whole() -> None:
