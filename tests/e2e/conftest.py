@@ -2,14 +2,13 @@
 
 import itertools
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.e2e.admin_calls import end_offsets
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.kafka import ApacheKafka, kafka_jars
 from tests.environment.kcat import kcat_program
@@ -67,6 +66,7 @@ def admin(bootstrap: str) -> AdminClient:
 
 @pytest.fixture(scope="session")
 def create_topic(
+    bootstrap: str,
     admin: AdminClient,
 ) -> Callable[..., str]:
     """Create a topic whose name is new, and return the name."""
@@ -76,27 +76,10 @@ def create_topic(
         name = f"{re.sub(r'[^a-z0-9]+', '-', stem.lower())}-{next(numbers)}"
         topic = NewTopic(name, partitions, 1, config=config or {})
         admin.create_topics([topic])[name].result(30)
-        _wait_until_led(admin, name, partitions)
+        end_offsets(bootstrap, name, partitions)  # Kafka answers before it leads the new partitions
         return name
 
     return create
-
-
-def _wait_until_led(admin: AdminClient, topic: str, partitions: int) -> None:
-    """Wait until the broker leads each partition: Kafka answers a creation before it does."""
-    asked = {TopicPartition(topic, number): OffsetSpec.latest() for number in range(partitions)}
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            admin.list_topics(topic, timeout=10)  # or the client keeps what it knew
-            for answer in admin.list_offsets(asked).values():
-                answer.result(30)
-        except KafkaException:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
-        else:
-            return
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Consumer, TopicPartition
 
+from tests.e2e.admin_calls import committed_offsets
 from tests.e2e.client_programs import AIOKAFKA, CONFLUENT, KAFKA_PYTHON, LIBRARIES, LibraryClient
 from tests.e2e.group_member import GroupMember
 from tests.e2e.records import Record
@@ -27,16 +27,9 @@ def write(bootstrap: str, topic: str, first: int, last: int) -> set[str]:
     return {str(number) for number in numbers}
 
 
-def committed_offsets(admin: AdminClient, group: str) -> dict[int, int]:
-    """Return the group's committed offset of each partition of its one topic."""
-    request = [ConsumerGroupTopicPartitions(group)]
-    answer = admin.list_consumer_group_offsets(request)[group].result(30)
-    return {item.partition: item.offset for item in answer.topic_partitions}
-
-
 @pytest.mark.parametrize("client", LIBRARIES, ids=lambda client: client.name)
 def test_two_members_share_and_the_second_takes_over(
-    bootstrap: str, admin: AdminClient, shared_topic: str, group: str, client: LibraryClient
+    bootstrap: str, shared_topic: str, group: str, client: LibraryClient
 ) -> None:
     early = write(bootstrap, shared_topic, 0, 100)
     with GroupMember(client, bootstrap, shared_topic, group) as first:
@@ -53,7 +46,9 @@ def test_two_members_share_and_the_second_takes_over(
         first.wait_until_read(write(bootstrap, shared_topic, 200, 300) - set(second.values))
     everything = first.values + second.values
     assert sorted(everything, key=int) == [str(number) for number in range(300)]
-    assert committed_offsets(admin, group) == dict.fromkeys(range(PARTITIONS), 300 // PARTITIONS)
+    assert committed_offsets(bootstrap, group) == dict.fromkeys(
+        range(PARTITIONS), 300 // PARTITIONS
+    )
 
 
 def test_members_of_different_libraries_share_one_group(
