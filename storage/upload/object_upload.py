@@ -17,6 +17,7 @@ from storage.upload.retry import Retrying
 # Encoding yields to the loop after either: about 1 ms of checksums, about 1 ms of headers.
 ENCODE_STEP_BYTES = 4 * 1024 * 1024
 ENCODE_STEP_RECORDS = 512
+RELEASE_STEP_PARTS = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,9 @@ class ObjectUpload:
                 await self._store.put(key, written.parts)
 
             await self._retrying.call("put object", put)
+            while written.parts:  # a million objects at once would take their time to die
+                del written.parts[-RELEASE_STEP_PARTS:]
+                await asyncio.sleep(0)
         return prepared, written.size_bytes
 
     async def _encode(self, slices: Sequence[StreamSlice]) -> WrittenObject:
