@@ -5,7 +5,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from storage.cache.read_budget import ReadBudget
-from storage.errors import ObjectStoreError
+from storage.errors import CorruptObjectError, ObjectStoreError
+from storage.objects.footer import FOOTER_BYTES
 from storage.objects.index_block import ObjectIndex
 from storage.objects.keys import object_key
 from storage.objects.reader import decode_index, decode_tail, index_in_tail, tail_start
@@ -19,11 +20,19 @@ async def load_index(store: ObjectStore, key: str, size_bytes: int) -> ObjectInd
 
     Raises:
         ObjectNotFoundError: the object is gone.
-        CorruptObjectError: footer or index do not match their checksums, or the size.
+        CorruptObjectError: footer or index do not match their checksums or the size, twice.
         ObjectStoreError: the bucket does not answer.
     """
-    if size_bytes < 1:
-        decode_tail(memoryview(b""), size_bytes)
+    try:
+        return await _load_index_once(store, key, size_bytes)
+    except CorruptObjectError:
+        # Bits may have flipped on the way: ask the bucket once more.
+        return await _load_index_once(store, key, size_bytes)
+
+
+async def _load_index_once(store: ObjectStore, key: str, size_bytes: int) -> ObjectIndex:
+    if size_bytes < FOOTER_BYTES:
+        raise CorruptObjectError(f"{key}: {size_bytes} bytes have no room for a footer")
     tail = await store.get_range(key, tail_start(size_bytes), size_bytes)
     footer = decode_tail(tail, size_bytes)
     view = index_in_tail(tail, footer)

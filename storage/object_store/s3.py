@@ -23,7 +23,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import obstore
-from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
+from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
 from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
@@ -47,6 +47,7 @@ RETRY_TIMEOUT = timedelta(seconds=120)
 _MESSAGE_LENGTH_MAX = 500
 # Refusals that pass by themselves: a clock that is being set, a token that is being renewed.
 _TRANSIENT_REFUSALS = ("RequestTimeTooSkewed", "ExpiredToken", "SlowDown")
+_REFUSALS = ("403 Forbidden", "401 Unauthorized", "<Code>NoSuchBucket</Code>")
 
 
 class S3ObjectStore:
@@ -186,22 +187,20 @@ def _translated(what: str, not_found: Callable[[str], Exception]) -> Iterator[No
     """Turn the client's errors into ours; `not_found` makes the one for a missing key."""
     try:
         yield
-    except FileNotFoundError as error:
-        message = _message(what, error)
-        if "NoSuchBucket" in message:
-            raise RefusedError(message) from error
-        raise not_found(message) from error
-    except (PermissionDeniedError, UnauthenticatedError) as error:
+    except (FileNotFoundError, BaseError) as error:
+        # The client has types for some answers to some requests only; the text tells them all.
         message = _message(what, error)
         if any(reason in message for reason in _TRANSIENT_REFUSALS):
             raise ObjectStoreError(message) from error
-        raise RefusedError(message) from error
-    except BaseError as error:
-        message = _message(what, error)
+        if any(reason in message for reason in _REFUSALS):
+            raise RefusedError(message) from error
         if "InvalidRange" in message:
             raise CorruptObjectError(f"{what}: the object is too short") from error
+        if isinstance(error, FileNotFoundError):
+            raise not_found(message) from error
         raise ObjectStoreError(message) from error
 
 
 def _message(what: str, error: Exception) -> str:
-    return f"{what}: {error}".replace("\n", " ")[:_MESSAGE_LENGTH_MAX]
+    text = str(error).partition("Debug source:")[0].strip()
+    return f"{what}: {text}".replace("\n", " ")[:_MESSAGE_LENGTH_MAX]

@@ -49,6 +49,18 @@ def test_a_long_index_takes_two():
     run(main())
 
 
+def test_an_index_that_was_damaged_on_the_way_is_read_again():
+    async def main():
+        store, (size,) = await stored(write([batches(1, 0, 1, size=0)]))
+        for _ in range(50):  # bits anywhere, also where they do no harm
+            store.then("get_range", Fault.FLIPPED_BIT)
+            assert len(await load_index(store, object_key("c", 0), size)) == 1
+            store.script.clear()
+        assert store.requests["get_range"] > 80
+
+    run(main())
+
+
 @pytest.mark.parametrize("size", [0, 1, 47, 48, 100])
 def test_what_is_no_object_is_corrupt(size):
     async def main():

@@ -40,8 +40,9 @@ def test_chunks_are_joined_one_by_one():
     [
         (FileNotFoundError("404: <Code>NoSuchKey</Code>"), ObjectNotFoundError),
         (FileNotFoundError("404: <Code>NoSuchBucket</Code>"), RefusedError),
-        (PermissionDeniedError("403: <Code>AccessDenied</Code>"), RefusedError),
-        (UnauthenticatedError("401"), RefusedError),
+        (PermissionDeniedError("403 Forbidden: <Code>AccessDenied</Code>"), RefusedError),
+        (GenericError("403 Forbidden: <Code>SignatureDoesNotMatch</Code>"), RefusedError),
+        (UnauthenticatedError("401 Unauthorized"), RefusedError),
         (GenericError("416: <Code>InvalidRange</Code>"), CorruptObjectError),
         (GenericError("503 Service Unavailable"), ObjectStoreError),
     ],
@@ -56,7 +57,7 @@ def test_errors_are_translated(raised, expected):
 @pytest.mark.parametrize("reason", ["RequestTimeTooSkewed", "ExpiredToken", "SlowDown"])
 def test_refusals_that_pass_by_themselves_are_retried(reason):
     with pytest.raises(ObjectStoreError) as caught, s3._translated("key", ObjectNotFoundError):
-        raise PermissionDeniedError(f"403: <Code>{reason}</Code>")
+        raise PermissionDeniedError(f"403 Forbidden: <Code>{reason}</Code>")
     assert not isinstance(caught.value, RefusedError)
 
 

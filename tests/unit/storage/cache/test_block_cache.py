@@ -1,0 +1,404 @@
+"""BlockCache: what a cold read returns, whatever lies where, fails or moves meanwhile."""
+
+import asyncio
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from config.node import StorageConfig
+from storage.cache import block_cache
+from storage.cache.block_cache import BlockCache
+from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
+from storage.object_store.memory import MemoryObjectStore
+from storage.objects.keys import object_key
+from storage.ports import ObjectType
+from tests.simulation.faulty_store import Fault, FaultyStore, Rates
+from tests.simulation.virtual_time import run
+from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
+from tests.unit.storage.samples import batches, write
+
+MIB = 1024 * 1024
+
+
+class Setup:
+    """A bucket, its metadata, and a cache in front of them."""
+
+    def __init__(self, latency_ms_max=5, **config):
+        self.store = FaultyStore(MemoryObjectStore(), rates=Rates(latency_ms_max=latency_ms_max))
+        self.objects = FakeObjectManager()
+        self.cache = BlockCache(StorageConfig(**config), self.store, self.objects, CLUSTER)
+
+    async def upload(self, *streams, block_bytes_max=5 * 133, kind=ObjectType.STREAM_SET):
+        return await self.objects.upload(self.store, write(streams, block_bytes_max), kind)
+
+    async def read(self, stream_id, start, end=10**9, max_bytes=10**9):
+        return await self.cache.read(stream_id, start, end, max_bytes)
+
+    async def offsets(self, *args, **kwargs):
+        return [it.base_offset for it in await self.read(*args, **kwargs)]
+
+
+def test_whole_batches_from_the_one_that_holds_the_start():
+    async def main():
+        setup = Setup()
+        await setup.upload(batches(1, 100, 20, count=10))
+        assert await setup.read(1, 100) == batches(1, 100, 20, count=10)
+        assert await setup.read(1, 255, 280) == batches(1, 250, 3, count=10)
+        assert await setup.offsets(1, 299) == [290]
+        assert await setup.offsets(1, 290, 291) == [290]
+
+    run(main())
+
+
+def test_the_size_is_a_limit_but_for_the_first_batch():
+    async def main():
+        setup = Setup()
+        await setup.upload(batches(1, 0, 40))
+        await setup.read(1, 0)  # from here on nothing is left out because it would take a wait
+        assert await setup.offsets(1, 3, max_bytes=350) == [3, 4, 5]
+        assert await setup.offsets(1, 3, max_bytes=100) == [3]
+        assert await setup.offsets(1, 3, max_bytes=1) == [3]
+        assert await setup.offsets(1, 3, max_bytes=0) == [3]
+        assert await setup.offsets(1, 3, max_bytes=2000) == list(range(3, 23))
+
+    run(main())
+
+
+def test_objects_of_both_kinds_follow_one_another():
+    async def main():
+        setup = Setup()
+        await setup.upload(batches(1, 0, 7), batches(2, 0, 3))
+        await setup.upload(batches(1, 7, 5), kind=ObjectType.STREAM)
+        await setup.upload(batches(0, 0, 3), batches(1, 12, 1), batches(2, 3, 9))
+        assert await setup.read(1, 0) == batches(1, 0, 13)
+        assert await setup.read(2, 1) == batches(2, 1, 11)
+
+    run(main())
+
+
+def test_payloads_are_slices():
+    async def main():
+        setup = Setup()
+        await setup.upload(batches(1, 0, 5))
+        first, *rest = await setup.read(1, 0)
+        assert all(it.payload.obj is first.payload.obj for it in rest)
+
+    run(main())
+
+
+def test_a_second_read_is_served_from_memory():
+    async def main():
+        setup = Setup()
+        await setup.upload(batches(1, 0, 50))
+        expected = await setup.read(1, 0)
+        requests = setup.store.requests["get_range"]
+        assert await setup.read(1, 0) == expected
+        assert setup.store.requests["get_range"] == requests
+
+    run(main())
+
+
+def test_readers_of_the_same_share_their_requests():
+    async def main():
+        setup = Setup()
+        await setup.upload(batches(1, 0, 50))
+        found = await asyncio.gather(*(setup.read(1, 0) for _ in range(10)))
+        assert all(it == batches(1, 0, 50) for it in found)
+        assert setup.store.requests["get_range"] == 2  # index, and all blocks
+
+    run(main())
+
+
+def test_a_sequential_reader_waits_less_and_less():
+    async def main():
+        setup = Setup(latency_ms_max=0)
+        number = 2000
+        for start in (0, number):
+            await setup.upload(batches(1, start, number, size=20_000), block_bytes_max=200_000)
+        offset, reads, waits = 0, 0, 0
+        while offset < 2 * number:
+            misses = setup.cache.statistics.misses
+            found = await setup.read(1, offset, 2 * number, max_bytes=MIB)
+            assert found[0].base_offset == offset
+            offset = found[-1].base_offset + 1
+            reads += 1
+            waits += setup.cache.statistics.misses > misses
+            await asyncio.sleep(0.001)  # the consumer's own work, in which the reads ahead go on
+        assert reads > 70
+        assert waits < 12
+        assert setup.cache.statistics.wasted_blocks == 0
+        assert setup.cache.statistics.read_bytes < 2 * number * 20_000 * 1.02  # nothing read twice
+
+    run(main())
+
+
+def test_reading_ahead_crosses_objects():
+    async def main():
+        setup = Setup(latency_ms_max=0)
+        for start in range(0, 400, 10):
+            await setup.upload(batches(1, start, 10, size=1000), batches(2, start, 1))
+        offset, waits = 0, 0
+        while offset < 400:
+            requests = setup.cache.statistics.misses + setup.cache.index_statistics.misses
+            found = await setup.read(1, offset, 400, max_bytes=10_000)
+            offset = found[-1].base_offset + 1
+            await asyncio.sleep(0.001)
+            waits += setup.cache.statistics.misses + setup.cache.index_statistics.misses > requests
+        assert setup.cache.statistics.read_ahead_blocks > 100
+        assert waits <= 10  # of 40 reads, each in another object
+
+    run(main())
+
+
+def test_memory_stays_within_its_bound():
+    async def main():
+        capacity = 2 * MIB
+        setup = Setup(block_cache_bytes=capacity, read_ahead_bytes_max=32 * MIB)
+        for stream_id in range(6):
+            await setup.upload(batches(stream_id, 0, 300, size=20_000), block_bytes_max=100_000)
+
+        def check():
+            found = setup.cache.statistics
+            used = found.cached_bytes + found.loading_bytes
+            assert used + setup.cache.index_statistics.cached_bytes <= capacity
+
+        async def consume(stream_id):
+            offset = 0
+            while offset < 300:
+                found = await setup.read(stream_id, offset, max_bytes=200_000)
+                assert found == batches(stream_id, offset, len(found), size=20_000)
+                offset += len(found)
+                check()
+
+        await asyncio.gather(*map(consume, range(6)))
+        assert setup.cache.statistics.evicted_blocks > 0
+
+    run(main())
+
+
+def test_a_batch_larger_than_the_cache_is_read():
+    async def main():
+        setup = Setup(block_cache_bytes=10_000)
+        large = batches(1, 0, 3, size=50_000)
+        await setup.upload(large)
+        assert await setup.read(1, 0, max_bytes=1) == large[:1]
+        assert await setup.read(1, 0) == large
+
+    run(main())
+
+
+class TestObjectsThatGo:
+    """A reader that meets a 404 plans again from newer metadata."""
+
+    async def replaced(self, setup, delay_ms):
+        """Upload, compact, delete the old object; the metadata follow after a while."""
+        old = await setup.upload(batches(1, 0, 20))
+        new = await setup.upload(batches(1, 0, 20), kind=ObjectType.STREAM)
+        newer = setup.objects.committed.pop(new)
+        await setup.store.delete([object_key(CLUSTER, old)])
+
+        async def follow():
+            await asyncio.sleep(delay_ms / 1000)
+            del setup.objects.committed[old]
+            setup.objects.committed[new] = newer
+
+        return asyncio.create_task(follow())
+
+    @pytest.mark.parametrize("delay_ms", [1, 100, 500])
+    def test_it_is_read_from_where_it_went(self, delay_ms):
+        async def main():
+            setup = Setup()
+            following = await self.replaced(setup, delay_ms)
+            assert await setup.read(1, 5) == batches(1, 5, 15)
+            await following
+
+        run(main())
+
+    def test_patience_is_bounded(self):
+        async def main():
+            setup = Setup()
+            following = await self.replaced(setup, 10_000)
+            with pytest.raises(ObjectNotFoundError):
+                await setup.read(1, 5)
+            assert asyncio.get_running_loop().time() < 2
+            assert setup.store.requests["get_range"] == block_cache.REPLANS_MAX + 1
+            await following
+
+        run(main())
+
+    def test_blocks_that_are_in_memory_need_no_object(self):
+        async def main():
+            setup = Setup()
+            object_id = await setup.upload(batches(1, 0, 20))
+            expected = await setup.read(1, 0)
+            await setup.store.delete([object_key(CLUSTER, object_id)])
+            assert await setup.read(1, 0) == expected
+
+        run(main())
+
+    def test_the_object_goes_between_index_and_data(self):
+        async def main():
+            setup = Setup()
+            await setup.upload(batches(1, 0, 20))
+            setup.store.then("get_range", None, Fault.NOT_FOUND)
+            assert await setup.read(1, 0) == batches(1, 0, 20)
+
+        run(main())
+
+    def test_offsets_that_no_object_holds(self):
+        async def main():
+            setup = Setup()
+            await setup.upload(batches(1, 10, 5))
+            for start in (0, 15, 99):
+                with pytest.raises(ObjectNotFoundError, match="no object holds"):
+                    await setup.read(1, start)
+
+        run(main())
+
+
+class TestDamage:
+    """Corrupt bytes are never served."""
+
+    def damage(self, setup, object_id, position):
+        key = object_key(CLUSTER, object_id)
+        content = bytearray(setup.store.inner.objects[key])
+        content[position] ^= 0x10
+        setup.store.inner.objects[key] = bytes(content)
+
+    def test_a_bit_that_flipped_on_the_way_is_read_again(self):
+        async def main():
+            setup = Setup()
+            await setup.upload(batches(1, 0, 20))
+            setup.store.then("get_range", None, Fault.FLIPPED_BIT)
+            assert await setup.read(1, 0) == batches(1, 0, 20)
+            assert setup.cache.statistics.corrupt_blocks == 1
+
+        run(main())
+
+    def test_a_damaged_index_is_an_error_and_not_kept(self):
+        async def main():
+            setup = Setup()
+            object_id = await setup.upload(batches(1, 0, 20))
+            self.damage(setup, object_id, -60)
+            with pytest.raises(CorruptObjectError):
+                await setup.read(1, 0)
+            self.damage(setup, object_id, -60)
+            assert await setup.read(1, 0) == batches(1, 0, 20)
+
+        run(main())
+
+    def test_a_damaged_block_is_never_served_and_what_is_before_it_is(self):
+        async def main():
+            setup = Setup()
+            object_id = await setup.upload(batches(1, 0, 20))
+            self.damage(setup, object_id, 2 * (14 + 5 * 133) + 300)  # the third block: 10 to 14
+            assert await setup.read(1, 0) == batches(1, 0, 10)
+            for start in (10, 12):
+                with pytest.raises(CorruptObjectError):
+                    await setup.read(1, start)
+            assert await setup.read(1, 15) == batches(1, 15, 5)
+
+        run(main())
+
+    def test_an_object_without_the_promised_offsets(self):
+        async def main():
+            setup = Setup()
+            object_id = await setup.upload(batches(1, 0, 20))
+            setup.objects.committed[object_id].ranges[:] = [
+                it.__class__(2, 1, 0, 20) for it in setup.objects.committed[object_id].ranges
+            ]
+            with pytest.raises(CorruptObjectError, match="lacks offset"):
+                await setup.read(2, 0)
+
+        run(main())
+
+
+def test_an_error_is_the_reader_s_only_when_there_is_nothing_before_it():
+    async def main():
+        setup = Setup()
+        await setup.upload(batches(1, 0, 5))
+        await setup.upload(batches(1, 5, 5))
+        setup.store.then("get_range", None, None, Fault.REFUSED)
+        assert await setup.read(1, 0) == batches(1, 0, 5)
+        setup.store.then("get_range", Fault.REFUSED)
+        with pytest.raises(ObjectStoreError):
+            await setup.read(1, 5)
+        assert await setup.read(1, 5) == batches(1, 5, 5)
+
+    run(main())
+
+
+def test_shutdown_ends_everything():
+    async def main():
+        setup = Setup(latency_ms_max=1000)
+        await setup.upload(batches(1, 0, 500, size=10_000), block_bytes_max=50_000)
+        waiting = asyncio.create_task(setup.read(1, 0, max_bytes=50_000))
+        await asyncio.sleep(0.001)
+        await setup.cache.shutdown()
+        with pytest.raises(ObjectStoreError, match="shut down"):
+            await waiting
+        assert len(asyncio.all_tasks()) == 1
+
+    run(main())
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([2_000, 20_000, 10**7]), st.booleans())
+def test_every_read_equals_what_was_written(seed, cache_bytes, faults):
+    """Random streams in random objects, read at random by several readers, also beside faults."""
+    rng = random.Random(seed)
+    written: dict[int, list] = {stream_id: [] for stream_id in range(3)}
+
+    async def main():
+        setup = Setup(block_cache_bytes=cache_bytes, read_ahead_bytes_max=cache_bytes)
+        for _ in range(rng.randint(1, 6)):
+            streams = []
+            for stream_id, before in written.items():
+                if rng.random() < 0.8:
+                    count = rng.choice([1, 1, 7])
+                    start = before[-1].base_offset + before[-1].count if before else 5
+                    made = batches(stream_id, start, rng.randint(1, 30), count, rng.randint(0, 400))
+                    before += made
+                    streams.append(made)
+            if streams:
+                await setup.upload(*streams, block_bytes_max=rng.randint(40, 3000))
+        if faults:
+            setup.store.rates = Rates(
+                refused=0.1, not_found=0.1, flipped_bit=0.1, latency_ms_max=20
+            )
+
+        async def reader(reader_rng):
+            stream_id = reader_rng.randrange(3)
+            expected = written[stream_id]
+            if not expected:
+                return
+            last = expected[-1].base_offset + expected[-1].count
+            start = reader_rng.randrange(5, last)
+            for _ in range(15):
+                end = reader_rng.randint(start + 1, last)
+                size = reader_rng.choice([0, 100, 1000, 10**6])
+                try:
+                    found = await setup.read(stream_id, start, end, size)
+                except (ObjectStoreError, CorruptObjectError, ObjectNotFoundError):
+                    assert faults
+                    continue
+                check(expected, found, start, end, size)
+                start = found[-1].base_offset + found[-1].count
+                if start >= last or reader_rng.random() < 0.2:
+                    start = reader_rng.randrange(5, last)
+
+        await asyncio.gather(*(reader(random.Random(rng.random())) for _ in range(4)))
+        await setup.cache.shutdown()
+
+    run(main())
+
+
+def check(expected, found, start, end, max_bytes):
+    """Compare with the uncached truth: contiguous from the batch that holds `start`, and not too much."""
+    first = next(n for n, it in enumerate(expected) if it.base_offset + it.count > start)
+    assert found == expected[first : first + len(found)]
+    assert found
+    assert found[-1].base_offset < end
+    assert len(found) == 1 or sum(len(it.payload) for it in found) <= max_bytes

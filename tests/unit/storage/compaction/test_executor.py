@@ -1,0 +1,363 @@
+"""Compactor: reads stay the same, rounds come to an end, failures pass."""
+
+import asyncio
+import logging
+import random
+
+import pytest
+
+from config.node import StorageConfig
+from storage.cache.block_cache import BlockCache
+from storage.compaction.executor import COMMIT_ATTEMPTS_MAX, Compactor
+from storage.errors import CommitRefusedError, FencedError, RetriableStorageError
+from storage.object_store.memory import MemoryObjectStore
+from storage.objects.keys import object_key
+from storage.ports import ObjectType
+from tests.simulation.faulty_store import FaultyStore, Rates
+from tests.simulation.virtual_time import run
+from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
+from tests.unit.storage.samples import batches, write
+
+
+class Setup:
+    """A bucket, its metadata, and a compactor."""
+
+    def __init__(self, open_streams=(), **config):
+        config = {"stream_split_bytes": 10_000, "object_block_bytes": 2000} | config
+        self.config = StorageConfig(**config)
+        self.store = FaultyStore(MemoryObjectStore())
+        self.objects = FakeObjectManager()
+        self.compactor = Compactor(
+            self.config,
+            self.store,
+            self.objects,
+            CLUSTER,
+            rng=random.Random(0),
+            open_streams=lambda: open_streams,
+        )
+        self.written = {}
+
+    async def upload(self, *streams, kind=ObjectType.STREAM_SET):
+        for made in streams:
+            self.written.setdefault(made[0].stream_id, []).extend(made)
+        return await self.objects.upload(self.store, write(streams, 2000), kind)
+
+    async def upload_small(self, number, streams=(1, 2, 3)):
+        for _ in range(number):
+            made = []
+            for stream_id in streams:
+                before = self.written.get(stream_id)
+                start = before[-1].base_offset + before[-1].count if before else 0
+                made.append(batches(stream_id, start, 3))
+            await self.upload(*made)
+
+    async def read_all(self):
+        """Read what is live of every stream, with nothing cached."""
+        cache = BlockCache(self.config, self.store.inner, self.objects, CLUSTER)
+        found = {}
+        for stream_id, of_stream in self.written.items():
+            offset = max(self.objects.starts.get(stream_id, 0), of_stream[0].base_offset)
+            end = of_stream[-1].base_offset + of_stream[-1].count
+            found[stream_id] = []
+            while offset < end:
+                part = await cache.read(stream_id, offset, end, 10**9)
+                found[stream_id] += part
+                offset = part[-1].base_offset + part[-1].count
+        await cache.shutdown()
+        return found
+
+    async def check(self):
+        for stream_id, found in (await self.read_all()).items():
+            start = self.objects.starts.get(stream_id, 0)
+            live = [it for it in self.written[stream_id] if it.base_offset + it.count > start]
+            assert found == live
+
+    def kinds(self):
+        return sorted(found.kind.name for found in self.objects.committed.values())
+
+
+def test_small_objects_become_one():
+    async def main():
+        setup = Setup()
+        await setup.upload_small(6)
+        await setup.compactor.compact()
+        assert setup.kinds() == ["STREAM_SET"]
+        await setup.check()
+        statistics = setup.compactor.statistics
+        assert (statistics.groups, statistics.objects_in, statistics.objects_out) == (1, 6, 1)
+        assert statistics.bytes_in > statistics.bytes_out > 0
+        assert setup.objects.destroyed == list(range(6))
+        assert setup.objects.prepared == set()
+
+    run(main())
+
+
+def test_large_streams_leave():
+    async def main():
+        setup = Setup(stream_split_bytes=1500)
+        await setup.upload_small(6, streams=(1, 2))
+        await setup.upload(batches(1, 18, 1), batches(5, 0, 1))
+        await setup.compactor.compact()
+        assert setup.kinds() == ["STREAM", "STREAM", "STREAM_SET"]
+        await setup.check()
+
+    run(main())
+
+
+def test_a_second_round_has_nothing_to_do():
+    """C-6."""
+
+    async def main():
+        setup = Setup(open_streams=[(1, 1), (2, 1), (3, 1)], stream_split_bytes=3000)
+        for _ in range(40):
+            await setup.upload_small(1)
+        await setup.compactor.compact()
+        await setup.check()
+        assert len(setup.objects.committed) <= 9  # three per stream, too few for a group
+        writes = setup.store.requests["put_stream"]
+        for _ in range(5):
+            await setup.compactor.compact()
+        assert setup.store.requests["put_stream"] == writes
+
+    run(main())
+
+
+def test_objects_stay_few_over_time():
+    async def main():
+        setup = Setup(open_streams=[(1, 1), (2, 1), (3, 1)], stream_split_bytes=3000)
+        for _ in range(60):
+            await setup.upload_small(2)
+            await setup.compactor.compact()
+            assert len(setup.objects.committed) < 25
+        await setup.check()
+
+    run(main())
+
+
+def test_stream_objects_of_open_streams_are_merged():
+    async def main():
+        setup = Setup(open_streams=[(1, 9)])
+        for start in range(0, 50, 10):
+            await setup.upload(batches(1, start, 10), kind=ObjectType.STREAM)
+            await setup.upload(batches(2, start, 10), kind=ObjectType.STREAM)
+        await setup.compactor.compact()
+        assert len(setup.objects.get_stream_objects(1)) == 1
+        assert len(setup.objects.get_stream_objects(2)) == 5
+        (merged,) = [
+            it.ranges[0] for it in setup.objects.committed.values() if it.ranges[0].epoch == 9
+        ]
+        assert (merged.start_offset, merged.end_offset) == (0, 50)
+        await setup.check()
+
+    run(main())
+
+
+def test_trimmed_data_are_dropped():
+    async def main():
+        setup = Setup()
+        await setup.upload_small(4)
+        setup.objects.starts = {1: 5, 2: 10**6}
+        before = sum(it.size_bytes for it in setup.objects.committed.values())
+        await setup.compactor.compact()
+        (merged,) = setup.objects.committed.values()
+        assert {it.stream_id for it in merged.ranges} == {1, 3}
+        assert merged.size_bytes < before * 0.6
+        setup.written.pop(2)
+        await setup.check()
+
+    run(main())
+
+
+def test_an_object_that_is_mostly_dead_is_rewritten_by_itself_once():
+    async def main():
+        setup = Setup()
+        await setup.upload(batches(1, 0, 60), batches(2, 0, 1))
+        await setup.compactor.compact()
+        assert setup.objects.commits == 0
+        setup.objects.starts = {1: 50}
+        await setup.compactor.compact()
+        assert setup.objects.commits == 1
+        await setup.check()
+        for _ in range(3):
+            await setup.compactor.compact()
+        assert setup.objects.commits == 1
+
+    run(main())
+
+
+def test_one_tiny_object_is_not_rewritten_for_ever():
+    async def main():
+        setup = Setup()
+        await setup.upload(batches(1, 0, 1, size=1))
+        for _ in range(3):
+            await setup.compactor.compact()
+        assert setup.objects.commits == 0
+
+    run(main())
+
+
+def test_every_object_gets_its_turn_to_be_reclaimed():
+    async def main():
+        setup = Setup()
+        sizes = [3 ** (9 - n) for n in range(9)]  # tiers of one: nothing to merge
+        for n, size in enumerate(sizes):
+            await setup.upload(batches(n, 0, 4, size=size * 200), batches(100 + n, 0, 1))
+        setup.objects.starts = dict.fromkeys(range(9), 10**6)
+        for n in range(9):
+            setup.written.pop(n)
+        setup.compactor._reclaim_after = 4
+        for _ in range(2):
+            await setup.compactor.compact()
+        assert len(setup.objects.destroyed) >= 9
+        await setup.check()
+
+    run(main())
+
+
+class TestFailures:
+    """The loop survives them, and nothing is lost or committed twice."""
+
+    def test_a_lost_reply_of_the_control_plane(self):
+        async def main():
+            setup = Setup()
+            await setup.upload_small(4)
+            setup.objects.lost_replies = [RetriableStorageError("no answer"), TimeoutError()]
+            await setup.compactor.compact()
+            assert (setup.objects.commits, setup.compactor.statistics.groups) == (1, 1)
+            await setup.check()
+
+        run(main())
+
+    def test_a_control_plane_that_stays_away(self):
+        async def main():
+            setup = Setup()
+            await setup.upload_small(4)
+            setup.objects.failures = [RetriableStorageError("no answer")] * COMMIT_ATTEMPTS_MAX
+            await setup.compactor.compact()
+            assert setup.compactor.statistics.failures == 1
+            assert setup.kinds() == ["STREAM_SET"] * 4
+            await setup.compactor.compact()
+            assert setup.kinds() == ["STREAM_SET"]
+            await setup.check()
+
+        run(main())
+
+    @pytest.mark.parametrize("error", [CommitRefusedError("expired"), FencedError("newer owner")])
+    def test_a_refused_commit(self, error):
+        async def main():
+            setup = Setup()
+            await setup.upload_small(4)
+            setup.objects.failures = [error]
+            await setup.compactor.compact()
+            assert setup.compactor.statistics.failures == 1
+            assert setup.kinds() == ["STREAM_SET"] * 4
+            await setup.check()
+
+        run(main())
+
+    @pytest.mark.parametrize("gone", [False, True])
+    def test_a_damaged_object_holds_up_nothing_else(self, gone, caplog):
+        async def main():
+            setup = Setup()
+            await setup.upload_small(6)
+            key = object_key(CLUSTER, 2)
+            if gone:
+                await setup.store.delete([key])
+            else:
+                content = setup.store.inner.objects[key]
+                setup.store.inner.objects[key] = content[:50] + b"\xff\xff" + content[52:]
+            with caplog.at_level(logging.ERROR, logger="headrace.storage.compaction"):
+                await setup.compactor.compact()
+                await setup.compactor.compact()
+            assert len(caplog.records) == 1
+            assert setup.compactor.statistics.damaged_objects == 1
+            assert 2 in setup.objects.committed
+            assert len(setup.objects.committed) == 2
+
+        run(main())
+
+    def test_a_bucket_that_fails_at_random(self):
+        """C-1: reads are the same after every round, whatever failed in it."""
+
+        async def main():
+            for seed in range(15):
+                setup = Setup(open_streams=[(1, 1), (2, 1), (3, 1)], stream_split_bytes=3000)
+                setup.store._rng = random.Random(seed)
+                setup.store.rates = Rates(refused=0.05, lost_reply=0.05, flipped_bit=0.05)
+                for _ in range(6):
+                    setup.store.rates, rates = Rates(), setup.store.rates
+                    await setup.upload_small(3)
+                    setup.store.rates = rates
+                    await setup.compactor.compact()
+                    await setup.check()
+                setup.store.rates = Rates()
+                setup.compactor._damaged.clear()
+                for _ in range(3):
+                    await setup.compactor.compact()
+                await setup.check()
+                assert len(setup.objects.committed) < 12
+
+        run(main())
+
+    def test_readers_meanwhile_see_no_difference(self):
+        async def main():
+            setup = Setup(open_streams=[(1, 1), (2, 1), (3, 1)], stream_split_bytes=2000)
+            setup.store.rates = Rates(latency_ms_max=10)
+            await setup.upload_small(30)
+            cache = BlockCache(setup.config, setup.store, setup.objects, CLUSTER)
+            done = False
+
+            async def reader(stream_id, rng):
+                reads = 0
+                while not done or reads < 10:
+                    start = rng.randrange(90)
+                    found = await cache.read(stream_id, start, 90, 2000)
+                    assert found == setup.written[stream_id][start : start + len(found)]
+                    reads += 1
+                    await asyncio.sleep(0.001)
+                    # What is destroyed goes at once: no retention helps the readers here.
+                    while setup.objects.destroyed:
+                        object_id = setup.objects.destroyed.pop()
+                        await setup.store.delete([object_key(CLUSTER, object_id)])
+
+            async with asyncio.TaskGroup() as group:
+                for stream_id in (1, 2, 3):
+                    group.create_task(reader(stream_id, random.Random(stream_id)))
+                for _ in range(3):
+                    await setup.compactor.compact()
+                done = True
+            assert setup.compactor.statistics.groups > 0
+            await cache.shutdown()
+
+        run(main())
+
+
+def test_memory_bounds_windows_and_groups():
+    small = Compactor(
+        StorageConfig(compaction_memory_bytes=8 * 1024 * 1024),
+        MemoryObjectStore(),
+        FakeObjectManager(),
+        CLUSTER,
+        rng=random.Random(0),
+    )
+    assert small._set_limits.objects_max * small._window_bytes <= 4 * 1024 * 1024
+    large = Setup().compactor
+    assert large._window_bytes == 16 * 1024 * 1024
+    assert large._set_limits.objects_max == 15
+
+
+def test_it_runs_at_its_interval_until_cancelled():
+    async def main():
+        setup = Setup(stream_set_object_compaction_interval_ms=60_000)
+        await setup.upload_small(4)
+        task = asyncio.create_task(setup.compactor.run())
+        await asyncio.sleep(44)
+        assert setup.compactor.statistics.rounds == 0
+        await asyncio.sleep(600)
+        assert 8 <= setup.compactor.statistics.rounds <= 14
+        assert setup.kinds() == ["STREAM_SET"]
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    run(main())
