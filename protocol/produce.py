@@ -140,7 +140,7 @@ def decode_produce(version: int, body: memoryview) -> ProduceRequest:
     """Decode the body of a request.
 
     Raises:
-        ProtocolError: the version is not spoken here, or the bytes are not exactly one body.
+        ProtocolError: the version is not spoken here, or the bytes are not a whole body.
     """
     if not PRODUCE_MIN_VERSION <= version <= _MAX_VERSION:
         raise ProtocolError(f"Produce in version {version} is not spoken here")
@@ -151,8 +151,9 @@ def decode_produce(version: int, body: memoryview) -> ProduceRequest:
             request, position = _decode_classic(body)
     except (error, IndexError, UnicodeDecodeError) as cause:
         raise ProtocolError("malformed Produce request") from cause
-    if position != len(body):
-        raise ProtocolError(f"{len(body) - position} bytes behind a Produce request")
+    # Bytes behind the body are passed over, as for every other request (`protocol.messages`).
+    if position > len(body):
+        raise ProtocolError("malformed Produce request")
     return request
 
 

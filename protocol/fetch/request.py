@@ -119,7 +119,7 @@ def decode_fetch(version: int, body: memoryview) -> FetchRequest:
     """Decode the body of a request. Nothing of `body` is kept.
 
     Raises:
-        ProtocolError: the version is not spoken here, or the bytes are not exactly one body.
+        ProtocolError: the version is not spoken here, or the bytes are not a whole body.
     """
     if not _MIN_VERSION <= version <= _MAX_VERSION:
         raise ProtocolError(f"Fetch in version {version} is not spoken here")
@@ -130,8 +130,9 @@ def decode_fetch(version: int, body: memoryview) -> FetchRequest:
             request, position = _decode_classic(version, body)
     except (error, IndexError, UnicodeDecodeError) as cause:
         raise ProtocolError("malformed Fetch request") from cause
-    if position != len(body):
-        raise ProtocolError(f"{len(body) - position} bytes behind a Fetch request")
+    # Bytes behind the body are passed over, as for every other request (`protocol.messages`).
+    if position > len(body):
+        raise ProtocolError("malformed Fetch request")
     return request
 
 

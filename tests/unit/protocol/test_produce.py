@@ -82,8 +82,8 @@ def test_only_a_whole_frame_is_accepted(version: int, frame: bytes) -> None:
     for cut in range(len(frame)):
         with pytest.raises(ProtocolError):
             decode_produce(version, memoryview(frame)[:cut])
-    with pytest.raises(ProtocolError, match="1 bytes behind"):
-        decode_produce(version, memoryview(frame + b"\0"))
+    # Kafka passes over what stands behind a request, and librdkafka has sent such bytes.
+    assert decode_produce(version, memoryview(frame + b"\0")) == decode_produce(version, memoryview(frame))
 
 
 @pytest.mark.parametrize("version", [-1, 0, 2, 14])

@@ -115,8 +115,8 @@ def test_only_a_whole_frame_is_accepted(version: int, frame: bytes) -> None:
     for cut in range(len(frame)):
         with pytest.raises(ProtocolError):
             decode_fetch(version, memoryview(frame)[:cut])
-    with pytest.raises(ProtocolError, match="1 bytes behind"):
-        decode_fetch(version, memoryview(frame + b"\0"))
+    # Kafka passes over what stands behind a request, and librdkafka has sent such bytes.
+    assert decode_fetch(version, memoryview(frame + b"\0")) == decode_fetch(version, memoryview(frame))
 
 
 @pytest.mark.parametrize("version", [-1, 0, 3, 19])
