@@ -1,0 +1,111 @@
+"""Streams and an engine in memory, whose confirmations the test decides about."""
+
+from collections.abc import Callable
+
+from broker.partition.partition import Partition
+from broker.partition.state import PartitionState
+from config.topic import EffectiveTopicConfig
+from storage.record_batch import StreamRecordBatch
+
+OnAck = Callable[[Exception | None], None]
+
+
+class FakeStream:
+    """Appends stay unconfirmed until `confirm` or `fail`."""
+
+    def __init__(self, stream_id: int = 1, epoch: int = 0) -> None:
+        self.stream_id = stream_id
+        self.epoch = epoch
+        self.start_offset = 0
+        self.next_offset = 0
+        self.confirm_offset = 0
+        self.batches: list[StreamRecordBatch] = []
+        self.open_appends: list[tuple[int, OnAck]] = []
+        self.closed = False
+        self.abandoned = False
+
+    def append(self, payload: memoryview | bytes, count: int, on_ack: OnAck) -> int:
+        base_offset = self.next_offset
+        self.next_offset += count
+        copy = memoryview(bytes(payload))
+        self.batches.append(
+            StreamRecordBatch(self.stream_id, self.epoch, base_offset, count, copy)
+        )
+        self.open_appends.append((self.next_offset, on_ack))
+        return base_offset
+
+    def confirm(self) -> None:
+        for end_offset, on_ack in self.open_appends:
+            self.confirm_offset = end_offset
+            on_ack(None)
+        self.open_appends = []
+
+    def fail(self, error: Exception) -> None:
+        for _, on_ack in self.open_appends:
+            on_ack(error)
+        self.open_appends = []
+
+    def lose_unconfirmed(self) -> None:
+        """What a crash does to appends that were never acknowledged."""
+        self.next_offset = self.confirm_offset
+        self.batches = [b for b in self.batches if b.base_offset < self.confirm_offset]
+        self.open_appends = []
+
+    def fetch_cached(self, start: int, max_bytes: int) -> list[StreamRecordBatch] | None:
+        del max_bytes
+        return [
+            batch
+            for batch in self.batches
+            if batch.base_offset + batch.count > start and batch.base_offset < self.confirm_offset
+        ]
+
+    async def fetch(self, start: int, max_bytes: int) -> list[StreamRecordBatch]:
+        return self.fetch_cached(start, max_bytes) or []
+
+    async def trim(self, new_start_offset: int) -> None:
+        self.start_offset = new_start_offset
+
+    async def close(self) -> None:
+        self.closed = True
+
+    def abandon(self) -> None:
+        self.abandoned = True
+
+
+class FakeEngine:
+    def __init__(self) -> None:
+        self.has_room = True
+
+    def admits(self, body_bytes: int) -> bool:
+        del body_bytes
+        return self.has_room
+
+
+class OpenPartition:
+    """A partition over fakes."""
+
+    def __init__(
+        self,
+        *,
+        overrides: dict[str, str] | None = None,
+        leader_epoch: int = 0,
+        checkpoint_interval_bytes: int = 1 << 30,
+        data: FakeStream | None = None,
+        meta: FakeStream | None = None,
+        state: PartitionState | None = None,
+    ) -> None:
+        self.data = data or FakeStream(1)
+        self.meta = meta or FakeStream(2)
+        self.engine = FakeEngine()
+        self.partition = Partition(
+            topic="t",
+            topic_id=None,  # type: ignore[arg-type]
+            index=0,
+            leader_epoch=leader_epoch,
+            engine=self.engine,  # type: ignore[arg-type]
+            data=self.data,  # type: ignore[arg-type]
+            meta=self.meta,  # type: ignore[arg-type]
+            state=state or PartitionState(producer_id_expiration_ms=86_400_000),
+            config=EffectiveTopicConfig.resolve(overrides or {}),
+            checkpoint_interval_bytes=checkpoint_interval_bytes,
+        )
