@@ -14,13 +14,16 @@ offset | bytes | type  | field    | meaning
 
 Block, 8 bytes and the payload:
 0      | 4     | u32   | length   | of the payload, 1 or more
-4      | 4     | u32   | CRC      | CRC32C of the payload, seeded with that of the header
+4      | 4     | u32   | CRC      | CRC32C of the payload, seeded with the CRC before it
 8      | n     | bytes | payload  | records, `records.codec`
 
 End, 16 bytes:
 0      | 4     | u32   | length   | 0
 4      | 4     | u32   | CRC      | CRC32C of the count, seeded as that of a block
 8      | 8     | u64   | count    | of the records in all blocks
+
+The CRCs are a chain that begins with the header's: a block that is missing, repeated or of another
+snapshot breaks it.
 """
 
 import struct
@@ -65,7 +68,8 @@ def encode_snapshot(image: MetadataImage) -> Iterator[bytes]:
     for records in _blocks(image_to_records(image)):
         payload = encode_records(records)
         count += len(records)
-        yield _BLOCK.pack(len(payload), crc32c(payload, seed)) + payload
+        seed = crc32c(payload, seed)
+        yield _BLOCK.pack(len(payload), seed) + payload
     end = _COUNT.pack(count)
     yield _BLOCK.pack(0, crc32c(end, seed)) + end
 
@@ -126,7 +130,7 @@ def _decode_blocks(data: bytes, seed: int) -> Iterator[Record]:
         if crc32c(payload, seed) != crc:
             msg = f"the snapshot does not match its checksum at bytes {position} to {end}"
             raise MetadataLogCorruptError(msg)
-        position = end
+        position, seed = end, crc
         if not length:
             if _COUNT.unpack(payload)[0] != count or end != len(data):
                 raise MetadataLogCorruptError("the snapshot does not end as it says")

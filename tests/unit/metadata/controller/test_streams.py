@@ -1,0 +1,213 @@
+import pytest
+
+from metadata.images.objects import ObjectState
+from metadata.records.topics import PartitionChangeRecord
+from metadata.rpc.requests import CloseStream, OpenStream, TrimStream
+from protocol.errors import ErrorCode
+from tests.unit.metadata.pure_controller import stream_range
+
+
+@pytest.fixture
+def stream_id(controller):
+    return controller.opened_stream()
+
+
+def refuse(controller, kind, stream_id, *fields, node_id=1):
+    return controller.refusal(kind(*controller.sender(node_id), stream_id, *fields))
+
+
+def test_opening_starts_a_range(controller, stream_id):
+    stream = controller.stream(stream_id)
+
+    assert (stream.epoch, stream.node_id, stream.opened) == (0, 1, True)
+    assert [(it.epoch, it.node_id, it.start_offset) for it in stream.ranges] == [(0, 1, 0)]
+
+
+def test_opening_again_at_the_same_epoch_changes_nothing(controller, stream_id):
+    decision = controller.decide(OpenStream(*controller.sender(), stream_id, 0))
+
+    assert decision.records == ()
+    assert decision.response.end_offset == 0
+
+
+def test_a_closed_stream_is_opened_again_by_the_same_node(controller, stream_id):
+    controller.close(stream_id, 0)
+    assert not controller.stream(stream_id).opened
+
+    controller.open(stream_id)
+
+    assert controller.stream(stream_id).opened
+    assert len(controller.stream(stream_id).ranges) == 1
+
+
+def test_only_the_leader_opens_and_only_at_the_leader_epoch(controller):
+    controller.register(2)
+    controller.create("a", -1, assignments=((0, (2,)),))
+    stream_id = controller.image.topic("a").partitions[0].data_stream_id
+
+    assert refuse(controller, OpenStream, stream_id, 0) == ErrorCode.FENCED_LEADER_EPOCH
+    code = refuse(controller, OpenStream, stream_id, 1, node_id=2)
+    assert code == ErrorCode.UNKNOWN_LEADER_EPOCH
+    controller.open(stream_id, 0, node_id=2)
+
+
+def test_an_older_epoch_does_not_open(controller, stream_id):
+    controller.register()
+    controller.open(stream_id, 1)
+
+    assert refuse(controller, OpenStream, stream_id, 0) == ErrorCode.FENCED_LEADER_EPOCH
+
+
+def test_unknown_and_removed_streams_do_not_open(controller, stream_id):
+    assert refuse(controller, OpenStream, 999, 0) == ErrorCode.RESOURCE_NOT_FOUND
+    controller.delete("topic")
+    assert refuse(controller, OpenStream, stream_id, 0) == ErrorCode.RESOURCE_NOT_FOUND
+
+
+def test_a_range_without_data_is_replaced(controller, stream_id):
+    """Restarts without writes must not make the list of ranges grow."""
+    for epoch in (1, 2, 3):
+        controller.register()
+        controller.open(stream_id, epoch)
+
+    assert [it.epoch for it in controller.stream(stream_id).ranges] == [3]
+
+
+def test_closing_needs_everything_committed(controller, stream_id):
+    controller.upload(stream_range(stream_id, 0, 10))
+
+    assert refuse(controller, CloseStream, stream_id, 0, 11) == ErrorCode.OFFSET_OUT_OF_RANGE
+    assert refuse(controller, CloseStream, stream_id, 0, 9) == ErrorCode.OFFSET_OUT_OF_RANGE
+    controller.close(stream_id, 10)
+    controller.close(stream_id, 10)
+
+    assert not controller.stream(stream_id).opened
+
+
+def test_closing_a_removed_stream_succeeds(controller, stream_id):
+    controller.delete("topic")
+
+    controller.close(stream_id, 0)
+
+
+def test_only_the_writer_closes_and_trims(controller, stream_id):
+    controller.register(2)
+    controller.upload(stream_range(stream_id, 0, 10))
+    for kind, offset in ((CloseStream, 10), (TrimStream, 5)):
+        code = refuse(controller, kind, stream_id, 0, offset, node_id=2)
+        assert code == ErrorCode.FENCED_LEADER_EPOCH
+        assert refuse(controller, kind, stream_id, 1, offset) == ErrorCode.UNKNOWN_LEADER_EPOCH
+    controller.register()
+    controller.open(stream_id, 1)
+    for kind, offset in ((CloseStream, 10), (TrimStream, 5)):
+        assert refuse(controller, kind, stream_id, 0, offset) == ErrorCode.FENCED_LEADER_EPOCH
+
+
+def test_trimming_drops_what_lies_wholly_below(controller, stream_id):
+    first = controller.upload(stream_range(stream_id, 0, 10)).object_id
+    second = controller.upload(stream_range(stream_id, 10, 20)).object_id
+
+    controller.trim(stream_id, 15)
+
+    assert controller.stream(stream_id).start_offset == 15
+    assert controller.layout(stream_id) == [(second, 10, 20)]
+    assert controller.object(first).state == ObjectState.MARK_DESTROYED
+    assert controller.object(first).destroyed_ms == controller.now_ms
+    assert controller.object(second).state == ObjectState.COMMITTED
+
+
+def test_trimming_to_the_end_leaves_an_empty_stream(controller, stream_id):
+    controller.upload(stream_range(stream_id, 0, 10))
+
+    controller.trim(stream_id, 10)
+    controller.upload(stream_range(stream_id, 10, 12))
+
+    stream = controller.stream(stream_id)
+    assert (stream.start_offset, stream.end_offset) == (10, 12)
+    assert len(stream.objects) == 1
+
+
+def test_trimming_back_changes_nothing(controller, stream_id):
+    controller.upload(stream_range(stream_id, 0, 10))
+    controller.trim(stream_id, 7)
+
+    for offset in (7, 3):
+        request = TrimStream(*controller.sender(), stream_id, 0, offset)
+        assert controller.decide(request).records == ()
+
+
+def test_trimming_beyond_the_committed_end_is_refused(controller, stream_id):
+    controller.upload(stream_range(stream_id, 0, 10))
+
+    assert refuse(controller, TrimStream, stream_id, 0, 11) == ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+def test_a_closed_stream_is_not_trimmed(controller, stream_id):
+    controller.upload(stream_range(stream_id, 0, 10))
+    controller.close(stream_id, 10)
+
+    assert refuse(controller, TrimStream, stream_id, 0, 5) == ErrorCode.INVALID_REQUEST
+
+
+def test_trimming_drops_ranges_of_old_epochs(controller, stream_id):
+    controller.upload(stream_range(stream_id, 0, 10))
+    controller.register()
+    controller.open(stream_id, 1)
+    controller.upload(stream_range(stream_id, 10, 20, epoch=1))
+
+    controller.trim(stream_id, 9, epoch=1)
+    assert [it.epoch for it in controller.stream(stream_id).ranges] == [0, 1]
+    controller.trim(stream_id, 10, epoch=1)
+    assert [it.epoch for it in controller.stream(stream_id).ranges] == [1]
+
+
+def test_an_object_is_destroyed_when_its_last_stream_lets_go(controller):
+    a, b = controller.opened_stream("a"), controller.opened_stream("b")
+    shared = controller.upload(stream_range(a, 0, 10), stream_range(b, 0, 10)).object_id
+
+    controller.trim(a, 10)
+    assert controller.object(shared).state == ObjectState.COMMITTED
+    assert controller.object(shared).live_ranges == 1
+    controller.trim(b, 10)
+
+    assert controller.object(shared).state == ObjectState.MARK_DESTROYED
+    assert controller.image.objects.stream_sets.get(1) is None
+
+
+def test_deleting_topics_destroys_what_only_they_used(controller):
+    a, b = controller.opened_stream("a"), controller.opened_stream("b")
+    shared = controller.upload(stream_range(a, 0, 10), stream_range(b, 0, 10)).object_id
+    own = controller.upload(stream_range(a, 10, 20)).object_id
+    split = controller.upload(stream_objects=[stream_range(b, 10, 30)])
+
+    controller.delete("a")
+    assert controller.object(own).state == ObjectState.MARK_DESTROYED
+    assert controller.object(shared).state == ObjectState.COMMITTED
+    controller.delete("b")
+
+    for object_id in (shared, split.stream_objects[0].object_id):
+        assert controller.object(object_id).state == ObjectState.MARK_DESTROYED
+    assert not controller.image.streams
+
+
+def test_two_topics_deleted_at_once_destroy_what_they_shared(controller):
+    a, b = controller.opened_stream("a"), controller.opened_stream("b")
+    shared = controller.upload(stream_range(a, 0, 10), stream_range(b, 0, 10)).object_id
+
+    controller.delete("a", "b")
+
+    assert controller.object(shared).state == ObjectState.MARK_DESTROYED
+
+
+def test_a_stream_is_not_opened_elsewhere_before_it_is_closed(controller, stream_id):
+    """F-2. Reassignment is what moves a leader; here its record is applied directly."""
+    controller.register(2)
+    topic = controller.image.topic("topic")
+    controller._apply((PartitionChangeRecord(topic.topic_id, 0, 2, 1),))
+
+    code = refuse(controller, OpenStream, stream_id, 1, node_id=2)
+    assert code == ErrorCode.REASSIGNMENT_IN_PROGRESS
+    controller.close(stream_id, 0)
+    controller.open(stream_id, 1, node_id=2)
+    late = controller.upload_request([stream_range(stream_id, 0, 1)])
+    assert controller.refusal(late) == ErrorCode.FENCED_LEADER_EPOCH

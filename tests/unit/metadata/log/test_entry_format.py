@@ -1,0 +1,173 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metadata.errors import MetadataLogCorruptError
+from metadata.log.entry_format import (
+    FRAME_HEADER_BYTES,
+    SEGMENT_HEADER_BYTES,
+    decode_segment_header,
+    encode_group,
+    encode_segment_header,
+    scan_segment,
+)
+from metadata.records.entry import LogEntry
+
+LIFE = 0x1122334455667788
+GOLDEN_HEADER = bytes.fromhex("48524d4c 0001 0000 0000000000000005 1122334455667788")
+GOLDEN_FRAME = bytes.fromhex(
+    "48524d45 e3536eff 00000003 0000000000000005 0000000000000002 0000000000000004 616263"
+)
+
+
+def entry(index, payload=b"abc", term=2):
+    return LogEntry(index, term, payload)
+
+
+def segment(*groups, base=5):
+    """A segment of groups, each written and synced before the next."""
+    data = encode_segment_header(base, LIFE)
+    synced = base - 1
+    for group in groups:
+        data += encode_group(group, synced_index=synced, life_id=LIFE)
+        synced = group[-1].index
+    return data
+
+
+def test_golden_bytes():
+    header = encode_segment_header(5, LIFE)
+
+    assert header.startswith(GOLDEN_HEADER)
+    assert len(header) == SEGMENT_HEADER_BYTES
+    assert decode_segment_header(header) == (5, LIFE)
+    assert encode_group([entry(5)], synced_index=4, life_id=LIFE) == GOLDEN_FRAME
+    assert len(GOLDEN_FRAME) == FRAME_HEADER_BYTES + 3
+
+
+def test_a_segment_is_read_back():
+    groups = [[entry(5)], [entry(6, b""), entry(7, b"x" * 1_000)], [entry(8, term=3)]]
+    data = segment(*groups)
+
+    scanned = scan_segment(data)
+
+    assert scanned.entries == [it for group in groups for it in group]
+    assert scanned.valid_bytes == len(data)
+
+
+def test_an_empty_segment():
+    assert scan_segment(segment()) == ([], SEGMENT_HEADER_BYTES)
+
+
+def test_a_segment_cut_off_anywhere_loses_only_what_was_cut():
+    groups = [[entry(5)], [entry(6), entry(7)], [entry(8)]]
+    data = segment(*groups)
+    frame = len(GOLDEN_FRAME)
+
+    for length in range(SEGMENT_HEADER_BYTES, len(data)):
+        scanned = scan_segment(data[:length])
+        whole = (length - SEGMENT_HEADER_BYTES) // frame
+        assert [it.index for it in scanned.entries] == list(range(5, 5 + whole))
+        assert scanned.valid_bytes == SEGMENT_HEADER_BYTES + whole * frame
+
+
+def test_a_header_that_is_cut_off_or_damaged_is_refused():
+    data = segment([entry(5)])
+    for length in range(SEGMENT_HEADER_BYTES):
+        with pytest.raises(MetadataLogCorruptError):
+            scan_segment(data[:length])
+    for position in range(28):
+        spoiled = bytearray(data)
+        spoiled[position] ^= 0x40
+        with pytest.raises(MetadataLogCorruptError):
+            scan_segment(bytes(spoiled))
+
+
+@pytest.mark.parametrize("bit", range(8))
+def test_a_flipped_bit_is_refused_or_hits_only_the_last_group(bit):
+    """Never anything but what was written; and nothing that was proven durable is dropped."""
+    groups = [[entry(5)], [entry(6), entry(7)], [entry(8)]]
+    data = segment(*groups)
+    written = [it for group in groups for it in group]
+    last_group_at = len(data) - len(GOLDEN_FRAME)
+
+    for position in range(SEGMENT_HEADER_BYTES, len(data)):
+        spoiled = bytearray(data)
+        spoiled[position] ^= 1 << bit
+        if position < last_group_at:
+            with pytest.raises(MetadataLogCorruptError):
+                scan_segment(bytes(spoiled))
+        else:
+            assert scan_segment(bytes(spoiled)).entries == written[:-1]
+
+
+def test_any_pattern_of_an_unfinished_group_is_cut_off():
+    """Sectors of one write reach the disk in any order: a later frame may be there, an earlier not."""
+    frame = len(GOLDEN_FRAME)
+    whole = segment([entry(5)], [entry(6), entry(7), entry(8)])
+    group_at = len(whole) - 3 * frame
+
+    for missing in range(1, 8):
+        data = bytearray(whole)
+        for ordinal in range(3):
+            if missing & 1 << ordinal:
+                start = group_at + ordinal * frame
+                data[start : start + frame] = bytes(frame)
+        present = next(it for it in range(3) if missing & 1 << it)
+        scanned = scan_segment(bytes(data))
+        assert [it.index for it in scanned.entries] == list(range(5, 6 + present))
+
+
+def test_an_entry_at_the_wrong_place_is_refused():
+    for group in ([entry(6)], [entry(5), entry(7)], [entry(5), entry(6, term=1)]):
+        data = encode_segment_header(5, LIFE)
+        data += encode_group(group, synced_index=4, life_id=LIFE)
+        with pytest.raises(MetadataLogCorruptError):
+            scan_segment(data)
+
+
+def test_frames_of_another_life_are_no_frames():
+    """Neither left-overs of an older file, nor bytes that a user has put into a payload."""
+    foreign = encode_group([entry(6)], synced_index=5, life_id=LIFE + 1)
+    data = segment([entry(5)]) + foreign
+
+    assert [it.index for it in scan_segment(data).entries] == [5]
+
+
+def test_a_frame_inside_a_payload_proves_nothing():
+    foreign = encode_group([entry(9)], synced_index=8, life_id=LIFE + 1)
+    data = bytearray(segment([entry(5, foreign)]))
+    data[SEGMENT_HEADER_BYTES + 5] ^= 1
+
+    assert scan_segment(bytes(data)).entries == []
+
+
+def test_a_length_beyond_the_bound_is_no_frame():
+    data = bytearray(segment([entry(5)]))
+    data[SEGMENT_HEADER_BYTES + 8 : SEGMENT_HEADER_BYTES + 12] = b"\xff\xff\xff\xff"
+
+    assert scan_segment(bytes(data)).entries == []
+
+
+@settings(max_examples=200)
+@given(
+    groups=st.lists(
+        st.lists(st.binary(max_size=40), min_size=1, max_size=3), min_size=1, max_size=4
+    ),
+    junk=st.binary(max_size=50),
+    data=st.data(),
+)
+def test_what_is_read_is_what_was_written(groups, junk, data):
+    index, written = 5, []
+    for group in groups:
+        written.append([entry(index + it, payload) for it, payload in enumerate(group)])
+        index += len(group)
+    whole = bytearray(segment(*written))
+    position = data.draw(st.integers(SEGMENT_HEADER_BYTES, len(whole)))
+    whole[position : position + len(junk)] = junk
+    try:
+        found = scan_segment(bytes(whole)).entries
+    except MetadataLogCorruptError:
+        return
+    flat = [it for group in written for it in group]
+    assert found == flat[: len(found)]
+    assert len(found) >= len(flat) - len(written[-1])

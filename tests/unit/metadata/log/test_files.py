@@ -1,0 +1,398 @@
+import os
+
+import pytest
+
+from metadata.errors import MetadataLogCorruptError, MetadataLogFailedError
+from metadata.log.entry_format import SEGMENT_HEADER_BYTES
+from metadata.log.files import LogFiles
+from metadata.log.snapshot_format import SnapshotId
+from metadata.records.entry import LogEntry
+
+
+def entry(index, term=1):
+    return LogEntry(index, term, b"payload %d" % index)
+
+
+def opened(directory, sync=os.fsync):
+    files = LogFiles(directory, sync)
+    recovered = files.open(life_id=77)
+    return files, recovered
+
+
+def written(directory, *groups):
+    """Append groups of entries to the directory's log."""
+    files, recovered = opened(directory)
+    index = files.last_index
+    for size in groups:
+        files.append([entry(index + it) for it in range(1, size + 1)])
+        index += size
+    files.close()
+    return recovered
+
+
+def snapshot(files, index, content=b"snapshot"):
+    snapshot_id = SnapshotId(index, 1)
+    files.snapshot_temporary(snapshot_id).write_bytes(content)
+    files.adopt_snapshot(snapshot_id)
+
+
+def names(directory, suffix):
+    return sorted(int(it.name[:20]) for it in directory.glob("*" + suffix))
+
+
+def indexes(recovered):
+    return [it.index for it in recovered.entries]
+
+
+def test_an_empty_directory_begins_at_entry_one(tmp_path):
+    files, recovered = opened(tmp_path)
+
+    assert recovered == (None, [], 0)
+    assert files.last_index == 0
+    assert files.has_log()
+    files.close()
+
+
+def test_what_was_appended_is_read_back(tmp_path):
+    written(tmp_path, 1, 3)
+    written(tmp_path, 2)
+
+    files, recovered = opened(tmp_path)
+
+    assert recovered.entries == [entry(it) for it in range(1, 7)]
+    assert files.last_index == 6
+    assert recovered.cut_off_bytes == 0
+    files.close()
+
+
+def test_an_append_is_synced_before_it_returns(tmp_path):
+    synced = []
+    files, _ = opened(tmp_path, lambda it: synced.append(os.fstat(it).st_size))
+    synced.clear()
+
+    files.append([entry(1)])
+
+    assert synced == [files.log_bytes]
+    files.close()
+
+
+def test_a_log_cut_off_anywhere_loses_only_what_was_cut(tmp_path):
+    """E-66 and its kin: a crash in the middle of a write, at every byte; then life goes on."""
+    source = tmp_path / "source"
+    source.mkdir()
+    written(source, 2, 2)
+    whole = next(source.glob("*.log")).read_bytes()
+    name = next(source.glob("*.log")).name
+
+    for length in range(SEGMENT_HEADER_BYTES, len(whole) + 1):
+        directory = tmp_path / str(length)
+        directory.mkdir()
+        (directory / name).write_bytes(whole[:length])
+        files, recovered = opened(directory)
+        kept = indexes(recovered)
+        assert kept == list(range(1, len(kept) + 1))
+        assert recovered.cut_off_bytes == length - files.log_bytes
+        files.append([entry(len(kept) + 1)])
+        files.close()
+        files, recovered = opened(directory)
+        assert indexes(recovered) == [*kept, len(kept) + 1]
+        assert recovered.cut_off_bytes == 0
+        files.close()
+
+
+def test_damage_in_the_middle_is_refused_and_nothing_is_changed(tmp_path):
+    written(tmp_path, 1, 1, 1)
+    path = next(tmp_path.glob("*.log"))
+    data = bytearray(path.read_bytes())
+    data[SEGMENT_HEADER_BYTES + 40] ^= 1
+    path.write_bytes(data)
+
+    with pytest.raises(MetadataLogCorruptError, match="entry 1 .* damaged"):
+        opened(tmp_path)
+
+    assert path.read_bytes() == data
+
+
+def test_the_cut_is_durable_before_anything_is_written(tmp_path):
+    """Else a second crash could bring the old tail back behind the new entries."""
+    written(tmp_path, 1)
+    path = next(tmp_path.glob("*.log"))
+    size = path.stat().st_size
+    with path.open("ab") as file:
+        file.write(b"unfinished")
+    synced = []
+
+    files, recovered = opened(tmp_path, lambda it: synced.append(os.fstat(it).st_size))
+
+    assert recovered.cut_off_bytes == len(b"unfinished")
+    assert synced == [size]
+    files.close()
+
+
+@pytest.mark.parametrize("failing", ["write", "sync"])
+def test_after_a_failure_nothing_is_accepted(tmp_path, failing, monkeypatch):
+    """W-9 for this log: no second try of an fsync."""
+    fail = False
+
+    def sync(descriptor):
+        if fail and failing == "sync":
+            raise OSError(5, "Input/output error")
+        os.fsync(descriptor)
+
+    real = os.pwrite
+
+    def pwrite(descriptor, data, position):
+        if fail and failing == "write":
+            raise OSError(28, "No space left on device")
+        return real(descriptor, data, position)
+
+    monkeypatch.setattr(os, "pwrite", pwrite)
+    files, _ = opened(tmp_path, sync)
+    files.append([entry(1)])
+    fail = True
+    with pytest.raises(MetadataLogFailedError):
+        files.append([entry(2)])
+    fail = False
+    with pytest.raises(MetadataLogFailedError):
+        files.append([entry(2)])
+    with pytest.raises(MetadataLogFailedError):
+        files.roll(1)
+    files.close()
+
+    files, recovered = opened(tmp_path)
+    assert indexes(recovered)[:1] == [1]
+    files.close()
+
+
+def test_short_writes_are_continued(tmp_path, monkeypatch):
+    real = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda fd, data, at: real(fd, bytes(data)[:7], at))
+
+    written(tmp_path, 2)
+    monkeypatch.undo()
+
+    files, recovered = opened(tmp_path)
+    assert indexes(recovered) == [1, 2]
+    files.close()
+
+
+# Snapshots
+
+
+def test_a_snapshot_takes_the_place_of_the_log_before_it(tmp_path):
+    files, _ = opened(tmp_path)
+    files.append([entry(1), entry(2)])
+    files.roll(1)
+    files.append([entry(3)])
+    snapshot(files, 2)
+    assert names(tmp_path, ".log") == [3]
+    files.roll(2)
+    files.append([entry(4)])
+    snapshot(files, 3)
+    files.close()
+    assert names(tmp_path, ".log") == [4]
+    assert names(tmp_path, ".checkpoint") == [3]
+
+    files, recovered = opened(tmp_path)
+    assert recovered.snapshot == b"snapshot"
+    assert indexes(recovered) == [4]
+    assert files.last_index == 4
+    files.close()
+
+
+def test_entries_that_came_while_the_snapshot_was_written_are_kept(tmp_path):
+    files, _ = opened(tmp_path)
+    files.append([entry(it) for it in range(1, 6)])
+    files.roll(1)
+    files.append([entry(6)])
+    snapshot(files, 3)
+    files.close()
+
+    files, recovered = opened(tmp_path)
+    assert indexes(recovered) == [4, 5, 6]
+    files.close()
+
+
+def test_rolling_an_empty_segment_does_nothing(tmp_path):
+    files, _ = opened(tmp_path)
+    files.roll(1)
+    files.append([entry(1)])
+    files.roll(2)
+    files.roll(3)
+    files.close()
+
+    assert names(tmp_path, ".log") == [1, 2]
+
+
+def test_parts_of_a_snapshot_are_read(tmp_path):
+    files, _ = opened(tmp_path)
+    assert files.read_snapshot(0, 10) is None
+    files.append([entry(1)])
+    files.roll(1)
+    snapshot(files, 1, b"0123456789")
+
+    assert files.read_snapshot(0, 4) == (1, 10, b"0123")
+    assert files.read_snapshot(8, 4) == (1, 10, b"89")
+    assert files.read_snapshot(99, 4) == (1, 10, b"")
+    files.close()
+
+
+def crash_states(directory):
+    """What a crash may leave of the steps of a snapshot: each is a list of changes to the files."""
+
+    def unfinished(target):
+        (target / "00000000000000000009-00000000000000000001.checkpoint.tmp").write_bytes(b"half")
+
+    def older_snapshot_left(target):
+        (target / "00000000000000000001-00000000000000000001.checkpoint").write_bytes(b"old")
+
+    def older_segment_left(target):
+        (target / "00000000000000000001.log").write_bytes(b"whatever")
+
+    def unfinished_segment(target):
+        (target / "00000000000000000009.log.tmp").write_bytes(b"HRML")
+
+    return [unfinished, older_snapshot_left, older_segment_left, unfinished_segment]
+
+
+@pytest.mark.parametrize("leave", crash_states(None), ids=lambda it: it.__name__)
+def test_what_a_crash_leaves_is_cleared_away(tmp_path, leave):
+    files, _ = opened(tmp_path)
+    files.append([entry(1), entry(2)])
+    files.roll(1)
+    files.append([entry(3)])
+    snapshot(files, 2)
+    files.close()
+    before = sorted(it.name for it in tmp_path.iterdir())
+    leave(tmp_path)
+
+    files, recovered = opened(tmp_path)
+
+    assert recovered.snapshot == b"snapshot"
+    assert indexes(recovered) == [3]
+    assert sorted(it.name for it in tmp_path.iterdir()) == before
+    files.close()
+
+
+def test_a_crash_right_after_rolling(tmp_path):
+    files, _ = opened(tmp_path)
+    files.append([entry(1)])
+    files.roll(1)
+    files.close()
+
+    files, recovered = opened(tmp_path)
+    assert indexes(recovered) == [1]
+    files.append([entry(2)])
+    files.close()
+    assert indexes(opened(tmp_path)[1]) == [1, 2]
+
+
+@pytest.mark.parametrize("lost", [1, 3, 5])
+def test_a_missing_segment_is_refused(tmp_path, lost):
+    files, _ = opened(tmp_path)
+    for index in (1, 3, 5):
+        files.append([entry(index), entry(index + 1)])
+        files.roll(index)
+    files.close()
+    (tmp_path / f"{lost:020d}.log").unlink()
+
+    with pytest.raises(MetadataLogCorruptError):
+        opened(tmp_path)
+
+
+def test_a_snapshot_without_any_segment_is_refused(tmp_path):
+    files, _ = opened(tmp_path)
+    files.append([entry(1)])
+    files.roll(1)
+    snapshot(files, 1)
+    files.close()
+    for path in tmp_path.glob("*.log"):
+        path.unlink()
+
+    with pytest.raises(MetadataLogCorruptError):
+        opened(tmp_path)
+
+
+def test_a_log_that_ends_before_its_snapshot_is_refused(tmp_path):
+    written(tmp_path, 1, 1)
+    (tmp_path / "00000000000000000005-00000000000000000001.checkpoint").write_bytes(b"")
+
+    with pytest.raises(MetadataLogCorruptError):
+        opened(tmp_path)
+
+
+def test_an_invalid_tail_before_another_segment_is_refused(tmp_path):
+    files, _ = opened(tmp_path)
+    files.append([entry(1)])
+    files.append([entry(2)])
+    files.roll(1)
+    files.close()
+    path = tmp_path / f"{1:020d}.log"
+    path.write_bytes(path.read_bytes()[:-1])
+
+    with pytest.raises(MetadataLogCorruptError):
+        opened(tmp_path)
+
+
+def test_a_segment_under_a_wrong_name_is_refused(tmp_path):
+    written(tmp_path, 1)
+    (tmp_path / f"{1:020d}.log").rename(tmp_path / f"{2:020d}.log")
+
+    with pytest.raises(MetadataLogCorruptError):
+        opened(tmp_path)
+
+
+def test_foreign_files_are_left_alone(tmp_path):
+    for name in ("lost+found", "notes.log", "x.checkpoint", "12.log"):
+        (tmp_path / name).write_bytes(b"mine")
+    files, recovered = opened(tmp_path)
+
+    assert recovered.entries == []
+    assert (tmp_path / "notes.log").read_bytes() == b"mine"
+    files.close()
+
+
+def test_a_roll_that_failed_half_way_accepts_nothing_more(tmp_path):
+    """The new segment may be there after a restart: an entry must not go into the old one then."""
+    fail_directory_sync = False
+
+    def sync(descriptor):
+        import stat
+
+        if fail_directory_sync and stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(5, "Input/output error")
+        os.fsync(descriptor)
+
+    files, _ = opened(tmp_path, sync)
+    files.append([entry(1)])
+    fail_directory_sync = True
+    with pytest.raises(OSError, match="Input/output"):
+        files.roll(1)
+    with pytest.raises(MetadataLogFailedError):
+        files.append([entry(2)])
+    files.close()
+
+    files, recovered = opened(tmp_path)
+    assert indexes(recovered) == [1]
+    files.append([entry(2)])
+    files.close()
+
+
+def test_a_roll_that_failed_early_leaves_the_log_working(tmp_path):
+    fail = False
+
+    def sync(descriptor):
+        if fail:
+            raise OSError(28, "No space left on device")
+        os.fsync(descriptor)
+
+    files, _ = opened(tmp_path, sync)
+    files.append([entry(1)])
+    fail = True
+    with pytest.raises(OSError, match="No space"):
+        files.roll(1)
+    fail = False
+    files.append([entry(2)])
+    files.close()
+
+    assert indexes(opened(tmp_path)[1]) == [1, 2]

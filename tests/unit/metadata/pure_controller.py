@@ -1,0 +1,184 @@
+"""A controller without loop, clock or disk: decides, encodes, and replays what it has encoded."""
+
+import random
+from uuid import UUID
+
+from metadata.controller.brokers import fence_broker, unfence_broker
+from metadata.controller.decision import ConfigRules, Decision, Inputs
+from metadata.controller.dispatch import decide
+from metadata.controller.objects import expire_objects
+from metadata.errors import RefusedError
+from metadata.image import MetadataImage
+from metadata.records.brokers import BrokerEndpoint, FenceReason
+from metadata.records.cluster import ClusterIdRecord, LeaderChangeRecord
+from metadata.records.codec import decode_records, encode_records
+from metadata.records.entry import LogEntry
+from metadata.records.objects import StreamRange
+from metadata.replay import replay
+from metadata.rpc.requests import (
+    CloseStream,
+    CommitStreamSetObject,
+    CommittedStreamObject,
+    CompactStreamObject,
+    CreateTopics,
+    DeleteTopics,
+    ForgetObjects,
+    OpenStream,
+    PrepareObjects,
+    RegisterBroker,
+    TopicCreation,
+    TrimStream,
+)
+
+CLUSTER_ID = "cluster"
+ENDPOINT = BrokerEndpoint("PLAINTEXT", "localhost", 9092)
+
+
+def validate(name, value):
+    """A validator with three configs."""
+    if name == "retention.ms":
+        return None if value.lstrip("-").isdigit() else f"{name} is a number"
+    if name in ("cleanup.policy", "compression.type"):
+        return None
+    return f"unknown config {name}"
+
+
+def stream_range(stream_id, start, end, epoch=0):
+    return StreamRange(stream_id, epoch, start, end)
+
+
+class PureController:
+    def __init__(self, *, validate_broker=None):
+        rules = {} if validate_broker is None else {"validate_broker": validate_broker}
+        self.rules = ConfigRules(validate_topic=validate, **rules)
+        self.rng = random.Random(7)
+        self.now_ms = 1_000_000
+        self.image = MetadataImage()
+        self.entries = []
+        self.epochs = {}
+        self._apply((LeaderChangeRecord(1, 1, 0), ClusterIdRecord(CLUSTER_ID)))
+
+    # Mechanics
+
+    def inputs(self):
+        return Inputs(self.now_ms, self.rng, self.rules)
+
+    def decide(self, request) -> Decision:
+        return decide(request, self.image, self.inputs())
+
+    def do(self, request):
+        return self.commit(self.decide(request))
+
+    def commit(self, decision):
+        if decision.records:
+            self._apply(decision.records)
+        return decision.response
+
+    def refusal(self, request):
+        """The code with which a request is refused; it must change nothing."""
+        before = self.image
+        try:
+            self.do(request)
+        except RefusedError as error:
+            assert error.message
+            assert self.image is before
+            return error.code
+        raise AssertionError(f"{request} was not refused")
+
+    def _apply(self, records):
+        entry = LogEntry(self.image.index + 1, 1, encode_records(records))
+        self.entries.append(entry)
+        self.image = replay(self.image, decode_records(entry.payload), index=entry.index, term=1)
+
+    # Short forms
+
+    def register(self, node_id=1, incarnation=None, *, serve=True):
+        incarnation_id = UUID(int=incarnation or self.rng.getrandbits(120), version=4)
+        answer = self.do(RegisterBroker(CLUSTER_ID, node_id, incarnation_id, (ENDPOINT,), ""))
+        self.epochs[node_id] = answer.node_epoch
+        if serve:
+            self.unfence(node_id)
+        return answer.node_epoch
+
+    def unfence(self, node_id=1):
+        return self.commit(unfence_broker(node_id, self.epochs[node_id], self.image))
+
+    def fence(self, node_id=1, reason=FenceReason.SESSION_EXPIRED):
+        return self.commit(fence_broker(node_id, self.epochs[node_id], reason, self.image))
+
+    def create(self, name="topic", partitions=1, **options):
+        creation = topic_creation(name, partitions, **options)
+        return self.do(CreateTopics((creation,), False)).results[0]
+
+    def topic_with_streams(self, name="topic", partitions=1):
+        """Create a topic; return the data stream ids of its partitions."""
+        self.create(name, partitions)
+        return [it.data_stream_id for it in self.image.topic(name).partitions]
+
+    def opened_stream(self, name="topic"):
+        """Create a topic and open its data stream; return the stream id."""
+        (stream_id,) = self.topic_with_streams(name)
+        self.open(stream_id)
+        return stream_id
+
+    def delete(self, *names):
+        ids = tuple(self.image.topic(name).topic_id for name in names)
+        return self.do(DeleteTopics(ids)).results
+
+    def sender(self, node_id=1):
+        return node_id, self.epochs[node_id]
+
+    def open(self, stream_id, epoch=0, node_id=1):
+        return self.do(OpenStream(*self.sender(node_id), stream_id, epoch))
+
+    def close(self, stream_id, end, epoch=0, node_id=1):
+        return self.do(CloseStream(*self.sender(node_id), stream_id, epoch, end))
+
+    def trim(self, stream_id, start, epoch=0, node_id=1):
+        return self.do(TrimStream(*self.sender(node_id), stream_id, epoch, start))
+
+    def prepare(self, count=1, ttl_ms=60_000, node_id=1):
+        answer = self.do(PrepareObjects(*self.sender(node_id), count, ttl_ms))
+        return answer.first_object_id
+
+    def upload_request(self, ranges=(), stream_objects=(), *, compacted=(), node_id=1, **fields):
+        """A commit of newly prepared objects; `stream_objects` are ranges."""
+        object_id = fields.get("object_id", self.prepare(node_id=node_id) if ranges else -1)
+        objects = tuple(
+            CommittedStreamObject(self.prepare(node_id=node_id), 100, it) for it in stream_objects
+        )
+        return CommitStreamSetObject(
+            *self.sender(node_id), object_id, 1_000, tuple(ranges), objects, tuple(compacted)
+        )
+
+    def upload(self, *ranges, stream_objects=(), compacted=(), node_id=1):
+        """Commit a Stream Set Object and Stream Objects; return the request."""
+        request = self.upload_request(ranges, stream_objects, compacted=compacted, node_id=node_id)
+        self.do(request)
+        return request
+
+    def merge_request(self, piece, sources, node_id=1):
+        merged = CommittedStreamObject(self.prepare(node_id=node_id), 300, piece)
+        return CompactStreamObject(*self.sender(node_id), merged, tuple(sources))
+
+    def forget(self, *object_ids, node_id=1):
+        return self.do(ForgetObjects(*self.sender(node_id), tuple(object_ids)))
+
+    def expire(self):
+        return self.commit(expire_objects(self.image, self.now_ms))
+
+    def stream(self, stream_id):
+        return self.image.streams[stream_id]
+
+    def object(self, object_id):
+        return self.image.objects.by_id[object_id]
+
+    def layout(self, stream_id):
+        """(object id, start, end) of the stream's objects."""
+        return [
+            (it.object_id, it.start_offset, it.end_offset) for it in self.stream(stream_id).objects
+        ]
+
+
+def topic_creation(name, partitions=1, *, factor=-1, configs=(), assignments=None):
+    return TopicCreation(name, partitions, factor, tuple(configs), assignments)

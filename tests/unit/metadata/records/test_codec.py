@@ -1,0 +1,144 @@
+from uuid import UUID
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metadata.errors import MetadataFormatError
+from metadata.records import brokers, cluster, objects, streams, topics
+from metadata.records.codec import Record, decode_records, encode_records
+
+ID = UUID(int=0x0102030405060708090A0B0C0D0E0F10)
+ID_BYTES = bytes.fromhex("c410 0102030405060708090a0b0c0d0e0f10")
+PIECE = objects.StreamRange(5, 1, 100, 300)
+
+# One of each record, with the bytes that it has had since it exists. They may never change: a log
+# written by an older version must be read.
+GOLDEN = [
+    (cluster.ClusterIdRecord("abc"), "92 01 a3616263"),
+    (cluster.LeaderChangeRecord(2, 1, 3), "94 02 02 01 03"),
+    (cluster.FeatureRecord("f", 1), "93 03 a166 01"),
+    (cluster.KeyValueRecord("k", b"\x00\x01"), "93 04 a16b c4020001"),
+    (cluster.RemoveKeyValueRecord("k"), "92 05 a16b"),
+    (cluster.ProducerIdsRecord(1, 2, 1000), "94 06 01 02 cd03e8"),
+    (cluster.NextIdsRecord(5, 128), "93 07 05 cc80"),
+    (
+        brokers.RegisterBrokerRecord(
+            1, 2, ID, (brokers.BrokerEndpoint("P", "h", 9092),), "r", 7, None
+        ),
+        "98 0a 01 02 " + ID_BYTES.hex() + " 91 93a150a168cd2384 a172 07 c0",
+    ),
+    (brokers.UnfenceBrokerRecord(1, 2), "93 0b 01 02"),
+    (
+        brokers.FenceBrokerRecord(1, 2, brokers.FenceReason.SESSION_EXPIRED),
+        "94 0c 01 02 01",
+    ),
+    (brokers.UnregisterBrokerRecord(1, 2), "93 0d 01 02"),
+    (topics.TopicRecord(ID, "t"), "93 14 " + ID_BYTES.hex() + " a174"),
+    (topics.PartitionRecord(ID, 0, 1, 2, 10, 11), "97 15 " + ID_BYTES.hex() + " 00 01 02 0a 0b"),
+    (topics.PartitionChangeRecord(ID, 0, 1, 3), "95 16 " + ID_BYTES.hex() + " 00 01 03"),
+    (topics.RemoveTopicRecord(ID), "92 17 " + ID_BYTES.hex()),
+    (topics.ConfigRecord(2, "t", "k", None), "95 18 02 a174 a16b c0"),
+    (streams.StreamRecord(5, ID, 0, -1, 0, 0), "97 1e 05 " + ID_BYTES.hex() + " 00 ff 00 00"),
+    (streams.RangeRecord(5, 0, 1, 2, 100), "96 1f 05 00 01 02 64"),
+    (
+        streams.StreamStateRecord(5, 1, streams.StreamState.OPENED, 2),
+        "95 20 05 01 01 02",
+    ),
+    (streams.StreamTrimmedRecord(5, 1 << 40), "93 21 05 cf0000010000000000"),
+    (streams.RemoveStreamRecord(5), "92 22 05"),
+    (objects.ObjectsPreparedRecord(7, 2, 1, 3, 4), "96 28 07 02 01 03 04"),
+    (
+        objects.StreamSetObjectRecord(7, 1, 6, 200, 9, (PIECE,)),
+        "97 29 07 01 06 ccc8 09 91 94 05 01 64 cd012c",
+    ),
+    (objects.StreamObjectRecord(8, 1, 200, 9, PIECE), "96 2a 08 01 ccc8 09 94 05 01 64 cd012c"),
+    (objects.ObjectsDestroyedRecord((7, 8), 9), "93 2b 92 07 08 09"),
+    (objects.ObjectsRemovedRecord((7,)), "92 2c 91 07"),
+]
+
+
+@pytest.mark.parametrize(
+    ("record", "golden"), GOLDEN, ids=[type(record).__name__ for record, _ in GOLDEN]
+)
+def test_the_bytes_of_a_record_never_change(record, golden):
+    payload = bytes.fromhex("01 91 " + golden)
+
+    assert encode_records((record,)) == payload
+    assert decode_records(payload) == (record,)
+
+
+def test_every_record_has_golden_bytes():
+    assert {type(record) for record, _ in GOLDEN} == set(Record.__args__)
+
+
+def test_tags_are_unique():
+    tags = [it.__struct_config__.tag for it in Record.__args__]
+
+    assert len(set(tags)) == len(tags)
+
+
+def test_a_batch_keeps_its_order():
+    batch = tuple(record for record, _ in GOLDEN)
+
+    assert decode_records(encode_records(batch)) == batch
+    assert decode_records(memoryview(encode_records(batch))) == batch
+    assert decode_records(encode_records(())) == ()
+
+
+def test_a_batch_cut_off_anywhere_is_refused():
+    payload = encode_records(tuple(record for record, _ in GOLDEN))
+
+    for length in range(len(payload)):
+        with pytest.raises(MetadataFormatError):
+            decode_records(payload[:length])
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_records_or_an_error(junk):
+    for payload in (junk, b"\x01" + junk):
+        try:
+            decode_records(payload)
+        except MetadataFormatError:
+            pass
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"\x02\x90",
+        b"\x00\x90",
+        b"\x01\x91\x92\x7f\x00",
+        b"\x01\x91\x91\x01",
+        b"\x01\x91\x92\x01\x05",
+        b"\x01" + b"\x91" * 5_000,
+        b"\x01\xdd\xff\xff\xff\xff",
+        b"\x01\x90\x00",
+    ],
+    ids=[
+        "newer version",
+        "older version",
+        "unknown tag",
+        "missing field",
+        "wrong type",
+        "deep nesting",
+        "long array",
+        "trailing byte",
+    ],
+)
+def test_foreign_payloads_are_refused(payload):
+    with pytest.raises(MetadataFormatError):
+        decode_records(payload)
+
+
+def test_a_record_may_gain_fields_at_its_end():
+    """A reader of this version skips what a later one has added; defaults fill what is not there."""
+
+    class Newer(msgspec.Struct, frozen=True, array_like=True, tag=34):
+        stream_id: int
+        reason: str
+
+    payload = b"\x01" + msgspec.msgpack.encode([Newer(5, "why")])
+
+    assert decode_records(payload) == (streams.RemoveStreamRecord(5),)

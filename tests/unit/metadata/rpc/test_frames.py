@@ -1,0 +1,130 @@
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metadata.errors import MetadataFormatError
+from metadata.rpc import frames
+from metadata.rpc.frames import (
+    Answer,
+    decode_answer,
+    decode_correlation,
+    decode_request,
+    encode_answer,
+    encode_request,
+)
+from metadata.rpc.requests import BrokerGoal, FetchEntries, Heartbeat, OpenStream
+from metadata.rpc.responses import Done, HeartbeatAnswer
+from protocol.errors import ErrorCode
+
+HEARTBEAT = Heartbeat(1, 2, 3, BrokerGoal.SERVE)
+GOLDEN_REQUEST = bytes.fromhex("01 0000000000000007 95 02 01 02 03 01")
+GOLDEN_ANSWER = bytes.fromhex("01 0000000000000007 94 00 c0 05 92 03 c2")
+ANSWER = Answer(ErrorCode.NONE, None, 5, HeartbeatAnswer(fenced=False))
+
+
+def test_golden_frames():
+    assert encode_request(7, HEARTBEAT) == GOLDEN_REQUEST
+    assert decode_correlation(GOLDEN_REQUEST) == 7
+    assert decode_request(GOLDEN_REQUEST) == HEARTBEAT
+    assert encode_answer(7, ANSWER) == GOLDEN_ANSWER
+    assert decode_answer(GOLDEN_ANSWER, 7) == ANSWER
+
+
+def test_an_error_comes_with_its_message():
+    answer = Answer(ErrorCode.STALE_BROKER_EPOCH, "over", -1, None)
+
+    assert decode_answer(encode_answer(1, answer), 1) == answer
+
+
+def test_an_answer_to_another_request_is_refused():
+    with pytest.raises(MetadataFormatError, match="request 7 came for request 8"):
+        decode_answer(GOLDEN_ANSWER, 8)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Answer(ErrorCode.NONE, None, 5, None), Answer(ErrorCode.INVALID_REQUEST, "", 5, Done())],
+)
+def test_an_answer_has_either_an_error_or_a_body(answer):
+    with pytest.raises(MetadataFormatError):
+        decode_answer(encode_answer(1, answer), 1)
+
+
+def test_an_unknown_error_code_is_refused():
+    frame = GOLDEN_ANSWER[:9] + msgspec.msgpack.encode([9_999, "x", 0, None])
+
+    with pytest.raises(MetadataFormatError):
+        decode_answer(frame, 7)
+
+
+def test_frames_cut_off_anywhere_are_refused():
+    for length in range(len(GOLDEN_REQUEST)):
+        with pytest.raises(MetadataFormatError):
+            decode_correlation(GOLDEN_REQUEST[:length])
+            decode_request(GOLDEN_REQUEST[:length])
+    for length in range(len(GOLDEN_ANSWER)):
+        with pytest.raises(MetadataFormatError):
+            decode_answer(GOLDEN_ANSWER[:length], 7)
+
+
+def test_another_version_is_refused():
+    with pytest.raises(MetadataFormatError, match="version 2"):
+        decode_correlation(b"\x02" + GOLDEN_REQUEST[1:])
+
+
+def test_frames_are_bounded_in_both_directions(monkeypatch):
+    monkeypatch.setattr(frames, "FRAME_BYTES_MAX", 20)
+
+    with pytest.raises(MetadataFormatError):
+        decode_correlation(bytes([1]) + bytes(20))
+    with pytest.raises(MetadataFormatError):
+        encode_answer(1, Answer(ErrorCode.INVALID_REQUEST, "x" * 30, 0, None))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [20, -1, 1, 1, 1],
+        [20, 1, 2**63, 1, 1],
+        [20, 1, -2, 1, 1],
+        [20, 1, "1", 1, 1],
+        [20, 1, 1, 1],
+        [99, 1],
+        [],
+    ],
+)
+def test_fields_out_of_range_are_refused(fields):
+    with pytest.raises(MetadataFormatError):
+        decode_request(GOLDEN_REQUEST[:9] + msgspec.msgpack.encode(fields))
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_a_request_or_an_error(junk):
+    try:
+        decode_request(GOLDEN_REQUEST[:9] + junk)
+    except MetadataFormatError:
+        pass
+
+
+@given(
+    st.integers(0, 2**64 - 1),
+    st.builds(
+        OpenStream,
+        st.integers(0, 2**31 - 1),
+        st.integers(-1, 2**63 - 1),
+        st.integers(-1, 2**63 - 1),
+        st.integers(-1, 2**63 - 1),
+    )
+    | st.builds(
+        FetchEntries,
+        st.integers(-1, 2**63 - 1),
+        st.integers(0, 2**31 - 1),
+        st.integers(0, 2**31 - 1),
+    ),
+)
+def test_requests_round_trip(correlation, request):
+    frame = encode_request(correlation, request)
+
+    assert decode_correlation(frame) == correlation
+    assert decode_request(frame) == request
