@@ -39,8 +39,7 @@ async def _load_index_once(store: ObjectStore, key: str, size_bytes: int) -> Obj
     if view is None:
         end = footer.index_position + footer.index_length
         view = await store.get_range(key, footer.index_position, end)
-    # A copy: the tail read holds more than the index.
-    return decode_index(memoryview(bytes(view)), footer)
+    return decode_index(view, footer)
 
 
 @dataclass(slots=True)

@@ -36,6 +36,9 @@ END_OFFSET_DELTA_MAX = 2**31 - 1
 assert INDEX_ENTRY_BYTES == 36
 
 
+_stream_and_start = _STREAM_AND_START.pack
+
+
 class IndexEntry(NamedTuple):
     """One data block, `[position, position + size)`: offsets `[start_offset, end_offset)`."""
 
@@ -66,10 +69,10 @@ def encode_entry(entry: IndexEntry) -> bytes:
 class ObjectIndex:
     """The blocks of one object, found by stream and offset."""
 
-    __slots__ = ("_count", "_data_bytes", "_view")
+    __slots__ = ("_count", "_data_bytes", "_encoded")
 
     def __init__(self, view: memoryview, data_bytes: int) -> None:
-        """Wrap the verified bytes of an index block.
+        """Copy the verified bytes of an index block, so that the read they came with can go.
 
         Args:
             view: the entries, whose checksum has been checked.
@@ -80,7 +83,7 @@ class ObjectIndex:
         """
         if len(view) % INDEX_ENTRY_BYTES:
             raise CorruptObjectError(f"index block of {len(view)} bytes has a broken entry")
-        self._view = view
+        self._encoded = bytes(view)
         self._count = len(view) // INDEX_ENTRY_BYTES
         self._data_bytes = data_bytes
 
@@ -95,7 +98,7 @@ class ObjectIndex:
     @property
     def size_bytes(self) -> int:
         """Bytes of the encoded entries."""
-        return len(self._view)
+        return len(self._encoded)
 
     def entry(self, ordinal: int) -> IndexEntry:
         """Decode the entry with that 0-based ordinal.
@@ -104,7 +107,7 @@ class ObjectIndex:
             CorruptObjectError: the entry makes no sense.
         """
         stream_id, start, delta, count, position, size = _ENTRY.unpack_from(
-            self._view, ordinal * INDEX_ENTRY_BYTES
+            self._encoded, ordinal * INDEX_ENTRY_BYTES
         )
         if (
             delta < 1
@@ -126,7 +129,7 @@ class ObjectIndex:
             CorruptObjectError: an entry makes no sense.
         """
         ordinal = bisect_right(
-            range(self._count), (stream_id, start_offset), key=self._stream_and_start
+            range(self._count), _stream_and_start(stream_id, start_offset), key=self._sort_key
         )
         # The block before may begin earlier and reach into the range.
         ordinal = max(ordinal - 1, 0)
@@ -149,8 +152,10 @@ class ObjectIndex:
             CorruptObjectError: there are no such blocks, or they do not begin and end there.
         """
         ordinals = range(self._count)
-        first = bisect_right(ordinals, (stream_id, start_offset), key=self._stream_and_start) - 1
-        last = bisect_left(ordinals, (stream_id, end_offset), key=self._stream_and_start) - 1
+        start_key = _stream_and_start(stream_id, start_offset)
+        end_key = _stream_and_start(stream_id, end_offset)
+        first = bisect_right(ordinals, start_key, key=self._sort_key) - 1
+        last = bisect_left(ordinals, end_key, key=self._sort_key) - 1
         if 0 <= first <= last:
             begin, end = self.entry(first), self.entry(last)
             if begin.stream_id == stream_id and end.end_offset >= end_offset > start_offset:
@@ -176,10 +181,11 @@ class ObjectIndex:
         following = bisect_right(ordinals, position, key=self._position)
         return self._position(following) if following < self._count else self._data_bytes
 
-    def _stream_and_start(self, ordinal: int) -> tuple[int, int]:
-        stream_id, start = _STREAM_AND_START.unpack_from(self._view, ordinal * INDEX_ENTRY_BYTES)
-        return stream_id, start
+    def _sort_key(self, ordinal: int) -> bytes:
+        # Neither field is negative, so the encoded ones sort as the decoded ones would.
+        position = ordinal * INDEX_ENTRY_BYTES
+        return self._encoded[position : position + _STREAM_AND_START.size]
 
     def _position(self, ordinal: int) -> int:
-        position: int = _POSITION.unpack_from(self._view, ordinal * INDEX_ENTRY_BYTES + 24)[0]
+        position: int = _POSITION.unpack_from(self._encoded, ordinal * INDEX_ENTRY_BYTES + 24)[0]
         return position
