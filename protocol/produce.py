@@ -137,7 +137,7 @@ class ProduceTopicResponse(NamedTuple):
 
 
 def decode_produce(version: int, body: memoryview) -> ProduceRequest:
-    """Decode the body of a request.
+    """Decode the body of a request. Bytes behind it are passed over, see `protocol.messages`.
 
     Raises:
         ProtocolError: the version is not spoken here, or the bytes are not a whole body.
@@ -146,18 +146,13 @@ def decode_produce(version: int, body: memoryview) -> ProduceRequest:
         raise ProtocolError(f"Produce in version {version} is not spoken here")
     try:
         if version >= _FLEXIBLE_SINCE:
-            request, position = _decode_flexible(version, body)
-        else:
-            request, position = _decode_classic(body)
+            return _decode_flexible(version, body)
+        return _decode_classic(body)
     except (error, IndexError, UnicodeDecodeError) as cause:
         raise ProtocolError("malformed Produce request") from cause
-    # Bytes behind the body are passed over, as for every other request (`protocol.messages`).
-    if position > len(body):
-        raise ProtocolError("malformed Produce request")
-    return request
 
 
-def _decode_classic(body: memoryview) -> tuple[ProduceRequest, int]:
+def _decode_classic(body: memoryview) -> ProduceRequest:
     unpack_int16, unpack_int32 = _INT16.unpack_from, _INT32.unpack_from
     unpack_partition = _TWO_INT32.unpack_from
     size = len(body)
@@ -195,10 +190,10 @@ def _decode_classic(body: memoryview) -> tuple[ProduceRequest, int]:
                 raise ProtocolError("record set leaves the frame")
             partitions.append((index, body[start:position]))
         topics.append(ProduceTopic(name, None, partitions))
-    return ProduceRequest(transactional_id, acks, timeout_ms, topics), position
+    return ProduceRequest(transactional_id, acks, timeout_ms, topics)
 
 
-def _decode_flexible(version: int, body: memoryview) -> tuple[ProduceRequest, int]:
+def _decode_flexible(version: int, body: memoryview) -> ProduceRequest:
     size = len(body)
     transactional_id, position = read_compact_string(body, 0)
     acks, timeout_ms = _ACKS_TIMEOUT.unpack_from(body, position)
@@ -223,8 +218,8 @@ def _decode_flexible(version: int, body: memoryview) -> tuple[ProduceRequest, in
         partitions, position = _decode_flexible_partitions(body, position, count)
         position = skip_tagged_fields(body, position)
         topics.append(ProduceTopic(name, topic_id, partitions))
-    position = skip_tagged_fields(body, position)
-    return ProduceRequest(transactional_id, acks, timeout_ms, topics), position
+    skip_tagged_fields(body, position)
+    return ProduceRequest(transactional_id, acks, timeout_ms, topics)
 
 
 def _decode_flexible_partitions(

@@ -118,6 +118,8 @@ class FetchRequest(NamedTuple):
 def decode_fetch(version: int, body: memoryview) -> FetchRequest:
     """Decode the body of a request. Nothing of `body` is kept.
 
+    Bytes behind it are passed over, see `protocol.messages`.
+
     Raises:
         ProtocolError: the version is not spoken here, or the bytes are not a whole body.
     """
@@ -125,18 +127,13 @@ def decode_fetch(version: int, body: memoryview) -> FetchRequest:
         raise ProtocolError(f"Fetch in version {version} is not spoken here")
     try:
         if version >= _FLEXIBLE_SINCE:
-            request, position = _decode_flexible(version, body)
-        else:
-            request, position = _decode_classic(version, body)
+            return _decode_flexible(version, body)
+        return _decode_classic(version, body)
     except (error, IndexError, UnicodeDecodeError) as cause:
         raise ProtocolError("malformed Fetch request") from cause
-    # Bytes behind the body are passed over, as for every other request (`protocol.messages`).
-    if position > len(body):
-        raise ProtocolError("malformed Fetch request")
-    return request
 
 
-def _decode_classic(version: int, body: memoryview) -> tuple[FetchRequest, int]:
+def _decode_classic(version: int, body: memoryview) -> FetchRequest:
     if version >= SESSIONS_SINCE:
         head: tuple[Any, ...] = _HEAD_WITH_SESSION.unpack_from(body)
         position = _HEAD_WITH_SESSION.size
@@ -160,8 +157,8 @@ def _decode_classic(version: int, body: memoryview) -> tuple[FetchRequest, int]:
         forgotten, position = _classic_forgotten(body, position, elements_left)
     rack_id = ""
     if version >= RACK_SINCE:
-        rack_id, position = _classic_string(body, position)
-    return FetchRequest._make((*head, topics, forgotten, rack_id, None)), position
+        rack_id, _ = _classic_string(body, position)
+    return FetchRequest._make((*head, topics, forgotten, rack_id, None))
 
 
 def _classic_count(body: memoryview, position: int) -> tuple[int, int]:
@@ -232,7 +229,7 @@ def _indexes(
     return [index for (index,) in _INT32.iter_unpack(body[position:end])], end, elements_left
 
 
-def _decode_flexible(version: int, body: memoryview) -> tuple[FetchRequest, int]:
+def _decode_flexible(version: int, body: memoryview) -> FetchRequest:
     if version >= REPLICA_STATE_SINCE:
         head: tuple[Any, ...] = (-1, *_HEAD_WITHOUT_REPLICA.unpack_from(body))
         position = _HEAD_WITHOUT_REPLICA.size
@@ -256,9 +253,7 @@ def _decode_flexible(version: int, body: memoryview) -> tuple[FetchRequest, int]
     forgotten, position = _flexible_forgotten(version, body, position, elements_left)
     rack_id, position = read_compact_non_null(body, position)
     request = FetchRequest._make((*head, topics, forgotten, rack_id, None))
-    if body[position] == 0:
-        return request, position + 1
-    return _with_tags(version, request, body, position)
+    return request if body[position] == 0 else _with_tags(version, request, body[position:])
 
 
 def _compact_count(body: memoryview, position: int) -> tuple[int, int]:
@@ -306,19 +301,15 @@ def _flexible_forgotten(
     return forgotten, position
 
 
-def _with_tags(
-    version: int, request: FetchRequest, body: memoryview, position: int
-) -> tuple[FetchRequest, int]:
-    reader = Reader(body[position:])
+def _with_tags(version: int, request: FetchRequest, tags: memoryview) -> FetchRequest:
     known: dict[int, Callable[[Reader], Any]] = {_CLUSTER_ID_TAG: _read_cluster_id}
     if version >= REPLICA_STATE_SINCE:
         known[_REPLICA_STATE_TAG] = _read_replica_id
-    values = reader.tagged_fields(known)
-    request = request._replace(
+    values = Reader(tags).tagged_fields(known)
+    return request._replace(
         cluster_id=values.get(_CLUSTER_ID_TAG),
         replica_id=values.get(_REPLICA_STATE_TAG, request.replica_id),
     )
-    return request, position + reader.position
 
 
 def _read_cluster_id(reader: Reader) -> str | None:

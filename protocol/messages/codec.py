@@ -25,8 +25,8 @@ _API_VERSIONS_FALLBACK: Final = 0
 def decode_request(api_key: int, version: int, body: memoryview) -> Message:
     """Decode what follows a request header. Nothing of `body` is kept.
 
-    Bytes behind the body are passed over, as Apache Kafka does: librdkafka 2.15 sends three of them
-    with a Metadata request for all topics. A body that ends early is refused.
+    Bytes behind the body are passed over, as Apache Kafka does: librdkafka 2.16 sends three of
+    them with a Metadata request (version 13) for all topics. A body that ends early is refused.
 
     Raises:
         ProtocolError: key and version are not spoken here, or the bytes are not a whole body.

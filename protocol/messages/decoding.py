@@ -2,10 +2,10 @@
 
 The decoder that comes with the message classes is lenient in ways that a broker cannot afford:
 it accepts a frame that ends inside a string, a record set or an unknown tag, null where null is
-not allowed, negative array lengths, and bytes left over; its work on one long varint is quadratic,
-as it is on many tagged structs. So only the classes and their schemas are taken from there, and
-the bytes are read by `Reader`. What comes out equals what the lenient decoder makes of a valid
-message, apart from unknown tags, which are skipped instead of kept.
+not allowed, and negative array lengths; its work on one long varint is quadratic, as it is on many
+tagged structs. So only the classes and their schemas are taken from there, and the bytes are read
+by `Reader`. What comes out equals what the lenient decoder makes of a valid message, apart from
+unknown tags, which are skipped instead of kept.
 
 Schemas do not nest recursively, so the depth of a decoder is that of its schema.
 """

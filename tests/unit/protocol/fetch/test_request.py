@@ -116,7 +116,9 @@ def test_only_a_whole_frame_is_accepted(version: int, frame: bytes) -> None:
         with pytest.raises(ProtocolError):
             decode_fetch(version, memoryview(frame)[:cut])
     # Kafka passes over what stands behind a request, and librdkafka has sent such bytes.
-    assert decode_fetch(version, memoryview(frame + b"\0")) == decode_fetch(version, memoryview(frame))
+    assert decode_fetch(version, memoryview(frame + b"\0")) == decode_fetch(
+        version, memoryview(frame)
+    )
 
 
 @pytest.mark.parametrize("version", [-1, 0, 3, 19])
