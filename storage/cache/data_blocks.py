@@ -100,7 +100,8 @@ class CachedBlock:
             size = len(batch.payload)
             if taken + size > size_bytes_max and (batches or not with_first):
                 break
-            if batch.stream_id != stream_id or (batches and batch.base_offset != cursor):
+            misplaced = batch.base_offset != cursor if batches else batch.base_offset > cursor
+            if misplaced or batch.stream_id != stream_id:
                 raise CorruptObjectError(
                     f"object {self.object_id}: offset {batch.base_offset} of stream "
                     f"{batch.stream_id} lies where {cursor} of {stream_id} is expected"

@@ -315,6 +315,23 @@ class TestDamage:
         run(main())
 
 
+def test_a_gap_that_the_metadata_know_nothing_of_is_never_skipped():
+    """Invariant K-3."""
+
+    async def main():
+        setup = Setup()
+        object_id = await setup.upload([*batches(1, 0, 5), *batches(1, 8, 5)])
+        whole = setup.objects.committed[object_id].ranges[0].__class__(1, 1, 0, 13)
+        setup.objects.committed[object_id].ranges[:] = [whole]
+        assert await setup.read(1, 0) == batches(1, 0, 5)
+        for start in (5, 7):
+            with pytest.raises(CorruptObjectError):
+                await setup.read(1, start)
+        assert await setup.read(1, 8) == batches(1, 8, 5)
+
+    run(main())
+
+
 def test_an_error_is_the_reader_s_only_when_there_is_nothing_before_it():
     async def main():
         setup = Setup()
