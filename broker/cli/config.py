@@ -60,7 +60,7 @@ def check(*, file: Path | None, overrides: tuple[str, ...], show_all: bool, outp
 def explain(key: str, output: str) -> None:
     """Explain a key of a node or of a topic."""
     from config.ignored_keys import reason_ignored  # noqa: PLC0415 - not for help
-    from config.server_keys import find_key, nearest_key  # noqa: PLC0415 - not for help
+    from config.server_keys import SERVER_KEYS, find_key  # noqa: PLC0415 - not for help
     from config.suggest import nearest  # noqa: PLC0415 - not for help
     from config.topic_keys import TOPIC_CONFIGS  # noqa: PLC0415 - not for help
 
@@ -74,7 +74,7 @@ def explain(key: str, output: str) -> None:
         if reason is not None:
             talk(f"{key} is accepted and has no effect: {reason}")
             return
-        close = nearest_key(key) or nearest(key, TOPIC_CONFIGS)
+        close = nearest(key, (*SERVER_KEYS, *TOPIC_CONFIGS))
         raise CommandFailedError(
             f"there is no key {key}", hint=f"Did you mean {close}?" if close else ""
         )

@@ -64,6 +64,10 @@ _EXPLANATIONS = {
         "the group has members",
         "Stop its consumers, and wait for their session timeout if they were killed.",
     ),
+    "IncompatibleBrokerVersion": (
+        "the broker does not offer this",
+        "`headrace cluster describe` shows which cluster this is.",
+    ),
     "TopicAuthorizationFailedError": ("you are not allowed to use this topic", ""),
     "GroupAuthorizationFailedError": ("you are not allowed to use this group", ""),
     "ClusterAuthorizationFailedError": ("you are not allowed to do this on the cluster", ""),

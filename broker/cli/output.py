@@ -62,7 +62,7 @@ def _print_table(rows: Sequence[Row], columns: list[str]) -> None:
     cells = [[_cell(row.get(column)) for column in columns] for row in rows]
     titles = [column.replace("_", " ").upper() for column in columns]
     widths = [max(map(len, column)) for column in zip(titles, *cells, strict=True)]
-    numeric = [all(isinstance(row.get(column), int | float) for row in rows) for column in columns]
+    numeric = [all(_is_number(row.get(column)) for row in rows) for column in columns]
     click.echo(_heading(_aligned(titles, widths, numeric)))
     for line in cells:
         click.echo(_aligned(line, widths, numeric))
@@ -74,6 +74,10 @@ def _aligned(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool
         for cell, width, right in zip(cells, widths, numeric, strict=True)
     ]
     return "  ".join(parts).rstrip()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _cell(value: object) -> str:

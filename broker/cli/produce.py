@@ -27,12 +27,19 @@ class Line(NamedTuple):
 
 @click.command()
 @click.argument("topic")
-@click.option("-f", "--file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "-f",
+    "--file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Read this file instead of standard input.",
+)
 @click.option("-k", "--key", help="Key of every record.")
 @click.option(
     "-K", "--key-separator", metavar="TEXT", help="Each line is KEY, this text, and VALUE."
 )
-@click.option("-H", "--header", "headers", multiple=True, metavar="NAME=VALUE")
+@click.option(
+    "-H", "--header", "headers", multiple=True, metavar="NAME=VALUE", help="Header of every record."
+)
 @click.option("-P", "--partition", type=click.IntRange(0), help="Default: by key, else spread.")
 @click.option(
     "-z",
@@ -40,8 +47,15 @@ class Line(NamedTuple):
     type=click.Choice(["none", "gzip", "snappy", "lz4", "zstd"]),
     default="none",
     show_default=True,
+    help="How batches are compressed.",
 )
-@click.option("--acks", type=click.Choice(["all", "1", "0"]), default="all", show_default=True)
+@click.option(
+    "--acks",
+    type=click.Choice(["all", "1", "0"]),
+    default="all",
+    show_default=True,
+    help="Wait until records are durable (all, 1), or for nothing (0).",
+)
 @click.option(
     "--tombstones", is_flag=True, help="An empty value deletes its key: it is sent as null."
 )

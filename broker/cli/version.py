@@ -1,6 +1,7 @@
 """`headrace version`."""
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -32,10 +33,21 @@ def version(output: str) -> None:
 
 
 def program_version() -> str:
-    """Tell our own version: of the installed distribution, or that this is a checkout."""
+    """Tell our own version, of the installed distribution or of this checkout."""
     from importlib import metadata  # noqa: PLC0415 - as above
 
     try:
         return metadata.version("headrace")
     except metadata.PackageNotFoundError:
-        return "not installed (run from a checkout)"
+        return _checkout_version()
+
+
+def _checkout_version() -> str:
+    import tomllib  # noqa: PLC0415 - only in a checkout
+
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    try:
+        version = tomllib.loads(project.read_text())["project"]["version"]
+    except (OSError, KeyError):
+        return "unknown"
+    return f"{version} (checkout)"

@@ -1,0 +1,76 @@
+"""An admin client that answers from memory, in the shapes of kafka-python's."""
+
+from typing import NamedTuple
+
+from kafka.admin import OffsetSpec
+from kafka.errors import NoError
+
+UNKNOWN_TOPIC = 3
+
+
+class Offset(NamedTuple):
+    offset: int
+
+
+class FakeAdmin:
+    """Topics are lists of (start offset, end offset), one per partition."""
+
+    def __init__(self, topics, *, configs=None, committed=None, group=None, refusal="OK"):
+        self._topics = topics
+        self._configs = configs or {}
+        self._committed = committed or {}
+        self._group = group
+        self._refusal = refusal
+        self.altered = {}
+
+    def describe_topics(self, names=None):
+        return [self._topic(name) for name in (self._topics if names is None else names)]
+
+    def _topic(self, name):
+        partitions = [
+            {"partition_index": number, "leader_id": 1, "leader_epoch": 4}
+            for number in range(len(self._topics.get(name, [])))
+        ]
+        return {
+            "name": name,
+            "error_code": 0 if name in self._topics else UNKNOWN_TOPIC,
+            "topic_id": "id",
+            "is_internal": False,
+            "partitions": partitions,
+        }
+
+    def list_partition_offsets(self, specs):
+        return {
+            partition: Offset(self._offset(partition, spec)) for partition, spec in specs.items()
+        }
+
+    def _offset(self, partition, spec):
+        start, end = self._topics[partition[0]][partition[1]]
+        if spec is OffsetSpec.EARLIEST:
+            return start
+        if spec is OffsetSpec.LATEST:
+            return end
+        return int(spec) if start <= int(spec) < end else -1  # timestamps equal offsets here
+
+    def describe_configs(self, resources, config_filter):
+        entries = {key: {"value": value} for key, value in self._configs.items()}
+        kind = resources[0].resource_type.name.lower()
+        return {kind: {resource.name: entries for resource in resources}}
+
+    def alter_configs(self, resources, *, raise_on_unknown):
+        return {"topic": {resource.name: self._refusal for resource in resources}}
+
+    def describe_groups(self, names):
+        return dict.fromkeys(names, self._group)
+
+    def list_group_offsets(self, spec):
+        if isinstance(spec, str):
+            return {spec: self._committed}
+        return {
+            group: {p: self._committed.get(p, Offset(-1)) for p in partitions}
+            for group, partitions in spec.items()
+        }
+
+    def alter_group_offsets(self, name, offsets):
+        self.altered = {partition: at.offset for partition, at in offsets.items()}
+        return dict.fromkeys(offsets, NoError)

@@ -1,0 +1,51 @@
+"""From a configuration to a running node: what is refused before anything starts."""
+
+import socket
+
+import pytest
+
+from broker.cli.failures import CommandFailedError
+from broker.cli.serving import configuration_failure, serve
+from config.load import load
+from config.problems import ConfigError, Problem
+
+
+def refused(*overrides):
+    loaded = load(overrides=overrides, environment={})
+    with pytest.raises(CommandFailedError) as caught:
+        serve(loaded, lambda _: None)
+    return caught.value
+
+
+def test_a_cluster_of_several_controllers_is_refused():
+    failure = refused("controller.quorum.voters=1@127.0.0.1:1,2@127.0.0.1:2")
+    assert "only controller" in str(failure)
+    assert failure.exit_code == 2
+
+
+def test_a_broker_without_controller_is_refused():
+    assert "process.roles" in str(
+        refused("process.roles=broker", "controller.quorum.voters=2@127.0.0.1:2")
+    )
+
+
+def test_a_wal_made_of_objects_is_refused():
+    assert "s3.wal.path" in str(refused("s3.wal.path=0@s3://bucket"))
+
+
+@pytest.mark.parametrize(
+    ("key", "form"), [("listeners", "PLAINTEXT://{}"), ("headrace.admin.listener", "{}")]
+)
+def test_a_taken_address_is_told_with_its_key(key, form):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        other = {"listeners": "PLAINTEXT://127.0.0.1:0", "headrace.admin.listener": "none"}
+        settings = other | {key: form.format(address)}
+        failure = refused(*(f"{name}={value}" for name, value in settings.items()))
+    assert str(failure).startswith(f"{address} is taken ({key})")
+
+
+def test_problems_of_a_configuration_are_counted_and_listed():
+    failure = configuration_failure(ConfigError([Problem("first"), Problem("second")]))
+    assert str(failure).startswith("the configuration has 2 problems:\nfirst\nsecond\n")
+    assert failure.exit_code == 2

@@ -1,0 +1,87 @@
+"""Topic commands: what answers of a broker become."""
+
+import pytest
+from click.testing import CliRunner
+
+from broker.cli.topic import _alter_configs, _describe, _outcomes, topic
+from tests.unit.broker.cli.fake_admin import FakeAdmin
+
+EXISTS, UNKNOWN, INVALID_CONFIG = 36, 3, 40
+
+
+def entry(name, code=0, message=None):
+    return {"name": name, "error_code": code, "error_message": message, "num_partitions": 3}
+
+
+def test_good_and_bad_results_are_told_apart():
+    rows, failures = _outcomes([entry("a"), entry("b", INVALID_CONFIG, "no such key")], "created")
+    assert rows == [{"topic": "a", "partitions": 3, "result": "created"}]
+    assert str(failures[0]).startswith("topic b: a setting is not valid (no such key)")
+
+
+def test_what_is_there_already_can_be_fine():
+    answer = [entry("a", EXISTS)]
+    assert _outcomes(answer, "created")[0] == []
+    assert _outcomes(answer, "created", exists_is_fine=True)[0][0]["result"] == "exists already"
+
+
+def test_what_is_gone_already_can_be_fine():
+    answer = [entry("a", UNKNOWN)]
+    assert _outcomes(answer, "deleted")[1] != []
+    assert _outcomes(answer, "deleted", missing_is_fine=True)[0][0]["result"] == "does not exist"
+
+
+def test_a_description_joins_partitions_offsets_and_settings():
+    admin = FakeAdmin({"orders": [(5, 9), (0, 0)]}, configs={"retention.ms": "1"})
+    (described,) = _describe(admin, ("orders",), "modified")
+    assert described["configs"] == {"retention.ms": "1"}
+    assert described["partitions"] == [
+        {
+            "partition": 0,
+            "leader": 1,
+            "leader_epoch": 4,
+            "start_offset": 5,
+            "end_offset": 9,
+            "records": 4,
+        },
+        {
+            "partition": 1,
+            "leader": 1,
+            "leader_epoch": 4,
+            "start_offset": 0,
+            "end_offset": 0,
+            "records": 0,
+        },
+    ]
+
+
+def test_a_topic_that_is_not_there_is_an_error_of_the_client():
+    from kafka.errors import UnknownTopicOrPartitionError
+
+    with pytest.raises(UnknownTopicOrPartitionError):
+        _describe(FakeAdmin({}), ("orders",), "modified")
+
+
+def test_a_setting_that_the_broker_refuses_fails_the_command():
+    from broker.cli.failures import CommandFailedError
+
+    admin = FakeAdmin({"orders": []}, refusal="InvalidConfigurationError: [Error 40] x: bad value")
+    with pytest.raises(CommandFailedError, match="bad value"):
+        _alter_configs(admin, "orders", {"x": ("SET", "1")})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["create"], "Missing argument"),
+        (["create", "x", "-c", "novalue"], "KEY=VALUE"),
+        (["alter", "x"], "Nothing to change"),
+        (["alter", "x", "-p", "0"], "0"),
+        (["delete", "x"], "--yes"),
+        (["trim", "x"], "--yes"),
+    ],
+)
+def test_wrong_usage_is_explained(arguments, part):
+    result = CliRunner().invoke(topic, arguments)
+    assert result.exit_code == 2
+    assert part in result.output
