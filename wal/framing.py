@@ -48,10 +48,11 @@ RECORD_HEADER_BYTES = 24
 
 _BLOCK_FIELDS = struct.Struct(">IIQQQQQI")
 _RECORD_FIELDS = struct.Struct(">IIQI")
+_RECORD_HEADER = struct.Struct(">IIQII")  # the fields and their checksum
 _RECORD_FIELD_BYTES = _RECORD_FIELDS.size
 _CRC = struct.Struct(">I")
 assert _BLOCK_FIELDS.size + _CRC.size == BLOCK_HEADER_BYTES
-assert _RECORD_FIELDS.size + _CRC.size == RECORD_HEADER_BYTES
+assert _RECORD_HEADER.size == RECORD_HEADER_BYTES
 
 # The checksum of 1 MiB takes 30 microseconds: less than getting the interpreter lock back may take.
 _HOLD_GIL = 0
@@ -103,8 +104,7 @@ def read_record_header(memory: memoryview, at: int, offset: int, seed: int) -> R
     """Read the record header at `memory[at:]`; None when it is not that of a record at `offset` in this life."""
     if at + RECORD_HEADER_BYTES > len(memory):
         return None
-    magic, length, stored_offset, body_crc = _RECORD_FIELDS.unpack_from(memory, at)
-    (crc,) = _CRC.unpack_from(memory, at + _RECORD_FIELD_BYTES)
+    magic, length, stored_offset, body_crc, crc = _RECORD_HEADER.unpack_from(memory, at)
     if magic != RECORD_MAGIC or stored_offset != offset:
         return None
     if crc32c(memory[at : at + _RECORD_FIELD_BYTES], seed) != crc:

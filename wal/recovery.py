@@ -238,19 +238,21 @@ class Scan:
         """Return the intact records of a block and move behind it."""
         records = []
         at = BLOCK_HEADER_BYTES
-        while at < header.length:
-            offset = header.offset + at
-            record = read_record_header(memory, at, offset, self._seed)
-            end = at + RECORD_HEADER_BYTES + (record.length if record is not None else 0)
-            if record is None or end > header.length:
+        block_offset, length = header.offset, header.length
+        seed, trim_offset = self._seed, self._superblock.trim_offset
+        while at < length:
+            offset = block_offset + at
+            record = read_record_header(memory, at, offset, seed)
+            body_at = at + RECORD_HEADER_BYTES
+            if record is None or body_at + record.length > length:
                 self._note_gap(offset)  # without its length, what follows in the block is lost too
                 break
-            body = memory[at + RECORD_HEADER_BYTES : end]
-            if not body_is_intact(body, record.body_crc, self._seed):
+            at = body_at + record.length
+            body = memory[body_at:at]
+            if not body_is_intact(body, record.body_crc, seed):
                 self._note_gap(offset)
-            elif offset > self._superblock.trim_offset:
-                records.append(RecoveredRecord(offset, header.offset + end, body))
-            at = end
+            elif offset > trim_offset:
+                records.append(RecoveredRecord(offset, block_offset + at, body))
         self.summary.blocks += 1
         self._at = self._expected = header.offset + align_up(header.length)
         self.summary.end_offset = self._expected

@@ -5,6 +5,7 @@ import random
 import subprocess
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -156,7 +157,7 @@ def test_appends_are_confirmed_in_order_and_recovered(place: Place) -> None:
         await opened.until_confirmed(appended[-1].end_offset)
         assert opened.confirmed == sorted(set(opened.confirmed))
         assert [bytes(a.payload) for a in appended] == [body[len(body) // 2 :] for body in records]
-        assert all(a.end_offset <= b.offset for a, b in zip(appended, appended[1:], strict=False))
+        assert all(a.end_offset <= b.offset for a, b in pairwise(appended))
         await opened.wal.shutdown()
         again = place.open()
         expected = [(a.offset, body) for a, body in zip(appended, records, strict=True)]

@@ -5,6 +5,7 @@ import logging
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
@@ -350,8 +351,9 @@ def test_after_the_first_error_nothing_is_confirmed(
     async def scenario(log: WalOnDisk) -> None:
         log.disk.fault = failing(number, OSError(5, "Input/output error"))
         appended: list[tuple[int, bytes]] = []
-        with pytest.raises(WalFailedError, match="Input/output error"):
-            for turn in range(1000):
+
+        async def append_for_ever() -> None:
+            for turn in count():
                 body = turn.to_bytes(4, "big") + bytes(2000)
                 while not log.wal.room_for(len(body)) and not log.failures:
                     if log.confirmed and log.confirmed[-1] - 1 > log.wal.trim_offset:
@@ -360,6 +362,9 @@ def test_after_the_first_error_nothing_is_confirmed(
                 appended.append((log.append(body), body))
                 if turn % 3:
                     await asyncio.sleep(0)
+
+        with pytest.raises(WalFailedError, match="Input/output error"):
+            await append_for_ever()
         for _ in range(20):
             await asyncio.sleep(0)
         last = log.confirmed[-1] if log.confirmed else 0

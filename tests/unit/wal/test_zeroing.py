@@ -1,0 +1,142 @@
+"""A new file is zeroed behind the appends' back, and never over them."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from config.node import WalConfig
+from tests.simulation.disk import Completed, SimulatedDevice, SimulatedDisk, Submitted
+from tests.simulation.wal_run import WalOnDisk
+from wal import zeroing
+from wal.layout import RING_POSITION
+
+MIB = 1024 * 1024
+CONFIG = WalConfig(path="new", capacity_bytes=RING_POSITION + 20 * MIB, block_bytes=MIB)
+
+
+class NewFile(SimulatedDevice):
+    """A file that the log finds blank."""
+
+    is_file = True
+
+
+class FileDisk(SimulatedDisk):
+    """Opens as a file."""
+
+    def open(self, path: str, *, writable: bool) -> SimulatedDevice:
+        return NewFile(self, path, writable=writable)
+
+
+@pytest.fixture(autouse=True)
+def close_to_the_appends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zeroing, "_MARGIN_BYTES", 2 * MIB)
+    monkeypatch.setattr(zeroing, "_DELAY_S_MIN", 0.0)
+
+
+def zero_writes(disk: SimulatedDisk) -> list[Submitted]:
+    return [
+        event
+        for event in disk.trace
+        if isinstance(event, Submitted) and event.position >= RING_POSITION and not any(event.data)
+    ]
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not reached():
+            await asyncio.sleep(0)
+
+
+def test_a_new_file_is_zeroed_from_its_end_towards_the_appends() -> None:
+    async def main() -> None:
+        disk = FileDisk(CONFIG.capacity_bytes)
+        log = WalOnDisk(disk, CONFIG)
+        await log.begin()
+        before = disk.writes
+        await until(lambda: disk.writes == before + 18)
+        await log.wal.shutdown()
+        positions = [write.position for write in zero_writes(disk)]
+        assert positions == [RING_POSITION + at * MIB for at in range(19, 1, -1)]
+
+    asyncio.run(main())
+
+
+def test_a_file_in_use_is_not_zeroed_again() -> None:
+    async def main() -> None:
+        disk = FileDisk(CONFIG.capacity_bytes)
+        first = WalOnDisk(disk, CONFIG)
+        await first.begin()
+        await first.wal.shutdown()
+        before = len(zero_writes(disk))
+        again = WalOnDisk(disk, CONFIG)
+        await again.begin()
+        again.append(b"12345678")
+        await until(lambda: again.wal.confirmed_offset == again.wal.next_offset)
+        await again.wal.shutdown()
+        assert len(zero_writes(disk)) == before
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_zeros_never_meet_a_record(seed: int) -> None:
+    """No block is submitted where a step is under way, and no step where a block lies."""
+
+    async def main() -> None:
+        rng = random.Random(seed)
+        disk = FileDisk(CONFIG.capacity_bytes, rng=rng)
+        log = WalOnDisk(disk, CONFIG)
+        await log.begin()
+        while log.wal.room_for(800_000):
+            log.append(b"\xff" * rng.randrange(300_000, 800_000))
+            for _ in range(rng.randrange(6)):
+                await asyncio.sleep(0)
+        await until(lambda: log.wal.confirmed_offset == log.wal.next_offset)
+        inflight: dict[int, Submitted] = {}
+        taken: list[Submitted] = []
+        for event in disk.trace:
+            if isinstance(event, Submitted):
+                for other in [*inflight.values(), *(taken if not any(event.data) else [])]:
+                    assert (
+                        event.position + len(event.data) <= other.position
+                        or other.position + len(other.data) <= event.position
+                    )
+                inflight[event.number] = event
+                if event.position >= RING_POSITION and any(event.data):
+                    taken.append(event)
+            elif isinstance(event, Completed):
+                del inflight[event.number]
+        disk.has_writer = False
+        assert len(await WalOnDisk(disk, CONFIG).begin()) == len(
+            [event for event in disk.trace if getattr(event, "what", "") == "append"]
+        )
+
+    asyncio.run(main())
+
+
+def test_an_error_while_zeroing_fails_the_log() -> None:
+    async def main() -> None:
+        disk = FileDisk(CONFIG.capacity_bytes)
+        log = WalOnDisk(disk, CONFIG)
+        await log.begin()
+        disk.fault = lambda number, position: OSError(5, "Input/output error")
+        await until(lambda: bool(log.failures))
+        assert "Input/output error" in str(log.failures[0])
+
+    asyncio.run(main())
+
+
+def test_zeroing_keeps_to_the_budget() -> None:
+    async def main() -> None:
+        disk = FileDisk(CONFIG.capacity_bytes)
+        log = WalOnDisk(disk, replace(CONFIG, bandwidth_bytes_max=MIB))
+        await log.begin()
+        for _ in range(300):
+            await asyncio.sleep(0)
+        assert len(zero_writes(disk)) <= 1
+        await log.wal.shutdown()
+
+    asyncio.run(main())
