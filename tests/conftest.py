@@ -2,12 +2,18 @@
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pipeline.java import NoJavaError
 from tests.environment.paths import MissingComponentError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Component = Callable[[Callable[[], object]], None]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def component() -> Callable[[Callable[[], object]], None]:
+def component() -> Component:
     """Make sure that a component is here: `component(minio_program)` installs it if need be.
 
     A test whose component cannot be installed is skipped, with the instruction that helps. Under
@@ -40,3 +46,17 @@ def component() -> Callable[[Callable[[], object]], None]:
             pytest.skip(str(error))
 
     return require
+
+
+@pytest.fixture(scope="session")
+def spark(component: Component) -> "Iterator[SparkSession]":
+    """One Spark session with the Kafka connector, for all tests of this process."""
+    from pipeline.session import create_session
+    from tests.environment.java import java_home
+    from tests.environment.spark import connector_jars
+
+    component(java_home)
+    component(connector_jars)
+    session = create_session("tests", connector_jars=connector_jars(), cores=1)
+    yield session
+    session.stop()

@@ -25,6 +25,7 @@ from pipeline.java import NoJavaError
 from pipeline.session import create_session
 
 TOPIC = "documents"
+BUCKET_READS = "headrace_object_store_get_bytes_total"
 MIB = 1024 * 1024
 
 
@@ -89,6 +90,11 @@ def run(options: Options, scratch: Path) -> None:
             broker.start()
         with progress.step("kafka-python and kcat read, from the bucket"):
             compare(broker, written, scratch, progress)
+            fetched = broker.metric(BUCKET_READS)
+            progress.say(f"the broker read {fetched / MIB:.1f} MiB from the bucket")
+            if not fetched:
+                msg = "the records did not come from the bucket"
+                raise DemoError(msg)
         with progress.step("Spark adds the documents up"):
             summary = aggregate(options, broker.bootstrap, fields, written.count)
     print(f"\n{summary}\n\nParquet: {options.output / 'totals'}")
