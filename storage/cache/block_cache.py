@@ -9,7 +9,8 @@ import asyncio
 from collections.abc import Iterator
 
 from config.node import StorageConfig
-from storage.cache.data_blocks import CachedBlock, DataBlockCache, DataBlockStatistics
+from storage.cache.cached_block import CachedBlock
+from storage.cache.data_blocks import DataBlockCache, DataBlockStatistics
 from storage.cache.index_cache import IndexCacheStatistics, ObjectIndexCache
 from storage.cache.read_ahead import AheadRequest, ReadAhead
 from storage.cache.read_budget import ReadBudget

@@ -11,19 +11,16 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
+from storage.cache.cached_block import CachedBlock, Segment
 from storage.cache.read_budget import ReadBudget
-from storage.errors import CorruptObjectError, ObjectStoreError
-from storage.objects.data_block import verify_block
+from storage.errors import ObjectStoreError
 from storage.objects.index_block import IndexEntry
 from storage.objects.keys import object_key
 from storage.ports import ObjectStore
-from storage.record_batch import StreamRecordBatch, decode_batch
 
 RUN_BYTES_MAX = 8 * 1024 * 1024  # of one request, unless a single block is larger
 CAPACITY_RUNS_MIN = 16  # a run is at most this fraction of the capacity
-RESUME_POINTS_MAX = 16  # readers of one block whose place in it is remembered
 
 
 @dataclass(slots=True)
@@ -40,109 +37,6 @@ class DataBlockStatistics:
     corrupt_blocks: int = 0
     cached_bytes: int = 0
     loading_bytes: int = 0
-
-
-class Segment:
-    """What one request brought."""
-
-    __slots__ = ("blocks", "on_wasted", "size_bytes", "used")
-
-    def __init__(self, size_bytes: int, on_wasted: Callable[[], None] | None) -> None:
-        self.size_bytes = size_bytes
-        self.blocks: list[CachedBlock] = []
-        self.on_wasted = on_wasted  # set when it was read ahead
-        self.used = on_wasted is None
-
-
-class Collected(NamedTuple):
-    """Batches of one block: whole ones, contiguous."""
-
-    batches: list[StreamRecordBatch]
-    end_offset: int  # behind the last one
-    size_bytes: int  # of the payloads
-
-
-class CachedBlock:
-    """One data block, verified at its first use."""
-
-    __slots__ = ("_bytes", "_data", "_resume", "entry", "object_id", "segment")
-
-    def __init__(
-        self, object_id: int, entry: IndexEntry, content: memoryview, segment: Segment
-    ) -> None:
-        self.object_id = object_id
-        self.entry = entry
-        self.segment = segment
-        self._bytes = content
-        self._data: memoryview | None = None
-        self._resume: dict[int, int] = {}  # offset -> position of its batch in the data
-
-    def collect(self, start: int, end: int, size_bytes_max: int, *, with_first: bool) -> Collected:
-        """Decode batches from the one that holds `start` on.
-
-        Args:
-            start: an offset in this block.
-            end: exclusive; batches that begin below it are taken.
-            size_bytes_max: of the payloads.
-            with_first: whether the first one is taken even if it is larger than that.
-
-        Raises:
-            CorruptObjectError: the block is not what index and checksum say.
-        """
-        data = self._verified()
-        position = self._position_of(start, data)
-        limit = min(end, self.entry.end_offset)
-        stream_id, block_end = self.entry.stream_id, self.entry.end_offset
-        batches: list[StreamRecordBatch] = []
-        cursor, taken = start, 0
-        while cursor < limit:
-            batch, following = decode_batch(data, position)
-            size = len(batch.payload)
-            if taken + size > size_bytes_max and (batches or not with_first):
-                break
-            misplaced = batch.base_offset != cursor if batches else batch.base_offset > cursor
-            if misplaced or batch.stream_id != stream_id:
-                raise CorruptObjectError(
-                    f"object {self.object_id}: offset {batch.base_offset} of stream "
-                    f"{batch.stream_id} lies where {cursor} of {stream_id} is expected"
-                )
-            batches.append(batch)
-            cursor = batch.base_offset + batch.count
-            taken += size
-            position = following
-        if cursor < block_end:
-            if len(self._resume) >= RESUME_POINTS_MAX:
-                self._resume.clear()
-            self._resume[cursor] = position
-        return Collected(batches, cursor, taken)
-
-    def _position_of(self, offset: int, data: memoryview) -> int:
-        known = self._resume.pop(offset, None)
-        if known is not None:
-            return known
-        position = 0
-        while True:
-            batch, following = decode_batch(data, position)
-            if batch.base_offset + batch.count > offset:
-                return position
-            position = following
-
-    def _verified(self) -> memoryview:
-        if self._data is None:
-            record_count, data = verify_block(self._bytes)
-            entry = self.entry
-            first, _ = decode_batch(data, 0)
-            if (
-                record_count != entry.record_count
-                or first.stream_id != entry.stream_id
-                or first.base_offset != entry.start_offset
-            ):
-                raise CorruptObjectError(
-                    f"object {self.object_id}: the block at {entry.position} is of stream "
-                    f"{first.stream_id} from {first.base_offset}, the index says {entry}"
-                )
-            self._data = data
-        return self._data
 
 
 class DataBlockCache:

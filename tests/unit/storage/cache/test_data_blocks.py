@@ -4,11 +4,10 @@ import asyncio
 
 import pytest
 
-from storage.cache import data_blocks
 from storage.cache.data_blocks import DataBlockCache
 from storage.cache.index_cache import load_index
 from storage.cache.read_budget import ReadBudget
-from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
+from storage.errors import ObjectNotFoundError, ObjectStoreError
 from storage.object_store.memory import MemoryObjectStore
 from storage.objects.keys import object_key
 from tests.simulation.faulty_store import Fault, FaultyStore, Rates
@@ -285,67 +284,3 @@ def test_shutdown_fails_those_who_wait():
         assert setup.cache.statistics.loading_bytes == 0
 
     run(main())
-
-
-class TestCollect:
-    """What one block gives."""
-
-    def collect(self, block, start, end=1000, size=10**9, *, with_first=True):
-        found = block.collect(start, end, size, with_first=with_first)
-        assert found.size_bytes == sum(len(it.payload) for it in found.batches)
-        return [it.base_offset for it in found.batches], found.end_offset
-
-    def block(self, count=1):
-        async def main():
-            store = MemoryObjectStore()
-            written = write([batches(1, 40, 6, count=count)])
-            await store.put(object_key("c", 1), written.parts)
-            index = await load_index(store, object_key("c", 1), written.size_bytes)
-            budget = ReadBudget(1, 1000)
-            cache = DataBlockCache(
-                store, "c", capacity_bytes=10_000, budget=budget, ahead_budget=budget
-            )
-            return (await cache.load(1, list(index)))[0]
-
-        return run(main())
-
-    def test_from_a_batch_s_start_or_inside_of_it(self):
-        block = self.block(count=10)
-        assert self.collect(block, 60) == ([60, 70, 80, 90], 100)
-        assert self.collect(block, 69) == ([60, 70, 80, 90], 100)
-        assert self.collect(block, 40)[0][0] == 40
-
-    def test_below_the_end(self):
-        block = self.block(count=10)
-        assert self.collect(block, 60, 80) == ([60, 70], 80)
-        assert self.collect(block, 60, 81) == ([60, 70, 80], 90)
-
-    def test_within_the_size(self):
-        block = self.block()
-        assert self.collect(block, 40, size=250) == ([40, 41], 42)
-        assert self.collect(block, 40, size=300) == ([40, 41, 42], 43)
-        assert self.collect(block, 40, size=1) == ([40], 41)
-        assert self.collect(block, 40, size=1, with_first=False) == ([], 40)
-
-    def test_going_on_where_a_reader_stopped(self):
-        block = self.block()
-        for start in (40, 42, 44):
-            assert self.collect(block, start, size=200) == ([start, start + 1], start + 2)
-        assert self.collect(block, 41, size=200) == ([41, 42], 43)
-
-    def test_places_are_remembered_for_a_bounded_number_of_readers(self):
-        block = self.block(count=1000)
-        for start in range(41, 41 + 50):
-            self.collect(block, start, size=0, with_first=False)
-        assert len(block._resume) <= data_blocks.RESUME_POINTS_MAX
-
-    def test_a_block_that_is_not_what_the_index_says(self):
-        for change in ({"stream_id": 2}, {"start_offset": 39}, {"record_count": 5}):
-            block = self.block()
-            block.entry = block.entry._replace(**change)
-            with pytest.raises(CorruptObjectError, match="the index says"):
-                block.collect(40, 100, 1000, with_first=True)
-        block = self.block()
-        block.entry = block.entry._replace(end_offset=47)  # one more than there is
-        with pytest.raises(CorruptObjectError):
-            block.collect(40, 100, 10_000, with_first=True)
