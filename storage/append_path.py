@@ -39,16 +39,19 @@ class AppendPath:
         "_confirmed_wal_end",
         "_lease",
         "_on_failed",
-        "_on_progress",
         "_open",
         "_refusal",
         "_waiters",
         "counters",
         "failure",
+        "on_progress",
         "wal",
     )
 
-    wal: WriteAheadLog  # set by the engine: the WAL is made with callbacks of this object
+    # Set by the engine, since they are made with this object: the WAL, and what is called after
+    # records have entered LogCache and been acknowledged.
+    wal: WriteAheadLog
+    on_progress: Callable[[], None]
 
     def __init__(
         self,
@@ -56,18 +59,15 @@ class AppendPath:
         cache: LogCache,
         lease: Lease,
         clock_ms: Callable[[], int],
-        on_progress: Callable[[], None],
         on_failed: Callable[[StorageError], None],
     ) -> None:
         """Make a path that refuses appends until `admit` is called.
 
-        `on_progress` is called after records have entered LogCache and been acknowledged,
-        `on_failed` once, when nothing can be acknowledged any more.
+        `on_failed` is called once, when nothing can be acknowledged any more.
         """
         self._cache = cache
         self._lease = lease
         self._clock_ms = clock_ms
-        self._on_progress = on_progress
         self._on_failed = on_failed
         self._open = OpenAppends()
         self._confirmed_wal_end = -1
@@ -149,7 +149,7 @@ class AppendPath:
         self._acknowledge(confirmed)
         if self._waiters:
             self._wake()
-        self._on_progress()
+        self.on_progress()
 
     def _acknowledge(self, confirmed: Sequence[OpenAppend]) -> None:
         acknowledged = payload_bytes = 0

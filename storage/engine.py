@@ -15,7 +15,8 @@ from storage.admission import AdmissionGate
 from storage.admission_queue import log_cache_has_room
 from storage.append_path import AppendPath
 from storage.cache.log_cache import LogCache
-from storage.errors import EngineFailedError, FencedError, RetriableStorageError, StorageError
+from storage.errors import EngineFailedError, FencedError, StorageError
+from storage.open_streams import OpenStreams
 from storage.ports import Lease, ObjectManager, ObjectStore, StreamManager, StreamRange
 from storage.record_batch import HEADER_BYTES
 from storage.recovery import Recovery, RecoveryReport
@@ -36,8 +37,6 @@ WalFactory = Callable[[Callable[[int], None], Callable[[Exception], None]], Writ
 # uploaded and one wait.
 BLOCKS_PER_CAPACITY = 3
 SHUTDOWN_TIMEOUT_MS = 30_000
-# An old block that may not be archived yet (many are waiting) is looked at again after this.
-AGED_RETRY_MS = 1_000
 
 
 class BackgroundJob(Protocol):
@@ -64,7 +63,6 @@ class StorageEngine:
         rng: random.Random,
         cluster_id: str,
         background: Sequence[BackgroundJob] = (),
-        clock_ms: Callable[[], int] | None = None,
         shutdown_timeout_ms: int = SHUTDOWN_TIMEOUT_MS,
     ) -> None:
         """Join the parts; nothing happens before `start`.
@@ -81,80 +79,62 @@ class StorageEngine:
             rng: for the jitter of retries.
             cluster_id: part of every object's key.
             background: run beside the uploads.
-            clock_ms: a clock that never goes back; by default the loop's.
             shutdown_timeout_ms: how long `shutdown` goes on uploading.
         """
         self._config = config
-        self._clock_ms = clock_ms or _loop_ms
         self._streams = streams
-        self._blocks = blocks
         self._background = background
         self._shutdown_timeout_ms = shutdown_timeout_ms
         self._failure: StorageError | None = None
         self._failed = asyncio.Event()
-        self._open: dict[int, Stream] = {}
-        self._opening: set[int] = set()
-        block_bytes_max = min(
+        self._block_bytes_max = min(
             config.upload_threshold_bytes, config.log_cache_bytes // BLOCKS_PER_CAPACITY
         )
         self._cache = LogCache(
             capacity_bytes=config.log_cache_bytes,
-            block_bytes_max=block_bytes_max,
+            block_bytes_max=self._block_bytes_max,
             block_wal_bytes_max=2**63,  # until the WAL has started and knows its capacity
         )
         self._path = AppendPath(
             cache=self._cache,
             lease=lease,
-            clock_ms=self._clock_ms,
-            on_progress=self._on_progress,
+            clock_ms=_loop_ms,
             on_failed=self._append_path_failed,
         )
         self._wal = self._path.wal = wal_factory(self._path.on_confirmed, self._path.on_failed)
         self._counters = UploadCounters()
-        retrying = Retrying(rng, self._counters)
         uploads = ObjectUpload(
             config,
             store=store,
             objects=objects,
             cluster_id=cluster_id,
-            rng=rng,
-            clock_ms=self._clock_ms,
+            retrying=Retrying(rng, self._counters),
+            clock_ms=_loop_ms,
             counters=self._counters,
         )
-        committer = Committer(uploads, objects, retrying, self._counters)
+        self._committer = Committer(uploads, objects, self._counters)
         self._pipeline = UploadPipeline(
             cache=self._cache,
-            committer=committer,
+            committer=self._committer,
             counters=self._counters,
             stream_split_bytes=config.stream_split_bytes,
             blocks_under_way_max=config.upload_concurrency,
             on_committed=self._on_committed,
             on_failed=self._upload_failed,
         )
+        self._path.on_progress = self._pipeline.pump
         self._gate = AdmissionGate(
             has_room=self._has_room,
             relieve=self._pipeline.relieve,
             timeout_ms=config.admission_timeout_ms,
         )
-        self._recovery = Recovery(
-            wal=self._wal,
+        self._open = OpenStreams(
+            path=self._path,
+            cache=self._cache,
+            blocks=blocks,
+            pipeline=self._pipeline,
             streams=streams,
-            committer=committer,
-            retrying=retrying,
-            clock_ms=self._clock_ms,
-            segment_bytes_max=block_bytes_max,
-            stream_split_bytes=config.stream_split_bytes,
         )
-
-    @property
-    def on_confirmed(self) -> Callable[[int], None]:
-        """What the WAL calls with the offset below which everything is durable."""
-        return self._path.on_confirmed
-
-    @property
-    def on_failed(self) -> Callable[[Exception], None]:
-        """What the WAL calls when it can confirm nothing more."""
-        return self._path.on_failed
 
     async def start(self) -> RecoveryReport:
         """Open the WAL, bring what it holds to the bucket, and serve.
@@ -167,7 +147,15 @@ class StorageEngine:
         Cancellation: safe at any point; the next start does what is left.
         """
         await self._wal.start()
-        report = await self._recovery.run()
+        recovery = Recovery(
+            wal=self._wal,
+            streams=self._streams,
+            committer=self._committer,
+            clock_ms=_loop_ms,
+            segment_bytes_max=self._block_bytes_max,
+            stream_split_bytes=self._config.stream_split_bytes,
+        )
+        report = await recovery.run()
         self._cache.block_wal_bytes_max = self._wal.capacity_bytes // BLOCKS_PER_CAPACITY
         self._path.admit()
         return report
@@ -180,7 +168,9 @@ class StorageEngine:
         """
         async with asyncio.TaskGroup() as group:
             group.create_task(self._raise_failure())
-            group.create_task(self._archive_aged())
+            group.create_task(
+                self._pipeline.archive_by_age(self._config.upload_interval_ms, _loop_ms)
+            )
             for job in self._background:
                 group.create_task(job.run())
 
@@ -229,43 +219,11 @@ class StorageEngine:
             RetriableStorageError: it is being opened, or the control plane does not answer.
             EngineFailedError: the engine has failed or is shut down.
         """
-        self._require_running()
-        if stream_id in self._opening:
-            raise RetriableStorageError(f"stream {stream_id} is being opened")
-        self._opening.add(stream_id)
-        try:
-            return await self._open_stream(stream_id, epoch)
-        finally:
-            self._opening.discard(stream_id)
-
-    async def _open_stream(self, stream_id: int, epoch: int) -> Stream:
-        previous = self._open.get(stream_id)
-        if previous is not None:
-            if previous.epoch > epoch:
-                raise FencedError(f"stream {stream_id} is open at epoch {previous.epoch}")
-            if previous.epoch == epoch and not previous.is_closed:
-                return previous
-            await previous.supersede()
-        pending_wal_end = self._cache.unuploaded_wal_end(stream_id)
-        if pending_wal_end is not None:
-            await self._pipeline.committed(pending_wal_end)
-        metadata = await self._streams.open_stream(stream_id, epoch)
-        self._require_running()
-        stream = Stream(
-            metadata,
-            path=self._path,
-            cache=self._cache,
-            blocks=self._blocks,
-            pipeline=self._pipeline,
-            streams=self._streams,
-            on_closed=self._forget,
-        )
-        self._open[stream_id] = stream
-        return stream
+        return await self._open.open(stream_id, epoch)
 
     def open_streams(self) -> Sequence[tuple[int, int]]:
         """(stream id, epoch) of the streams that are open here."""
-        return [(stream.stream_id, stream.epoch) for stream in self._open.values()]
+        return self._open.ids_and_epochs()
 
     def admits(self, body_bytes: int) -> bool:
         """Whether appends of so many bytes, made before anything is awaited, find room.
@@ -308,7 +266,7 @@ class StorageEngine:
             log_cache_hits_total=path.counters.cache_hits_total,
             log_cache_misses_total=path.counters.cache_misses_total,
             unuploaded_bytes=cache.unuploaded_bytes,
-            oldest_unuploaded_age_ms=0 if oldest_ms is None else self._clock_ms() - oldest_ms,
+            oldest_unuploaded_age_ms=0 if oldest_ms is None else _loop_ms() - oldest_ms,
             open_streams=len(self._open),
             open_appends=path.open_appends,
             confirmed_total=path.counters.confirmed_total,
@@ -332,21 +290,11 @@ class StorageEngine:
         # What an empty WAL has no room for will never fit: let the append say so.
         return self._wal.room_for(HEADER_BYTES + body_bytes) or self._wal.used_bytes == 0
 
-    def _on_progress(self) -> None:
-        self._pipeline.pump()
-
     def _on_committed(self, ranges: Sequence[StreamRange], wal_end_offset: int) -> None:
-        for committed in ranges:
-            stream = self._open.get(committed.stream_id)
-            if stream is not None:
-                stream.committed_offset = committed.end_offset
+        self._open.note_committed(ranges)
         if self._path.failure is None:
             self._wal.trim(wal_end_offset - 1)
         self._gate.poll()
-
-    def _forget(self, stream: Stream) -> None:
-        if self._open.get(stream.stream_id) is stream:
-            del self._open[stream.stream_id]
 
     def _append_path_failed(self, error: StorageError) -> None:
         self._fail(error)
@@ -371,25 +319,10 @@ class StorageEngine:
         self._gate.stop(error)
         self._failed.set()
 
-    def _require_running(self) -> None:
-        if self._failure is not None:
-            raise type(self._failure)(*self._failure.args)
-
     async def _raise_failure(self) -> None:
         await self._failed.wait()
         assert self._failure is not None
         raise self._failure
-
-    async def _archive_aged(self) -> None:
-        interval_ms = self._config.upload_interval_ms
-        while True:
-            opened_ms = self._cache.active_opened_ms
-            age_ms = 0 if opened_ms is None else self._clock_ms() - opened_ms
-            if age_ms >= interval_ms:
-                self._pipeline.archive_aged()
-                await asyncio.sleep(min(AGED_RETRY_MS, interval_ms) / 1000)
-            else:
-                await asyncio.sleep((interval_ms - age_ms) / 1000)
 
 
 def _loop_ms() -> int:

@@ -14,7 +14,6 @@ from storage.record_batch import decode_batch
 from storage.recovery_plan import RecoveryPlan, Verdict
 from storage.upload.commit import Committer
 from storage.upload.plan import plan_upload
-from storage.upload.retry import Retrying
 from wal.port import RecoveredRecord, WriteAheadLog
 
 logger = logging.getLogger("headrace.storage.recovery")
@@ -41,7 +40,6 @@ class Recovery:
         wal: WriteAheadLog,
         streams: StreamManager,
         committer: Committer,
-        retrying: Retrying,
         clock_ms: Callable[[], int],
         segment_bytes_max: int,
         stream_split_bytes: int,
@@ -49,7 +47,6 @@ class Recovery:
         self._wal = wal
         self._streams = streams
         self._committer = committer
-        self._retrying = retrying
         self._clock_ms = clock_ms
         self._segment_bytes_max = segment_bytes_max
         self._stream_split_bytes = stream_split_bytes
@@ -65,7 +62,7 @@ class Recovery:
         Cancellation: safe; run it again.
         """
         begin_ms = self._clock_ms()
-        opening = await self._retrying.call(
+        opening = await self._committer.retrying.call(
             "get opening streams", self._streams.get_opening_streams
         )
         plan = RecoveryPlan(opening, segment_bytes_max=self._segment_bytes_max)

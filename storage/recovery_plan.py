@@ -44,7 +44,7 @@ class Segment:
 
     streams: dict[int, list[StreamRecordBatch]] = field(default_factory=dict)
     sizes_bytes: dict[int, int] = field(default_factory=dict)
-    charge_bytes: int = 0
+    charge_bytes: int = 0  # memory that it keeps
 
 
 @dataclass(slots=True)
@@ -63,6 +63,7 @@ class RecoveryPlan:
             stream.stream_id: _Progress(stream.epoch, stream.end_offset) for stream in opening
         }
         self._segment = Segment()
+        self._buffer: object = None  # that the last record taken lies in
         self._recovered: set[int] = set()
         self.counts = dict.fromkeys(Verdict, 0)
         self.taken_bytes = 0  # payloads
@@ -97,6 +98,7 @@ class RecoveryPlan:
     def cut(self) -> Segment | None:
         """Return what was taken since the last cut; None when that is nothing."""
         segment, self._segment = self._segment, Segment()
+        self._buffer = None
         return segment if segment.streams else None
 
     def _judge(self, batch: StreamRecordBatch) -> Verdict:
@@ -122,7 +124,11 @@ class RecoveryPlan:
         segment = self._segment
         segment.streams.setdefault(stream_id, []).append(batch)
         segment.sizes_bytes[stream_id] = segment.sizes_bytes.get(stream_id, 0) + size_bytes
-        segment.charge_bytes += size_bytes + RECORD_OVERHEAD_BYTES
+        segment.charge_bytes += RECORD_OVERHEAD_BYTES
+        # One record keeps the whole buffer that it was read into, beside what is dropped.
+        if batch.payload.obj is not self._buffer:
+            self._buffer = batch.payload.obj
+            segment.charge_bytes += memoryview(batch.payload.obj).nbytes
         self._progress[stream_id].end_offset = batch.end_offset
         self._recovered.add(stream_id)
         self.taken_bytes += len(batch.payload)

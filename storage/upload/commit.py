@@ -7,7 +7,6 @@ from storage.ports import ObjectManager, StreamSetCommit
 from storage.stats import UploadCounters
 from storage.upload.object_upload import ObjectUpload, Uploaded
 from storage.upload.plan import UploadPlan
-from storage.upload.retry import Retrying
 
 
 class Committer:
@@ -17,13 +16,12 @@ class Committer:
         self,
         uploads: ObjectUpload,
         objects: ObjectManager,
-        retrying: Retrying,
         counters: UploadCounters,
     ) -> None:
         self._uploads = uploads
         self._objects = objects
-        self._retrying = retrying
         self._counters = counters
+        self.retrying = uploads.retrying
 
     async def upload(self, plan: UploadPlan) -> Uploaded:
         """Put a plan's objects into the bucket."""
@@ -43,7 +41,7 @@ class Committer:
                 commit = uploaded.commit
                 attempt = partial(self._objects.commit_stream_set_object, commit)
                 try:
-                    await self._retrying.call("commit objects", attempt)
+                    await self.retrying.call("commit objects", attempt)
                 except ObjectNotPreparedError:
                     pass
                 else:

@@ -1,7 +1,6 @@
 """Carries out an upload plan: prepare ids, encode, put. The commit is the pipeline's."""
 
 import asyncio
-import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -44,7 +43,7 @@ class ObjectUpload:
         store: ObjectStore,
         objects: ObjectManager,
         cluster_id: str,
-        rng: random.Random,
+        retrying: Retrying,
         clock_ms: Callable[[], int],
         counters: UploadCounters,
     ) -> None:
@@ -55,7 +54,7 @@ class ObjectUpload:
         self._cluster_id = cluster_id
         self._clock_ms = clock_ms
         self._counters = counters
-        self._retrying = Retrying(rng, counters)
+        self.retrying = retrying
         self._puts = asyncio.Semaphore(config.upload_concurrency)
 
     def may_have_expired(self, prepared_ms: int) -> bool:
@@ -92,7 +91,7 @@ class ObjectUpload:
             first_id = await self._objects.prepare_objects(count, self._prepare_ttl_ms)
             return _Prepared(first_id, asked_ms)
 
-        return await self._retrying.call("prepare objects", prepare)
+        return await self.retrying.call("prepare objects", prepare)
 
     async def _upload_object(
         self, prepared: _Prepared, slices: Sequence[StreamSlice]
@@ -111,7 +110,7 @@ class ObjectUpload:
                 key = object_key(self._cluster_id, prepared.object_id)
                 await self._store.put(key, written.parts)
 
-            await self._retrying.call("put object", put)
+            await self.retrying.call("put object", put)
             while written.parts:  # a million objects at once would take their time to die
                 del written.parts[-RELEASE_STEP_PARTS:]
                 await asyncio.sleep(0)

@@ -22,6 +22,9 @@ from storage.upload.commit import Committer
 from storage.upload.object_upload import Uploaded
 from storage.upload.plan import UploadPlan, plan_upload
 
+# An old block that may not be archived yet (many are waiting) is looked at again after this.
+AGED_RETRY_MS = 1_000
+
 
 @dataclass(slots=True, eq=False)
 class _BlockUpload:
@@ -82,6 +85,17 @@ class UploadPipeline:
             upload.was_awaited for upload in self._under_way
         ):
             self._start(was_awaited=True)
+
+    async def archive_by_age(self, interval_ms: int, clock_ms: Callable[[], int]) -> None:
+        """Archive the active block whenever it has reached an age, until cancelled."""
+        while True:
+            opened_ms = self._cache.active_opened_ms
+            age_ms = 0 if opened_ms is None else clock_ms() - opened_ms
+            if age_ms >= interval_ms:
+                self.archive_aged()
+                await asyncio.sleep(min(AGED_RETRY_MS, interval_ms) / 1000)
+            else:
+                await asyncio.sleep((interval_ms - age_ms) / 1000)
 
     def archive_aged(self) -> None:
         """Archive the active block because of its age, unless many small ones are waiting."""

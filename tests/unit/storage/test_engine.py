@@ -251,12 +251,3 @@ def test_a_block_takes_at_most_a_third_of_log_cache_and_wal():
         assert node.engine._cache.block_wal_bytes_max == 100_000
 
     run(scenario())
-
-
-def test_callbacks_are_those_that_the_wal_was_made_with():
-    async def scenario():
-        node = await Node(auto_confirm=False).start()
-        assert node.wal.on_confirmed == node.engine.on_confirmed
-        assert node.wal.on_failed == node.engine.on_failed
-
-    run(scenario())

@@ -391,7 +391,7 @@ def acknowledge_before_the_cache(patch):
             self._cache.put(group, 0)
         if confirmed:
             self._confirmed_wal_end = confirmed[-1].wal_end_offset
-        self._on_progress()
+        self.on_progress()
 
     patch.setattr(AppendPath, "on_confirmed", on_confirmed)
 

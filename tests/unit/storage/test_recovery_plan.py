@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from storage.errors import RecoveryError
 from storage.ports import StreamMetadata
+from storage.record_batch import StreamRecordBatch
 from storage.recovery_plan import RecoveryPlan, Verdict
 from tests.unit.storage.fakes import batch_of, require_dense
 
@@ -96,6 +97,21 @@ def test_a_segment_holds_what_was_taken_since_the_last_cut():
     assert recovery.recovered_streams == 2
     assert recovery.taken_bytes == 700 + 10 + 700 + 10
     assert recovery.epochs == {1: 5, 2: 9}
+
+
+def test_a_segment_is_charged_for_the_buffers_that_it_keeps():
+    """Few records among many that are dropped must not fill the memory."""
+    recovery = plan(opened(end=0), segment_bytes_max=1 << 20)
+    buffer = memoryview(bytearray(600_000))
+    for base in range(10):
+        payload = buffer[base : base + 1]
+        recovery.add(StreamRecordBatch(1, EPOCH, base, 1, payload))
+    assert not recovery.segment_is_full
+    recovery.add(StreamRecordBatch(1, EPOCH, 10, 1, memoryview(bytearray(600_000))[:1]))
+    assert recovery.segment_is_full
+    recovery.cut()
+    recovery.add(StreamRecordBatch(1, EPOCH, 11, 1, buffer[11:12]))
+    assert recovery.cut().charge_bytes > 600_000
 
 
 @given(

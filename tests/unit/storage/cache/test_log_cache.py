@@ -387,9 +387,10 @@ class LogCacheMachine(RuleBasedStateMachine):
     def put_group(self, streams, buffer_bytes, count):
         group = self.feeder.group(streams, buffer_bytes=buffer_bytes, count=count)
         for batch in group.batches:
-            self.put.setdefault(batch.stream_id, []).append(
-                (batch.base_offset, batch.end_offset, len(batch.payload))
-            )
+            records = self.put.setdefault(batch.stream_id, [])
+            if records and records[-1][1] != batch.base_offset:
+                records.clear()  # the run ends at a gap
+            records.append((batch.base_offset, batch.end_offset, len(batch.payload)))
         self.cache.put(group, 0)
 
     @rule()
@@ -413,7 +414,6 @@ class LogCacheMachine(RuleBasedStateMachine):
         if self.cache.unuploaded_wal_end(stream_id) is None:
             end = self.feeder.next_offsets.get(stream_id, 0)
             self.feeder.next_offsets[stream_id] = end + skipped
-            self.put.setdefault(stream_id, []).clear()
             self.committed_end[stream_id] = end + skipped
 
     @rule(
@@ -424,7 +424,7 @@ class LogCacheMachine(RuleBasedStateMachine):
     )
     def read(self, stream_id, where, max_bytes, cut):
         records = self.put.get(stream_id) or []
-        end = self.feeder.next_offsets.get(stream_id, 0)
+        end = records[-1][1] if records else 0
         start = int(where * (end + 1))
         limit = max(start + 1, end - cut)
         found = self.cache.get(stream_id, start, limit, max_bytes)

@@ -1,21 +1,18 @@
 """One commit: repeated until it is known to have taken effect, once."""
 
 import asyncio
-import random
 
 import pytest
 
 from storage.errors import CommitRefusedError, FencedError, ObjectNotPreparedError
 from storage.upload.commit import Committer
-from storage.upload.retry import Retrying
 from tests.unit.storage.fakes import SMALL, FakeStream, PassingError, run
 from tests.unit.storage.upload.test_object_upload import Rig, plan_of
 
 
 def committer_of(rig: Rig) -> Committer:
     rig.control.streams = {1: FakeStream(1, is_open=True), 2: FakeStream(1, is_open=True)}
-    retrying = Retrying(random.Random(1), rig.counters)
-    return Committer(rig.uploads, rig.control, retrying, rig.counters)
+    return Committer(rig.uploads, rig.control, rig.counters)
 
 
 def test_a_lost_reply_is_asked_for_again_and_commits_once():

@@ -13,6 +13,7 @@ from storage.stats import UploadCounters
 from storage.upload import object_upload
 from storage.upload.object_upload import ObjectUpload
 from storage.upload.plan import UploadPlan, plan_upload
+from storage.upload.retry import Retrying
 from tests.unit.storage.fakes import (
     CLUSTER_ID,
     SMALL,
@@ -37,7 +38,7 @@ class Rig:
             store=self.store,
             objects=self.control,
             cluster_id=CLUSTER_ID,
-            rng=random.Random(1),
+            retrying=Retrying(random.Random(1), self.counters),
             clock_ms=lambda: int(asyncio.get_running_loop().time() * 1000),
             counters=self.counters,
         )
