@@ -5,8 +5,8 @@ The data path is obstore (Rust; its own threads, no GIL while bytes move). An ob
 retries the parts of a multipart upload; whole requests are retried by
 `storage.object_store.retrying`, which counts them.
 
-A failed multipart upload is aborted by the client. What a killed process leaves behind stays until
-the bucket's lifecycle rule for incomplete uploads removes it.
+A failed multipart upload is aborted by the client. What a killed or cancelled upload leaves stays
+until the bucket's lifecycle rule for incomplete uploads removes it.
 """
 
 from collections.abc import (
