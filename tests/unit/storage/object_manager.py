@@ -36,8 +36,9 @@ class FakeObjectManager:
     destroyed: list[int] = field(default_factory=list)
     forgotten: list[int] = field(default_factory=list)
     commits: int = 0
-    failures: list[Exception] = field(default_factory=list)  # of the next commits, before they happen
-    lost_replies: list[Exception] = field(default_factory=list)  # and after
+    # What the next commits raise: before they happen, and after.
+    failures: list[Exception] = field(default_factory=list)
+    lost_replies: list[Exception] = field(default_factory=list)
     _next_id: int = 0
 
     async def upload(
@@ -131,9 +132,7 @@ class FakeObjectManager:
                 live.append(StreamRange(it.stream_id, it.epoch, start, it.end_offset))
         return live
 
-    def _swap(
-        self, added: dict[int, _Object], source_ids: Sequence[int], kind: ObjectType
-    ) -> None:
+    def _swap(self, added: dict[int, _Object], source_ids: Sequence[int], kind: ObjectType) -> None:
         if self.failures:
             raise self.failures.pop(0)
         if added and all(self.committed.get(it) == found for it, found in added.items()):
