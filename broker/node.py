@@ -157,7 +157,7 @@ class Node:
             self._state = "recovering"
             admin_port = await self._start_admin(admin)
             recovery = await broker.engine.start()
-            self._metrics_registry.register(broker.collector(listener))
+            admin.expose(broker.collector(listener))
             self._readiness.add(broker.check_engine)
             self._readiness.add(lambda: _check_lease(client))
             await client.serve()
@@ -188,6 +188,7 @@ class Node:
         finally:
             await listener.shutdown()
             await broker.engine.shutdown()
+            await broker.block_cache.shutdown()
             await admin.shutdown()
 
     async def _start_admin(self, admin: AdminServer) -> int:
@@ -229,6 +230,7 @@ class _Broker:
             rng=around.rng,
             wall_clock_ms=around.wall_clock_ms,
         )
+        self.block_cache = BlockCache(storage, store, adapter, cluster_id)
         self.engine = StorageEngine(
             storage,
             wal_factory=self._make_wal,
@@ -236,7 +238,7 @@ class _Broker:
             streams=adapter,
             objects=adapter,
             lease=adapter,
-            blocks=BlockCache(storage, store, adapter, cluster_id),
+            blocks=self.block_cache,
             rng=around.rng,
             cluster_id=cluster_id,
             background=(compactor, deleter),

@@ -212,8 +212,13 @@ class Session(asyncio.BufferedProtocol):
                 self._start(frame, pipelined=pipelined)
         finally:
             self._advancing = False
-        if not self.closed:
-            self._set_reading(reading=self._writable and not waiting)
+        if self.closed:
+            return
+        error = self._connection.error
+        if error is not None and self.is_idle:
+            self._reject(error)  # what stood before it has been answered
+        else:
+            self._set_reading(reading=self._writable and not waiting and error is None)
 
     def _start(self, frame: Frame, *, pipelined: bool) -> None:
         reply = Reply(self, frame.size_bytes, pipelined=pipelined)

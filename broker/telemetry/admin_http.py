@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from broker.telemetry.collector import NodeCollector
 from broker.telemetry.readiness import Readiness
 
 RENDER_CACHE_MS = 1_000  # a page is not rendered more often than this
@@ -24,7 +26,13 @@ class AdminServer:
         self._renderer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="metrics")
         self._page = b""
         self._rendered_at_s = float("-inf")
+        self._before_render: Callable[[], None] = lambda: None
         self._runner: web.AppRunner | None = None
+
+    def expose(self, collector: NodeCollector) -> None:
+        """Show a node's metrics from now on."""
+        self._registry.register(collector)
+        self._before_render = collector.refresh
 
     async def start(self, host: str, port: int) -> int:
         """Bind, and return the port.
@@ -55,6 +63,7 @@ class AdminServer:
         loop = asyncio.get_running_loop()
         if loop.time() - self._rendered_at_s > RENDER_CACHE_MS / 1000:
             self._rendered_at_s = loop.time()
+            self._before_render()
             self._page = await loop.run_in_executor(self._renderer, generate_latest, self._registry)
         return web.Response(body=self._page, headers={"Content-Type": CONTENT_TYPE_LATEST})
 

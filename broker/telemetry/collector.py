@@ -19,7 +19,7 @@ MILLISECONDS = 1e-3
 
 
 class NodeCollector(Collector):
-    """Reads every part's statistics. Runs on the metrics thread: it only reads numbers."""
+    """Reads every part's statistics: the engine's on the loop (`refresh`), plain numbers when rendering."""
 
     def __init__(
         self,
@@ -32,11 +32,16 @@ class NodeCollector(Collector):
         requests: RequestMetrics,
     ) -> None:
         self._engine = engine
+        self._engine_stats = engine.stats()
         self._wal = wal
         self._store = store
         self._partitions = partitions
         self._listener = listener
         self._requests = requests
+
+    def refresh(self) -> None:
+        """Take what may only be asked on the loop."""
+        self._engine_stats = self._engine.stats()
 
     def describe(self) -> Iterable[Metric]:
         """Name nothing in advance: the parts may not have started yet."""
@@ -51,7 +56,7 @@ class NodeCollector(Collector):
         yield from self._requests.latencies.collect()
 
     def _engine_metrics(self) -> Iterator[Metric]:
-        stats = self._engine.stats()
+        stats = self._engine_stats
         yield _gauge("wal_capacity_bytes", "Size of the WAL's ring", stats.wal_capacity_bytes)
         yield _gauge(
             "wal_used_bytes", "Bytes of the ring that may not be reused", stats.wal_used_bytes

@@ -159,7 +159,10 @@ async def serving(settings: NodeConfig) -> AsyncIterator[tuple[Client, asyncio.T
 
 def test_nodes_in_one_process_do_not_see_each_other(tmp_path: Path) -> None:
     async def run() -> None:
-        async with serving(config(tmp_path / "a")) as (one, _), serving(config(tmp_path / "b", 2)) as (two, _):
+        async with (
+            serving(config(tmp_path / "a")) as (one, _),
+            serving(config(tmp_path / "b", 2)) as (two, _),
+        ):
             assert await one.produce(b"of one") == (0, 0)
             assert await two.produce(b"of", b"two") == (0, 0)
             assert await one.values() == [b"of one"]
@@ -208,7 +211,9 @@ def test_a_second_process_on_the_same_directory_is_refused(tmp_path: Path) -> No
             with pytest.raises(BaseException) as refusal:
                 async with serving(config(tmp_path)):
                     pass
-            assert "another process" in str(leaf(refusal.value)) or "in use" in str(leaf(refusal.value))
+            assert "another process" in str(leaf(refusal.value)) or "in use" in str(
+                leaf(refusal.value)
+            )
             assert await client.produce(b"the first goes on") == (0, 0)
 
     asyncio.run(run())

@@ -232,6 +232,18 @@ def test_garbage_closes_the_connection() -> None:
 
 
 @in_loop
+def test_what_stands_before_garbage_is_answered_first() -> None:
+    connection = Connection()
+    connection.receive(request(OTHER, 1) + request(OTHER, 2) + struct.pack(">i", -1))
+    assert not connection.transport.reading
+    connection.dispatcher.answer(1)
+    assert not connection.session.closed
+    connection.dispatcher.answer(2)
+    assert connection.transport.written == [b"1", b"2"]
+    assert connection.transport.aborted
+
+
+@in_loop
 def test_an_answer_for_a_client_that_has_left_goes_nowhere() -> None:
     connection = Connection()
     connection.receive(request(PRODUCE, 1))
