@@ -173,10 +173,9 @@ class Session(asyncio.BufferedProtocol):
 
     def close(self) -> None:
         """Drop the connection at once; answers not yet written are lost, as in a network failure."""
-        if not self.closed:
-            self.closed = True
-            self._waiting.clear()
-            self._transport.abort()
+        self.closed = True
+        self._waiting.clear()
+        self._transport.abort()
 
     def reply_done(self, reply: Reply) -> None:
         """Write every answer that is next in order, then start what was waiting for them."""
@@ -244,7 +243,9 @@ class Session(asyncio.BufferedProtocol):
             "connection closed: invalid request",
             extra={"client": self.info.client_host, "reason": str(error)},
         )
-        self.close()
+        self.closed = True
+        self._waiting.clear()
+        self._transport.close()  # once what has been answered is written
 
     def _set_reading(self, *, reading: bool) -> None:
         if reading == self._reading or self._transport.is_closing():
