@@ -58,11 +58,11 @@ class GroupCommit:
         self._life_id = superblock.life_id
         self._seed = checksum_seed(superblock.life_id)
         self._superblock_sequence = superblock.sequence
-        # Half, because a record that does not fit before the end of a lap costs its own size once more.
         self._unconfirmed_bytes_max = align_down(
             min(limits.window_bytes_max, self._ring.size_bytes)
         )
         frame_bytes = BLOCK_HEADER_BYTES + RECORD_HEADER_BYTES
+        # Half, because a record that does not fit before the end of a lap costs its own size once more.
         self.body_bytes_max = min(
             limits.record_bytes_max, align_down(self._unconfirmed_bytes_max // 2) - frame_bytes
         )
