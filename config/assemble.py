@@ -16,7 +16,8 @@ from config.node import Endpoint, NodeConfig, StorageConfig, WalConfig
 from config.problems import Problem
 from config.relations import RelationError
 from config.server_keys import SERVER_KEYS, allowed_text, default_text, value_problem
-from config.topic import topic_defaults, validate_topic_configs
+from config.topic import scaled, topic_defaults, validate_topic_configs
+from config.topic_keys import NOT_ACTED_ON_YET, TOPIC_CONFIGS
 
 Section = TypeVar("Section")
 
@@ -58,6 +59,7 @@ def assemble(
     _resolve_paths(fields)
     _default_upload_threshold(fields)
     _warn_of_replication(valid, warnings)
+    _warn_of_what_is_not_acted_on(valid, warnings)
     try:
         return _build(fields)
     except RelationError as error:
@@ -177,6 +179,18 @@ def _warn_of_replication(valid: Mapping[str, Setting], warnings: list[str]) -> N
             warnings.append(
                 f"{setting.source}: {name}={setting.value} counts as 1: durability is the WAL "
                 "device's and the bucket's, nothing is replicated between brokers"
+            )
+
+
+def _warn_of_what_is_not_acted_on(valid: Mapping[str, Setting], warnings: list[str]) -> None:
+    for name, setting in valid.items():
+        key = SERVER_KEYS[name]
+        if key.topic_config not in NOT_ACTED_ON_YET:
+            continue
+        if scaled(setting.value, key.scale) != TOPIC_CONFIGS[key.topic_config].default:
+            warnings.append(
+                f"{setting.source}: {name} gives topics their {key.topic_config}, which this "
+                "version keeps and does not act on yet"
             )
 
 

@@ -1,4 +1,4 @@
-"""What a setting is: its type, its allowed values, its description, and where it may be changed.
+"""What a setting is: its type, its allowed values, its description, and what it sets.
 
 The tables in `config.topic_keys`, `config.server_keys` and `config.ignored_keys` are made of
 these. One definition serves start-up validation, CreateTopics and AlterConfigs, DescribeConfigs,
@@ -44,13 +44,6 @@ class ConfigSource(IntEnum):
     DYNAMIC_LOGGER = 6
     DYNAMIC_CLIENT_METRICS = 7
     DYNAMIC_GROUP = 8
-
-
-class UpdateMode(Enum):
-    """How a server key can be changed (Kafka's words)."""
-
-    READ_ONLY = "read-only"  # by a restart
-    CLUSTER_WIDE = "cluster-wide"  # while brokers run, for one broker or for all
 
 
 class Importance(Enum):
@@ -173,7 +166,7 @@ FieldValues = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigKey:
-    """One server-level setting.
+    """One server-level setting; all are read at the start, none changes while the node runs.
 
     At most one of `field`, `fields` and `topic_config` says what the key sets: a field of
     NodeConfig (times `scale`), several fields computed from the text, or the broker-wide default
@@ -192,7 +185,6 @@ class ConfigKey:
     also_named: tuple[
         str, ...
     ] = ()  # other names for the same setting; the main name wins over them
-    update_mode: UpdateMode = UpdateMode.READ_ONLY
     sensitive: bool = False
     importance: Importance = Importance.MEDIUM
     example: str = ""

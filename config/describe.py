@@ -10,8 +10,7 @@ Difference to Apache Kafka: where a topic default was set through a coarser serv
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from config.definition import ConfigKey, ConfigSource, ConfigType, UpdateMode
-from config.group import GROUP_CONFIGS
+from config.definition import ConfigKey, ConfigSource, ConfigType
 from config.server_keys import SERVER_KEYS, default_text
 from config.topic import scaled
 from config.topic_keys import TOPIC_CONFIGS, TopicConfig
@@ -147,37 +146,7 @@ def _server_entry(key: ConfigKey, layers: BrokerLayers) -> ConfigEntry:
         source=chain[0].source if chain else ConfigSource.DEFAULT,
         type=key.type,
         documentation=key.doc,
-        read_only=key.update_mode is UpdateMode.READ_ONLY,
+        read_only=True,
         sensitive=key.sensitive,
         synonyms=tuple(chain),
     )
-
-
-def describe_group(
-    overrides: Mapping[str, str],
-    layers: BrokerLayers,
-    names: Collection[str] | None = None,
-) -> list[ConfigEntry]:
-    """Describe the settings of a consumer group (KIP-848), or those of `names` that exist."""
-    entries = []
-    for name, key in GROUP_CONFIGS.items():
-        if names is not None and name not in names:
-            continue
-        broker = _server_entry(key, layers)
-        chain = broker.synonyms
-        if name in overrides:
-            own = ConfigSynonym(name, overrides[name], ConfigSource.DYNAMIC_GROUP)
-            chain = (own, *chain)
-        entries.append(
-            ConfigEntry(
-                name=name,
-                value=chain[0].value,
-                source=chain[0].source,
-                type=key.type,
-                documentation=key.doc,
-                read_only=False,
-                sensitive=False,
-                synonyms=chain,
-            )
-        )
-    return entries

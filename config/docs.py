@@ -7,9 +7,9 @@ part ways.
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from config.definition import ConfigKey, Importance, UpdateMode, describe_allowed
+from config.definition import ConfigKey, Importance, describe_allowed
 from config.ignored_keys import IGNORED, PROTECTIONS
-from config.kafka_keys import GROUPS, IDENTITY, METADATA, NETWORK, REPLICATION, TOPICS, TRANSACTIONS
+from config.kafka_keys import GROUPS, IDENTITY, METADATA, NETWORK, REPLICATION, TOPICS
 from config.presets import DEV_PRESETS
 from config.relations import relation_texts
 from config.server_keys import SERVER_KEYS, TOPIC_DEFAULT_KEYS, allowed_text, default_text
@@ -25,7 +25,8 @@ _INTRODUCTION = """\
 
 `headrace server --config server.properties` reads a Kafka properties file. Keys keep Kafka's and
 AutoMQ's names and meanings; ours begin with `headrace.`. Nothing is mandatory: every key has a
-default, and storage needs no formatting.
+default, and storage needs no formatting. Keys are read at the start; topic settings change at any
+time.
 
 **Sources**, each beating the one before: defaults, file, environment, `--override KEY=VALUE`. Topic
 settings that are set with `headrace topic alter` or any Kafka admin client beat the broker's
@@ -68,7 +69,6 @@ _SECTIONS: tuple[tuple[str, str, Sequence[ConfigKey]], ...] = (
     ("Topics", "", TOPICS),
     ("Defaults of topic settings", "They hold for topics that do not set their own.", ()),
     ("Consumer groups", "", GROUPS),
-    ("Transactions", "", TRANSACTIONS),
     ("This broker", "", HEADRACE_KEYS),
     ("Replication", "", REPLICATION),
 )
@@ -103,20 +103,13 @@ def _presets() -> str:
 
 
 def _key_table(keys: Iterable[ConfigKey]) -> str:
-    rows = [
-        (_names(key), allowed_text(key), _code(default_text(key)), _change(key), key.doc)
-        for key in keys
-    ]
-    return _table(("key", "type", "default", "change", "meaning"), rows)
+    rows = [(_names(key), allowed_text(key), _code(default_text(key)), key.doc) for key in keys]
+    return _table(("key", "type", "default", "meaning"), rows)
 
 
 def _names(key: ConfigKey) -> str:
     others = "".join(f", `{name}`" for name in key.also_named)
     return f"`{key.name}`{others}"
-
-
-def _change(key: ConfigKey) -> str:
-    return "restart" if key.update_mode is UpdateMode.READ_ONLY else "while running"
 
 
 def _topic_table(topics: Iterable[TopicConfig]) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 _ONE_OWNER = "a partition has one owner; nothing is replicated between brokers"
 _NO_FILES = "partitions are streams in the bucket, not segment files"
 _NO_TIERS = "all data is in the bucket; there is no second tier"
+_NO_DELETION = "records are not deleted by age or size yet, and not compacted"
 _ONE_LOOP = "one event loop serves all connections; scale by brokers"
 _NO_JVM = "there are no JVM classes to load"
 _NO_JMX = "metrics are served by the admin listener (headrace.admin.listener)"
@@ -43,12 +44,11 @@ IGNORED: dict[str, tuple[str, ...]] = {
         "log.flush.offset.checkpoint.interval.ms",
         "log.flush.start.offset.checkpoint.interval.ms",
         "num.recovery.threads.per.data.dir",
-        "log.cleaner.",
         "offsets.topic.segment.bytes",
-        "transaction.state.log.segment.bytes",
         "metadata.log.segment.",
         "metadata.max.retention.",
     ),
+    _NO_DELETION: ("log.retention.check.interval.ms", "log.cleaner."),
     _NO_TIERS: ("remote.", "log.remote."),
     _ONE_LOOP: (
         "num.network.threads",
@@ -82,11 +82,9 @@ IGNORED: dict[str, tuple[str, ...]] = {
         "group.streams.",
         "delegation.token.",
         "telemetry.max.bytes",
-        "transaction.two.phase.commit.enable",
-        "group.consumer.migration.policy",
-        "group.consumer.assignment.interval.ms",
-        "group.consumer.min.assignment.interval.ms",
-        "group.consumer.max.assignment.interval.ms",
+        "transaction.",
+        "transactional.id.expiration.ms",
+        "group.consumer.",
         "group.coordinator.rebalance.protocols",
         "max.connections.per.ip",
         "max.connections.per.ip.overrides",
@@ -119,9 +117,6 @@ IGNORED: dict[str, tuple[str, ...]] = {
         "offsets.load.buffer.size",
         "offsets.commit.timeout.ms",
         "offsets.topic.compression.codec",
-        "transaction.state.log.load.buffer.size",
-        "transaction.partition.verification.enable",
-        "transaction.remove.expired.transaction.cleanup.interval.ms",
         "add.partitions.to.txn.retry.backoff.",
         "group.coordinator.append.linger.ms",
         "group.coordinator.cached.buffer.max.bytes",
@@ -162,6 +157,7 @@ IGNORED: dict[str, tuple[str, ...]] = {
         "log.message.downconversion.enable",
         "message.format.version",
     ),
+    "topics can be deleted": ("delete.topic.enable",),
     _NO_SECURITY: (
         "ssl.",
         "sasl.",
@@ -206,6 +202,9 @@ def _all_plaintext(text: str) -> bool:
 
 
 PROTECTIONS: dict[str, Protection] = {
+    "delete.topic.enable": Protection(
+        lambda text: text.strip().lower() == "true", "topics that cannot be deleted"
+    ),
     "authorizer.class.name": Protection(lambda text: not text.strip(), "access control lists"),
     "ssl.client.auth": Protection(
         lambda text: text.strip().lower() in ("", "none"), "client certificates"

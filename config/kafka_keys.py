@@ -209,12 +209,6 @@ TOPICS = (
         doc="Whether a topic is created when a client asks for it by name.",
     ),
     ConfigKey(
-        name="delete.topic.enable",
-        type=ConfigType.BOOLEAN,
-        field="log.delete_topics",
-        doc="Whether topics can be deleted.",
-    ),
-    ConfigKey(
         name="fetch.max.bytes",
         type=ConfigType.INT,
         field="log.fetch_bytes_max",
@@ -236,13 +230,6 @@ TOPICS = (
         valid=_AT_LEAST_1,
         importance=Importance.LOW,
         doc="How long an idle producer is remembered for the detection of duplicates.",
-    ),
-    ConfigKey(
-        name="log.retention.check.interval.ms",
-        type=ConfigType.LONG,
-        field="log.retention_check_interval_ms",
-        valid=_AT_LEAST_1,
-        doc="How often records past their retention are looked for.",
     ),
 )
 
@@ -305,75 +292,6 @@ GROUPS = (
         valid=_AT_LEAST_1,
         doc="Partitions of __consumer_offsets; never change it once groups exist.",
     ),
-    _milliseconds(
-        "group.consumer.session.timeout.ms",
-        "groups.consumer_session_timeout_ms",
-        "Session timeout of members that speak the protocol of KIP-848.",
-    ),
-    _milliseconds(
-        "group.consumer.min.session.timeout.ms",
-        "groups.consumer_session_timeout_min_ms",
-        "Shortest session timeout that a group of KIP-848 may be given.",
-    ),
-    _milliseconds(
-        "group.consumer.max.session.timeout.ms",
-        "groups.consumer_session_timeout_max_ms",
-        "Longest session timeout that a group of KIP-848 may be given.",
-    ),
-    _milliseconds(
-        "group.consumer.heartbeat.interval.ms",
-        "groups.consumer_heartbeat_interval_ms",
-        "Heartbeat interval of members that speak the protocol of KIP-848.",
-    ),
-    _milliseconds(
-        "group.consumer.min.heartbeat.interval.ms",
-        "groups.consumer_heartbeat_interval_min_ms",
-        "Shortest heartbeat interval that a group of KIP-848 may be given.",
-    ),
-    _milliseconds(
-        "group.consumer.max.heartbeat.interval.ms",
-        "groups.consumer_heartbeat_interval_max_ms",
-        "Longest heartbeat interval that a group of KIP-848 may be given.",
-    ),
-    ConfigKey(
-        name="group.consumer.max.size",
-        type=ConfigType.INT,
-        field="groups.consumer_group_size_max",
-        valid=_AT_LEAST_1,
-        doc="Members that a group of KIP-848 may have.",
-    ),
-    ConfigKey(
-        name="group.consumer.assignors",
-        type=ConfigType.LIST,
-        field="groups.consumer_assignors",
-        valid=ListOf(("uniform", "range"), empty=False),
-        doc="Server-side assignors of KIP-848; the first is the default.",
-    ),
-)
-
-TRANSACTIONS = (
-    _milliseconds(
-        "transaction.max.timeout.ms",
-        "transactions.timeout_max_ms",
-        "Longest transaction timeout that a producer may ask for.",
-    ),
-    _milliseconds(
-        "transactional.id.expiration.ms",
-        "transactions.transactional_id_expiration_ms",
-        "How long a transactional id without activity is kept.",
-    ),
-    _milliseconds(
-        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
-        "transactions.abort_check_interval_ms",
-        "How often transactions past their timeout are looked for.",
-    ),
-    ConfigKey(
-        name="transaction.state.log.num.partitions",
-        type=ConfigType.INT,
-        field="transactions.state_topic_partitions",
-        valid=_AT_LEAST_1,
-        doc="Partitions of __transaction_state; never change it once producers use transactions.",
-    ),
 )
 
 
@@ -401,4 +319,4 @@ REPLICATION = tuple(
     )
 )
 
-KAFKA_KEYS = IDENTITY + NETWORK + METADATA + TOPICS + GROUPS + TRANSACTIONS + REPLICATION
+KAFKA_KEYS = IDENTITY + NETWORK + METADATA + TOPICS + GROUPS + REPLICATION

@@ -114,25 +114,6 @@ class GroupConfig:
     offset_metadata_bytes_max: int = 4_096
     offsets_retention_ms: int = 7 * 24 * 3_600_000
     offsets_retention_check_ms: int = 600_000
-    # The protocol of KIP-848, where the broker chooses intervals for its members.
-    consumer_session_timeout_ms: int = 45_000
-    consumer_session_timeout_min_ms: int = 45_000
-    consumer_session_timeout_max_ms: int = 60_000
-    consumer_heartbeat_interval_ms: int = 5_000
-    consumer_heartbeat_interval_min_ms: int = 5_000
-    consumer_heartbeat_interval_max_ms: int = 15_000
-    consumer_group_size_max: int = 2_147_483_647
-    consumer_assignors: tuple[str, ...] = ("uniform", "range")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransactionConfig:
-    """Transaction coordinator."""
-
-    state_topic_partitions: int = 50
-    timeout_max_ms: int = 900_000
-    transactional_id_expiration_ms: int = 7 * 24 * 3_600_000
-    abort_check_interval_ms: int = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,12 +122,10 @@ class LogConfig:
 
     partitions_default: int = 1
     auto_create_topics: bool = True
-    delete_topics: bool = True
     message_bytes_max: int = 1_048_588
     fetch_bytes_max: int = 57_671_680
     fetch_session_slots: int = 1_000
     producer_id_expiration_ms: int = 86_400_000
-    retention_check_interval_ms: int = 300_000
     checkpoint_interval_bytes: int = 64 * MIB  # of one partition's data, between its checkpoints
     # Topic-level defaults set on the broker, by their topic-level names: {"retention.ms": "1000"}.
     topic_defaults: dict[str, str] = field(default_factory=dict)
@@ -178,7 +157,6 @@ class NodeConfig:
     storage: StorageConfig = field(default_factory=StorageConfig)
     metadata: MetadataConfig = field(default_factory=MetadataConfig)
     groups: GroupConfig = field(default_factory=GroupConfig)
-    transactions: TransactionConfig = field(default_factory=TransactionConfig)
     log: LogConfig = field(default_factory=LogConfig)
     telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)
     # Server keys as given, by their main names: what DescribeConfigs shows beside the defaults.

@@ -28,7 +28,6 @@ DEV_PRESETS = (
     Preset("headrace.wal.window.bytes.max", str(64 * MIB), "memory of writes under way"),
     Preset("s3.wal.upload.interval.ms", "10000", "objects are soon there to look at"),
     Preset("offsets.topic.num.partitions", "5", "each is two streams to open at a start"),
-    Preset("transaction.state.log.num.partitions", "5", "as above"),
     Preset("group.initial.rebalance.delay.ms", "0", "a first consumer gets records at once"),
     Preset("headrace.log.level", "WARNING", "the terminal stays readable"),
 )

@@ -17,7 +17,6 @@ class Problem:
     value: str | None = None
     source: str = ""  # "server.properties:12", the name of a variable, "--override"
     allowed: str = ""
-    nearest: str = ""
     example: str = ""
 
     def __str__(self) -> str:
@@ -31,7 +30,6 @@ class Problem:
         lines = [f"{where}{what}: {self.message}" if what else f"{where}{self.message}"]
         for label, text in (
             ("allowed", self.allowed),
-            ("did you mean", self.nearest),
             ("example", self.example),
         ):
             if text:

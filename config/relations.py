@@ -137,43 +137,6 @@ _TABLE = (
         lambda c: (c.groups.session_timeout_min_ms, c.groups.session_timeout_max_ms),
         "otherwise no session timeout is accepted",
     ),
-    _AtMost(
-        "group.consumer.min.session.timeout.ms",
-        "group.consumer.session.timeout.ms",
-        lambda c: (c.groups.consumer_session_timeout_min_ms, c.groups.consumer_session_timeout_ms),
-        "the default must be allowed",
-    ),
-    _AtMost(
-        "group.consumer.session.timeout.ms",
-        "group.consumer.max.session.timeout.ms",
-        lambda c: (c.groups.consumer_session_timeout_ms, c.groups.consumer_session_timeout_max_ms),
-        "the default must be allowed",
-    ),
-    _AtMost(
-        "group.consumer.min.heartbeat.interval.ms",
-        "group.consumer.heartbeat.interval.ms",
-        lambda c: (
-            c.groups.consumer_heartbeat_interval_min_ms,
-            c.groups.consumer_heartbeat_interval_ms,
-        ),
-        "the default must be allowed",
-    ),
-    _AtMost(
-        "group.consumer.heartbeat.interval.ms",
-        "group.consumer.max.heartbeat.interval.ms",
-        lambda c: (
-            c.groups.consumer_heartbeat_interval_ms,
-            c.groups.consumer_heartbeat_interval_max_ms,
-        ),
-        "the default must be allowed",
-    ),
-    _AtMost(
-        "group.consumer.heartbeat.interval.ms",
-        "group.consumer.session.timeout.ms",
-        lambda c: (c.groups.consumer_heartbeat_interval_ms, c.groups.consumer_session_timeout_ms),
-        "one lost heartbeat must not end a session",
-        factor=2,
-    ),
 )
 
 _LISTENER_RULES = (

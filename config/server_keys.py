@@ -7,15 +7,11 @@ topic-level table. Key names are matched exactly, as Kafka does.
 from functools import cache
 
 from config.definition import (
-    Between,
     ConfigKey,
-    ConfigType,
-    UpdateMode,
     describe_allowed,
     format_value,
     problem_with,
 )
-from config.ignored_keys import reason_ignored
 from config.kafka_keys import KAFKA_KEYS
 from config.node import NodeConfig
 from config.storage_keys import HEADRACE_KEYS, S3_KEYS
@@ -43,7 +39,6 @@ def _server_keys_of(topic: TopicConfig) -> list[ConfigKey]:
                 field=_FIELD_BESIDE_TOPIC_DEFAULT.get(server.name, ""),
                 default_text=default if last else "",
                 example=default,
-                update_mode=UpdateMode.CLUSTER_WIDE if position == 0 else UpdateMode.READ_ONLY,
             )
         )
     return keys
@@ -98,31 +93,3 @@ def value_problem(key: ConfigKey, text: str) -> str | None:
         except ValueError as error:
             return str(error)
     return problem
-
-
-# Written by Kafka's own tools when they throttle a reassignment; nothing is copied here.
-_HARMLESS_DYNAMIC = (
-    "leader.replication.throttled.rate",
-    "follower.replication.throttled.rate",
-    "replica.alter.log.dirs.io.max.bytes.per.second",
-)
-
-
-def validate_broker_config(name: str, value: str) -> str | None:
-    """Say why a server key cannot be set to a value while brokers run, or None."""
-    if name in _HARMLESS_DYNAMIC:
-        return _wrong_value(name, value, problem_with(ConfigType.LONG, Between(0), value))
-    key = find_key(name)
-    if key is None:
-        reason = reason_ignored(name)
-        if reason:
-            return f"{name} has no effect here: {reason}"
-        close = nearest_key(name)
-        return f"unknown broker config name: {name}" + (f"; did you mean {close}?" if close else "")
-    if key.update_mode is UpdateMode.READ_ONLY:
-        return f"{name} is read-only: change it in the node's configuration and restart the node"
-    return _wrong_value(name, value, value_problem(key, value))
-
-
-def _wrong_value(name: str, value: str, problem: str | None) -> str | None:
-    return f"invalid value {value!r} for {name}: it {problem}" if problem else None

@@ -91,7 +91,6 @@ def _explain_server(key: "ConfigKey") -> dict[str, object]:
         "default": default_text(key),
         "example": f"{key.name}={key.example}" if key.example else "",
         "also_named": list(key.also_named),
-        "change": key.update_mode.value,
     }
 
 

@@ -147,3 +147,11 @@ def test_more_than_one_copy_costs_a_warning():
 
 def test_what_was_set_is_kept_as_it_was_written():
     assert built(num_partitions=" 3").static == {"num.partitions": " 3"}
+
+
+def test_a_default_of_topics_that_is_not_acted_on_costs_a_warning():
+    _, _, warnings = outcome(log_retention_hours="1")
+    assert "log.retention.hours gives topics their retention.ms" in warnings[0]
+    assert "does not act on yet" in warnings[0]
+    assert outcome(log_retention_hours="168", log_segment_bytes="1073741824")[2] == []
+    assert outcome(message_max_bytes="2000000")[2] == []

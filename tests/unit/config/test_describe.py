@@ -7,7 +7,6 @@ from config.describe import (
     BrokerLayers,
     describe_broker,
     describe_broker_defaults,
-    describe_group,
     describe_topic,
 )
 from config.server_keys import SERVER_KEYS
@@ -110,19 +109,3 @@ def test_cluster_wide_settings_show_only_what_is_set():
     entry = one(describe_broker_defaults({"log.retention.ms": "3"}))
     assert (entry.name, entry.value) == ("log.retention.ms", "3")
     assert entry.source is ConfigSource.DYNAMIC_DEFAULT_BROKER
-
-
-def test_a_group_shows_its_own_value_before_the_brokers():
-    layers = BrokerLayers(static={"group.consumer.session.timeout.ms": "46000"})
-    own, inherited = describe_group({"consumer.session.timeout.ms": "50000"}, layers)
-    assert chain(own) == [
-        ("consumer.session.timeout.ms", "50000", 8),
-        ("group.consumer.session.timeout.ms", "46000", 4),
-        ("group.consumer.session.timeout.ms", "45000", 5),
-    ]
-    assert (inherited.name, inherited.value, int(inherited.source)) == (
-        "consumer.heartbeat.interval.ms",
-        "5000",
-        5,
-    )
-    assert len(describe_group({}, layers, ["consumer.session.timeout.ms"])) == 1

@@ -9,6 +9,9 @@ from config.server_keys import find_key
 @pytest.mark.parametrize(
     "name",
     [
+        "transaction.max.timeout.ms",
+        "group.consumer.session.timeout.ms",
+        "log.retention.check.interval.ms",
         "num.io.threads",
         "replica.lag.time.max.ms",
         "ssl.keystore.location",
@@ -27,7 +30,8 @@ def test_a_known_key_has_a_reason(name):
 
 def test_the_longest_family_counts():
     assert "use the options of s3.wal.path" in reason_ignored("s3.wal.capacity")
-    assert "files" in reason_ignored("log.cleaner.dedupe.buffer.size")
+    assert "quorum" in reason_ignored("metadata.max.idle.interval.ms")
+    assert "files" in reason_ignored("metadata.max.retention.ms")
 
 
 @pytest.mark.parametrize("name", ["num.io.thread", "replica", "anything.else", "ss"])
@@ -43,6 +47,7 @@ def test_no_key_is_both_honoured_and_ignored_by_name():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("delete.topic.enable", "false"),
         ("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
         ("ssl.client.auth", "required"),
         ("security.inter.broker.protocol", "SASL_SSL"),
@@ -56,6 +61,7 @@ def test_a_value_that_asks_for_protection_is_not_harmless(name, value):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("delete.topic.enable", "TRUE"),
         ("authorizer.class.name", ""),
         ("ssl.client.auth", "none"),
         ("security.inter.broker.protocol", "PLAINTEXT"),

@@ -12,21 +12,11 @@ auto.create.topics.enable BOOLEAN true
 broker.heartbeat.interval.ms INT 2000
 broker.session.timeout.ms INT 9000
 connections.max.idle.ms LONG 600000
-delete.topic.enable BOOLEAN true
 fetch.max.bytes INT 57671680
-group.consumer.assignors LIST uniform,range
-group.consumer.heartbeat.interval.ms INT 5000
-group.consumer.max.heartbeat.interval.ms INT 15000
-group.consumer.max.session.timeout.ms INT 60000
-group.consumer.max.size INT 2147483647
-group.consumer.min.heartbeat.interval.ms INT 5000
-group.consumer.min.session.timeout.ms INT 45000
-group.consumer.session.timeout.ms INT 45000
 group.initial.rebalance.delay.ms INT 3000
 group.max.session.timeout.ms INT 1800000
 group.max.size INT 2147483647
 group.min.session.timeout.ms INT 6000
-log.retention.check.interval.ms LONG 300000
 max.incremental.fetch.session.cache.slots INT 1000
 metadata.log.max.record.bytes.between.snapshots LONG 20971520
 num.partitions INT 1
@@ -37,10 +27,6 @@ offsets.topic.num.partitions INT 50
 producer.id.expiration.ms INT 86400000
 request.timeout.ms INT 30000
 socket.request.max.bytes INT 104857600
-transaction.abort.timed.out.transaction.cleanup.interval.ms INT 10000
-transaction.max.timeout.ms INT 900000
-transaction.state.log.num.partitions INT 50
-transactional.id.expiration.ms INT 604800000
 """
 
 

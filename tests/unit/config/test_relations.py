@@ -80,11 +80,6 @@ def test_the_defaults_go_together():
             GroupConfig(session_timeout_min_ms=2_000_000),
             ("group.min.session.timeout.ms", "group.max.session.timeout.ms"),
         ),
-        (
-            "groups",
-            GroupConfig(consumer_session_timeout_ms=61_000),
-            ("group.consumer.session.timeout.ms", "group.consumer.max.session.timeout.ms"),
-        ),
     ],
 )
 def test_a_broken_relation_names_its_keys(section, values, keys):

@@ -2,10 +2,7 @@
 
 import dataclasses
 
-import pytest
-
 from config.assemble import Setting, assemble
-from config.definition import UpdateMode
 from config.node import NodeConfig
 from config.server_keys import (
     SERVER_KEYS,
@@ -14,7 +11,6 @@ from config.server_keys import (
     default_text,
     find_key,
     nearest_key,
-    validate_broker_config,
     value_problem,
 )
 
@@ -102,31 +98,3 @@ def test_a_key_is_found_by_its_other_names():
 def test_the_nearest_key_is_found():
     assert nearest_key("advertised.listener") == "advertised.listeners"
     assert nearest_key("s3.data.bucket") == "s3.data.buckets"
-
-
-def test_only_defaults_of_topics_change_while_brokers_run():
-    running = {k.name for k in SERVER_KEYS.values() if k.update_mode is not UpdateMode.READ_ONLY}
-    assert running < {key.name for key in TOPIC_DEFAULT_KEYS}
-    assert "log.retention.ms" in running
-    assert "log.retention.hours" not in running
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "part"),
-    [
-        ("log.retention.ms", "-2", "at least -1"),
-        ("node.id", "3", "read-only"),
-        ("log.retention.hours", "3", "read-only"),
-        ("num.io.threads", "3", "no effect"),
-        ("log.retention.mss", "3", "did you mean log.retention.ms?"),
-        ("leader.replication.throttled.rate", "fast", "whole number"),
-    ],
-)
-def test_a_dynamic_setting_that_cannot_be_is_explained(name, value, part):
-    assert part in validate_broker_config(name, value)
-
-
-def test_a_dynamic_setting_that_can_be_is_accepted():
-    assert validate_broker_config("log.retention.ms", "-1") is None
-    assert validate_broker_config("message.max.bytes", "2000000") is None
-    assert validate_broker_config("follower.replication.throttled.rate", "10") is None

@@ -1,7 +1,7 @@
 """The table of topic settings against what Apache Kafka 4.3 answers."""
 
 from config.definition import ConfigType, problem_with
-from config.topic_keys import TOPIC_CONFIGS
+from config.topic_keys import NOT_ACTED_ON_YET, TOPIC_CONFIGS
 
 # Name, type and default of every topic config, as DescribeConfigs of Apache Kafka 4.3.1 has them.
 KAFKA = """
@@ -70,3 +70,9 @@ def test_coarser_server_keys_divide_the_default():
 def test_what_has_no_effect_says_so():
     for entry in TOPIC_CONFIGS.values():
         assert entry.has_effect != entry.doc.startswith("Accepted for compatibility"), entry.name
+
+
+def test_what_is_not_acted_on_yet_says_so():
+    for entry in TOPIC_CONFIGS.values():
+        told = entry.doc.endswith("not acted on yet.")
+        assert told == (entry.name in NOT_ACTED_ON_YET), entry.name
