@@ -169,7 +169,11 @@ def print_table(
     figures: dict[tuple[str, str, str], list[float]], rows: list[Workload], names: list[str]
 ) -> None:
     """Medians, their spread, and ours as a share of the baseline's."""
-    print(f"\n{'workload':20}{'figure':12}" + "".join(f"{name:>26}" for name in names) + f"{'ratio':>9}")
+    print(
+        f"\n{'workload':20}{'figure':12}"
+        + "".join(f"{name:>26}" for name in names)
+        + f"{'ratio':>9}"
+    )
     for row in rows:
         for figure in ("MB/s", "requests/s", "p50 ms", "p99 ms", "p999 ms", "CPU ms/MB", "RSS MiB"):
             cells, medians = [], []
@@ -238,7 +242,10 @@ def measure(
             benchmark.run(row, number)
             left = ours.metrics().get("headrace_log_cache_unuploaded_bytes", 0.0)
             if left > UPLOAD_THRESHOLD_BYTES:
-                print(f"  not uploaded at the end: {left / MIB:,.0f} MiB, more than a threshold", file=sys.stderr)
+                print(
+                    f"  not uploaded at the end: {left / MIB:,.0f} MiB, more than a threshold",
+                    file=sys.stderr,
+                )
     return benchmark
 
 

@@ -185,7 +185,7 @@ def test_everything_is_there_after_a_clean_restart(tmp_path: Path) -> None:
 
 def test_what_was_acknowledged_survives_a_process_that_just_ends(tmp_path: Path) -> None:
     async def run() -> None:
-        async with serving(config(tmp_path)) as (client, node):
+        async with serving(config(tmp_path)) as (client, _node):
             assert await client.produce(b"acknowledged") == (0, 0)
             copy_of_a_crash(tmp_path, tmp_path / "after")
         async with serving(config(tmp_path / "after")) as (client, _):
