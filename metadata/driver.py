@@ -132,7 +132,9 @@ class ControllerNode:
             tasks.create_task(self._take_snapshots(), name="metadata-snapshots")
 
     async def shutdown(self) -> None:
-        """Close the log. `run` must have ended."""
+        """Serve nothing any more and close the log. `run` must have ended, or `start` failed."""
+        self._committer = None
+        self._entries.close()
         await self._store.close()
 
     async def handle(self, frame: bytes) -> bytes:
@@ -181,6 +183,7 @@ class ControllerNode:
             )
         if request.from_index > entries.end_index:
             await self._wait_for(request.from_index, request.max_wait_ms)
+            self._leading()
         found = entries.read(request.from_index, min(request.max_bytes, FETCH_BYTES_MAX))
         if found is None:
             return Entries((), entries.end_index, entries.snapshot_index)

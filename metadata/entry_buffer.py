@@ -21,6 +21,7 @@ class EntryBuffer:
         self._first_index = snapshot_index + 1
         self._snapshot_index = snapshot_index
         self._grown = asyncio.Event()
+        self._closed = False
 
     @property
     def end_index(self) -> int:
@@ -38,6 +39,11 @@ class EntryBuffer:
         self._entries += entries
         self._grown.set()
         self._grown = asyncio.Event()
+
+    def close(self) -> None:
+        """Let nobody wait any more."""
+        self._closed = True
+        self._grown.set()
 
     def snapshot_taken(self, snapshot_index: int) -> None:
         """Drop what the snapshot includes, but for a little."""
@@ -67,6 +73,6 @@ class EntryBuffer:
         return tuple(self._entries[first:last])
 
     async def wait_for(self, index: int) -> None:
-        """Wait until this entry is committed."""
-        while self.end_index < index:
+        """Wait until this entry is committed, or none will be any more."""
+        while self.end_index < index and not self._closed:
             await self._grown.wait()

@@ -3,6 +3,8 @@
 import random
 from uuid import UUID
 
+import pytest
+
 from metadata.controller.brokers import fence_broker, unfence_broker
 from metadata.controller.decision import ConfigRules, Decision, Inputs
 from metadata.controller.dispatch import decide
@@ -77,13 +79,11 @@ class PureController:
     def refusal(self, request):
         """The code with which a request is refused; it must change nothing."""
         before = self.image
-        try:
+        with pytest.raises(RefusedError) as refused:
             self.do(request)
-        except RefusedError as error:
-            assert error.message
-            assert self.image is before
-            return error.code
-        raise AssertionError(f"{request} was not refused")
+        assert refused.value.message
+        assert self.image is before
+        return refused.value.code
 
     def _apply(self, records):
         entry = LogEntry(self.image.index + 1, 1, encode_records(records))

@@ -1,4 +1,5 @@
 import os
+import stat
 
 import pytest
 
@@ -107,7 +108,7 @@ def test_damage_in_the_middle_is_refused_and_nothing_is_changed(tmp_path):
     data[SEGMENT_HEADER_BYTES + 40] ^= 1
     path.write_bytes(data)
 
-    with pytest.raises(MetadataLogCorruptError, match="entry 1 .* damaged"):
+    with pytest.raises(MetadataLogCorruptError, match=r"entry 1 .* damaged"):
         opened(tmp_path)
 
     assert path.read_bytes() == data
@@ -357,8 +358,6 @@ def test_a_roll_that_failed_half_way_accepts_nothing_more(tmp_path):
     fail_directory_sync = False
 
     def sync(descriptor):
-        import stat
-
         if fail_directory_sync and stat.S_ISDIR(os.fstat(descriptor).st_mode):
             raise OSError(5, "Input/output error")
         os.fsync(descriptor)

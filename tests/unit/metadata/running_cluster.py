@@ -1,0 +1,156 @@
+"""A real controller on a real directory, in this process, with clocks that only the test moves."""
+
+import asyncio
+import inspect
+import random
+from contextlib import asynccontextmanager, suppress
+
+from config.node import Endpoint, MetadataConfig
+from metadata.client import BrokerIdentity, MetadataClient
+from metadata.controller.decision import ConfigRules
+from metadata.controller.sessions import tick_interval_ms
+from metadata.driver import ControllerNode
+from metadata.transport import LocalTransport
+from tests.unit.metadata.pure_controller import validate
+
+ENDPOINTS = (Endpoint("PLAINTEXT", "localhost", 9092),)
+
+
+class Clock:
+    """Milliseconds that pass when the test says so."""
+
+    def __init__(self, now_ms=1_000_000):
+        self.now_ms = now_ms
+
+    def __call__(self):
+        return self.now_ms
+
+
+class FaultyTransport:
+    """Does to each frame what the test has planned: "pass", "refuse", "lose request", "lose reply"."""
+
+    def __init__(self, handle):
+        self._handle = handle
+        self.plan = []
+        self.hold = None  # an event: nothing is handed over before it is set
+
+    async def request(self, frame):
+        fate = self.plan.pop(0) if self.plan else "pass"
+        if fate == "refuse":
+            raise ConnectionRefusedError("nobody listens")
+        if fate == "lose request":
+            raise ConnectionResetError("lost on the way there")
+        if self.hold is not None:
+            await self.hold.wait()
+        answer = await self._handle(frame)
+        if fate == "lose reply":
+            raise ConnectionResetError("lost on the way back")
+        return answer
+
+
+class Cluster:
+    """One controller and any number of clients."""
+
+    def __init__(self, directory, **config):
+        self.config = MetadataConfig(log_dir=str(directory), **config)
+        self.wall = Clock()
+        self.boot = Clock(5_000_000)
+        self.seed = 0
+        self.node = None
+
+    def new_node(self, **options):
+        self.seed += 1
+        return ControllerNode(
+            self.config,
+            **{
+                "node_id": 1,
+                "rng": random.Random(self.seed),
+                "wall_clock_ms": self.wall,
+                "boot_clock_ms": self.boot,
+                "configs": ConfigRules(validate_topic=validate),
+                **options,
+            },
+        )
+
+    @asynccontextmanager
+    async def controller(self, **options):
+        """Run a controller; what it leaves on disk is there for the next."""
+        self.node = self.new_node(**options)
+        try:
+            await self.node.start()
+            async with running(self.node.run()):
+                yield self.node
+        finally:
+            await self.node.shutdown()
+
+    def new_client(self, node_id=1, *, transport=None, **options):
+        self.seed += 1
+        identity = {"node_id": node_id, "endpoints": ENDPOINTS}
+        for name in ("cluster_id", "rack"):
+            if name in options:
+                identity[name] = options.pop(name)
+        return MetadataClient(
+            self.config,
+            transport or LocalTransport(self.handle),
+            BrokerIdentity(**identity),
+            boot_clock_ms=self.boot,
+            rng=random.Random(self.seed),
+            **options,
+        )
+
+    @asynccontextmanager
+    async def client(self, node_id=1, *, serve=True, **options):
+        """Start and run a broker's client."""
+        client = self.new_client(node_id, **options)
+        await client.start()
+        async with running(client.run()):
+            if serve:
+                await client.serve()
+            yield client
+
+    async def handle(self, frame):
+        """Whichever controller runs now."""
+        return await self.node.handle(frame)
+
+    async def pass_time(self, duration_ms):
+        """Move the boot clock on, with the controller awake all the while."""
+        tick_ms = tick_interval_ms(self.config.broker_session_timeout_ms)
+        end_ms = self.boot.now_ms + duration_ms
+        while self.boot.now_ms < end_ms:
+            self.boot.now_ms = min(self.boot.now_ms + tick_ms, end_ms)
+            await self.node.check_deadlines()
+
+
+@asynccontextmanager
+async def running(coroutine):
+    """Run a component until the block ends; its failure is raised there."""
+    task = asyncio.ensure_future(coroutine)
+    try:
+        yield task
+    finally:
+        failed = task.done() and not task.cancelled() and task.exception() is not None
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            if not failed:
+                await task
+
+
+async def eventually(condition):
+    """Let the loop turn until a condition holds."""
+    for _ in range(10_000):
+        if condition():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("it never came to pass")
+
+
+def scenario(test):
+    """Run an `async def` test to its end."""
+
+    def run(**fixtures):
+        asyncio.run(test(**fixtures))
+
+    run.__name__ = test.__name__
+    run.__doc__ = test.__doc__
+    run.__signature__ = inspect.signature(test)
+    return run

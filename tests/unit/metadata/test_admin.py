@@ -1,0 +1,26 @@
+import pytest
+
+from metadata.admin import error_of
+from metadata.errors import (
+    ControllerUnavailableError,
+    MetadataFormatError,
+    NodeFencedError,
+    RefusedError,
+)
+from protocol.errors import ErrorCode
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (RefusedError(ErrorCode.POLICY_VIOLATION, "no"), ErrorCode.POLICY_VIOLATION),
+        (ControllerUnavailableError("away"), ErrorCode.REQUEST_TIMED_OUT),
+        (NodeFencedError("over"), ErrorCode.BROKER_NOT_AVAILABLE),
+        (MetadataFormatError("odd"), ErrorCode.UNKNOWN_SERVER_ERROR),
+    ],
+)
+def test_every_failure_has_a_code_and_a_reason(error, code):
+    found, message = error_of(error)
+
+    assert found == code
+    assert message

@@ -1,0 +1,396 @@
+import asyncio
+import random
+from uuid import UUID
+
+import pytest
+
+from metadata import driver
+from metadata.driver import ControllerNode
+from metadata.errors import MetadataIdentityError, MetadataLogCorruptError, RefusedError
+from metadata.image import BrokerState
+from metadata.log.snapshot_format import decode_snapshot
+from metadata.records.brokers import BrokerEndpoint
+from metadata.rpc.frames import decode_answer, encode_request
+from metadata.rpc.requests import (
+    BrokerGoal,
+    CreateTopics,
+    FetchEntries,
+    FetchSnapshot,
+    Heartbeat,
+    PrepareObjects,
+    RegisterBroker,
+)
+from protocol.errors import ErrorCode
+from tests.unit.metadata.pure_controller import topic_creation
+from tests.unit.metadata.running_cluster import Cluster, eventually, running, scenario
+
+
+async def ask(node, request):
+    """Send a request as a frame; return the answer."""
+    return decode_answer(await node.handle(encode_request(9, request)), 9)
+
+
+async def ask_well(node, request):
+    answer = await ask(node, request)
+    assert answer.error == ErrorCode.NONE, answer.message
+    return answer
+
+
+async def register(node, node_id=1, incarnation=1, *, serve=True):
+    endpoints = (BrokerEndpoint("PLAINTEXT", "h", 1),)
+    request = RegisterBroker("", node_id, UUID(int=incarnation), endpoints, "")
+    answer = await ask_well(node, request)
+    epoch = answer.body.node_epoch
+    if serve:
+        await ask_well(node, Heartbeat(node_id, epoch, answer.log_index, BrokerGoal.SERVE))
+    return epoch
+
+
+def heartbeat(epoch, goal=BrokerGoal.SERVE, node_id=1, applied=1_000_000):
+    return Heartbeat(node_id, epoch, applied, goal)
+
+
+async def fetched(node, from_index=1, max_bytes=1 << 20, max_wait_ms=0):
+    return (await ask_well(node, FetchEntries(from_index, max_bytes, max_wait_ms))).body
+
+
+@scenario
+async def test_nothing_is_served_before_the_term_is_open(cluster):
+    node = cluster.new_node()
+
+    for request in (heartbeat(1), FetchEntries(1, 1, 1), FetchSnapshot(1, 1, 1)):
+        assert (await ask(node, request)).error == ErrorCode.NOT_CONTROLLER
+    with pytest.raises(RefusedError):
+        _ = node.image
+    await node.shutdown()
+
+
+@scenario
+async def test_the_first_start_bootstraps_and_each_opens_a_term(cluster):
+    async with cluster.controller() as node:
+        assert (node.image.term, node.image.index) == (1, 1)
+        cluster_id = node.image.cluster_id
+        assert len(cluster_id) == 22
+    for term in (2, 3):
+        async with cluster.controller() as node:
+            assert (node.image.term, node.image.index) == (term, term)
+            assert node.image.cluster_id == cluster_id
+            assert node.image.leader_id == 1
+
+
+@scenario
+async def test_a_configured_cluster_id_is_kept(cluster):
+    async with cluster.controller(cluster_id="mine") as node:
+        assert node.image.cluster_id == "mine"
+    with pytest.raises(MetadataIdentityError):
+        async with cluster.controller(cluster_id="other"):
+            pass
+    with pytest.raises(MetadataIdentityError):
+        async with cluster.controller(node_id=2):
+            pass
+
+
+@scenario
+async def test_two_controllers_do_not_share_a_directory(cluster):
+    async with cluster.controller():
+        other = cluster.new_node()
+        with pytest.raises(MetadataIdentityError):
+            await other.start()
+        await other.shutdown()
+
+
+@scenario
+async def test_what_was_answered_survives_a_crash(cluster):
+    node = cluster.new_node()
+    await node.start()
+    run = asyncio.ensure_future(node.run())
+    await register(node)
+    await ask_well(node, CreateTopics((topic_creation("a", 2),), False))
+    before = node.image
+    run.cancel()
+    await asyncio.wait([run])
+    await node.shutdown()  # releases the lock, as the end of a process does
+
+    async with cluster.controller() as node:
+        assert node.image.topic("a") == before.topic("a")
+        assert node.image.streams == before.streams
+        assert node.image.brokers == before.brokers
+
+
+@scenario
+async def test_a_damaged_log_is_not_started_from(cluster):
+    async with cluster.controller() as node:
+        await register(node)
+    path = next(node._store._directory.glob("*.log"))
+    data = bytearray(path.read_bytes())
+    data[60] ^= 1
+    path.write_bytes(data)
+
+    with pytest.raises(MetadataLogCorruptError):
+        async with cluster.controller():
+            pass
+    assert path.read_bytes() == data
+
+
+@scenario
+async def test_requests_while_stopping_are_refused(cluster):
+    async with cluster.controller() as node:
+        epoch = await register(node)
+    answer = await ask(node, PrepareObjects(1, epoch, 1, 1_000))
+
+    assert answer.error == ErrorCode.NOT_CONTROLLER
+
+
+# Brokers
+
+
+@scenario
+async def test_a_broker_is_shown_when_it_asks_and_has_applied_its_registration(cluster):
+    async with cluster.controller() as node:
+        epoch = await register(node, serve=False)
+
+        for request in (
+            heartbeat(epoch, BrokerGoal.STAY_FENCED),
+            heartbeat(epoch, BrokerGoal.SERVE, applied=epoch - 1),
+        ):
+            assert (await ask_well(node, request)).body.fenced
+            assert node.image.brokers[1].state == BrokerState.STARTING
+        answer = await ask_well(node, heartbeat(epoch, applied=epoch))
+
+        assert not answer.body.fenced
+        assert node.image.brokers[1].state == BrokerState.ACTIVE
+        assert answer.log_index == node.image.index
+
+
+@scenario
+async def test_a_heartbeat_writes_nothing(cluster):
+    async with cluster.controller() as node:
+        epoch = await register(node)
+        index = node.image.index
+        for _ in range(20):
+            await ask_well(node, heartbeat(epoch))
+
+        assert node.image.index == index
+
+
+@scenario
+async def test_a_silent_broker_is_fenced_and_stays_so(cluster):
+    async with cluster.controller() as node:
+        epoch = await register(node)
+        await cluster.pass_time(8_900)
+        assert not node.image.brokers[1].fenced
+        await ask_well(node, heartbeat(epoch))
+        await cluster.pass_time(8_900)
+        assert not node.image.brokers[1].fenced
+        await cluster.pass_time(200)
+
+        assert node.image.brokers[1].state == BrokerState.EXPIRED
+        assert (await ask(node, heartbeat(epoch))).error == ErrorCode.STALE_BROKER_EPOCH
+        answer = await ask(node, PrepareObjects(1, epoch, 1, 1_000))
+        assert answer.error == ErrorCode.STALE_BROKER_EPOCH
+        again = await register(node, incarnation=2)
+        assert again > epoch
+
+
+@scenario
+async def test_no_heartbeat_is_answered_once_fencing_has_begun(cluster):
+    """Else the lease would be extended while the entry that ends it is being written."""
+    async with cluster.controller() as node:
+        epoch = await register(node)
+        await cluster.pass_time(8_900)
+        cluster.boot.now_ms += 200
+        fencing = asyncio.ensure_future(node.check_deadlines())
+        await asyncio.sleep(0)
+        assert not node.image.brokers[1].fenced
+
+        answer = await ask(node, heartbeat(epoch))
+
+        assert answer.error == ErrorCode.STALE_BROKER_EPOCH
+        await fencing
+
+
+@scenario
+async def test_a_new_leader_fences_nobody_before_a_whole_session(cluster):
+    async with cluster.controller() as node:
+        epoch = await register(node)
+        await cluster.pass_time(8_000)
+    async with cluster.controller() as node:
+        await cluster.pass_time(8_900)
+        assert not node.image.brokers[1].fenced
+        await ask_well(node, heartbeat(epoch))
+        await cluster.pass_time(9_100)
+        assert node.image.brokers[1].fenced
+
+
+@scenario
+async def test_a_controlled_shutdown_ends_the_epoch(cluster):
+    async with cluster.controller() as node:
+        epoch = await register(node)
+        await ask_well(node, heartbeat(epoch, BrokerGoal.SHUT_DOWN))
+
+        assert node.image.brokers[1].state == BrokerState.SHUT_DOWN
+        assert (await ask(node, heartbeat(epoch))).error == ErrorCode.STALE_BROKER_EPOCH
+        await cluster.pass_time(20_000)
+        assert node.image.brokers[1].state == BrokerState.SHUT_DOWN
+
+
+@scenario
+async def test_the_replaced_process_is_told(cluster):
+    async with cluster.controller() as node:
+        old = await register(node, incarnation=1)
+        new = await register(node, incarnation=2)
+
+        assert (await ask(node, heartbeat(old))).error == ErrorCode.STALE_BROKER_EPOCH
+        await ask_well(node, heartbeat(new))
+        assert (await ask(node, heartbeat(1, node_id=8))).error == (
+            ErrorCode.BROKER_ID_NOT_REGISTERED
+        )
+
+
+@scenario
+async def test_expired_objects_are_marked_by_the_clock_of_the_wall(cluster):
+    async with cluster.controller() as node:
+        epoch = await register(node)
+        await ask_well(node, PrepareObjects(1, epoch, 2, 1_000))
+        await node.check_deadlines()
+        assert len(node.image.objects.prepared) == 2
+        cluster.wall.now_ms += 1_000
+        await node.check_deadlines()
+
+        assert not node.image.objects.prepared
+        assert set(node.image.objects.destroyed.values()) == {cluster.wall.now_ms}
+
+
+# Following the log
+
+
+@scenario
+async def test_entries_are_read_from_an_index(cluster):
+    async with cluster.controller() as node:
+        await register(node)
+        entries = await fetched(node)
+        assert [it.index for it in entries.entries] == [1, 2, 3]
+        assert entries.end_index == 3
+        assert [it.index for it in (await fetched(node, 2, 0)).entries] == [2]
+        assert (await fetched(node, 4)).entries == ()
+
+
+@scenario
+async def test_a_follower_waits_for_the_next_entry(cluster):
+    async with cluster.controller() as node:
+        waiting = asyncio.ensure_future(fetched(node, 2, max_wait_ms=30_000))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+
+        await register(node, serve=False)
+
+        assert [it.index for it in (await waiting).entries] == [2]
+
+
+@scenario
+async def test_who_has_more_than_the_controller_is_told(cluster):
+    async with cluster.controller() as node:
+        answer = await ask(node, FetchEntries(3, 1, 0))
+
+        assert answer.error == ErrorCode.POSITION_OUT_OF_RANGE
+
+
+@scenario
+async def test_followers_that_wait_are_bounded(cluster, monkeypatch):
+    monkeypatch.setattr(driver, "FOLLOWERS_MAX", 1)
+    async with cluster.controller() as node, running(fetched(node, 2, max_wait_ms=30_000)):
+        await eventually(lambda: node._followers == 1)
+
+        answer = await ask(node, FetchEntries(2, 1, 30_000))
+
+        assert answer.error == ErrorCode.THROTTLING_QUOTA_EXCEEDED
+
+
+@scenario
+async def test_who_waits_is_let_go_when_the_controller_stops(cluster):
+    async with cluster.controller() as node:
+        waiting = asyncio.ensure_future(ask(node, FetchEntries(2, 1, 30_000)))
+        await eventually(lambda: node._followers == 1)
+
+    assert (await waiting).error == ErrorCode.NOT_CONTROLLER
+
+
+# Snapshots
+
+
+@scenario
+async def test_a_snapshot_takes_the_place_of_the_log(cluster):
+    async with cluster.controller() as node:
+        await register(node)
+        await ask_well(node, CreateTopics((topic_creation("a", 3),), False))
+        await node.take_snapshot()
+        await ask_well(node, CreateTopics((topic_creation("b", 1),), False))
+        before = node.image
+    async with cluster.controller() as node:
+        assert node.image.topics == before.topics
+        assert node.image.index == before.index + 1
+        stale = await fetched(node, 1)
+        assert (stale.entries, stale.snapshot_index) == ((), before.index - 1)
+
+        data = b""
+        while True:
+            request = FetchSnapshot(stale.snapshot_index, len(data), 50)
+            chunk = (await ask_well(node, request)).body
+            data += chunk.data
+            if len(data) == chunk.size_bytes:
+                break
+        image = decode_snapshot(data)
+        assert image.topic("a") == before.topic("a")
+        assert image.topic("b") is None
+        answer = await ask(node, FetchSnapshot(1, 0, 50))
+        assert answer.error == ErrorCode.SNAPSHOT_NOT_FOUND
+
+
+@scenario
+async def test_snapshots_are_taken_as_the_log_grows(tmp_path, cluster):
+    cluster.config = type(cluster.config)(
+        log_dir=str(tmp_path / "metadata"), snapshot_log_bytes=2_000
+    )
+    async with cluster.controller() as node:
+        await register(node)
+        for number in range(20):
+            await ask_well(node, CreateTopics((topic_creation(f"t{number}", 3),), False))
+        await eventually(lambda: node._entries.snapshot_index > 0)
+        image = node.image
+        log_bytes = sum(it.stat().st_size for it in (tmp_path / "metadata").glob("*.log"))
+        assert log_bytes < 6_000
+    async with cluster.controller() as node:
+        assert node.image.topics == image.topics
+
+
+@scenario
+async def test_a_snapshot_that_fails_is_tried_again_later(tmp_path, cluster, monkeypatch):
+    cluster.config = type(cluster.config)(
+        log_dir=str(tmp_path / "metadata"), snapshot_log_bytes=500
+    )
+    attempts = []
+
+    async def failing(self):
+        attempts.append(self.image.index)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ControllerNode, "take_snapshot", failing)
+    async with cluster.controller() as node:
+        await register(node)
+        for number in range(20):
+            await ask_well(node, CreateTopics((topic_creation(f"t{number}", 3),), False))
+
+    assert 2 <= len(attempts) < 15
+
+
+@scenario
+async def test_the_same_seed_makes_the_same_log(tmp_path):
+    logs = []
+    for name in ("one", "two"):
+        cluster = Cluster(tmp_path / name)
+        async with cluster.controller(rng=random.Random(42)) as node:
+            await register(node)
+            await ask_well(node, CreateTopics((topic_creation("a", 2),), False))
+            logs.append([it.payload for it in (await fetched(node)).entries])
+
+    assert logs[0] == logs[1]

@@ -1,0 +1,80 @@
+import asyncio
+
+import pytest
+
+from metadata import entry_buffer
+from metadata.entry_buffer import EntryBuffer
+from metadata.records.entry import LogEntry
+from tests.unit.metadata.running_cluster import scenario
+
+
+def entries(first, last, size=10):
+    return [LogEntry(index, 1, bytes(size)) for index in range(first, last + 1)]
+
+
+def indexes(found):
+    return None if found is None else [it.index for it in found]
+
+
+@scenario
+async def test_reading():
+    buffer = EntryBuffer(0)
+    buffer.extend(entries(1, 5))
+
+    assert buffer.end_index == 5
+    assert indexes(buffer.read(1, 1_000)) == [1, 2, 3, 4, 5]
+    assert indexes(buffer.read(3, 20)) == [3, 4]
+    assert indexes(buffer.read(3, 0)) == [3], "at least one, however large"
+    assert indexes(buffer.read(6, 1_000)) == []
+    assert indexes(buffer.read(0, 1_000)) is None
+
+
+@scenario
+async def test_what_a_snapshot_includes_is_dropped_but_for_a_little(monkeypatch):
+    monkeypatch.setattr(entry_buffer, "SLACK_BYTES", 25)
+    buffer = EntryBuffer(0)
+    buffer.extend(entries(1, 10))
+
+    buffer.snapshot_taken(8)
+
+    assert buffer.snapshot_index == 8
+    assert indexes(buffer.read(6, 1_000)) is None
+    assert indexes(buffer.read(7, 1_000)) == [7, 8, 9, 10]
+    buffer.snapshot_taken(10)
+    assert indexes(buffer.read(8, 1_000)) is None
+    assert indexes(buffer.read(9, 1_000)) == [9, 10]
+    buffer.extend(entries(11, 11))
+    assert buffer.end_index == 11
+
+
+@scenario
+async def test_small_logs_are_kept_whole():
+    buffer = EntryBuffer(0)
+    buffer.extend(entries(1, 10))
+    buffer.snapshot_taken(10)
+
+    assert indexes(buffer.read(1, 1_000)) == list(range(1, 11))
+
+
+@scenario
+async def test_starting_behind_a_snapshot():
+    buffer = EntryBuffer(7)
+
+    assert buffer.end_index == 7
+    assert buffer.read(7, 100) is None
+    assert buffer.read(8, 100) == ()
+    with pytest.raises(AssertionError):
+        buffer.extend(entries(9, 9))
+
+
+@scenario
+async def test_waiting():
+    buffer = EntryBuffer(0)
+    waiting = asyncio.ensure_future(buffer.wait_for(2))
+    buffer.extend(entries(1, 1))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+
+    buffer.extend(entries(2, 3))
+    await waiting
+    await buffer.wait_for(1)

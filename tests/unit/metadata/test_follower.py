@@ -1,0 +1,251 @@
+import asyncio
+import random
+
+import pytest
+
+from metadata import follower as module
+from metadata.errors import (
+    ControllerUnavailableError,
+    MetadataDivergedError,
+    MetadataFormatError,
+)
+from metadata.follower import LogFollower
+from metadata.log.snapshot_format import encode_snapshot
+from metadata.requester import Requester
+from metadata.rpc.frames import Answer, decode_correlation, decode_request, encode_answer
+from metadata.rpc.requests import FetchSnapshot
+from metadata.rpc.responses import Done, Entries, SnapshotChunk
+from protocol.errors import ErrorCode
+from tests.unit.metadata.running_cluster import eventually, running, scenario
+
+
+class Log:
+    """A controller that has nothing but a log; entries below `first` are in its snapshot."""
+
+    def __init__(self, entries):
+        self.entries = list(entries)
+        self.first = 1
+        self.snapshot = None
+        self.snapshot_index = 0
+        self.answers = []  # instead of the true ones, in turn
+
+    async def request(self, frame):
+        await asyncio.sleep(0)
+        request = decode_request(frame)
+        answer = self.answers.pop(0) if self.answers else self._answer(request)
+        if isinstance(answer, Exception):
+            raise answer
+        if not isinstance(answer, Answer):
+            answer = Answer(ErrorCode.NONE, None, 0, answer)
+        return encode_answer(decode_correlation(frame), answer)
+
+    def _answer(self, request):
+        if isinstance(request, FetchSnapshot):
+            if request.snapshot_index != self.snapshot_index:
+                return Answer(ErrorCode.SNAPSHOT_NOT_FOUND, "replaced", -1, None)
+            data = self.snapshot[request.position : request.position + 64]
+            return SnapshotChunk(self.snapshot_index, request.position, len(self.snapshot), data)
+        end = self.entries[-1].index
+        if request.from_index > end + 1:
+            return Answer(ErrorCode.POSITION_OUT_OF_RANGE, "ahead", -1, None)
+        if request.from_index < self.first:
+            return Entries((), end, self.snapshot_index)
+        found = [it for it in self.entries if it.index >= request.from_index]
+        return Entries(tuple(found[:3]), end, -1)
+
+    def take_snapshot(self, image):
+        self.snapshot = b"".join(encode_snapshot(image))
+        self.snapshot_index = image.index
+        self.first = image.index + 1
+
+
+def following(log):
+    return LogFollower(Requester(log, random.Random(1)), 1_000)
+
+
+async def caught_up(follower, controller):
+    while follower.image.index < controller.image.index:
+        await follower.advance(0)
+    return follower.image
+
+
+@scenario
+async def test_the_image_is_the_controllers(controller):
+    controller.create("a", 3)
+    log = Log(controller.entries)
+
+    assert await caught_up(following(log), controller) == controller.image
+
+
+@scenario
+async def test_listeners_hear_of_each_batch(controller):
+    controller.create("a")
+    controller.create("b")
+    follower = following(Log(controller.entries))
+    heard = []
+    follower.subscribe(lambda old, new: heard.append((old.index, new.index)))
+
+    await caught_up(follower, controller)
+
+    assert heard == [(0, 3), (3, 5)]
+    await follower.advance(0)
+    assert len(heard) == 2
+
+
+@scenario
+async def test_who_waits_is_woken(controller):
+    controller.create("a")
+    follower = following(Log(controller.entries))
+    waiting = asyncio.ensure_future(follower.wait_until(lambda image: image.topic("a") is not None))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+
+    await caught_up(follower, controller)
+
+    await waiting
+
+
+@scenario
+async def test_what_is_gone_from_the_log_is_read_from_the_snapshot(controller):
+    controller.create("a", 5)
+    log = Log(controller.entries)
+    log.take_snapshot(controller.image)
+    controller.create("b")
+    log.entries = controller.entries
+    follower = following(log)
+    heard = []
+    follower.subscribe(lambda old, new: heard.append((old.index, new.index)))
+
+    assert await caught_up(follower, controller) == controller.image
+    assert heard[0] == (0, log.snapshot_index)
+
+
+@scenario
+async def test_a_snapshot_replaced_while_it_is_read_is_begun_anew(controller):
+    controller.create("a", 5)
+    log = Log(controller.entries)
+    log.take_snapshot(controller.image)
+    log.answers = [Entries((), 9, 2)]  # an older snapshot, which is not there any more
+    follower = following(log)
+
+    await follower.advance(0)
+    assert follower.image.index == 0
+
+    assert await caught_up(follower, controller) == controller.image
+
+
+@scenario
+async def test_long_batches_let_others_have_their_turn(controller, monkeypatch):
+    monkeypatch.setattr(module, "LOOP_SLICE_S", 0)
+    controller.create("a")
+    follower = following(Log(controller.entries))
+    turns = 0
+
+    async def other():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with running(other()):
+        await follower.advance(0)
+
+    assert turns >= 3
+
+
+@scenario
+async def test_outages_are_survived(controller):
+    log = Log(controller.entries)
+    log.answers = [ConnectionResetError("gone")] * 3
+    follower = following(log)
+    async with running(follower.run()):
+        await follower.wait_until(lambda image: image.index == controller.image.index)
+
+
+@scenario
+async def test_a_controller_that_stays_away_is_reported(controller):
+    log = Log(controller.entries)
+    log.answers = [ConnectionResetError("gone")] * 1_000
+    follower = LogFollower(Requester(log, random.Random(1)), 30)
+
+    with pytest.raises(ControllerUnavailableError):
+        await follower.advance(0)
+
+
+@scenario
+async def test_a_controller_that_has_less_is_not_followed(controller):
+    log = Log(controller.entries)
+    follower = following(log)
+    await caught_up(follower, controller)
+    log.entries = log.entries[:-2]
+
+    run = asyncio.ensure_future(follower.run())
+    with pytest.raises(MetadataDivergedError):
+        await run
+
+
+@scenario
+async def test_entries_that_do_not_follow_are_refused(controller):
+    controller.create("a")
+    for wrong in (
+        (controller.entries[1],),
+        (controller.entries[0], controller.entries[2]),
+    ):
+        log = Log(controller.entries)
+        log.answers = [Entries(wrong, 9, -1)]
+        with pytest.raises(MetadataDivergedError):
+            await following(log).advance(0)
+
+
+@scenario
+async def test_an_older_snapshot_is_refused(controller):
+    log = Log(controller.entries)
+    log.take_snapshot(controller.image)
+    controller.create("a")
+    log.entries = controller.entries
+    follower = following(log)
+    await caught_up(follower, controller)
+    log.answers = [Entries((), 9, log.snapshot_index)]
+
+    with pytest.raises(MetadataDivergedError):
+        await follower.advance(0)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [Done()],
+        [Entries((), 9, 5), Done()],
+        [Entries((), 9, 5), SnapshotChunk(5, 0, 10, b"")],
+        [Entries((), 9, 5), SnapshotChunk(5, 0, 1 << 60, b"x")],
+    ],
+)
+def test_answers_that_make_no_sense_are_refused(answers, controller):
+    @scenario
+    async def run():
+        log = Log(controller.entries)
+        log.answers = list(answers)
+        with pytest.raises(MetadataFormatError):
+            await following(log).advance(0)
+
+    run()
+
+
+@scenario
+async def test_waiting_ends_with_what_the_condition_raises(controller):
+    follower = following(Log(controller.entries))
+    fail = False
+
+    def condition(image):
+        if fail:
+            raise RuntimeError("fenced")
+        return False
+
+    waiting = asyncio.ensure_future(follower.wait_until(condition))
+    await asyncio.sleep(0)
+    fail = True
+    follower.wake()
+    await eventually(waiting.done)
+
+    with pytest.raises(RuntimeError, match="fenced"):
+        await waiting

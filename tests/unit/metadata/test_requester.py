@@ -1,0 +1,149 @@
+import asyncio
+import random
+
+import pytest
+
+from metadata import requester as module
+from metadata.errors import ControllerUnavailableError, RefusedError
+from metadata.requester import ONCE_ONLY, Requester
+from metadata.rpc.frames import Answer, decode_correlation, decode_request, encode_answer
+from metadata.rpc.requests import (
+    AlterConfigs,
+    CreatePartitions,
+    CreateTopics,
+    DeleteTopics,
+    PrepareObjects,
+)
+from metadata.rpc.responses import Done
+from protocol.errors import ErrorCode
+from tests.unit.metadata.running_cluster import scenario
+
+REPEATABLE = PrepareObjects(1, 1, 1, 1)
+SUCCESS = Answer(ErrorCode.NONE, None, 3, Done())
+
+
+class Controller:
+    """Answers with what it is told, in turn; the last for ever."""
+
+    def __init__(self, *outcomes):
+        self.outcomes = list(outcomes)
+        self.requests = []
+
+    async def request(self, frame):
+        self.requests.append(decode_request(frame))
+        outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
+        if isinstance(outcome, Exception):
+            raise outcome
+        if isinstance(outcome, bytes):
+            return outcome
+        return encode_answer(decode_correlation(frame), outcome)
+
+
+def refused(code):
+    return Answer(code, "because", -1, None)
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch):
+    monkeypatch.setattr(module, "BACKOFF_MS_MIN", 0)
+    monkeypatch.setattr(module, "BACKOFF_MS_MAX", 0)
+
+
+async def call(controller, request=REPEATABLE, timeout_ms=5_000):
+    return await Requester(controller, random.Random(1)).call(request, timeout_ms)
+
+
+@scenario
+async def test_an_answer_is_returned():
+    controller = Controller(SUCCESS)
+
+    assert await call(controller) == SUCCESS
+    assert controller.requests == [REPEATABLE]
+
+
+@scenario
+async def test_a_refusal_is_final():
+    controller = Controller(refused(ErrorCode.INVALID_REQUEST), SUCCESS)
+
+    with pytest.raises(RefusedError) as error:
+        await call(controller)
+    assert (error.value.code, error.value.message) == (ErrorCode.INVALID_REQUEST, "because")
+    assert len(controller.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        REPEATABLE,
+        CreateTopics((), False),
+        DeleteTopics(()),
+        CreatePartitions("a", 1, None, False),
+        AlterConfigs(2, "a", (), False),
+    ],
+)
+def test_what_has_certainly_not_taken_effect_is_repeated(request_):
+    @scenario
+    async def run():
+        controller = Controller(
+            refused(ErrorCode.NOT_CONTROLLER),
+            refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED),
+            SUCCESS,
+        )
+        assert await call(controller, request_) == SUCCESS
+        assert len(controller.requests) == 3
+
+    run()
+
+
+AMBIGUOUS = [
+    ConnectionResetError("gone"),
+    TimeoutError("slow"),
+    refused(ErrorCode.REQUEST_TIMED_OUT),
+    b"not a frame",
+]
+
+
+@pytest.mark.parametrize("outcome", AMBIGUOUS, ids=repr)
+def test_an_unknown_outcome_is_settled_by_repeating(outcome):
+    @scenario
+    async def run():
+        controller = Controller(outcome, SUCCESS)
+        assert await call(controller) == SUCCESS
+        assert controller.requests == [REPEATABLE, REPEATABLE]
+
+    run()
+
+
+@pytest.mark.parametrize("outcome", AMBIGUOUS, ids=repr)
+def test_an_unknown_outcome_is_reported_where_a_repetition_would_do_harm(outcome):
+    @scenario
+    async def run():
+        controller = Controller(outcome, SUCCESS)
+        with pytest.raises(ControllerUnavailableError):
+            await call(controller, CreateTopics((), False))
+        assert len(controller.requests) == 1
+
+    run()
+
+
+def test_what_may_not_be_repeated():
+    assert set(ONCE_ONLY) == {CreateTopics, DeleteTopics, CreatePartitions, AlterConfigs}
+
+
+@scenario
+async def test_attempts_end_with_the_time_allowed():
+    controller = Controller(ConnectionRefusedError("nobody listens"))
+
+    with pytest.raises(ControllerUnavailableError, match="nobody listens"):
+        await call(controller, timeout_ms=20)
+    assert len(controller.requests) > 1
+
+
+@scenario
+async def test_an_answer_that_never_comes():
+    class Silent:
+        async def request(self, frame):
+            await asyncio.Event().wait()
+
+    with pytest.raises(ControllerUnavailableError):
+        await call(Silent(), timeout_ms=20)

@@ -1,0 +1,93 @@
+import pytest
+
+from metadata.commits import Committed
+from metadata.errors import ControllerUnavailableError, RefusedError
+from metadata.rpc.frames import decode_answer, encode_request
+from metadata.rpc.requests import (
+    BrokerGoal,
+    FetchEntries,
+    FetchSnapshot,
+    Heartbeat,
+    UnregisterBroker,
+)
+from metadata.rpc.responses import Done, Entries, HeartbeatAnswer, SnapshotChunk
+from metadata.service import ControllerService
+from protocol.errors import ErrorCode
+from tests.unit.metadata.running_cluster import scenario
+
+
+class Leader:
+    """Succeeds at everything, or fails as told."""
+
+    def __init__(self, failure=None):
+        self.failure = failure
+
+    async def propose(self, decide):
+        if self.failure is not None:
+            raise self.failure
+        return Committed(Done(), 7)
+
+    async def heartbeat(self, request):
+        return Committed(HeartbeatAnswer(fenced=False), 8)
+
+    async def fetch_entries(self, request):
+        return Entries((), 9, -1)
+
+    async def fetch_snapshot(self, request):
+        return SnapshotChunk(10, 0, 3, b"abc")
+
+
+@pytest.mark.parametrize(
+    ("request_", "body", "log_index"),
+    [
+        (UnregisterBroker(1), Done(), 7),
+        (Heartbeat(1, 1, 1, BrokerGoal.SERVE), HeartbeatAnswer(fenced=False), 8),
+        (FetchEntries(1, 1, 1), Entries((), 9, -1), 9),
+        (FetchSnapshot(1, 1, 1), SnapshotChunk(10, 0, 3, b"abc"), 10),
+    ],
+)
+def test_each_request_gets_its_answer(request_, body, log_index):
+    @scenario
+    async def run():
+        frame = await ControllerService(Leader()).handle(encode_request(5, request_))
+        assert decode_answer(frame, 5) == (ErrorCode.NONE, None, log_index, body)
+
+    run()
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [
+        (RefusedError(ErrorCode.POLICY_VIOLATION, "no"), ErrorCode.POLICY_VIOLATION),
+        (ControllerUnavailableError("stopped"), ErrorCode.REQUEST_TIMED_OUT),
+    ],
+)
+def test_failures_are_answered(failure, code):
+    @scenario
+    async def run():
+        service = ControllerService(Leader(failure))
+        answer = decode_answer(await service.handle(encode_request(5, UnregisterBroker(1))), 5)
+        assert answer.error == code
+        assert answer.message
+
+    run()
+
+
+@pytest.mark.parametrize(
+    ("frame", "correlation"),
+    [
+        (b"", 0),
+        (b"\x01", 0),
+        (b"\x07" + bytes(20), 0),
+        (encode_request(5, UnregisterBroker(1))[:-1], 5),
+        (encode_request(5, UnregisterBroker(1)) + b"\0", 5),
+        (encode_request(5, UnregisterBroker(1))[:9] + b"\xc1", 5),
+    ],
+)
+def test_malformed_frames_are_answered(frame, correlation):
+    @scenario
+    async def run():
+        answer = decode_answer(await ControllerService(Leader()).handle(frame), correlation)
+        assert answer.error == ErrorCode.INVALID_REQUEST
+
+    run()

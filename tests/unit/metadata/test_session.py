@@ -1,0 +1,193 @@
+import asyncio
+
+import pytest
+
+from metadata.errors import NodeFencedError, RefusedError
+from metadata.image import BrokerState
+from tests.unit.metadata.running_cluster import FaultyTransport, eventually, scenario
+
+
+@scenario
+async def test_a_registered_broker_holds_a_lease_but_is_not_shown(cluster):
+    async with cluster.controller() as node, cluster.client(serve=False) as client:
+        assert client.holds()
+        assert client.node_epoch == node.image.brokers[1].epoch
+        assert client.image.brokers[1].state == BrokerState.STARTING
+        await client.serve()
+        assert client.image.brokers[1].state == BrokerState.ACTIVE
+
+
+@scenario
+async def test_what_a_broker_registers(cluster):
+    async with cluster.controller() as node, cluster.client(rack="r1") as client:
+        broker = node.image.brokers[1]
+        assert broker.rack == "r1"
+        assert broker.endpoints[0].host == "localhost"
+        assert client.image.brokers == node.image.brokers
+
+
+@scenario
+async def test_a_broker_of_another_cluster_is_refused(cluster):
+    async with cluster.controller():
+        client = cluster.new_client(cluster_id="other")
+        with pytest.raises(RefusedError):
+            await client.start()
+
+
+@scenario
+async def test_a_registration_whose_answer_is_lost_is_repeated_with_one_epoch(cluster):
+    async with cluster.controller() as node:
+        transport = FaultyTransport(cluster.handle)
+        transport.plan = ["lose reply", "pass"]
+        async with cluster.client(transport=transport, serve=False) as client:
+            assert client.node_epoch == node.image.brokers[1].epoch == 2
+
+
+@scenario
+async def test_a_lease_runs_from_the_sending(cluster):
+    async with cluster.controller():
+        client = cluster.new_client()
+        await client.start()
+        sent_ms = cluster.boot.now_ms
+
+        cluster.boot.now_ms = sent_ms + 7_999
+        assert client.holds()
+        cluster.boot.now_ms = sent_ms + 8_000
+        assert not client.holds()
+
+
+@scenario
+async def test_a_slow_answer_gives_a_shorter_lease(cluster):
+    async with cluster.controller():
+        transport = FaultyTransport(cluster.handle)
+        client = cluster.new_client(transport=transport)
+        await client.start()
+        cluster.boot.now_ms += 7_000
+        sent_ms = cluster.boot.now_ms
+        transport.hold = asyncio.Event()
+        beating = asyncio.ensure_future(client._session.heartbeat(client.image.index))
+        await asyncio.sleep(0)
+        cluster.boot.now_ms += 2_000
+        assert not client.holds()
+        transport.hold.set()
+        assert await beating
+
+        cluster.boot.now_ms = sent_ms + 7_999
+        assert client.holds()
+        cluster.boot.now_ms = sent_ms + 8_000
+        assert not client.holds()
+
+
+@scenario
+async def test_an_unanswered_heartbeat_extends_nothing(cluster):
+    async with cluster.controller():
+        transport = FaultyTransport(cluster.handle)
+        client = cluster.new_client(transport=transport)
+        await client.start()
+        cluster.boot.now_ms += 5_000
+        for fate in ("refuse", "lose request", "lose reply"):
+            transport.plan = [fate]
+            assert not await client._session.heartbeat(client.image.index)
+        cluster.boot.now_ms += 3_000
+
+        assert not client.holds()
+        assert not client.fenced
+        assert await client._session.heartbeat(client.image.index)
+        assert client.holds()
+
+
+@scenario
+async def test_a_replaced_process_is_fenced_for_good(cluster):
+    """F-4."""
+    reasons = []
+    async with cluster.controller():
+        old = cluster.new_client(on_fenced=reasons.append)
+        await old.start()
+        run = asyncio.ensure_future(old.run())
+        async with cluster.client() as new:
+            old._session.aim_to_serve()  # has it send a heartbeat now
+            with pytest.raises(ExceptionGroup) as failures:
+                await run
+            assert failures.group_contains(NodeFencedError)
+
+            assert old.fenced
+            assert not old.holds()
+            assert len(reasons) == 1
+            with pytest.raises(NodeFencedError):
+                await old.allocate_producer_ids()
+            assert new.holds()
+            assert not new.fenced
+
+
+@scenario
+async def test_a_refused_write_fences_at_once(cluster):
+    reasons = []
+    async with cluster.controller(), cluster.client(on_fenced=reasons.append) as old:
+        stopped = asyncio.ensure_future(old.serve())
+        await stopped
+        async with cluster.client() as new:
+            with pytest.raises(NodeFencedError):
+                await old.allocate_producer_ids()
+            assert old.fenced
+            assert not old.holds()
+            assert len(reasons) == 1
+            assert await new.allocate_producer_ids()
+
+
+@scenario
+async def test_who_waits_for_a_change_is_told_of_the_fencing(cluster):
+    async with cluster.controller():
+        client = cluster.new_client()
+        await client.start()
+        waiting = asyncio.ensure_future(client._wait_until(lambda image: False))
+        await asyncio.sleep(0)
+
+        client._session.fence("test")
+
+        with pytest.raises(NodeFencedError):
+            await waiting
+
+
+@scenario
+async def test_a_process_that_slept_past_its_session_is_fenced(cluster):
+    """F-3: it acknowledges nothing after waking up, and ends."""
+    async with cluster.controller() as node:
+        client = cluster.new_client()
+        await client.start()
+        await cluster.pass_time(9_500)
+        assert node.image.brokers[1].state == BrokerState.EXPIRED
+
+        assert not client.holds()
+        with pytest.raises(NodeFencedError):
+            await client._session.heartbeat(client.image.index)
+        assert client.fenced
+
+
+@scenario
+async def test_a_controlled_shutdown_ends_lease_and_epoch(cluster):
+    reasons = []
+    async with cluster.controller() as node:
+        async with cluster.client(on_fenced=reasons.append) as client:
+            await client.shutdown()
+            assert not client.holds()
+            await eventually(lambda: node.image.brokers[1].state == BrokerState.SHUT_DOWN)
+            await eventually(lambda: client.image.brokers[1].state == BrokerState.SHUT_DOWN)
+        assert reasons == []
+
+
+@scenario
+async def test_a_shutdown_without_a_controller_ends_all_the_same(cluster):
+    async with cluster.controller():
+        transport = FaultyTransport(cluster.handle)
+        client = cluster.new_client(transport=transport)
+        await client.start()
+        transport.plan = ["refuse"]
+
+        await client.shutdown()
+
+        assert not client.holds()
+
+
+@scenario
+async def test_a_shutdown_before_the_start_does_nothing(cluster):
+    await cluster.new_client().shutdown()
