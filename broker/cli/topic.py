@@ -234,25 +234,3 @@ def delete(names: tuple[str, ...], if_exists: bool, yes: bool, bootstrap: str) -
     for row in rows:
         talk(f"topic {row['topic']}: {row['result']}")
     raise_all(failures)
-
-
-@topic.command()
-@click.argument("name")
-@click.option("--partition", type=click.IntRange(0), help="Only this one; all by default.")
-@click.option("--before", type=click.IntRange(0), help="Offset to delete up to; default: the end.")
-@yes_option
-@bootstrap_option
-def trim(name: str, partition: int | None, before: int | None, yes: bool, bootstrap: str) -> None:
-    """Delete the oldest records of a topic."""
-    confirm(f"Delete records of {name} before {'the end' if before is None else before}?", yes=yes)
-    with admin_client(bootstrap, about=f"topic {name}") as admin:
-        from kafka.structs import TopicPartition  # noqa: PLC0415 - the client is loaded by now
-
-        described = _describe(admin, (name,), "modified")[0]["partitions"]
-        numbers = [row["partition"] for row in described if partition in (None, row["partition"])]
-        if not numbers:
-            raise CommandFailedError(f"topic {name} has no partition {partition}")
-        upto = -1 if before is None else before
-        result = admin.delete_records({TopicPartition(name, n): upto for n in numbers})
-    for partition_name, entry in sorted(result.items()):
-        talk(f"{name}-{partition_name.partition}: starts at {entry['low_watermark']}")

@@ -246,14 +246,6 @@ def test_a_reader_that_goes_away_ends_a_consumer_quietly(bootstrap, succeed, top
     consumer.stderr.close()
 
 
-def test_the_oldest_records_can_be_deleted(headrace, succeed, topic):
-    succeed("produce", topic, stdin="1\n2\n3\n")
-    assert headrace("topic", "trim", topic, "--before", "2", "-y").err == (
-        f"{topic}-0: starts at 2\n"
-    )
-    assert succeed("consume", topic, "--from-beginning", "--until-end") == "3\n"
-
-
 def test_the_cluster_is_described(succeed, bootstrap):
     described = json.loads(succeed("cluster", "describe", "-o", "json"))
     assert described["brokers"] == 1

@@ -37,8 +37,9 @@ class Dev:
         )
 
     def __enter__(self) -> Self:
+        before = self._banners()
         self.process.start()
-        self.process.wait_until(lambda: "Stop with Ctrl-C" in self.text(), "banner", timeout_s=60)
+        self.process.wait_until(lambda: self._banners() > before, "banner", timeout_s=60)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -48,6 +49,10 @@ class Dev:
     def text(self) -> str:
         """Everything it has said."""
         return self.log.read_text()
+
+    def _banners(self) -> int:
+        """How often it was ready; the log goes on across restarts."""
+        return self.text().count("Stop with Ctrl-C") if self.log.exists() else 0
 
     def said(self, label: str) -> str:
         """What stands behind a label of the last banner."""

@@ -78,7 +78,6 @@ def test_a_setting_that_the_broker_refuses_fails_the_command():
         (["alter", "x"], "Nothing to change"),
         (["alter", "x", "-p", "0"], "0"),
         (["delete", "x"], "--yes"),
-        (["trim", "x"], "--yes"),
     ],
 )
 def test_wrong_usage_is_explained(arguments, part):
