@@ -134,11 +134,9 @@ class AppendPath:
 
     def on_confirmed(self, wal_end_offset: int) -> None:
         """Acknowledge what has become durable; the WAL calls this, never from within `append`."""
-        if self.failure is not None:
-            return
         confirmed = self._open.confirm(wal_end_offset)
         if not confirmed:
-            return
+            return  # nothing is open after a failure either
         now_ms = self._clock_ms()
         for group in group_by_buffer(confirmed):
             self._cache.put(group, now_ms)

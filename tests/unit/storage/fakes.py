@@ -252,6 +252,7 @@ class FakeControlPlane:
         self.prepare_faults: list[Exception | None] = []
         self.close_faults: list[Exception | None] = []
         self.trim_faults: list[Exception | None] = []
+        self.close_reply_gate: asyncio.Event | None = None
         self.commit_gate: asyncio.Event | None = None
 
     def _check(self, stream_id: int, epoch: int) -> FakeStream:
@@ -277,6 +278,8 @@ class FakeControlPlane:
         assert stream.end == end_offset, "closed before its end was committed"
         stream.is_open = False
         self.journal.add("close", stream_id, end_offset)
+        if self.close_reply_gate is not None:
+            await self.close_reply_gate.wait()
 
     async def trim_stream(self, stream_id: int, epoch: int, new_start_offset: int) -> None:
         await asyncio.sleep(0)

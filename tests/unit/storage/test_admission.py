@@ -206,10 +206,12 @@ class TestInTheEngine:
                 node.append(stream, 10_000)
                 await settle()
             waiting = asyncio.create_task(node.engine.admission(10_000))
-            await asyncio.sleep(5)
+            await asyncio.sleep(5.005)  # between two looks
             assert not waiting.done()
+            before = asyncio.get_running_loop().time()
             node.store.release_all()
             await waiting
+            assert asyncio.get_running_loop().time() == before, "woken by the commit itself"
             assert node.engine.admits(10_000)
 
         run(scenario())

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from storage.errors import EngineFailedError, FencedError, StreamClosedError
-from tests.unit.storage.fakes import Node, require_dense, run
+from tests.unit.storage.fakes import Node, require_dense, run, settle
 
 
 def test_begins_where_the_control_plane_says():
@@ -68,6 +68,27 @@ def test_waits_for_uploads_of_an_abandoned_handle():
         old.abandon()
         stream = await node.open(1, epoch=2)
         assert stream.next_offset == 3
+
+    run(scenario())
+
+
+def test_a_close_that_is_answered_late_leaves_the_newer_handle_alone():
+    async def scenario():
+        node = await Node().start()
+        old = await node.open(1)
+        await node.append_all(old, [10])
+        node.control.close_reply_gate = asyncio.Event()
+        closing = asyncio.create_task(old.close())
+        await settle()
+        assert node.journal.of("close")
+        new = await node.open(1, epoch=2)
+        node.control.close_reply_gate.set()
+        await closing
+        assert node.engine.open_streams() == [(1, 2)]
+        assert not new.is_closed
+        await node.append_all(new, [10])
+        await node.engine.force_upload()
+        assert new.committed_offset == 2
 
     run(scenario())
 

@@ -49,6 +49,21 @@ def test_old_objects_are_uploaded_again_before_they_are_committed():
     run(scenario())
 
 
+def test_objects_are_not_relied_on_for_their_whole_time_to_live():
+    """The control plane's clock may be ahead: a commit must not race with the expiry."""
+
+    async def scenario():
+        rig = Rig()
+        committer = committer_of(rig)
+        plan = plan_of((1, 3, 10), (2, 3, 10))
+        uploaded = await committer.upload(plan)
+        await asyncio.sleep(0.6 * SMALL.object_prepare_ttl_ms / 1000)
+        commit = await committer.commit(plan, uploaded)
+        assert commit.object_id != uploaded.commit.object_id
+
+    run(scenario())
+
+
 def test_refused_as_not_prepared_is_uploaded_again():
     """The control plane's clock is the one that counts."""
 

@@ -153,9 +153,12 @@ def test_age_of_an_upload_is_that_of_its_oldest_id():
         task = asyncio.create_task(rig.uploads.upload(plan_of((1, 40, 100), (2, 40, 100))))
         await settle()
         rig.store.release(object_key(CLUSTER_ID, 1))
-        await asyncio.sleep(100)
+        await asyncio.sleep(0.6 * SMALL.object_prepare_ttl_ms / 1000)
+        rig.store.put_faults = [ObjectStoreError("503")]
         rig.store.release_all()
-        assert (await task).prepared_ms == before_ms
+        uploaded = await task
+        assert [each.object_id for each in uploaded.commit.stream_objects] == [1, 3]
+        assert uploaded.prepared_ms == before_ms
 
     run(scenario())
 

@@ -130,6 +130,18 @@ def test_force_uploads_what_is_acknowledged_and_waits_for_it():
     run(scenario())
 
 
+def test_a_confirmation_that_reaches_into_padding_is_waited_for_only_up_to_the_record():
+    async def scenario():
+        node = await Node(auto_confirm=False).start()
+        stream = await node.open(1)
+        node.append(stream, 100)
+        node.wal.confirm(node.wal.next_offset + 4096)
+        await node.engine.force_upload()
+        require_dense(node.objects_of(1), 0, 1)
+
+    run(scenario())
+
+
 def test_waiters_gather_behind_an_upload_that_others_wait_for():
     """A thousand streams that close together make a few objects, not a thousand."""
 
