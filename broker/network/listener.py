@@ -35,6 +35,9 @@ class Listener:
     async def bind(self) -> list[Endpoint]:
         """Bind every address without accepting yet; return the listeners with the ports that they got.
 
+        The sockets listen already: a client that comes early waits in the backlog, and nobody else can bind
+        the address (two sockets may share one as long as neither listens).
+
         Raises:
             OSError: an address is taken or not ours.
         """
@@ -45,16 +48,15 @@ class Listener:
             def new_session(name: str = endpoint.name) -> Session:
                 return Session(self._config, name, self._dispatcher, self)
 
-            server = await loop.create_server(
-                new_session,
-                endpoint.host or None,
-                endpoint.port,
-                backlog=BACKLOG,
-                start_serving=False,
-            )
-            self._servers.append(server)
-            port = server.sockets[0].getsockname()[1]
-            bound.append(Endpoint(endpoint.name, endpoint.host, port))
+            for number, address in enumerate(await _resolve(endpoint)):
+                listening = _listen(address)
+                server = await loop.create_server(
+                    new_session, sock=listening, backlog=BACKLOG, start_serving=False
+                )
+                self._servers.append(server)
+                if number == 0:
+                    port = listening.getsockname()[1]
+                    bound.append(Endpoint(endpoint.name, endpoint.host, port))
         return bound
 
     async def serve(self, dispatcher: Dispatcher) -> None:
@@ -115,18 +117,32 @@ class Listener:
             session.close()
 
 
-def free_port(host: str, first: int, attempts: int = 100) -> int:
-    """Return the first port from `first` on that can be bound on `host`.
+_Address = tuple[socket.AddressFamily, tuple[str, int]]
 
-    Raises:
-        OSError: none of `attempts` ports is free.
-    """
-    for port in range(first, first + attempts):
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError:
-                continue
-            return port
-    raise OSError(f"no free port on {host} from {first} to {first + attempts - 1}")
+
+async def _resolve(endpoint: Endpoint) -> list[_Address]:
+    """Addresses to bind: those of the name, or any IPv4 address when there is none."""
+    if not endpoint.host:
+        return [(socket.AF_INET, ("", endpoint.port))]
+    found = await asyncio.get_running_loop().getaddrinfo(
+        endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
+    return list(
+        dict.fromkeys((family, (sockaddr[0], sockaddr[1])) for family, _, _, _, sockaddr in found)
+    )
+
+
+def _listen(address: _Address) -> socket.socket:
+    family, (host, port) = address
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+        listening.setblocking(False)  # noqa: FBT003  # the standard library's signature
+    except OSError as error:
+        listening.close()
+        raise OSError(error.errno, f"cannot listen on {host}:{port}: {error.strerror}") from error
+    return listening
