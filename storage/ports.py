@@ -74,7 +74,8 @@ class ObjectRange:
 class StreamManager(Protocol):
     """Streams in the control plane. Every call carries this node's id and epoch.
 
-    Raises (all): FencedError, when a newer owner or a newer registration of this node exists.
+    Raises (all): FencedError, when a newer owner or a newer registration of this node exists;
+    RetriableStorageError, when nobody answers: what was asked for may have taken effect.
     """
 
     async def open_stream(self, stream_id: int, epoch: int) -> StreamMetadata:
@@ -105,8 +106,8 @@ class ObjectManager(Protocol):
         """Commit; a repetition of a commit that took effect succeeds.
 
         Raises:
-            CommitRefusedError: a range does not start at its stream's end, or an object is not
-                prepared.
+            CommitRefusedError: a range does not start at its stream's end.
+            ObjectNotPreparedError: an object is not prepared (any more); nothing was committed.
         """
         ...
 
