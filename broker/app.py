@@ -32,6 +32,9 @@ def run_node(
         config: of the node.
         ready: called once, when clients can be served.
         warnings: of loading the configuration; logged.
+
+    Raises:
+        OSError: the operating system refuses something that the node needs.
     """
     runtime_tuning.tune()
     for warning in warnings:
@@ -60,14 +63,20 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         gc.freeze()
         ready(address)
 
-    code = EXIT_OK
+    failures: list[BaseException] = []
     try:
         await Node(config).run(serving, stop)
-    except* EXPECTED_FAILURES as failures:
-        for failure in _leaves(failures):
-            logger.error("the node has stopped", exc_info=failure)  # noqa: TRY400  # several may be
-        code = EXIT_FAILED
-    return code
+    except* EXPECTED_FAILURES as group:
+        failures = _leaves(group)
+    if not failures:
+        return EXIT_OK
+    # The operating system's refusals go to the command line, which knows what to advise.
+    if isinstance(failures[0], OSError):
+        raise failures[0]
+    for failure in failures:
+        logger.error("the node has stopped: %s", failure)
+        logger.debug("where it failed", exc_info=failure)
+    return EXIT_FAILED
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:

@@ -127,9 +127,8 @@ async def _resolve(endpoint: Endpoint) -> list[_Address]:
     found = await asyncio.get_running_loop().getaddrinfo(
         endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )
-    return list(
-        dict.fromkeys((family, (sockaddr[0], sockaddr[1])) for family, _, _, _, sockaddr in found)
-    )
+    addresses = [(family, (str(address[0]), endpoint.port)) for family, _, _, _, address in found]
+    return list(dict.fromkeys(addresses))
 
 
 def _listen(address: _Address) -> socket.socket:
