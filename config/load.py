@@ -113,7 +113,7 @@ def _known(
 ) -> dict[str, Setting]:
     """Keep the strongest setting of each key that we act on, by its main name."""
     settings: dict[str, Setting] = {}
-    for setting in _strongest(given):
+    for setting in {setting.key: setting for setting in given}.values():  # the last one wins
         _check_protection(setting, problems)
         key = find_key(setting.key)
         if key is None:
@@ -121,15 +121,6 @@ def _known(
         elif setting.key == key.name or key.name not in settings:
             settings[key.name] = setting
     return settings
-
-
-def _strongest(given: Iterable[Setting]) -> list[Setting]:
-    """Keep the last setting of each name, where its last occurrence stands."""
-    last: dict[str, Setting] = {}
-    for setting in given:
-        last.pop(setting.key, None)
-        last[setting.key] = setting
-    return list(last.values())
 
 
 def _check_protection(setting: Setting, problems: list[Problem]) -> None:

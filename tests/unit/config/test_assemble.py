@@ -132,8 +132,8 @@ def test_a_broken_relation_tells_where_both_values_come_from():
 
 
 def test_relations_of_a_wrong_value_are_not_reported_on_top():
-    _, problems, _ = outcome(s3_wal_cache_size="few", s3_wal_upload_threshold=str(800 * MIB))
-    assert [problem.key for problem in problems] == ["s3.wal.cache.size"]
+    _, problems, _ = outcome(broker_session_timeout_ms="long", broker_heartbeat_interval_ms="8000")
+    assert [problem.key for problem in problems] == ["broker.session.timeout.ms"]
 
 
 def test_more_than_one_copy_costs_a_warning():
