@@ -32,9 +32,6 @@ def run_node(
         config: of the node.
         ready: called once, when clients can be served.
         warnings: of loading the configuration; logged.
-
-    Raises:
-        OSError: the operating system refuses something that the node needs.
     """
     runtime_tuning.tune()
     for warning in warnings:
@@ -70,9 +67,6 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         failures = _leaves(group)
     if not failures:
         return EXIT_OK
-    # The operating system's refusals go to the command line, which knows what to advise.
-    if isinstance(failures[0], OSError):
-        raise failures[0]
     for failure in failures:
         logger.error("the node has stopped: %s", failure)
         logger.debug("where it failed", exc_info=failure)
