@@ -157,9 +157,6 @@ class Matches:
 
 
 ANYTHING = Anything()
-NOT_EMPTY = Matches(
-    "a value that is not empty", lambda value: None if value else "must not be empty"
-)
 
 FieldValues = Mapping[str, object]
 

@@ -5,7 +5,6 @@ import pytest
 from config.definition import (
     ANYTHING,
     LONG_MAX,
-    NOT_EMPTY,
     Between,
     ConfigType,
     ListOf,
@@ -76,7 +75,6 @@ def test_both_ends_of_an_integer_type_fit():
         (OneOf(("a", "b")), ["a"], ["A", "c", ""]),
         (ListOf(("a", "b")), [("a",), ("b", "a"), ()], [("a", "a"), ("c",), ("",)]),
         (ListOf(("a",), empty=False), [("a",)], [()]),
-        (NOT_EMPTY, ["x"], [""]),
         (ANYTHING, ["", 0, ()], []),
     ],
 )
