@@ -30,7 +30,6 @@ REPEAT_PLACES_MAX = 1024  # places in the code that are tracked at once
 
 _PLAIN_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _COLOURS = {"DEBUG": "2", "WARNING": "33", "ERROR": "31", "CRITICAL": "1;31"}
-_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 def _extra_fields(record: logging.LogRecord) -> dict[str, object]:
@@ -233,32 +232,3 @@ def start_logging(
     ours.setLevel(level)
     writer.start()
     return Logging(writer, undo)
-
-
-def logger_levels() -> dict[str, str]:
-    """Tell the level in force of each of our loggers, for DescribeConfigs of BROKER_LOGGER."""
-    known = [name for name in logging.root.manager.loggerDict if _is_ours(name)]
-    return {
-        name: logging.getLevelName(logging.getLogger(name).getEffectiveLevel())
-        for name in sorted({ROOT, *known})
-    }
-
-
-def set_logger_level(name: str, level: str | None) -> str | None:
-    """Change one of our loggers at run time; None takes its own level away.
-
-    Returns:
-        what is wrong, or None.
-    """
-    if not _is_ours(name):
-        return f"unknown logger: {name} (they begin with {ROOT})"
-    if level is not None and level.upper() not in _LEVELS:
-        return f"unknown level: {level} (known: {', '.join(_LEVELS)})"
-    if level is None and name == ROOT:
-        level = "INFO"
-    logging.getLogger(name).setLevel(level.upper() if level is not None else logging.NOTSET)
-    return None
-
-
-def _is_ours(name: str) -> bool:
-    return name == ROOT or name.startswith(ROOT + ".")

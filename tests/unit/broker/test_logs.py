@@ -16,8 +16,6 @@ from broker.logs import (
     JsonFormatter,
     RepeatFilter,
     TextFormatter,
-    logger_levels,
-    set_logger_level,
     start_logging,
 )
 
@@ -207,21 +205,3 @@ def test_the_number_of_places_that_are_tracked_is_bounded():
     for line in range(3 * REPEAT_PLACES_MAX):
         assert thinning.filter(record(line=line))
     assert len(thinning._places) <= REPEAT_PLACES_MAX
-
-
-def test_levels_can_be_changed_one_by_one():
-    name = "headrace.levels.test"
-    logging.getLogger(name)
-    try:
-        assert set_logger_level(name, "debug") is None
-        assert logger_levels()[name] == "DEBUG"
-        assert set_logger_level(name, None) is None
-        assert logger_levels()[name] == logger_levels()["headrace"]
-    finally:
-        logging.getLogger(name).setLevel(logging.NOTSET)
-
-
-def test_other_loggers_and_levels_are_refused():
-    assert "unknown logger" in set_logger_level("aiohttp", "DEBUG")
-    assert "unknown logger" in set_logger_level("headraces", "DEBUG")
-    assert "unknown level" in set_logger_level("headrace", "LOUD")
