@@ -50,9 +50,9 @@ create_environment() {
     touch "$venv/.has-uv"
 }
 
-# pip knows indexes and certificates from its own configuration, which uv does not read.
+# pip has a configuration of its own, of indexes and certificates, which uv does not read.
 install() {
-    "$venv/bin/uv" pip install --quiet --compile-bytecode --python "$venv/bin/python" "$@" || {
+    UV_SYSTEM_CERTS=1 "$venv/bin/uv" pip install --quiet --compile-bytecode --python "$venv/bin/python" "$@" || {
         say "uv failed; trying pip"
         "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
     }

@@ -20,6 +20,7 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 """
 _DEPENDENCY = """
     <dependency><groupId>{0}</groupId><artifactId>{1}</artifactId><version>{2}</version>{3}</dependency>"""
+_MAVEN_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:2.8"
 _WITHOUT_ITS_OWN = (
     "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
 )
@@ -54,7 +55,15 @@ def fetch_jars(name: str, coordinates: tuple[str, ...], *, transitive: bool) -> 
         dependencies = "".join(_DEPENDENCY.format(*item.split(":"), own) for item in coordinates)
         pom = directory.with_name("pom.xml")
         pom.write_text(_POM.format(name=name, dependencies=dependencies))
-        command = ["mvn", "-B", "-q", "-f", pom, "dependency:copy-dependencies"]
+        command = [
+            "mvn",
+            "-B",
+            "-q",
+            "-Dstyle.color=never",
+            "-f",
+            pom,
+            f"{_MAVEN_PLUGIN}:copy-dependencies",
+        ]
         command += [f"-DoutputDirectory={directory}", "-DincludeScope=runtime"]
         subprocess.run(command, env=java_environment(), check=True)
 
