@@ -24,6 +24,7 @@ from broker.partition.registry import PartitionRegistry
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.messages import ListOffsetsRequest, ListOffsetsResponse
+from protocol.records.errors import RecordsError
 from storage.errors import StorageError
 
 logger = logging.getLogger("headrace.api")
@@ -80,6 +81,9 @@ class ListOffsetsHandler:
         except StorageError as error:
             logger.warning("offset look-up failed", extra={"reason": repr(error)})
             return self._error(asked, ErrorCode.KAFKA_STORAGE_ERROR)
+        except RecordsError as error:  # what a producer compressed is looked at here first
+            logger.warning("records cannot be decoded", extra={"reason": repr(error)})
+            return self._error(asked, ErrorCode.CORRUPT_MESSAGE)
         epoch = -1 if offset < 0 else found.epoch_of(offset)
         return _Partition(
             partition_index=asked.partition_index,

@@ -14,14 +14,16 @@ async def find_by_timestamp(partition: Partition, timestamp_ms: int) -> tuple[in
     start = partition.state.times.start_of_search(timestamp_ms)
     if start is None:
         return None
-    offset = max(start, partition.log_start_offset)
+    log_start = partition.log_start_offset
+    offset = max(start, log_start)
     while offset < partition.high_watermark:
         for batch in await partition.read(offset, READ_BYTES):
             offset = batch.base_offset + batch.count
             if parse_header(batch.payload).max_timestamp < timestamp_ms:
                 continue
             for record_offset, record_timestamp in _timestamps(batch):
-                if record_timestamp >= timestamp_ms:
+                # The first batch may begin below the log start, where nothing can be fetched.
+                if record_timestamp >= timestamp_ms and record_offset >= log_start:
                     return record_offset, record_timestamp
     return None
 

@@ -1,0 +1,52 @@
+"""ApiVersions: what is advertised, and who may ask (kafka-protocol 2.1)."""
+
+import pytest
+
+from broker.api.api_versions import ApiVersionsHandler
+from protocol.api_keys import ApiKey
+from protocol.api_versions import advertised
+from protocol.errors import ErrorCode
+from protocol.messages import ApiVersionsRequest
+from tests.unit.broker.cluster_scene import ask
+
+SERVED = (ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.API_VERSIONS)
+HANDLER = ApiVersionsHandler(advertised(SERVED))
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_every_version_is_told_the_keys_that_are_served_and_no_others(version: int) -> None:
+    """2.1: the answer lists only what the listener supports."""
+    request = ApiVersionsRequest(client_software_name="test", client_software_version="1.0")
+    told = ask(HANDLER, version, request)
+    assert told.error_code == 0
+    ranges = {row.api_key: (row.min_version, row.max_version) for row in told.api_keys}
+    assert ranges == {0: (0, 13), 3: (0, 13), 18: (0, 4)}
+
+
+def test_produce_is_advertised_from_version_0() -> None:
+    """1, trap: older librdkafka sends uncompressed batches otherwise (KAFKA-18659)."""
+    (row,) = [row for row in ask(HANDLER, 0, ApiVersionsRequest()).api_keys if row.api_key == 0]
+    assert row.min_version == 0
+
+
+@pytest.mark.parametrize("name", ["librdkafka", "a", "apache-kafka.java", "1"])
+def test_software_names_of_letters_digits_dots_and_dashes_are_taken(name: str) -> None:
+    request = ApiVersionsRequest(client_software_name=name, client_software_version=name)
+    assert ask(HANDLER, 3, request).error_code == 0
+
+
+@pytest.mark.parametrize("name", ["", "-a", "a-", ".a", "a b", "a_b", "ä", "a\n", "a\x00b"])
+@pytest.mark.parametrize("version", [3, 4])
+def test_other_software_names_are_refused(version: int, name: str) -> None:
+    """2.1: ApiVersions v3+ with a bad name is INVALID_REQUEST(42)."""
+    for bad in (
+        ApiVersionsRequest(client_software_name=name, client_software_version="1"),
+        ApiVersionsRequest(client_software_name="test", client_software_version=name),
+    ):
+        told = ask(HANDLER, version, bad)
+        assert told.error_code == ErrorCode.INVALID_REQUEST
+        assert told.api_keys == []
+
+
+def test_versions_without_a_software_name_are_not_asked_for_one() -> None:
+    assert ask(HANDLER, 2, ApiVersionsRequest()).error_code == 0
