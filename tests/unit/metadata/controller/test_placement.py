@@ -1,12 +1,13 @@
 import random
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metadata.controller.placement import place
 
 
+@settings(deadline=None)
 @given(
     count=st.integers(0, 50),
     brokers=st.lists(st.integers(0, 99), min_size=1, max_size=8, unique=True),

@@ -2,7 +2,7 @@ from contextlib import suppress
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metadata.errors import MetadataFormatError
@@ -102,12 +102,14 @@ def test_fields_out_of_range_are_refused(fields):
         decode_request(GOLDEN_REQUEST[:9] + msgspec.msgpack.encode(fields))
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_a_request_or_an_error(junk):
     with suppress(MetadataFormatError):
         decode_request(GOLDEN_REQUEST[:9] + junk)
 
 
+@settings(deadline=None)
 @given(
     st.integers(0, 2**64 - 1),
     st.builds(
