@@ -43,22 +43,30 @@ class CreateTopicsHandler:
     async def handle(self, context: RequestContext, request: CreateTopicsRequest) -> Any:
         """Create each topic, or say why not."""
         del context
-        repeated = {
-            name
-            for name, count in Counter(topic.name for topic in request.topics).items()
-            if count > 1
-        }
-        wanted = [self._new_topic(topic) for topic in request.topics if topic.name not in repeated]
+        refused = self._refusals(request)
+        wanted = [self._new_topic(topic) for topic in request.topics if topic.name not in refused]
         results = await self._creation.create(
             wanted, validate_only=request.validate_only, timeout_ms=request.timeout_ms
         )
         answers = [
-            self._error(name, ErrorCode.INVALID_REQUEST, "the topic is named more than once")
-            for name in sorted(repeated)
+            self._error(name, code, message) for name, (code, message) in sorted(refused.items())
         ]
         for new_topic, result in zip(wanted, results, strict=True):
             answers.append(self._answer(new_topic, result))
         return CreateTopicsResponse(throttle_time_ms=0, topics=answers)
+
+    def _refusals(self, request: CreateTopicsRequest) -> dict[str, tuple[ErrorCode, str]]:
+        """What the request contradicts itself about, by topic."""
+        refused = {}
+        for topic in request.topics:
+            assigned = [it.partition_index for it in topic.assignments or ()]
+            if len(set(assigned)) < len(assigned):
+                message = "a partition is assigned more than once"
+                refused[topic.name] = (ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+        for name, count in Counter(topic.name for topic in request.topics).items():
+            if count > 1:
+                refused[name] = (ErrorCode.INVALID_REQUEST, "the topic is named more than once")
+        return refused
 
     def _new_topic(self, topic: Any) -> NewTopic:
         partitions = topic.num_partitions
