@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pipeline.java import SUPPORTED_VERSIONS, NoJavaError, find_java_home
 from tests.environment import debian
-from tests.environment.paths import build_once, find_program
+from tests.environment.paths import MissingComponentError, build_once, find_program
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -65,7 +65,11 @@ def fetch_jars(name: str, coordinates: tuple[str, ...], *, transitive: bool) -> 
             f"{_MAVEN_PLUGIN}:copy-dependencies",
         ]
         command += [f"-DoutputDirectory={directory}", "-DincludeScope=runtime"]
-        subprocess.run(command, env=java_environment(), check=True)
+        environment = java_environment()
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        if ran.returncode != 0:
+            msg = f"Maven could not fetch {name}:\n{ran.stdout.strip()[-2000:]}"
+            raise MissingComponentError(msg)
 
     return build_once(name, build)
 

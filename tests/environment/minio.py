@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.environment.paths import build_once, find_program
+from tests.environment.paths import MissingComponentError, build_once, find_program
 from tests.environment.ports import free_port
 from tests.environment.processes import ServerProcess
 
@@ -36,7 +36,11 @@ def minio_program() -> Path:
             "GOMODCACHE": str(scratch / "go-modules"),
             "CGO_ENABLED": "0",
         }
-        subprocess.run([go, "install", MINIO_MODULE], env=environment, check=True)
+        command = [go, "install", MINIO_MODULE]
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if ran.returncode != 0:
+            msg = f"{' '.join(map(str, command))} failed:\n{ran.stderr.strip()[-2000:]}"
+            raise MissingComponentError(msg)
 
     return build_once("minio", build) / "minio"
 
