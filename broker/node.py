@@ -25,6 +25,7 @@ from broker.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
 from broker.network.listener import Listener
 from broker.partition.registry import PartitionRegistry
 from broker.storage_adapter import StorageMetadata
+from broker.telemetry import runtime_tuning
 from broker.telemetry.admin_http import AdminServer
 from broker.telemetry.collector import NodeCollector
 from broker.telemetry.readiness import CheckResult, Readiness
@@ -162,7 +163,8 @@ class Node:
             self._readiness.add(lambda: _check_lease(client))
             await client.serve()
             jobs = (broker.engine.run(), broker.partitions.run(), broker.coordinator.run())
-            async with running(*jobs, listener.run()):
+            idle = runtime_tuning.collect_when_idle(broker.requests_total)
+            async with running(*jobs, listener.run(), idle):
                 self._state = "opening partitions"
                 await broker.partitions.wait_all_open()
                 await listener.serve(broker.dispatcher())
@@ -303,6 +305,10 @@ class _Broker:
     def _open_streams(self) -> list[tuple[int, int]]:
         return [stream for partition in self.partitions.all() for stream in partition.streams]
 
+    def requests_total(self) -> int:
+        """Requests of all APIs since the start."""
+        return sum(self._requests.requests.values())
+
     def check_engine(self) -> CheckResult:
         """Readiness: the engine acknowledges, and the bucket takes what it uploads."""
         stats = self.engine.stats()
@@ -325,6 +331,7 @@ class _Broker:
             wall_clock_ms=self._around.wall_clock_ms,
             on_confirmed=on_confirmed,
             on_failed=on_failed,
+            on_room=lambda: self.engine.room_freed(),  # noqa: PLW0108  # the engine is being made
         )
         return self.wal
 

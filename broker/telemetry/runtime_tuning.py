@@ -2,12 +2,20 @@
 
 * The interpreter's switch interval: beside a loop that never blocks, a thread that waits for the
   GIL starves for seconds at the default of 5 ms, and for about a millisecond at 0.1 ms.
+* The collector of cycles: with 700,000 cached records a full collection stops the loop for 0.3 s.
 * glibc's malloc thresholds: without them buffers of 0.1 to 2 MiB are mapped and trimmed anew each time.
 """
 
+import asyncio
 import ctypes
+import gc
 import sys
+from collections.abc import Callable
 
+# Young objects are looked at often and in small numbers; the oldest generation, which holds a
+# record or two for everything in the LogCache, only when nobody waits (`collect_when_idle`).
+GC_THRESHOLDS = (5_000, 5, 1_000_000)
+IDLE_CHECK_INTERVAL_S = 30.0
 SWITCH_INTERVAL_S = 0.000_1
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 TRIM_THRESHOLD_BYTES = 256 * 1024 * 1024
@@ -16,8 +24,9 @@ MMAP_THRESHOLD_BYTES = 32 * 1024 * 1024
 
 
 def tune() -> None:
-    """Apply both; where the C library is not glibc the second is left out."""
+    """Apply all; where the C library is not glibc the last is left out."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
+    gc.set_threshold(*GC_THRESHOLDS)
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):
@@ -25,3 +34,14 @@ def tune() -> None:
     mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES)
     mallopt(M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES)
     mallopt(M_TOP_PAD, TOP_PAD_BYTES)
+
+
+async def collect_when_idle(requests_total: Callable[[], int]) -> None:
+    """Collect the oldest generation when no request has come since the last look; until cancelled."""
+    seen = -1
+    while True:
+        await asyncio.sleep(IDLE_CHECK_INTERVAL_S)
+        now = requests_total()
+        if now == seen:
+            gc.collect()
+        seen = now
