@@ -40,9 +40,8 @@ async def restore_state(
         for batch in await data.fetch(offset, READ_BYTES):
             offset = batch.base_offset + batch.count
             header = parse_header(batch.payload)
-            state.apply(
-                header, batch.base_offset, header.partition_leader_epoch, len(batch.payload)
-            )
+            epoch, size_bytes = header.partition_leader_epoch, len(batch.payload)
+            state.apply(header, batch.base_offset, epoch, size_bytes, now_ms)
     state.producers.expire(now_ms)
     state.epochs.trim(data.start_offset)
     return Restored(state, must_checkpoint)

@@ -180,13 +180,14 @@ class Partition:
             append_time_ms = now_ms
             set_log_append_time(records, now_ms)
             header = parse_header(records)
-        return self._append(header, records, append_time_ms, on_done)
+        return self._append(header, records, append_time_ms, now_ms, on_done)
 
     def _append(
         self,
         header: BatchHeader,
         records: memoryview,
         append_time_ms: int,
+        now_ms: int,
         on_done: Callable[[Exception | None], None],
     ) -> Accepted:
         base_offset = self._data.next_offset
@@ -195,7 +196,7 @@ class Partition:
             records, header.last_offset_delta + 1, _Acknowledgement(self, on_done)
         )
         assert appended_at == base_offset, "offset was patched before it was assigned"
-        self._state.apply(header, base_offset, self.leader_epoch, len(records))
+        self._state.apply(header, base_offset, self.leader_epoch, len(records), now_ms)
         self._bytes_since_checkpoint += len(records)
         if self._bytes_since_checkpoint >= self._checkpoint_interval_bytes:
             self.write_checkpoint()

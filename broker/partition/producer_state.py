@@ -40,7 +40,7 @@ class ProducerEntry:
 
     epoch: int
     batches: deque[BatchMetadata] = field(default_factory=lambda: deque(maxlen=BATCHES_RETAINED))
-    updated_ms: int = 0  # wall clock of the last append, for expiry
+    updated_ms: int = 0  # wall clock of the last append, or of its replay, for expiry
 
 
 class Check(NamedTuple):
@@ -95,13 +95,17 @@ class ProducerStates:
         expected = (entry.batches[-1].last_sequence + 1) % SEQUENCE_COUNT
         return _APPEND if first_sequence == expected else _OUT_OF_ORDER
 
-    def update(self, producer_id: int, epoch: int, batch: BatchMetadata) -> None:
-        """Record an appended batch, live or replayed."""
+    def update(self, producer_id: int, epoch: int, batch: BatchMetadata, now_ms: int) -> None:
+        """Record an appended batch, live or replayed.
+
+        Silence is measured by `now_ms`, not by the batch's own timestamps: those are the client's, may be days old
+        or missing, and a producer that is forgotten while it retries writes its batch twice.
+        """
         entry = self._entries.pop(producer_id, None)
         if entry is None or entry.epoch != epoch:
             entry = ProducerEntry(epoch)
         entry.batches.append(batch)
-        entry.updated_ms = batch.timestamp_ms
+        entry.updated_ms = now_ms
         self._entries[producer_id] = entry
         if len(self._entries) > self._producers_max:
             del self._entries[next(iter(self._entries))]

@@ -26,9 +26,14 @@ class PartitionState:
         self.size_bytes = 0  # of all batches in the log
 
     def apply(
-        self, header: BatchHeader, base_offset: int, leader_epoch: int, size_bytes: int
+        self,
+        header: BatchHeader,
+        base_offset: int,
+        leader_epoch: int,
+        size_bytes: int,
+        now_ms: int,
     ) -> None:
-        """Take in the batch that lies at `base_offset`, written under `leader_epoch`."""
+        """Take in the batch that lies at `base_offset`, written under `leader_epoch`; `now_ms` is the wall clock."""
         self.size_bytes += size_bytes
         self.epochs.assign(leader_epoch, base_offset)
         self.times.append(base_offset, header.max_timestamp, size_bytes)
@@ -44,4 +49,5 @@ class PartitionState:
                     base_offset + count - 1,
                     header.max_timestamp,
                 ),
+                now_ms,
             )

@@ -9,8 +9,8 @@ from broker.partition.state import PartitionState
 
 def state() -> PartitionState:
     found = PartitionState(producer_id_expiration_ms=1_000)
-    found.producers.update(7, 1, BatchMetadata(0, 4, 10, 14, 99))
-    found.producers.update(9, 0, BatchMetadata(3, 3, 15, 15, 98))
+    found.producers.update(7, 1, BatchMetadata(0, 4, 10, 14, 99), 99)
+    found.producers.update(9, 0, BatchMetadata(3, 3, 15, 15, 98), 98)
     found.epochs.assign(0, 0)
     found.epochs.assign(4, 12)
     for base in range(0, 16, 4):

@@ -22,7 +22,10 @@ def write(
     producers: ProducerStates, first: int, count: int, offset: int, *, epoch: int = 0, at: int = 0
 ) -> None:
     producers.update(
-        7, epoch, BatchMetadata(first, last_sequence(first, count), offset, offset + count - 1, at)
+        7,
+        epoch,
+        BatchMetadata(first, last_sequence(first, count), offset, offset + count - 1, -1),
+        at,
     )
 
 
@@ -62,7 +65,7 @@ def test_sequences_wrap_to_zero() -> None:
     write(producers, SEQUENCE_COUNT - 2, 2, 0)
     assert producers.check(7, 0, 0, 5).verdict is Verdict.APPEND
     producers.update(
-        7, 0, BatchMetadata(SEQUENCE_COUNT - 1, last_sequence(SEQUENCE_COUNT - 1, 3), 2, 4, 0)
+        7, 0, BatchMetadata(SEQUENCE_COUNT - 1, last_sequence(SEQUENCE_COUNT - 1, 3), 2, 4, 0), 0
     )
     assert producers.check(7, 0, 2, 1).verdict is Verdict.APPEND
 
@@ -90,7 +93,7 @@ def test_silent_producers_expire_and_may_then_continue_anywhere() -> None:
 def test_the_number_of_producers_is_bounded_and_the_longest_silent_goes_first() -> None:
     producers = states(producers_max=2)
     for producer_id in (1, 2, 1, 3):
-        producers.update(producer_id, 0, BatchMetadata(0, 0, 0, 0, 0))
+        producers.update(producer_id, 0, BatchMetadata(0, 0, 0, 0, 0), 0)
     assert [producer_id for producer_id, _ in producers] == [1, 3]
 
 
