@@ -20,7 +20,7 @@ from protocol.messages import ListGroupsRequest, ListGroupsResponse
 
 API = ApiKey.LIST_GROUPS
 
-CLASSIC_TYPE: Final = "Classic"
+CLASSIC_TYPE: Final = "classic"
 
 
 class ListGroupsHandler:
@@ -40,7 +40,7 @@ class ListGroupsHandler:
             groups = await self._coordinator.list_groups()
         except KafkaError as error:
             return ListGroupsResponse(throttle_time_ms=0, error_code=int(error.code), groups=[])
-        if types and CLASSIC_TYPE.lower() not in types:
+        if types and CLASSIC_TYPE not in types:
             groups = []
         return ListGroupsResponse(
             throttle_time_ms=0,
