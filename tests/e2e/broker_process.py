@@ -27,6 +27,7 @@ class HeadraceProcess:
         *,
         overrides: Mapping[str, str] | None = None,
         dev_arguments: Sequence[str] | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.port = free_port()
         self.admin_port = free_port()
@@ -36,7 +37,7 @@ class HeadraceProcess:
         self.process = ServerProcess(
             self._command(dev_arguments),
             log=directory / "headrace.log",
-            environment=os.environ,
+            environment={**os.environ, **(environment or {})},
             directory=ROOT,
         )
 

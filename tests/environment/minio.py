@@ -77,10 +77,18 @@ class MinioServer:
         command = [minio_program(), "server", directory / "data", "--address", address, "--quiet"]
         self._process = ServerProcess(command, log=directory / "minio.log", environment=environment)
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
         """Start the server and wait until it answers."""
         self._process.start()
         self._process.wait_for_url(f"{self.endpoint}/minio/health/ready", timeout_s=60)
+
+    def stop(self) -> None:
+        """Stop the server; it starts again on its data and port."""
+        self._process.terminate()
+
+    def __enter__(self) -> Self:
+        """Start the server."""
+        self.start()
         return self
 
     def __exit__(
@@ -89,5 +97,6 @@ class MinioServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop the server."""
-        self._process.terminate()
+        """Stop the server, if it runs."""
+        if self._process.is_running:
+            self.stop()
