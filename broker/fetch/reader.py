@@ -6,14 +6,9 @@ from dataclasses import dataclass, field
 from broker.fetch.session import SessionPartition
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
+from broker.partition.storage_errors import code_of
 from protocol.errors import ErrorCode
-from storage.errors import (
-    CorruptObjectError,
-    EngineFailedError,
-    FencedError,
-    OffsetOutOfRangeError,
-    StorageError,
-)
+from storage.errors import StorageError
 from storage.record_batch import StreamRecordBatch
 
 
@@ -105,14 +100,8 @@ class FetchReader:
             batches = partition.read_cached(target.fetch_offset, budget)
             if batches is None:
                 batches = await partition.read(target.fetch_offset, budget)
-        except OffsetOutOfRangeError:
-            read.error = ErrorCode.OFFSET_OUT_OF_RANGE
-        except (FencedError, EngineFailedError):
-            read.error = ErrorCode.NOT_LEADER_OR_FOLLOWER
-        except CorruptObjectError:
-            read.error = ErrorCode.CORRUPT_MESSAGE
-        except StorageError:
-            read.error = ErrorCode.KAFKA_STORAGE_ERROR
+        except StorageError as error:
+            read.error = code_of(error)
         else:
             self._take(result, read, batches, budget)
 

@@ -56,11 +56,9 @@ def check(
     now_ms: int,
 ) -> Rejection | None:
     """Judge a batch by its header and checksum; None when it may be appended as it is."""
-    if len(records) > config.max_message_bytes:
-        return Rejection(
-            ErrorCode.MESSAGE_TOO_LARGE,
-            f"batch of {len(records)} bytes exceeds max.message.bytes={config.max_message_bytes}",
-        )
+    too_large = _too_large(len(records), config)
+    if too_large is not None:
+        return too_large
     if not check_crc(records):
         return _CORRUPT
     if header.base_offset != 0:
@@ -120,7 +118,7 @@ def _codec_wanted(config: EffectiveTopicConfig) -> Compression | None:
 def apply_record_rules(
     header: BatchHeader, records: memoryview, config: EffectiveTopicConfig
 ) -> memoryview | Rejection:
-    """Check each record, and compress anew when the topic asks for another codec."""
+    """Check each record, and compress anew when the topic asks for another codec; that may not exceed the limit."""
     try:
         decoded = list(decode_records(records, DECOMPRESSED_BYTES_MAX))
     except RecordsError as error:
@@ -140,4 +138,14 @@ def apply_record_rules(
         producer_epoch=header.producer_epoch,
         base_sequence=header.base_sequence,
     )
-    return memoryview(encode_batch(decoded, options))
+    encoded = encode_batch(decoded, options)
+    return _too_large(len(encoded), config) or memoryview(encoded)
+
+
+def _too_large(size_bytes: int, config: EffectiveTopicConfig) -> Rejection | None:
+    if size_bytes <= config.max_message_bytes:
+        return None
+    return Rejection(
+        ErrorCode.MESSAGE_TOO_LARGE,
+        f"batch of {size_bytes} bytes exceeds max.message.bytes={config.max_message_bytes}",
+    )

@@ -16,10 +16,12 @@ from broker.partition import append_rules, checkpoint
 from broker.partition.append_rules import Rejection
 from broker.partition.producer_state import NO_PRODUCER_ID, Verdict
 from broker.partition.state import PartitionState
+from broker.partition.storage_errors import code_of
 from config.topic import EffectiveTopicConfig
 from protocol.errors import ErrorCode
 from protocol.records.batch import BatchHeader, parse_header, patch, set_log_append_time
 from storage.engine import StorageEngine
+from storage.errors import StorageError
 from storage.record_batch import StreamRecordBatch
 from storage.stream import Stream
 
@@ -150,7 +152,8 @@ class Partition:
         """Validate and append one batch; takes effect before it returns.
 
         `records` must be writable: base offset and leader epoch are patched in place before the bytes are copied
-        into the WAL. The caller has seen to admission (`StorageEngine.admits`).
+        into the WAL. The caller has seen to admission (`StorageEngine.admits`); what storage refuses nevertheless
+        is a rejection of this batch alone, so that the request's others keep their answers.
 
         `on_done` is called once, later, and only if the batch was accepted: with None when it is acknowledged,
         with an error when its outcome is unknown.
@@ -189,12 +192,16 @@ class Partition:
         append_time_ms: int,
         now_ms: int,
         on_done: Callable[[Exception | None], None],
-    ) -> Accepted:
+    ) -> Accepted | Rejection:
         base_offset = self._data.next_offset
         patch(records, base_offset, self.leader_epoch)
-        appended_at = self._data.append(
-            records, header.last_offset_delta + 1, _Acknowledgement(self, on_done)
-        )
+        try:
+            appended_at = self._data.append(
+                records, header.last_offset_delta + 1, _Acknowledgement(self, on_done)
+            )
+        except StorageError as error:
+            # Room can have gone to a checkpoint, or to records that grew when they were recompressed.
+            return Rejection(code_of(error), f"not appended: {error}")
         assert appended_at == base_offset, "offset was patched before it was assigned"
         self._state.apply(header, base_offset, self.leader_epoch, len(records), now_ms)
         self._bytes_since_checkpoint += len(records)
@@ -284,9 +291,20 @@ class Partition:
         data = checkpoint.take(self._state, self._data.next_offset, self._data.start_offset)
         if not self._engine.admits(len(data) + RECORD_OVERHEAD_BYTES):
             return False
-        self._meta.append(data, 1, on_done)
+        try:
+            self._meta.append(data, 1, on_done)
+        except StorageError as error:
+            # The batch before it is appended all the same; opening reads more of the log instead.
+            self._log_no_checkpoint(error)
+            return False
         self._bytes_since_checkpoint = 0
         return True
+
+    def _log_no_checkpoint(self, error: Exception) -> None:
+        logger.warning(
+            "checkpoint not written",
+            extra={"topic": self.topic, "partition": self.index, "reason": repr(error)},
+        )
 
     @property
     def checkpoints_retained(self) -> int:
@@ -334,8 +352,5 @@ class Partition:
             return False  # opening will read more of the log instead
         error = await done
         if error is not None:
-            logger.warning(
-                "checkpoint not written",
-                extra={"topic": self.topic, "partition": self.index, "reason": str(error)},
-            )
+            self._log_no_checkpoint(error)
         return error is None
