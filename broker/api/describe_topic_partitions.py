@@ -50,7 +50,7 @@ class DescribeTopicPartitionsHandler:
         if request.cursor is not None:
             names = [name for name in names if name >= request.cursor.topic_name]
             if names and names[0] == request.cursor.topic_name:
-                first_partition = request.cursor.partition_index
+                first_partition = max(request.cursor.partition_index, 0)
         limit = request.response_partition_limit
         room = min(limit, PARTITIONS_MAX) if limit > 0 else PARTITIONS_MAX
         answers: list[Any] = []

@@ -1,0 +1,137 @@
+"""DescribeConfigs: values, where they come from, synonyms, and which resources there are (kafka-protocol 2.16)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from broker.api.describe_configs import DescribeConfigsHandler
+from config.definition import ConfigSource, ConfigType
+from config.node import NodeConfig
+from config.server_keys import SERVER_KEYS
+from config.topic_keys import TOPIC_CONFIGS
+from metadata.records.topics import ConfigRecord
+from protocol.errors import ErrorCode
+from protocol.messages import DescribeConfigsRequest
+from tests.unit.broker.cluster_scene import FakeClient, ask, topic_records
+
+TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
+VERSIONS = range(1, 5)
+
+
+def client() -> FakeClient:
+    return FakeClient(
+        *topic_records("t", 1),
+        ConfigRecord(TOPIC, "t", "retention.ms", "5"),
+        ConfigRecord(BROKER, "", "log.retention.ms", "7"),
+        ConfigRecord(BROKER, "1", "log.retention.ms", "6"),
+    )
+
+
+def describe(
+    version: int,
+    resource_type: int,
+    name: str,
+    keys: Sequence[str] | None = None,
+    **options: bool,
+) -> Any:
+    config = NodeConfig(
+        node_id=1,
+        static={"log.retention.hours": "2", "advertised.listeners": "PLAINTEXT://a:1"},
+    )
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=resource_type, resource_name=name, configuration_keys=keys
+    )
+    request = DescribeConfigsRequest(resources=[resource], **options)
+    handler = DescribeConfigsHandler(client(), config)  # type: ignore[arg-type]
+    (told,) = ask(handler, version, request).results
+    assert (told.resource_type, told.resource_name) == (resource_type, name)
+    return told
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_topic_has_every_documented_config(version: int) -> None:
+    """2.16, trap: Spark, Streams and Java read all documented names."""
+    told = describe(version, TOPIC, "t")
+    assert told.error_code == 0
+    assert {it.name for it in told.configs} == set(TOPIC_CONFIGS)
+    values = {it.name: (it.value, it.config_source) for it in told.configs}
+    assert values["retention.ms"] == ("5", ConfigSource.DYNAMIC_TOPIC)
+    assert values["compression.type"] == ("producer", ConfigSource.DEFAULT)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_chain_of_synonyms_is_told_from_the_most_specific_on(version: int) -> None:
+    """2.16: the whole chain, with the broker's names for it."""
+    told = describe(version, TOPIC, "t", ["retention.ms"], include_synonyms=True)
+    (entry,) = told.configs
+    assert [(it.name, it.value, it.source) for it in entry.synonyms] == [
+        ("retention.ms", "5", ConfigSource.DYNAMIC_TOPIC),
+        ("log.retention.ms", "6", ConfigSource.DYNAMIC_BROKER),
+        ("log.retention.ms", "7", ConfigSource.DYNAMIC_DEFAULT_BROKER),
+        ("log.retention.hours", "2", ConfigSource.STATIC_BROKER),
+        ("log.retention.hours", "168", ConfigSource.DEFAULT),
+    ]
+
+
+def test_synonyms_and_documentation_are_told_on_request_only() -> None:
+    (plain,) = describe(3, TOPIC, "t", ["retention.ms"]).configs
+    assert (list(plain.synonyms), plain.documentation) == ([], None)
+    (explained,) = describe(3, TOPIC, "t", ["retention.ms"], include_documentation=True).configs
+    assert explained.documentation
+    assert explained.config_type == ConfigType.LONG
+
+
+def test_only_the_keys_asked_for_are_described_and_unknown_ones_passed_over() -> None:
+    told = describe(4, TOPIC, "t", ["cleanup.policy", "no.such.key", "retention.ms"])
+    assert sorted(it.name for it in told.configs) == ["cleanup.policy", "retention.ms"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_this_broker_is_described_by_its_id(version: int) -> None:
+    """2.16, trap: kafka-python reads `advertised.listeners`."""
+    told = describe(version, BROKER, "1")
+    assert {it.name for it in told.configs} == set(SERVER_KEYS)
+    (entry,) = [it for it in told.configs if it.name == "advertised.listeners"]
+    assert (entry.value, entry.config_source) == ("PLAINTEXT://a:1", ConfigSource.STATIC_BROKER)
+    assert entry.read_only
+
+
+def test_nobodys_name_stands_for_what_is_set_for_all_brokers() -> None:
+    told = describe(4, BROKER, "")
+    assert [(it.name, it.value) for it in told.configs] == [("log.retention.ms", "7")]
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "name", "error"),
+    [
+        (TOPIC, "no", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        (TOPIC, "no good", ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (TOPIC, "", ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (BROKER, "2", ErrorCode.INVALID_REQUEST),
+        (BROKER, "one", ErrorCode.INVALID_REQUEST),
+        (LOGGER, "1", ErrorCode.INVALID_REQUEST),
+        (CLIENT_METRICS, "m", ErrorCode.INVALID_REQUEST),
+        (GROUP, "g", ErrorCode.INVALID_REQUEST),
+        (0, "", ErrorCode.INVALID_REQUEST),
+    ],
+)
+def test_other_resources_say_why_they_are_not_described(
+    resource_type: int, name: str, error: ErrorCode
+) -> None:
+    told = describe(4, resource_type, name)
+    assert (told.error_code, list(told.configs)) == (error, [])
+    assert told.error_message
+
+
+def test_one_bad_resource_does_not_spoil_the_others() -> None:
+    resource = DescribeConfigsRequest.DescribeConfigsResource
+    request = DescribeConfigsRequest(
+        resources=[
+            resource(resource_type=TOPIC, resource_name=name, configuration_keys=None)
+            for name in ("no", "t")
+        ]
+    )
+    handler = DescribeConfigsHandler(client(), NodeConfig())  # type: ignore[arg-type]
+    told = ask(handler, 4, request).results
+    assert [it.error_code for it in told] == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0]
