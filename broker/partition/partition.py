@@ -49,7 +49,10 @@ class _Acknowledgement:
         self._on_done = on_done
 
     def __call__(self, error: Exception | None) -> None:
-        self._partition.wake_readers()
+        if error is None:
+            self._partition.wake_readers()
+        else:
+            self._partition.fail_repeats(error)
         self._on_done(error)
 
 
@@ -246,6 +249,12 @@ class Partition:
             asyncio.get_running_loop().call_soon(on_done, None)
         else:
             self._unconfirmed_repeats.append((last_offset, on_done))
+
+    def fail_repeats(self, error: Exception) -> None:
+        """The originals' outcome is unknown, and so is that of their repeats: appends fail all at once or never."""
+        repeats, self._unconfirmed_repeats = self._unconfirmed_repeats, []
+        for _, on_done in repeats:
+            on_done(error)
 
     def wake_readers(self) -> None:
         """Tell those who wait that the high watermark may have moved."""
