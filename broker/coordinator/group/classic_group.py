@@ -210,7 +210,9 @@ class ClassicGroup:
         self._supporters = Counter()
         for record in image.members:
             member = known.get(record.member_id)
-            self.add(Member.from_record(record, image.protocol) if member is None else member)
+            if member is None or not member.is_as_stored(record, image.protocol):
+                member = Member.from_record(record, image.protocol)
+            self.add(member)
         self.leader = image.leader
         self._assignments = {record.member_id: record.assignment for record in image.members}
         self.subscribed_topics = self._compute_subscribed_topics()

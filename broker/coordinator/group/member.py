@@ -68,6 +68,12 @@ class Member:
             assignment,
         )
 
+    def is_as_stored(self, record: MemberMetadata, protocol: str | None) -> bool:
+        """Whether the record was made of this member as it is: then it knows more than that."""
+        return protocol in self.protocol_names and record == self.to_record(
+            protocol, record.assignment
+        )
+
     @property
     def is_static(self) -> bool:
         """Whether it has an instance id (KIP-345)."""

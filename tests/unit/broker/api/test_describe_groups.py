@@ -1,0 +1,76 @@
+"""DescribeGroups over the wire, in every version."""
+
+import pytest
+
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import DescribeGroupsRequest
+from tests.unit.broker.api.group_broker import group_broker, versions
+from tests.unit.broker.coordinator.virtual_time import run
+
+ALL_VERSIONS = pytest.mark.parametrize("version", versions(ApiKey.DESCRIBE_GROUPS))
+
+
+@ALL_VERSIONS
+def test_a_stable_group(version: int) -> None:
+    async def test() -> None:
+        async with group_broker() as broker:
+            member_id = await broker.stable_member()
+            answer = await broker.ask(DescribeGroupsRequest(groups=["g"]), version)
+            (group,) = answer.groups
+            assert (group.error_code, group.group_id, group.group_state) == (0, "g", "Stable")
+            assert (group.protocol_type, group.protocol_data) == ("consumer", "range")
+            (member,) = group.members
+            assert (member.member_id, member.client_id) == (member_id, "my-client")
+            assert member.client_host == "/10.0.0.1"
+            assert (member.member_metadata, member.member_assignment) == (b"meta", b"assigned")
+            assert member.group_instance_id is None
+            assert group.authorized_operations is None
+
+    run(test)
+
+
+@ALL_VERSIONS
+def test_a_group_that_is_not_there(version: int) -> None:
+    """Dead, until version 6 says so in so many words (KIP-1043)."""
+
+    async def test() -> None:
+        async with group_broker() as broker:
+            answer = await broker.ask(DescribeGroupsRequest(groups=["nope"]), version)
+            (group,) = answer.groups
+            assert (group.group_id, group.group_state, group.members) == ("nope", "Dead", [])
+            if version >= 6:
+                assert group.error_code == ErrorCode.GROUP_ID_NOT_FOUND
+                assert group.error_message == "Group nope not found."
+            else:
+                assert group.error_code == 0
+
+    run(test)
+
+
+@pytest.mark.parametrize("version", range(3, 7))
+def test_authorised_operations_when_asked_for(version: int) -> None:
+    async def test() -> None:
+        async with group_broker() as broker:
+            await broker.commit("t", 0, 1)
+            request = DescribeGroupsRequest(groups=["g"], include_authorized_operations=True)
+            answer = await broker.ask(request, version)
+            assert answer.groups[0].authorized_operations == {3, 6, 8, 10, 11}
+            assert answer.groups[0].group_state == "Empty"
+
+    run(test)
+
+
+@ALL_VERSIONS
+def test_several_groups_in_the_order_asked(version: int) -> None:
+    async def test() -> None:
+        async with group_broker() as broker:
+            await broker.commit("t", 0, 1)
+            answer = await broker.ask(DescribeGroupsRequest(groups=["x", "g"]), version)
+            assert [group.group_state for group in answer.groups] == ["Dead", "Empty"]
+            broker.coordinator.on_resignation(0)
+            answer = await broker.ask(DescribeGroupsRequest(groups=["g"]), version)
+            assert answer.groups[0].error_code == ErrorCode.NOT_COORDINATOR
+            assert answer.groups[0].group_id == "g"
+
+    run(test)

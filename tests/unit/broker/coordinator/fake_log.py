@@ -1,0 +1,132 @@
+"""A coordinator log in memory whose appends and reads can be held up and can fail."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from broker.coordinator.group.requests import (
+    CommitRequest,
+    Instant,
+    JoinProtocol,
+    JoinRequest,
+    OffsetEntry,
+)
+from broker.coordinator.partitioning import partition_for_group
+from broker.coordinator.ports import CoordinatorLog, CoordinatorLogs
+from broker.coordinator.records import CoordinatorRecord, decode_record
+from protocol.records.batch import split_batches
+from protocol.records.record import decode_records
+from storage.errors import RetriableStorageError
+
+WALL_MS = 1_700_000_000_000
+
+
+class FakeLog:
+    """Batches in memory. `hold` stops appends (or reads) before they take effect."""
+
+    def __init__(self) -> None:
+        self.batches: list[bytes] = []
+        self.appends = 0
+        self.reads = 0
+        self.fail_append: str | None = None  # "lost": nothing is written; "unknown": it is
+        self.fail_reads = 0
+        self._may_append = asyncio.Event()
+        self._may_append.set()
+        self._may_read = asyncio.Event()
+        self._may_read.set()
+
+    def hold_appends(self) -> None:
+        self._may_append.clear()
+
+    def release_appends(self) -> None:
+        self._may_append.set()
+
+    def hold_reads(self) -> None:
+        self._may_read.clear()
+
+    def release_reads(self) -> None:
+        self._may_read.set()
+
+    async def append(self, batch: bytearray) -> int:
+        self.appends += 1
+        await self._may_append.wait()
+        outcome, self.fail_append = self.fail_append, None
+        if outcome != "lost":
+            self.batches.append(bytes(batch))
+        if outcome is not None:
+            raise RetriableStorageError("append failed")
+        return len(self.batches) - 1
+
+    async def read(self) -> AsyncIterator[memoryview]:
+        self.reads += 1
+        await self._may_read.wait()
+        if self.fail_reads:
+            self.fail_reads -= 1
+            raise RetriableStorageError("read failed")
+        for batch in list(self.batches):
+            yield memoryview(batch)
+
+    def records(self) -> list[CoordinatorRecord]:
+        """Everything that is in the log."""
+        return [
+            decoded
+            for batch in self.batches
+            for _, view in split_batches(memoryview(batch))
+            for record in decode_records(view, 1 << 30)
+            if (decoded := decode_record(record.key, record.value)) is not None
+        ]
+
+
+class FakeLogs:
+    """A topic with some partitions, of which some are led here."""
+
+    def __init__(self, partition_count: int = 1, led: set[int] | None = None) -> None:
+        self.partition_count = partition_count
+        self.led = set(range(partition_count)) if led is None else led
+        self.logs = [FakeLog() for _ in range(partition_count)]
+
+    def partition_for(self, group_id: str) -> int:
+        return partition_for_group(group_id, self.partition_count)
+
+    def log(self, partition: int) -> CoordinatorLog | None:
+        return self.logs[partition] if partition in self.led else None
+
+    async def ensure_topic(self) -> None:
+        """It is there."""
+
+
+def as_port(logs: FakeLogs) -> CoordinatorLogs:
+    """The fake satisfies the port."""
+    return logs
+
+
+def loop_clock() -> Instant:
+    """Both clocks, by the time of the running loop."""
+    elapsed_ms = round(asyncio.get_running_loop().time() * 1_000)
+    return Instant(elapsed_ms, WALL_MS + elapsed_ms)
+
+
+def commit_request(
+    value: int = 1, group_id: str = "g", partition: int = 0, metadata: str = ""
+) -> CommitRequest:
+    """An anonymous commit."""
+    return CommitRequest(
+        group_id=group_id, entries=[OffsetEntry("t", partition, value, -1, metadata)]
+    )
+
+
+def join_request(
+    new_member_id: str = "", member_id: str = "", group_id: str = "g", *, two_step: bool = False
+) -> JoinRequest:
+    """A member joins."""
+    return JoinRequest(
+        group_id=group_id,
+        member_id=member_id,
+        new_member_id=new_member_id,
+        client_id="client",
+        client_host="/host",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=60_000,
+        protocol_type="consumer",
+        protocols=(JoinProtocol("range", b""),),
+        two_step=two_step,
+    )

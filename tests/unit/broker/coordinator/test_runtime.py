@@ -1,0 +1,258 @@
+"""The coordinator: groups to partitions, partitions to shards, answers for several groups."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+import pytest
+
+from broker.coordinator.group.requests import (
+    CommittedOffset,
+    DeletedTopic,
+    HeartbeatRequest,
+    LeavingMember,
+    OffsetQuery,
+    SyncRequest,
+)
+from broker.coordinator.ports import CoordinatorLogs
+from broker.coordinator.runtime import GroupCoordinator
+from config.node import GroupConfig
+from protocol.errors import ErrorCode, KafkaError
+from tests.unit.broker.coordinator.fake_log import (
+    WALL_MS,
+    FakeLogs,
+    commit_request,
+    join_request,
+)
+from tests.unit.broker.coordinator.virtual_time import run, settle
+
+CONFIG = GroupConfig(initial_rebalance_delay_ms=0)
+# One partition each, of four.
+GROUPS = ["d", "e", "f", "g"]
+
+
+def new_coordinator(logs: FakeLogs) -> GroupCoordinator:
+    port: CoordinatorLogs = logs  # the fake satisfies the port
+    return GroupCoordinator(CONFIG, port, wall_clock_ms=lambda: WALL_MS, rng=random.Random(7))
+
+
+@asynccontextmanager
+async def running(logs: FakeLogs, *, elected: bool = True) -> AsyncIterator[GroupCoordinator]:
+    coordinator = new_coordinator(logs)
+    if elected:
+        for partition in range(logs.partition_count):
+            coordinator.on_election(partition)
+    task = asyncio.create_task(coordinator.run())
+    await settle()
+    try:
+        yield coordinator
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def code_of(result: object) -> ErrorCode | None:
+    return result.code if isinstance(result, KafkaError) else None
+
+
+def test_groups_are_spread_over_the_partitions() -> None:
+    async def test() -> None:
+        logs = FakeLogs(4)
+        async with running(logs) as coordinator:
+            for group_id in GROUPS:
+                await coordinator.commit_offsets(commit_request(group_id=group_id))
+            assert [log.appends for log in logs.logs] == [1, 1, 1, 1]
+            listed = await coordinator.list_groups()
+            assert sorted(group.group_id for group in listed) == GROUPS
+
+    run(test)
+
+
+def test_a_partition_that_is_led_elsewhere() -> None:
+    async def test() -> None:
+        logs = FakeLogs(4, led={0, 1, 2})
+        foreign = next(group for group in GROUPS if logs.partition_for(group) == 3)
+        async with running(logs) as coordinator:
+            results = await coordinator.describe_groups(GROUPS)
+            assert [code_of(result) for result in results] == [
+                ErrorCode.NOT_COORDINATOR if group_id == foreign else None for group_id in GROUPS
+            ]
+            deleted = await coordinator.delete_groups(GROUPS)
+            assert [code_of(result) or result for result in deleted] == [
+                ErrorCode.NOT_COORDINATOR if group_id == foreign else ErrorCode.GROUP_ID_NOT_FOUND
+                for group_id in GROUPS
+            ]
+            with pytest.raises(KafkaError) as caught:
+                await coordinator.commit_offsets(commit_request(group_id=foreign))
+            assert caught.value.code is ErrorCode.NOT_COORDINATOR
+            assert await coordinator.list_groups() == []
+
+    run(test)
+
+
+def test_a_list_that_would_not_be_whole_is_not_given() -> None:
+    async def test() -> None:
+        logs = FakeLogs(2)
+        logs.logs[1].hold_reads()
+        async with running(logs) as coordinator:
+            with pytest.raises(KafkaError) as caught:
+                await coordinator.list_groups()
+            assert caught.value.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+            logs.logs[1].release_reads()
+            await settle()
+            assert await coordinator.list_groups() == []
+
+    run(test)
+
+
+def test_elections_and_resignations() -> None:
+    async def test() -> None:
+        logs = FakeLogs(1)
+        async with running(logs, elected=False) as coordinator:
+            with pytest.raises(KafkaError):
+                await coordinator.commit_offsets(commit_request())
+            coordinator.on_election(0)
+            await settle()
+            await coordinator.commit_offsets(commit_request(5))
+            parked = asyncio.create_task(coordinator.join(join_request("a")))
+            await asyncio.sleep(0)
+            coordinator.on_resignation(0)
+            with pytest.raises(KafkaError) as caught:
+                await parked
+            assert caught.value.code is ErrorCode.NOT_COORDINATOR
+            with pytest.raises(KafkaError):
+                await coordinator.commit_offsets(commit_request())
+            coordinator.on_election(0)
+            coordinator.on_election(0)  # at a newer epoch, before it was loaded
+            await settle()
+            (result,) = await coordinator.fetch_offsets([("g", [OffsetQuery("t", 0)])])
+            assert isinstance(result, list)
+            assert [found.value.offset for found in result if found.value] == [5]
+            coordinator.on_resignation(0)
+            coordinator.on_resignation(0)
+
+    run(test)
+
+
+def test_a_partition_without_a_log_is_not_served() -> None:
+    async def test() -> None:
+        logs = FakeLogs(1, led=set())
+        async with running(logs) as coordinator:
+            with pytest.raises(KafkaError):
+                await coordinator.commit_offsets(commit_request())
+
+    run(test)
+
+
+def test_offsets_of_several_groups() -> None:
+    """KIP-709: each has its own result, and its own error."""
+
+    async def test() -> None:
+        logs = FakeLogs(4, led={0, 1, 2})
+        foreign = next(group for group in GROUPS if logs.partition_for(group) == 3)
+        here = next(group for group in GROUPS if group != foreign)
+        async with running(logs) as coordinator:
+            await coordinator.commit_offsets(commit_request(5, group_id=here))
+            results = await coordinator.fetch_offsets(
+                [(here, None), (foreign, None), ("x" * 40_000, None), (here, [OffsetQuery("t", 9)])]
+            )
+            assert isinstance(results[0], list)
+            assert [found.partition for found in results[0]] == [0]
+            assert code_of(results[1]) is ErrorCode.NOT_COORDINATOR
+            assert code_of(results[2]) is ErrorCode.INVALID_GROUP_ID
+            assert results[3] == [CommittedOffset("t", 9, None)]
+
+    run(test)
+
+
+def test_deleting_many_groups_costs_few_appends() -> None:
+    async def test() -> None:
+        logs = FakeLogs(1)
+        async with running(logs) as coordinator:
+            groups = [f"group-{number}" for number in range(50)]
+            for group_id in groups:
+                await coordinator.commit_offsets(commit_request(group_id=group_id))
+            appends = logs.logs[0].appends
+            assert set(await coordinator.delete_groups(groups)) == {ErrorCode.NONE}
+            assert logs.logs[0].appends == appends + 1
+
+    run(test)
+
+
+def test_the_empty_group_id() -> None:
+    """It has offsets (KIP-289), but no members."""
+
+    async def test() -> None:
+        async with running(FakeLogs(1)) as coordinator:
+            asked = [
+                coordinator.join(join_request("a", group_id="")),
+                coordinator.sync(SyncRequest(group_id="", member_id="a", generation=1)),
+                coordinator.heartbeat(HeartbeatRequest(group_id="", member_id="a", generation=1)),
+                coordinator.leave("", [LeavingMember("a")]),
+                coordinator.delete_offsets("", [("t", 0)]),
+            ]
+            for waiting in asked:
+                with pytest.raises(KafkaError) as caught:
+                    await waiting
+                assert caught.value.code is ErrorCode.INVALID_GROUP_ID
+            assert await coordinator.commit_offsets(commit_request(group_id="")) == [ErrorCode.NONE]
+            assert len(await coordinator.list_groups()) == 1
+
+    run(test)
+
+
+def test_member_ids_come_from_the_entropy_given() -> None:
+    first, second = new_coordinator(FakeLogs(1)), new_coordinator(FakeLogs(1))
+    member_id = first.new_member_id("my-client")
+    assert member_id == second.new_member_id("my-client")
+    assert member_id.startswith("my-client-")
+    assert UUID(member_id.removeprefix("my-client-")).version == 4
+    assert first.new_member_id("my-client") != member_id
+
+
+def test_deleted_topics_are_forgotten_in_every_partition() -> None:
+    async def test() -> None:
+        async with running(FakeLogs(4)) as coordinator:
+            for group_id in GROUPS:
+                await coordinator.commit_offsets(commit_request(group_id=group_id))
+            coordinator.on_topics_deleted([DeletedTopic("t", UUID(int=1))])
+            results = await coordinator.fetch_offsets([(group_id, None) for group_id in GROUPS])
+            assert results == [[], [], [], []]
+
+    run(test)
+
+
+def test_a_commit_every_100_ms_of_hundreds_of_members_does_not_queue_up() -> None:
+    """With appends of 5 ms, each commit waits for one append under way and its own at most."""
+
+    async def test() -> None:
+        logs = FakeLogs(1)
+        log = logs.logs[0]
+        append = log.append
+
+        async def slow_append(batch: bytearray) -> int:
+            await asyncio.sleep(0.005)
+            return await append(batch)
+
+        log.append = slow_append  # type: ignore[method-assign]
+        loop = asyncio.get_running_loop()
+        waits: list[float] = []
+
+        async def member(number: int, coordinator: GroupCoordinator) -> None:
+            await asyncio.sleep(number / 3_000)
+            for round_ in range(10):
+                begin = loop.time()
+                await coordinator.commit_offsets(commit_request(round_, partition=number))
+                waits.append(loop.time() - begin)
+                await asyncio.sleep(0.1)
+
+        async with running(logs) as coordinator:
+            async with asyncio.TaskGroup() as members:
+                for number in range(300):
+                    members.create_task(member(number, coordinator))
+        assert len(waits) == 3_000
+        assert max(waits) < 0.012
+
+    run(test)
