@@ -15,23 +15,20 @@ from typing import TYPE_CHECKING, Final
 
 from config.node import MetadataConfig
 from metadata.commits import Committed, Committer, Decide
-from metadata.controller.brokers import fence_broker, require_broker, unfence_broker
-from metadata.controller.decision import ConfigRules, Decision, Inputs
-from metadata.controller.objects import expire_objects
-from metadata.controller.sessions import BrokerSessions, tick_interval_ms
+from metadata.controller.decision import ConfigRules, Inputs
 from metadata.entry_buffer import EntryBuffer
 from metadata.errors import RefusedError
-from metadata.image import BrokerState, MetadataImage
+from metadata.image import MetadataImage
 from metadata.log.snapshot_format import SnapshotId, encode_snapshot
 from metadata.log.store import LogStore
-from metadata.records.brokers import FenceReason
 from metadata.records.codec import encode_records
 from metadata.records.entry import LogEntry
 from metadata.replay import replay
-from metadata.rpc.requests import BrokerGoal, FetchEntries, FetchSnapshot, Heartbeat
-from metadata.rpc.responses import Entries, HeartbeatAnswer, SnapshotChunk
+from metadata.rpc.requests import FetchEntries, FetchSnapshot, Heartbeat
+from metadata.rpc.responses import Entries, SnapshotChunk
 from metadata.service import ControllerService
 from metadata.startup import load_image, new_cluster_id, term_records
+from metadata.supervision import BrokerSupervision
 from protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -69,7 +66,7 @@ class ControllerNode:
         self._service = ControllerService(self)
         self._entries = EntryBuffer(0)
         self._committer: Committer | None = None  # none before `start`: nothing is served
-        self._sessions = BrokerSessions(config.broker_session_timeout_ms, (), 0)
+        self._supervision: BrokerSupervision | None = None
         self._log_grown = asyncio.Event()
         self._followers = 0
 
@@ -110,10 +107,15 @@ class ControllerNode:
         await self._store.append([entry])
         self._entries = EntryBuffer(loaded.index - len(recovered.entries))
         self._entries.extend([*recovered.entries, entry])
-        self._begin_sessions(image)
         self._log_grown.set()
         self._committer = Committer(
             self._store, self._entries, image, inputs=self._inputs, on_commit=self._committed
+        )
+        self._supervision = BrokerSupervision(
+            self._committer,
+            session_timeout_ms=self._config.broker_session_timeout_ms,
+            wall_clock_ms=self._wall_clock_ms,
+            boot_clock_ms=self._boot_clock_ms,
         )
         logger.info(
             "leading the metadata log",
@@ -128,12 +130,12 @@ class ControllerNode:
         """
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._leading().run(), name="metadata-commits")
-            tasks.create_task(self._watch(), name="metadata-sessions")
+            tasks.create_task(self._supervising().run(), name="metadata-sessions")
             tasks.create_task(self._take_snapshots(), name="metadata-snapshots")
 
     async def shutdown(self) -> None:
         """Serve nothing any more and close the log. `run` must have ended, or `start` failed."""
-        self._committer = None
+        self._committer = self._supervision = None
         self._entries.close()
         await self._store.close()
 
@@ -146,27 +148,12 @@ class ControllerNode:
         return await self._leading().propose(decide)
 
     async def heartbeat(self, request: Heartbeat) -> Committed:
-        """Renew a session and, if asked and possible, change the broker's state.
+        """Renew a session; see `BrokerSupervision.heartbeat`."""
+        return await self._supervising().heartbeat(request)
 
-        Raises:
-            RefusedError: STALE_BROKER_EPOCH or BROKER_ID_NOT_REGISTERED: the sender must stop.
-        """
-        node_id, epoch = request.node_id, request.node_epoch
-        committer = self._leading()
-        broker = require_broker(committer.image, node_id, epoch)
-        if not self._sessions.renew(node_id, epoch, self._boot_clock_ms()):
-            raise RefusedError(
-                ErrorCode.STALE_BROKER_EPOCH,
-                f"the session of broker {node_id} at epoch {epoch} has expired",
-            )
-        if request.goal == BrokerGoal.SHUT_DOWN:
-            return await committer.propose(_fence(node_id, epoch, FenceReason.SHUT_DOWN))
-        # The epoch is the index of its registration: it knows which streams to recover.
-        caught_up = request.applied_index >= broker.epoch
-        starting = broker.state == BrokerState.STARTING
-        if request.goal == BrokerGoal.SERVE and starting and caught_up:
-            return await committer.propose(lambda image, _: unfence_broker(node_id, epoch, image))
-        return Committed(HeartbeatAnswer(fenced=broker.fenced), committer.image.index)
+    async def check_deadlines(self) -> None:
+        """Fence and expire what is due now; `run` does so regularly."""
+        await self._supervising().check_deadlines()
 
     async def fetch_entries(self, request: FetchEntries) -> Entries:
         """Committed entries, waiting for the first; or which snapshot to read instead.
@@ -204,24 +191,6 @@ class ControllerNode:
             )
         return SnapshotChunk(part.snapshot_index, request.position, part.size_bytes, part.data)
 
-    async def check_deadlines(self) -> None:
-        """Fence brokers whose session has ended, and expire objects that were never committed."""
-        committer = self._leading()
-        self._sessions.tick(self._boot_clock_ms())
-        for broker in committer.image.brokers.values():
-            if not broker.epoch_ended and not self._sessions.is_open(broker.node_id, broker.epoch):
-                logger.warning(
-                    "broker session expired",
-                    extra={"broker": broker.node_id, "epoch": broker.epoch},
-                )
-                await committer.propose(
-                    _fence(broker.node_id, broker.epoch, FenceReason.SESSION_EXPIRED)
-                )
-        now_ms = self._wall_clock_ms()
-        prepared = committer.image.objects.prepared
-        if any(expires_ms <= now_ms for expires_ms in prepared.values()):
-            await committer.propose(lambda image, inputs: expire_objects(image, inputs.now_ms))
-
     async def take_snapshot(self) -> None:
         """Write the image to disk, and drop the log before it.
 
@@ -240,31 +209,17 @@ class ControllerNode:
             raise RefusedError(ErrorCode.NOT_CONTROLLER, "the controller has not started")
         return self._committer
 
+    def _supervising(self) -> BrokerSupervision:
+        if self._supervision is None:
+            raise RefusedError(ErrorCode.NOT_CONTROLLER, "the controller has not started")
+        return self._supervision
+
     def _inputs(self) -> Inputs:
         return Inputs(self._wall_clock_ms(), self._rng, self._configs)
 
-    def _begin_sessions(self, image: MetadataImage) -> None:
-        """As a new leader: whoever may still hold a lease gets a whole session from now on."""
-        self._sessions = BrokerSessions(
-            self._config.broker_session_timeout_ms,
-            (
-                (broker.node_id, broker.epoch)
-                for broker in image.brokers.values()
-                if not broker.epoch_ended
-            ),
-            self._boot_clock_ms(),
-        )
-
     def _committed(self, old: MetadataImage, new: MetadataImage) -> None:
         self._log_grown.set()
-        if old.brokers is new.brokers:
-            return
-        for broker in new.brokers.values():
-            known = old.brokers.get(broker.node_id)
-            if broker.epoch_ended:
-                self._sessions.end(broker.node_id, broker.epoch)
-            elif known is None or known.epoch != broker.epoch:
-                self._sessions.begin(broker.node_id, broker.epoch, self._boot_clock_ms())
+        self._supervising().follow(old, new)
 
     async def _wait_for(self, index: int, max_wait_ms: int) -> None:
         if self._followers >= FOLLOWERS_MAX:
@@ -280,16 +235,6 @@ class ControllerNode:
         finally:
             self._followers -= 1
 
-    async def _watch(self) -> None:
-        interval_s = tick_interval_ms(self._config.broker_session_timeout_ms) / 1000
-        while True:
-            await asyncio.sleep(interval_s)
-            try:
-                await self.check_deadlines()
-            except RefusedError as error:
-                # Too many requests wait. Sessions stay ended, so the next round proposes it again.
-                logger.warning("deadlines not enforced yet", extra={"reason": error.message})
-
     async def _take_snapshots(self) -> None:
         due_bytes = self._config.snapshot_log_bytes
         while True:
@@ -303,11 +248,3 @@ class ControllerNode:
                 # The disk may be full: it is tried again when the log has grown by as much.
                 logger.warning("metadata snapshot failed", extra={"reason": str(error)})
             due_bytes = self._store.log_bytes + self._config.snapshot_log_bytes
-
-
-def _fence(node_id: int, epoch: int, reason: FenceReason) -> Decide:
-    def decide(image: MetadataImage, inputs: Inputs) -> Decision:
-        del inputs
-        return fence_broker(node_id, epoch, reason, image)
-
-    return decide

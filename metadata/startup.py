@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from metadata.errors import MetadataFormatError, MetadataIdentityError, MetadataLogCorruptError
 from metadata.image import MetadataImage
-from metadata.log.files import Recovered
+from metadata.log.recovered import Recovered
 from metadata.log.snapshot_format import decode_snapshot
 from metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
 from metadata.records.codec import RECORD_FORMAT_VERSION, Record, decode_records

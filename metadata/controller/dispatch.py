@@ -7,12 +7,8 @@ from metadata.controller.brokers import register_broker, unregister_broker
 from metadata.controller.configs import alter_configs
 from metadata.controller.decision import Decision, Inputs
 from metadata.controller.key_values import put_key_values
-from metadata.controller.objects import (
-    commit_stream_set_object,
-    compact_stream_object,
-    forget_objects,
-    prepare_objects,
-)
+from metadata.controller.object_commits import commit_stream_set_object, compact_stream_object
+from metadata.controller.objects import forget_objects, prepare_objects
 from metadata.controller.producer_ids import allocate_producer_ids
 from metadata.controller.streams import close_stream, open_stream, trim_stream
 from metadata.controller.topics import create_partitions, create_topics, delete_topics

@@ -36,6 +36,7 @@ from metadata.log.entry_format import (
     encode_segment_header,
     scan_segment,
 )
+from metadata.log.recovered import Recovered
 from metadata.log.snapshot_format import SnapshotId
 from metadata.records.entry import LogEntry
 
@@ -45,14 +46,6 @@ DIGITS: Final = 20
 
 _SEGMENT_NAME: Final = re.compile(r"\d{20}\.log")
 _SNAPSHOT_NAME: Final = re.compile(r"\d{20}-\d{20}\.checkpoint")
-
-
-class Recovered(NamedTuple):
-    """What the directory held."""
-
-    snapshot: bytes | None
-    entries: list[LogEntry]  # those that the snapshot does not include
-    cut_off_bytes: int  # of an unfinished write at the end
 
 
 class _Segment(NamedTuple):

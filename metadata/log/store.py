@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from metadata.log.durable_files import Sync
-from metadata.log.files import LogFiles, Recovered
+from metadata.log.files import LogFiles
 from metadata.log.identity import check_identity, lock_directory
+from metadata.log.recovered import Recovered
 from metadata.log.snapshot_format import SnapshotId
 from metadata.records.entry import LogEntry
 

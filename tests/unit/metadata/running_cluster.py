@@ -4,13 +4,18 @@ import asyncio
 import inspect
 import random
 from contextlib import asynccontextmanager, suppress
+from uuid import UUID
 
 from config.node import Endpoint, MetadataConfig
 from metadata.client import BrokerIdentity, MetadataClient
 from metadata.controller.decision import ConfigRules
 from metadata.controller.sessions import tick_interval_ms
 from metadata.driver import ControllerNode
+from metadata.records.brokers import BrokerEndpoint
+from metadata.rpc.frames import decode_answer, encode_request
+from metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker
 from metadata.transport import LocalTransport
+from protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import validate
 
 ENDPOINTS = (Endpoint("PLAINTEXT", "localhost", 9092),)
@@ -154,3 +159,28 @@ def scenario(test):
     run.__doc__ = test.__doc__
     run.__signature__ = inspect.signature(test)
     return run
+
+
+async def ask(node, request):
+    """Send a request as a frame; return the answer."""
+    return decode_answer(await node.handle(encode_request(9, request)), 9)
+
+
+async def ask_well(node, request):
+    answer = await ask(node, request)
+    assert answer.error == ErrorCode.NONE, answer.message
+    return answer
+
+
+async def register(node, node_id=1, incarnation=1, *, serve=True):
+    endpoints = (BrokerEndpoint("PLAINTEXT", "h", 1),)
+    request = RegisterBroker("", node_id, UUID(int=incarnation), endpoints, "")
+    answer = await ask_well(node, request)
+    epoch = answer.body.node_epoch
+    if serve:
+        await ask_well(node, Heartbeat(node_id, epoch, answer.log_index, BrokerGoal.SERVE))
+    return epoch
+
+
+def heartbeat(epoch, goal=BrokerGoal.SERVE, node_id=1, applied=1_000_000):
+    return Heartbeat(node_id, epoch, applied, goal)

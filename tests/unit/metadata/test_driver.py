@@ -1,53 +1,30 @@
 import asyncio
 import random
-from uuid import UUID
 
 import pytest
 
 from metadata import driver
 from metadata.driver import ControllerNode
 from metadata.errors import MetadataIdentityError, MetadataLogCorruptError, RefusedError
-from metadata.image import BrokerState
 from metadata.log.snapshot_format import decode_snapshot
-from metadata.records.brokers import BrokerEndpoint
-from metadata.rpc.frames import decode_answer, encode_request
 from metadata.rpc.requests import (
-    BrokerGoal,
     CreateTopics,
     FetchEntries,
     FetchSnapshot,
-    Heartbeat,
     PrepareObjects,
-    RegisterBroker,
 )
 from protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import topic_creation
-from tests.unit.metadata.running_cluster import Cluster, eventually, running, scenario
-
-
-async def ask(node, request):
-    """Send a request as a frame; return the answer."""
-    return decode_answer(await node.handle(encode_request(9, request)), 9)
-
-
-async def ask_well(node, request):
-    answer = await ask(node, request)
-    assert answer.error == ErrorCode.NONE, answer.message
-    return answer
-
-
-async def register(node, node_id=1, incarnation=1, *, serve=True):
-    endpoints = (BrokerEndpoint("PLAINTEXT", "h", 1),)
-    request = RegisterBroker("", node_id, UUID(int=incarnation), endpoints, "")
-    answer = await ask_well(node, request)
-    epoch = answer.body.node_epoch
-    if serve:
-        await ask_well(node, Heartbeat(node_id, epoch, answer.log_index, BrokerGoal.SERVE))
-    return epoch
-
-
-def heartbeat(epoch, goal=BrokerGoal.SERVE, node_id=1, applied=1_000_000):
-    return Heartbeat(node_id, epoch, applied, goal)
+from tests.unit.metadata.running_cluster import (
+    Cluster,
+    ask,
+    ask_well,
+    eventually,
+    heartbeat,
+    register,
+    running,
+    scenario,
+)
 
 
 async def fetched(node, from_index=1, max_bytes=1 << 20, max_wait_ms=0):
@@ -139,126 +116,6 @@ async def test_requests_while_stopping_are_refused(cluster):
     answer = await ask(node, PrepareObjects(1, epoch, 1, 1_000))
 
     assert answer.error == ErrorCode.NOT_CONTROLLER
-
-
-# Brokers
-
-
-@scenario
-async def test_a_broker_is_shown_when_it_asks_and_has_applied_its_registration(cluster):
-    async with cluster.controller() as node:
-        epoch = await register(node, serve=False)
-
-        for request in (
-            heartbeat(epoch, BrokerGoal.STAY_FENCED),
-            heartbeat(epoch, BrokerGoal.SERVE, applied=epoch - 1),
-        ):
-            assert (await ask_well(node, request)).body.fenced
-            assert node.image.brokers[1].state == BrokerState.STARTING
-        answer = await ask_well(node, heartbeat(epoch, applied=epoch))
-
-        assert not answer.body.fenced
-        assert node.image.brokers[1].state == BrokerState.ACTIVE
-        assert answer.log_index == node.image.index
-
-
-@scenario
-async def test_a_heartbeat_writes_nothing(cluster):
-    async with cluster.controller() as node:
-        epoch = await register(node)
-        index = node.image.index
-        for _ in range(20):
-            await ask_well(node, heartbeat(epoch))
-
-        assert node.image.index == index
-
-
-@scenario
-async def test_a_silent_broker_is_fenced_and_stays_so(cluster):
-    async with cluster.controller() as node:
-        epoch = await register(node)
-        await cluster.pass_time(8_900)
-        assert not node.image.brokers[1].fenced
-        await ask_well(node, heartbeat(epoch))
-        await cluster.pass_time(8_900)
-        assert not node.image.brokers[1].fenced
-        await cluster.pass_time(200)
-
-        assert node.image.brokers[1].state == BrokerState.EXPIRED
-        assert (await ask(node, heartbeat(epoch))).error == ErrorCode.STALE_BROKER_EPOCH
-        answer = await ask(node, PrepareObjects(1, epoch, 1, 1_000))
-        assert answer.error == ErrorCode.STALE_BROKER_EPOCH
-        again = await register(node, incarnation=2)
-        assert again > epoch
-
-
-@scenario
-async def test_no_heartbeat_is_answered_once_fencing_has_begun(cluster):
-    """Else the lease would be extended while the entry that ends it is being written."""
-    async with cluster.controller() as node:
-        epoch = await register(node)
-        await cluster.pass_time(8_900)
-        cluster.boot.now_ms += 200
-        fencing = asyncio.ensure_future(node.check_deadlines())
-        await asyncio.sleep(0)
-        assert not node.image.brokers[1].fenced
-
-        answer = await ask(node, heartbeat(epoch))
-
-        assert answer.error == ErrorCode.STALE_BROKER_EPOCH
-        await fencing
-
-
-@scenario
-async def test_a_new_leader_fences_nobody_before_a_whole_session(cluster):
-    async with cluster.controller() as node:
-        epoch = await register(node)
-        await cluster.pass_time(8_000)
-    async with cluster.controller() as node:
-        await cluster.pass_time(8_900)
-        assert not node.image.brokers[1].fenced
-        await ask_well(node, heartbeat(epoch))
-        await cluster.pass_time(9_100)
-        assert node.image.brokers[1].fenced
-
-
-@scenario
-async def test_a_controlled_shutdown_ends_the_epoch(cluster):
-    async with cluster.controller() as node:
-        epoch = await register(node)
-        await ask_well(node, heartbeat(epoch, BrokerGoal.SHUT_DOWN))
-
-        assert node.image.brokers[1].state == BrokerState.SHUT_DOWN
-        assert (await ask(node, heartbeat(epoch))).error == ErrorCode.STALE_BROKER_EPOCH
-        await cluster.pass_time(20_000)
-        assert node.image.brokers[1].state == BrokerState.SHUT_DOWN
-
-
-@scenario
-async def test_the_replaced_process_is_told(cluster):
-    async with cluster.controller() as node:
-        old = await register(node, incarnation=1)
-        new = await register(node, incarnation=2)
-
-        assert (await ask(node, heartbeat(old))).error == ErrorCode.STALE_BROKER_EPOCH
-        await ask_well(node, heartbeat(new))
-        assert (await ask(node, heartbeat(1, node_id=8))).error == (
-            ErrorCode.BROKER_ID_NOT_REGISTERED
-        )
-
-
-@scenario
-async def test_expired_objects_are_marked_by_the_clock_of_the_wall(cluster):
-    async with cluster.controller() as node:
-        epoch = await register(node)
-        await ask_well(node, PrepareObjects(1, epoch, 2, 1_000))
-        await node.check_deadlines()
-        assert len(node.image.objects.prepared) == 2
-        cluster.wall.now_ms += 1_000
-        await node.check_deadlines()
-
-        assert not node.image.objects.prepared
-        assert set(node.image.objects.destroyed.values()) == {cluster.wall.now_ms}
 
 
 # Following the log

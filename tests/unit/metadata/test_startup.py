@@ -4,7 +4,7 @@ import pytest
 
 from metadata.errors import MetadataFormatError, MetadataIdentityError, MetadataLogCorruptError
 from metadata.image import MetadataImage
-from metadata.log.files import Recovered
+from metadata.log.recovered import Recovered
 from metadata.log.snapshot_format import encode_snapshot
 from metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
 from metadata.records.codec import encode_records

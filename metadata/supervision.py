@@ -1,0 +1,116 @@
+"""The leader's watch over brokers and deadlines: heartbeats, fencing, expiry."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from metadata.commits import Committed, Committer, Decide
+from metadata.controller.brokers import fence_broker, require_broker, unfence_broker
+from metadata.controller.decision import Decision, Inputs
+from metadata.controller.objects import expire_objects
+from metadata.controller.sessions import BrokerSessions, tick_interval_ms
+from metadata.errors import RefusedError
+from metadata.image import BrokerState, MetadataImage
+from metadata.records.brokers import FenceReason
+from metadata.rpc.requests import BrokerGoal, Heartbeat
+from metadata.rpc.responses import HeartbeatAnswer
+from protocol.errors import ErrorCode
+
+logger = logging.getLogger("headrace.controller")
+
+
+class BrokerSupervision:
+    """The sessions of one term. Whoever may still hold a lease begins with a whole session."""
+
+    def __init__(
+        self,
+        committer: Committer,
+        *,
+        session_timeout_ms: int,
+        wall_clock_ms: Callable[[], int],
+        boot_clock_ms: Callable[[], int],
+    ) -> None:
+        self._committer = committer
+        self._tick_ms = tick_interval_ms(session_timeout_ms)
+        self._wall_clock_ms = wall_clock_ms
+        self._boot_clock_ms = boot_clock_ms
+        live = (it for it in committer.image.brokers.values() if not it.epoch_ended)
+        self._sessions = BrokerSessions(
+            session_timeout_ms, ((it.node_id, it.epoch) for it in live), boot_clock_ms()
+        )
+
+    async def heartbeat(self, request: Heartbeat) -> Committed:
+        """Renew a session and, if asked and possible, change the broker's state.
+
+        Raises:
+            RefusedError: STALE_BROKER_EPOCH or BROKER_ID_NOT_REGISTERED: the sender must stop.
+        """
+        node_id, epoch = request.node_id, request.node_epoch
+        broker = require_broker(self._committer.image, node_id, epoch)
+        if not self._sessions.renew(node_id, epoch, self._boot_clock_ms()):
+            raise RefusedError(
+                ErrorCode.STALE_BROKER_EPOCH,
+                f"the session of broker {node_id} at epoch {epoch} has expired",
+            )
+        if request.goal == BrokerGoal.SHUT_DOWN:
+            return await self._committer.propose(_fence(node_id, epoch, FenceReason.SHUT_DOWN))
+        # The epoch is the index of its registration: it knows which streams to recover.
+        caught_up = request.applied_index >= broker.epoch
+        starting = broker.state == BrokerState.STARTING
+        if request.goal == BrokerGoal.SERVE and starting and caught_up:
+            return await self._committer.propose(
+                lambda image, _: unfence_broker(node_id, epoch, image)
+            )
+        return Committed(HeartbeatAnswer(fenced=broker.fenced), self._committer.image.index)
+
+    def follow(self, old: MetadataImage, new: MetadataImage) -> None:
+        """Begin and end sessions as committed registrations and fencings say."""
+        if old.brokers is new.brokers:
+            return
+        for broker in new.brokers.values():
+            known = old.brokers.get(broker.node_id)
+            if broker.epoch_ended:
+                self._sessions.end(broker.node_id, broker.epoch)
+            elif known is None or known.epoch != broker.epoch:
+                self._sessions.begin(broker.node_id, broker.epoch, self._boot_clock_ms())
+
+    async def run(self) -> None:
+        """Check deadlines regularly until cancelled."""
+        while True:
+            await asyncio.sleep(self._tick_ms / 1000)
+            try:
+                await self.check_deadlines()
+            except RefusedError as error:
+                # Too many requests wait. Sessions stay ended, so the next round proposes it again.
+                logger.warning("deadlines not enforced yet", extra={"reason": error.message})
+
+    async def check_deadlines(self) -> None:
+        """Fence brokers whose session has ended, and expire objects that were never committed.
+
+        Raises:
+            RefusedError: the controller is overloaded or stopping; do it again.
+        """
+        self._sessions.tick(self._boot_clock_ms())
+        for broker in self._committer.image.brokers.values():
+            if not broker.epoch_ended and not self._sessions.is_open(broker.node_id, broker.epoch):
+                logger.warning(
+                    "broker session expired",
+                    extra={"broker": broker.node_id, "epoch": broker.epoch},
+                )
+                await self._committer.propose(
+                    _fence(broker.node_id, broker.epoch, FenceReason.SESSION_EXPIRED)
+                )
+        now_ms = self._wall_clock_ms()
+        prepared = self._committer.image.objects.prepared
+        if any(expires_ms <= now_ms for expires_ms in prepared.values()):
+            await self._committer.propose(
+                lambda image, inputs: expire_objects(image, inputs.now_ms)
+            )
+
+
+def _fence(node_id: int, epoch: int, reason: FenceReason) -> Decide:
+    def decide(image: MetadataImage, inputs: Inputs) -> Decision:
+        del inputs
+        return fence_broker(node_id, epoch, reason, image)
+
+    return decide
