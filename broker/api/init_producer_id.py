@@ -2,8 +2,9 @@
 
 Behaviour:
   * Without a transactional id: a fresh producer id at epoch 0, from a block that the controller
-    gave to this broker. With a producer id and epoch given (KIP-360), the same id at the next
-    epoch, or a fresh id when the epoch is used up.
+    gave to this broker. So it is when the client names the id and epoch that it has (KIP-360):
+    nothing here knows whose they are, and two producers with one identity would pass for each
+    other's repeats. An idempotent producer raises its epoch by itself.
 Deviations from Apache Kafka:
   * A transactional id is answered INVALID_REQUEST: transactions are not served, and clients fail at once.
 Version notes:
@@ -21,7 +22,6 @@ from protocol.errors import ErrorCode
 from protocol.messages import InitProducerIdRequest, InitProducerIdResponse
 
 GIVEN_SINCE = 3
-EPOCH_MAX = 32_766
 
 
 class InitProducerIdHandler:
@@ -36,13 +36,10 @@ class InitProducerIdHandler:
         """Answer with an id and an epoch."""
         if request.transactional_id is not None:
             return self._answer(ErrorCode.INVALID_REQUEST)
-        producer_id, epoch = -1, -1
-        if context.version >= GIVEN_SINCE:
-            producer_id, epoch = request.producer_id, request.producer_epoch
-        if (producer_id < 0) != (epoch < 0):
+        if context.version >= GIVEN_SINCE and (
+            (request.producer_id < 0) != (request.producer_epoch < 0)
+        ):
             return self._answer(ErrorCode.INVALID_REQUEST)
-        if producer_id >= 0 and epoch < EPOCH_MAX:
-            return self._answer(ErrorCode.NONE, producer_id, epoch + 1)
         try:
             fresh = await self._producer_ids.next_id()
         except MetadataError:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.api.init_producer_id import EPOCH_MAX, InitProducerIdHandler
+from broker.api.init_producer_id import InitProducerIdHandler
 from broker.producer_ids import ProducerIds
 from metadata.errors import ControllerUnavailableError
 from protocol.errors import ErrorCode
@@ -47,16 +47,11 @@ def test_every_producer_gets_an_id_of_its_own_at_epoch_0(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", [3, 4, 5])
-def test_an_id_that_is_given_is_kept_at_its_next_epoch(version: int) -> None:
-    """KIP-360, v3+."""
-    broker = Broker()
-    assert broker.ask(version, given=(7, 0)) == (0, 7, 1)
-    assert broker.ask(version, given=(7, EPOCH_MAX - 1)) == (0, 7, EPOCH_MAX)
-
-
-def test_a_used_up_epoch_is_answered_with_a_fresh_id() -> None:
-    assert Broker(range(5, 6)).ask(5, given=(7, EPOCH_MAX)) == (0, 5, 0)
-    assert Broker(range(5, 6)).ask(5, given=(7, 32_767)) == (0, 5, 0)
+def test_two_producers_that_give_the_same_id_do_not_share_an_identity(version: int) -> None:
+    """KIP-360, v3+: without a transactional id nobody knows whose an id is."""
+    broker = Broker(range(5, 9))
+    assert broker.ask(version, given=(7, 0)) == (0, 5, 0)
+    assert broker.ask(version, given=(7, 0)) == (0, 6, 0)
 
 
 @pytest.mark.parametrize("given", [(7, -1), (-1, 0)])
