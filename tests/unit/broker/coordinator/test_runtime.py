@@ -248,10 +248,9 @@ def test_a_commit_every_100_ms_of_hundreds_of_members_does_not_queue_up() -> Non
                 waits.append(loop.time() - begin)
                 await asyncio.sleep(0.1)
 
-        async with running(logs) as coordinator:
-            async with asyncio.TaskGroup() as members:
-                for number in range(300):
-                    members.create_task(member(number, coordinator))
+        async with running(logs) as coordinator, asyncio.TaskGroup() as members:
+            for number in range(300):
+                members.create_task(member(number, coordinator))
         assert len(waits) == 3_000
         assert max(waits) < 0.012
 

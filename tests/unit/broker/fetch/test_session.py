@@ -1,0 +1,367 @@
+"""Fetch sessions (KIP-227): epochs, what is answered, turns, and the bounded cache."""
+
+import random
+from dataclasses import dataclass
+from uuid import UUID
+
+import pytest
+
+from broker.fetch.session import (
+    EPOCH_MAX,
+    FetchContext,
+    FullContext,
+    IncrementalContext,
+    SessionlessContext,
+    next_epoch,
+)
+from broker.fetch.session_cache import EVICTION_MS, FetchSessions
+from protocol.errors import ErrorCode, KafkaError
+from protocol.fetch.request import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
+
+BY_NAME = 12
+BY_ID = 13
+ID = UUID(int=7)
+
+
+@dataclass
+class Read:
+    """What was read of a partition."""
+
+    name: str
+    high_watermark: int = 10
+    log_start_offset: int = 0
+    size_bytes: int = 0
+    error: int = 0
+
+
+def asks(index: int, offset: int = 0, bytes_max: int = 1_000) -> FetchPartition:
+    return FetchPartition(index, -1, offset, -1, -1, bytes_max)
+
+
+def request(
+    session_id: int,
+    epoch: int,
+    wanted: dict[str | UUID, list[FetchPartition]] | None = None,
+    forgotten: dict[str | UUID, list[int]] | None = None,
+) -> FetchRequest:
+    def identity(topic: str | UUID) -> tuple[str, UUID | None]:
+        return (topic, None) if isinstance(topic, str) else ("", topic)
+
+    topics = [FetchTopic(*identity(topic), asked) for topic, asked in (wanted or {}).items()]
+    gone = [ForgottenTopic(*identity(topic), at) for topic, at in (forgotten or {}).items()]
+    return FetchRequest(-1, 500, 1, 1 << 20, 0, session_id, epoch, topics, gone, "", None)
+
+
+class Client:
+    """Fetches through a session, as far as the broker sees it."""
+
+    def __init__(self, sessions: FetchSessions, version: int = BY_NAME) -> None:
+        self.sessions = sessions
+        self.version = version
+        self.session_id = 0
+        self.epoch = 0
+
+    def begin(
+        self,
+        wanted: dict[str | UUID, list[FetchPartition]] | None = None,
+        forgotten: dict[str | UUID, list[int]] | None = None,
+        now_ms: int = 0,
+    ) -> FetchContext:
+        asked = request(self.session_id, self.epoch, wanted, forgotten)
+        return self.sessions.begin(self.version, asked, now_ms)
+
+    def fetch(
+        self,
+        wanted: dict[str | UUID, list[FetchPartition]] | None = None,
+        forgotten: dict[str | UUID, list[int]] | None = None,
+        now_ms: int = 0,
+        **reads: Read,
+    ) -> list[str]:
+        """One fetch; `reads` by name of partition ("t0"), else nothing new. Gives what is answered."""
+        context = self.begin(wanted, forgotten, now_ms)
+        names = partitions(context)
+        answer = context.finish([reads.get(name, Read(name)) for name in names], now_ms)
+        assert answer.error is ErrorCode.NONE
+        self.session_id = answer.session_id
+        self.epoch = next_epoch(self.epoch) if answer.session_id else 0
+        return [read.name for read in answer.reads]
+
+
+def partitions(context: FetchContext) -> list[str]:
+    """Names of a context's partitions, in the order in which they are read."""
+    return [f"{one.topic or 'id'}{one.index}" for one in context.partitions]
+
+
+def refused(client: Client, code: ErrorCode) -> None:
+    with pytest.raises(KafkaError) as caught:
+        client.begin()
+    assert caught.value.code is code
+
+
+@pytest.fixture
+def sessions() -> FetchSessions:
+    return FetchSessions(10, random.Random(1))
+
+
+@pytest.fixture
+def client(sessions: FetchSessions) -> Client:
+    """A client that fetches t0, t1 and u0 in a session."""
+    client = Client(sessions)
+    assert client.fetch({"t": [asks(0), asks(1)], "u": [asks(0)]}) == ["t0", "t1", "u0"]
+    assert client.session_id != 0
+    return client
+
+
+# What is answered
+
+
+def test_without_a_session(sessions: FetchSessions) -> None:
+    context = sessions.begin(BY_NAME, request(0, -1, {"t": [asks(0, 5, 99)]}), 0)
+    assert isinstance(context, SessionlessContext)
+    (one,) = context.partitions
+    assert (one.topic, one.index, one.fetch_offset, one.bytes_max) == ("t", 0, 5, 99)
+    answer = context.finish([Read("t0")], 0)
+    assert (answer.session_id, len(answer.reads)) == (0, 1)
+    assert len(sessions) == 0
+
+
+def test_a_full_fetch_is_answered_in_full_and_begins_a_session(sessions: FetchSessions) -> None:
+    context = sessions.begin(BY_NAME, request(0, 0, {"t": [asks(0)]}), 0)
+    assert isinstance(context, FullContext)
+    answer = context.finish([Read("t0")], 0)
+    assert answer.session_id > 0
+    assert len(answer.reads) == 1
+    assert len(sessions) == 1
+
+
+def test_an_incremental_fetch_is_of_all_partitions(client: Client) -> None:
+    context = client.begin()
+    assert isinstance(context, IncrementalContext)
+    assert partitions(context) == ["t0", "t1", "u0"]
+
+
+def test_only_news_is_answered(client: Client) -> None:
+    assert client.fetch() == []
+    assert client.fetch(t0=Read("t0", size_bytes=100)) == ["t0"]
+    assert client.fetch(t1=Read("t1", high_watermark=11)) == ["t1"]
+    assert client.fetch(t1=Read("t1", high_watermark=11)) == []
+    assert client.fetch(t1=Read("t1", high_watermark=11, log_start_offset=3)) == ["t1"]
+    assert client.fetch(u0=Read("u0", error=6)) == ["t1", "u0"]
+
+
+def test_an_error_is_answered_every_time_and_so_is_its_end(client: Client) -> None:
+    failed = Read("t0", error=6, high_watermark=-1, log_start_offset=-1)
+    assert client.fetch(t0=failed) == ["t0"]
+    assert client.fetch(t0=failed) == ["t0"]
+    assert client.fetch() == ["t0"]
+    assert client.fetch() == []
+
+
+def test_an_error_in_the_full_fetch_is_remembered(sessions: FetchSessions) -> None:
+    client = Client(sessions)
+    client.fetch({"t": [asks(0)]}, t0=Read("t0", error=3, high_watermark=10))
+    assert client.fetch() == ["t0"]
+
+
+def test_partitions_are_added_changed_and_forgotten(client: Client) -> None:
+    context = client.begin({"t": [asks(1, 55, 7)], "v": [asks(4)]}, {"t": [0], "w": [0]})
+    assert partitions(context) == ["t1", "u0", "v4"]
+    changed = context.partitions[0]
+    assert (changed.fetch_offset, changed.bytes_max) == (55, 7)
+    answer = context.finish([Read("t1"), Read("u0"), Read("v4")], 0)
+    assert [read.name for read in answer.reads] == ["v4"]  # new to the client
+
+
+def test_partitions_that_returned_data_go_to_the_end(client: Client) -> None:
+    """So that with small limits all get their turn."""
+    client.fetch(t0=Read("t0", size_bytes=100))
+    assert partitions(client.begin()) == ["t1", "u0", "t0"]
+    client.epoch += 1
+    client.fetch(t1=Read("t1", size_bytes=1), u0=Read("u0", high_watermark=99))
+    assert partitions(client.begin()) == ["u0", "t0", "t1"]
+
+
+def test_a_partition_named_twice_is_one(sessions: FetchSessions) -> None:
+    client = Client(sessions)
+    client.fetch({"t": [asks(0, 1), asks(0, 2)]})
+    (one,) = client.begin().partitions
+    assert one.fetch_offset == 2
+
+
+def test_by_topic_id(sessions: FetchSessions) -> None:
+    """KIP-516: names are not known to the session."""
+    client = Client(sessions, BY_ID)
+    client.fetch({ID: [asks(0), asks(1)]})
+    context = client.begin({ID: [asks(1, 9)]}, {ID: [0]})
+    (one,) = context.partitions
+    assert (one.topic, one.topic_id, one.index, one.fetch_offset) == ("", ID, 1, 9)
+
+
+# Epochs
+
+
+def test_an_unknown_session(sessions: FetchSessions) -> None:
+    client = Client(sessions)
+    client.session_id, client.epoch = 77, 1
+    refused(client, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    client.session_id = 0
+    refused(client, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+
+
+@pytest.mark.parametrize("epoch", [2, 5, EPOCH_MAX])
+def test_a_wrong_epoch(client: Client, epoch: int) -> None:
+    client.epoch = epoch
+    refused(client, ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+    client.epoch = 1
+    assert client.fetch() == []  # the session is as it was
+
+
+def test_a_repeated_request_is_refused(client: Client) -> None:
+    client.fetch()
+    client.epoch -= 1
+    refused(client, ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+
+
+@pytest.mark.parametrize(("first", "second"), [(BY_NAME, BY_ID), (BY_ID, BY_NAME)])
+def test_a_session_does_not_mix_names_and_ids(
+    sessions: FetchSessions, first: int, second: int
+) -> None:
+    client = Client(sessions, first)
+    client.fetch({("t" if first == BY_NAME else ID): [asks(0)]})
+    client.version = second
+    refused(client, ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+
+
+def test_the_epoch_wraps_to_1(client: Client, sessions: FetchSessions) -> None:
+    sessions._sessions[client.session_id].epoch = EPOCH_MAX
+    client.epoch = EPOCH_MAX
+    assert client.fetch() == []
+    assert client.epoch == 1
+    assert client.fetch() == []
+
+
+def test_a_fetch_that_was_overtaken_is_refused(client: Client) -> None:
+    """A client that gave up waiting has sent its next request."""
+    waiting = client.begin()
+    client.epoch += 1
+    client.fetch({"t": [asks(0, 3)]})
+    answer = waiting.finish([Read("t0", size_bytes=9), Read("t1"), Read("u0")], 0)
+    assert (answer.error, answer.session_id, list(answer.reads)) == (
+        ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+        client.session_id,
+        [],
+    )
+
+
+# Life of a session
+
+
+@pytest.mark.parametrize("epoch", [0, -1])
+def test_a_full_fetch_closes_the_session_that_it_names(
+    client: Client, sessions: FetchSessions, epoch: int
+) -> None:
+    old = client.session_id
+    context = sessions.begin(BY_NAME, request(old, epoch, {"t": [asks(0)]}), 0)
+    assert len(sessions) == 0
+    answer = context.finish([Read("t0")], 0)
+    assert (answer.session_id == 0) is (epoch == -1)
+    assert answer.session_id != old
+
+
+def test_a_session_without_partitions_is_closed(client: Client, sessions: FetchSessions) -> None:
+    context = client.begin(None, {"t": [0, 1], "u": [0]})
+    assert isinstance(context, SessionlessContext)
+    assert context.finish([], 0).session_id == 0
+    assert len(sessions) == sessions.partition_count == 0
+
+
+def test_slots_are_bounded() -> None:
+    sessions = FetchSessions(2, random.Random(1))
+    clients = [Client(sessions) for _ in range(3)]
+    for client in clients:
+        client.fetch({"t": [asks(0)]}, now_ms=0)
+    assert [client.session_id > 0 for client in clients] == [True, True, False]
+    assert len(sessions) == 2
+    assert clients[2].fetch({"t": [asks(0)]}) == ["t0"]  # goes on with full fetches
+
+
+def test_the_session_that_was_not_used_longest_makes_room() -> None:
+    sessions = FetchSessions(2, random.Random(1))
+    first, second, third = (Client(sessions) for _ in range(3))
+    first.fetch({"t": [asks(0)]}, now_ms=0)
+    second.fetch({"t": [asks(0)]}, now_ms=1)
+    first.fetch(now_ms=2)
+    third.fetch({"t": [asks(0)]}, now_ms=1 + EVICTION_MS)
+    assert third.session_id == 0
+    third.fetch({"t": [asks(0)]}, now_ms=2 + EVICTION_MS)
+    assert third.session_id > 0
+    refused(second, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    assert first.fetch(now_ms=2 + EVICTION_MS) == []
+    assert sessions.evictions == 1
+
+
+def test_a_larger_session_makes_a_smaller_old_one_go() -> None:
+    sessions = FetchSessions(2, random.Random(1))
+    small, large, new = (Client(sessions) for _ in range(3))
+    small.fetch({"t": [asks(0)]}, now_ms=0)
+    large.fetch({"t": [asks(index) for index in range(5)]}, now_ms=0)
+    for now_ms in (EVICTION_MS, EVICTION_MS + 1):
+        small.fetch(now_ms=now_ms)
+        large.fetch(now_ms=now_ms)
+    new.fetch({"t": [asks(0)]}, now_ms=EVICTION_MS + 1)
+    assert new.session_id == 0  # not larger
+    new.fetch({"t": [asks(0), asks(1)]}, now_ms=EVICTION_MS)
+    assert new.session_id == 0  # none is old enough
+    new.fetch({"t": [asks(0), asks(1)]}, now_ms=EVICTION_MS + 1)
+    assert new.session_id > 0
+    refused(small, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    assert large.fetch(now_ms=EVICTION_MS + 1) == []
+
+
+def test_a_session_that_was_evicted_while_it_waited_is_still_answered() -> None:
+    sessions = FetchSessions(1, random.Random(1))
+    first, second = Client(sessions), Client(sessions)
+    first.fetch({"t": [asks(0)]}, now_ms=0)
+    waiting = first.begin(now_ms=0)
+    second.fetch({"t": [asks(0)]}, now_ms=EVICTION_MS + 1)
+    answer = waiting.finish([Read("t0", size_bytes=5)], EVICTION_MS + 1)
+    assert [read.name for read in answer.reads] == ["t0"]
+    first.epoch += 1
+    refused(first, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+
+
+def test_partitions_are_bounded_over_all_sessions() -> None:
+    sessions = FetchSessions(10, random.Random(1), partitions_max=5)
+    first, second = Client(sessions), Client(sessions)
+    first.fetch({"t": [asks(0), asks(1), asks(2)]})
+    second.fetch({"t": [asks(0), asks(1), asks(2)]})
+    assert (first.session_id > 0, second.session_id) == (True, 0)
+    second.fetch({"t": [asks(0), asks(1)]})
+    assert sessions.partition_count == 5
+    with pytest.raises(KafkaError) as caught:
+        first.begin({"u": [asks(0)]})
+    assert caught.value.code is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert sessions.partition_count == 2
+    assert len(sessions) == 1
+
+
+def test_no_slots_at_all() -> None:
+    client = Client(FetchSessions(0, random.Random(1)))
+    client.fetch({"t": [asks(0)]})
+    assert client.session_id == 0
+
+
+def test_session_ids_do_not_repeat() -> None:
+    class Repeating(random.Random):
+        def __init__(self) -> None:
+            super().__init__()
+            self.numbers = iter([5, 5, 5, 6])
+
+        def randint(self, a: int, b: int) -> int:
+            return next(self.numbers)
+
+    sessions = FetchSessions(10, Repeating())
+    first, second = Client(sessions), Client(sessions)
+    first.fetch({"t": [asks(0)]})
+    second.fetch({"t": [asks(0)]})
+    assert (first.session_id, second.session_id) == (5, 6)
