@@ -78,12 +78,16 @@ class Requester:
         """Send a request once.
 
         Raises:
-            RefusedError: the controller refuses it, or refuses it for now.
+            RefusedError: the controller refuses it, or refuses it for now; or it is too large.
             ControllerUnavailableError: there was no answer; whether it took effect is unknown.
         """
         correlation = next(self._correlations)
         try:
-            frame = await self._transport.request(encode_request(correlation, request))
+            encoded = encode_request(correlation, request)
+        except MetadataFormatError as error:
+            raise RefusedError(ErrorCode.RECORD_LIST_TOO_LARGE, str(error)) from error
+        try:
+            frame = await self._transport.request(encoded)
             answer = decode_answer(frame, correlation)
         except (OSError, MetadataFormatError) as error:
             raise ControllerUnavailableError(f"the controller did not answer: {error}") from error

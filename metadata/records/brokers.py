@@ -5,6 +5,8 @@ from uuid import UUID
 
 import msgspec
 
+from metadata.records.numbers import Count, ShortText
+
 
 class FenceReason(IntEnum):
     """Why a broker's epoch has ended."""
@@ -16,9 +18,9 @@ class FenceReason(IntEnum):
 class BrokerEndpoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A listener as clients are told of it."""
 
-    name: str
-    host: str
-    port: int
+    name: ShortText
+    host: ShortText
+    port: Count
 
 
 class RegisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=10, gc=False):

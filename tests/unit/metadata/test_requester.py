@@ -6,6 +6,7 @@ import pytest
 from metadata import requester as module
 from metadata.errors import ControllerUnavailableError, RefusedError
 from metadata.requester import ONCE_ONLY, Requester
+from metadata.rpc import frames
 from metadata.rpc.frames import Answer, decode_correlation, decode_request, encode_answer
 from metadata.rpc.requests import (
     AlterConfigs,
@@ -128,6 +129,18 @@ def test_an_unknown_outcome_is_reported_where_a_repetition_would_do_harm(outcome
 
 def test_what_may_not_be_repeated():
     assert set(ONCE_ONLY) == {CreateTopics, DeleteTopics, CreatePartitions, AlterConfigs}
+
+
+@scenario
+async def test_a_request_too_large_to_send_is_refused_at_once(monkeypatch):
+    monkeypatch.setattr(frames, "FRAME_BYTES_MAX", 5)
+    controller = Controller(SUCCESS)
+
+    with pytest.raises(RefusedError) as error:
+        await call(controller)
+
+    assert error.value.code == ErrorCode.RECORD_LIST_TOO_LARGE
+    assert not controller.requests
 
 
 @scenario
