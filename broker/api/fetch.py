@@ -156,7 +156,7 @@ class _Fetch:
             result.has_error
             or request.max_wait_ms <= 0
             or not self.session.partitions
-            or result.size_bytes >= min(request.min_bytes, self.bytes_max)
+            or result.available_bytes >= min(request.min_bytes, self.bytes_max)
         )
 
 

@@ -32,6 +32,9 @@ class ReadResult:
 
     reads: list[PartitionRead] = field(default_factory=list)
     size_bytes: int = 0
+    # What min_bytes is compared with: where more is there than whole batches fill of a limit, that limit. A client
+    # whose min_bytes is near its limits would otherwise wait although there is plenty.
+    available_bytes: int = 0
     has_error: bool = False
     has_cold: bool = False
 
@@ -124,6 +127,8 @@ class FetchReader:
         read.batches = batches if count == len(batches) else batches[:count]
         read.size_bytes = size
         result.size_bytes += size
+        reached = batches[count - 1].end_offset if count else read.target.fetch_offset
+        result.available_bytes += max(size, budget) if reached < read.high_watermark else size
 
     def _locate(self, target: SessionPartition, *, by_id: bool) -> PartitionRead:
         read = PartitionRead(target)

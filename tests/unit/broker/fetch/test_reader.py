@@ -1,0 +1,257 @@
+"""Reading many partitions: limits, at least one batch, cold and hot ones, errors (kafka-protocol 2.7)."""
+
+from typing import Any
+
+import pytest
+
+from broker.fetch.reader import FetchReader, ReadResult
+from broker.fetch.session import SessionPartition
+from protocol.errors import ErrorCode
+from protocol.fetch.request import FetchPartition
+from storage.errors import (
+    CorruptObjectError,
+    EngineFailedError,
+    FencedError,
+    ObjectStoreError,
+    OffsetOutOfRangeError,
+    StorageError,
+)
+from tests.unit.broker.cluster_scene import (
+    FakeClient,
+    FakeRegistry,
+    run,
+    topic_id,
+    topic_records,
+)
+
+PLENTY = 1 << 20
+
+
+class Log:
+    """Partitions "a", "b" and "c" with four batches of one size each."""
+
+    def __init__(self, *, cold: str = "") -> None:
+        self.registry = FakeRegistry(FakeClient(*topic_records("elsewhere", 9, leader=2)))
+        self.batch_bytes = 0
+        for number, topic in enumerate("abc", 1):
+            served = self.registry.serve(topic, number, leader_epoch=3)
+            self.batch_bytes = served.fill(4)
+            served.data.cold_below = 4 if topic in cold else 0
+        self.reader = FetchReader(self.registry)  # type: ignore[arg-type]
+
+    def __getitem__(self, topic: str) -> Any:
+        return self.registry.served[topic, 0].data
+
+    def targets(
+        self, topics: str, *, bytes_max: int, offset: int, epoch: int
+    ) -> list[SessionPartition]:
+        asked = FetchPartition(0, epoch, offset, -1, -1, bytes_max)
+        return [SessionPartition(topic, None, asked) for topic in topics]
+
+    def both(
+        self,
+        topics: str,
+        *,
+        answer: int = PLENTY,
+        partition: int = PLENTY,
+        offset: int = 0,
+        epoch: int = -1,
+    ) -> tuple[ReadResult, ReadResult]:
+        """From memory alone, and from wherever the data is."""
+        targets = self.targets(topics, bytes_max=partition, offset=offset, epoch=epoch)
+        cached = self.reader.read_cached(targets, answer, by_id=False)
+        return cached, run(self.reader.read(targets, answer, by_id=False))
+
+    def counts(self, topics: str, **options: int) -> list[int]:
+        """Batches of each partition; the same from memory, when all of it is there."""
+        cached, whole = self.both(topics, **options)
+        counted = [len(read.batches) for read in whole.reads]
+        if not cached.has_cold:
+            assert [len(read.batches) for read in cached.reads] == counted
+            assert cached.size_bytes == whole.size_bytes
+        assert whole.size_bytes == sum(counted) * self.batch_bytes
+        assert [read.size_bytes for read in whole.reads] == [n * self.batch_bytes for n in counted]
+        return counted
+
+
+ANYWHERE = pytest.mark.parametrize("cold", ["", "a", "b", "c", "ab", "bc", "ac", "abc"])
+
+
+@ANYWHERE
+def test_with_room_for_all_everything_is_read_in_the_order_of_the_request(cold: str) -> None:
+    log = Log(cold=cold)
+    assert log.counts("abc") == [4, 4, 4]
+    _, whole = log.both("cab")
+    assert [read.target.topic for read in whole.reads] == ["c", "a", "b"]
+
+
+@ANYWHERE
+def test_the_first_partition_with_data_gives_one_batch_whatever_the_limits(cold: str) -> None:
+    """KIP-74: a consumer always makes progress; from then on the limits are strict."""
+    log = Log(cold=cold)
+    assert log.counts("abc", answer=1) == [1, 0, 0]
+    assert log.counts("abc", answer=0) == [1, 0, 0]
+    assert log.counts("abc", partition=1) == [1, 0, 0]
+    assert log.counts("abc", partition=0) == [1, 0, 0]
+
+
+@ANYWHERE
+def test_partitions_at_their_end_leave_the_first_batch_to_the_next(cold: str) -> None:
+    log = Log(cold=cold)
+    log["a"].batches.clear()
+    log["a"].confirm_offset = log["a"].next_offset = 0
+    assert log.counts("abc", answer=1) == [0, 1, 0]
+
+
+@ANYWHERE
+def test_the_limit_of_the_answer_holds_over_all_partitions(cold: str) -> None:
+    log = Log(cold=cold)
+    size = log.batch_bytes
+    assert log.counts("abc", answer=5 * size) == [4, 1, 0]
+    assert log.counts("abc", answer=6 * size - 1) == [4, 1, 0]
+    assert log.counts("abc", answer=11 * size) == [4, 4, 3]
+
+
+@ANYWHERE
+def test_the_limit_of_a_partition_holds_for_each(cold: str) -> None:
+    log = Log(cold=cold)
+    size = log.batch_bytes
+    assert log.counts("abc", partition=2 * size) == [2, 2, 2]
+    assert log.counts("abc", partition=3 * size - 1) == [2, 2, 2]
+    assert log.counts("abc", partition=2 * size, answer=3 * size) == [2, 1, 0]
+
+
+def test_a_later_partition_whose_first_batch_is_too_large_does_not_stop_those_behind_it() -> None:
+    """2.7: strict after the first, for each partition by itself."""
+    log = Log()
+    log.registry.serve("d", 4).fill(1, value_bytes=5_000)
+    room = 4 * log.batch_bytes + 4_000
+    assert [len(read.batches) for read in log.both("adb", answer=room)[1].reads] == [4, 0, 4]
+
+
+def test_the_batch_that_holds_the_offset_is_returned_whole() -> None:
+    log = Log()
+    served = log.registry.serve("d", 4)
+    served.fill(1)
+    served.data.batches[0] = served.data.batches[0]._replace(count=5)
+    served.data.next_offset = served.data.confirm_offset = 5
+    (read,) = log.both("d", offset=3)[1].reads
+    assert [batch.base_offset for batch in read.batches] == [0]
+
+
+def test_nothing_beyond_the_high_watermark_is_read_and_being_there_is_no_error() -> None:
+    """2.7: HW < offset <= LEO is empty, without an error."""
+    log = Log()
+    served = log.registry.served["a", 0]
+    served.data.append(b"unconfirmed", 2, lambda _error: None)
+    for offset in (4, 5, 6):
+        for result in log.both("a", offset=offset):
+            (read,) = result.reads
+            assert (read.error, list(read.batches)) == (ErrorCode.NONE, [])
+            assert (read.high_watermark, result.has_error) == (4, False)
+
+
+@pytest.mark.parametrize("offset", [-1, 1, 5, 1 << 40])
+def test_offsets_outside_of_the_log_are_out_of_range(offset: int) -> None:
+    log = Log()
+    log["a"].start_offset = 2
+    for result in log.both("a", offset=offset):
+        assert result.has_error
+        assert result.reads[0].error == ErrorCode.OFFSET_OUT_OF_RANGE
+        assert list(result.reads[0].batches) == []
+
+
+@pytest.mark.parametrize(
+    ("epoch", "error"),
+    [
+        (3, ErrorCode.NONE),
+        (-1, ErrorCode.NONE),
+        (2, ErrorCode.FENCED_LEADER_EPOCH),
+        (4, ErrorCode.UNKNOWN_LEADER_EPOCH),
+    ],
+)
+def test_the_leader_epoch_that_a_client_believes_in_is_checked(
+    epoch: int, error: ErrorCode
+) -> None:
+    """2.10."""
+    for result in Log().both("a", epoch=epoch):
+        assert result.reads[0].error == error
+        assert result.has_error == (error != ErrorCode.NONE)
+        assert bool(result.reads[0].batches) == (error == ErrorCode.NONE)
+
+
+def test_an_error_of_one_partition_does_not_spoil_the_others() -> None:
+    log = Log()
+    _, whole = log.both("axb")
+    assert [read.error for read in whole.reads] == [0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0]
+    assert [len(read.batches) for read in whole.reads] == [4, 0, 4]
+    assert whole.has_error
+
+
+def test_partitions_that_are_not_here_say_why() -> None:
+    reader = Log().reader
+    asked = FetchPartition(0, -1, 0, -1, -1, PLENTY)
+    by_name = [SessionPartition(name, None, asked) for name in ("elsewhere", "no")]
+    errors = [read.error for read in reader.read_cached(by_name, PLENTY, by_id=False).reads]
+    assert errors == [ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    by_id = [SessionPartition("", topic_id(number), asked) for number in (1, 99)]
+    errors = [read.error for read in reader.read_cached(by_id, PLENTY, by_id=True).reads]
+    assert errors == [ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_ID]
+
+
+def test_memory_alone_marks_what_is_cold_and_goes_on() -> None:
+    cached, _ = Log(cold="b").both("abc")
+    assert cached.has_cold
+    assert [read.is_cold for read in cached.reads] == [False, True, False]
+    assert [len(read.batches) for read in cached.reads] == [4, 0, 4]
+
+
+def test_the_bucket_is_not_asked_for_what_does_not_fit_any_more() -> None:
+    log = Log(cold="abc")
+    assert log.counts("abc", answer=1) == [1, 0, 0]
+    assert [log[topic].bucket_reads for topic in "abc"] == [1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        (OffsetOutOfRangeError("trimmed"), ErrorCode.OFFSET_OUT_OF_RANGE),
+        (FencedError("moved"), ErrorCode.NOT_LEADER_OR_FOLLOWER),
+        (EngineFailedError("device"), ErrorCode.NOT_LEADER_OR_FOLLOWER),
+        (CorruptObjectError("checksum"), ErrorCode.CORRUPT_MESSAGE),
+        (ObjectStoreError("503"), ErrorCode.KAFKA_STORAGE_ERROR),
+    ],
+)
+def test_what_storage_says_becomes_an_error_of_the_partition(
+    failure: StorageError, error: ErrorCode
+) -> None:
+    log = Log(cold="a")
+    log["a"].bucket_error = failure
+    _, whole = log.both("ab")
+    assert [(read.error, len(read.batches)) for read in whole.reads] == [(error, 0), (0, 4)]
+    assert whole.has_error
+
+
+def test_where_more_than_was_read_is_there_the_limit_counts_as_reached() -> None:
+    """2.7: min_bytes counts what is there, capped by the partition's limit, not what whole batches fill of it."""
+    log = Log()
+    size = log.batch_bytes
+    cases = [
+        ("a", {"answer": 2 * size + 9}, 2 * size + 9),
+        ("a", {"partition": 2 * size + 9}, 2 * size + 9),
+        ("ab", {"partition": 2 * size + 9}, 4 * size + 18),
+        ("ab", {"answer": 5 * size + 9}, 5 * size + 9),
+        ("ab", {"answer": 4 * size}, 4 * size),
+        ("a", {"answer": 1}, size),
+        ("ab", {}, 8 * size),
+    ]
+    for topics, limits, available in cases:
+        for result in log.both(topics, **limits):
+            assert result.available_bytes == available, (topics, limits)
+
+
+def test_a_waiting_fetch_listens_to_the_partitions_that_are_here() -> None:
+    log = Log()
+    targets = log.targets("axc", bytes_max=PLENTY, offset=0, epoch=-1)
+    found = log.reader.partitions_of(targets, by_id=False)
+    assert [partition.topic for partition in found] == ["a", "c"]

@@ -1,0 +1,41 @@
+"""What a request is answered with, as the bytes that its client gets."""
+
+from typing import Any
+
+from protocol.api_keys import ApiKey
+from protocol.messages import decode_response
+from protocol.server_connection import Buffer
+
+
+class FakeReply:
+    """Takes the place of `Reply`: exactly one of its ends is reached, once."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[str] = []
+        self.frame = b""
+
+    @property
+    def outcome(self) -> str | None:
+        """How the request ended: `sent`, `nothing` or `closed`; None while it is in service."""
+        if not self.outcomes:
+            return None
+        (outcome,) = self.outcomes
+        return outcome
+
+    def send(self, buffers: list[Buffer]) -> None:
+        self.outcomes.append("sent")
+        self.frame = b"".join(buffers)
+
+    def nothing(self) -> None:
+        self.outcomes.append("nothing")
+
+    def close(self) -> None:
+        self.outcomes.append("closed")
+
+    def response(self, key: ApiKey, version: int, correlation_id: int = 7) -> Any:
+        """The answer, decoded; it must be one whole frame."""
+        assert self.outcomes == ["sent"]
+        assert int.from_bytes(self.frame[:4], "big") == len(self.frame) - 4
+        found, told = decode_response(key, version, memoryview(self.frame)[4:])
+        assert found == correlation_id
+        return told
