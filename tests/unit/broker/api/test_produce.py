@@ -1,0 +1,373 @@
+"""Produce: answers by version, acks, admission, and what is not told (kafka-protocol 2.2, 2.5, 2.6)."""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from broker.api.produce import ProduceHandler
+from broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
+from broker.partition.partition import RECORD_OVERHEAD_BYTES
+from broker.telemetry.request_metrics import RequestMetrics
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode, ProtocolError
+from protocol.headers import RequestHeader, parse_request_header
+from protocol.messages import ProduceRequest, encode_request
+from protocol.records.compression import Compression
+from protocol.records.record import BatchOptions, Record, encode_batch
+from storage.errors import BackPressureError, EngineFailedError
+from tests.unit.broker.cluster_scene import (
+    NOW_MS,
+    FakeClient,
+    FakeRegistry,
+    run,
+    topic_id,
+    topic_records,
+)
+from tests.unit.broker.reply_fake import FakeReply
+
+VERSIONS = range(3, 14)
+ALL, LEADER, NONE = -1, 1, 0
+_Topic = ProduceRequest.TopicProduceData
+
+Row = tuple[int, int, int]  # partition, error code, base offset
+
+
+def batch(
+    count: int = 1,
+    *,
+    key: bytes | None = b"k",
+    sequence: int = -1,
+    at: int = NOW_MS,
+    compression: Compression = Compression.NONE,
+) -> bytes:
+    producer_id, epoch = (-1, -1) if sequence < 0 else (9, 0)
+    options = BatchOptions(
+        compression=compression,
+        producer_id=producer_id,
+        producer_epoch=epoch,
+        base_sequence=sequence,
+    )
+    return bytes(encode_batch([Record(it, at, key, b"v") for it in range(count)], options))
+
+
+class FakeStorageEngine:
+    """Room for as many bytes as the test says; parked requests go on when the test says so."""
+
+    def __init__(self) -> None:
+        self.room = True
+        self.asked_bytes: list[int] = []
+        self.refusal: Exception | None = None
+
+    def admits(self, body_bytes: int) -> bool:
+        self.asked_bytes.append(body_bytes)
+        return self.room
+
+    async def admission(self, body_bytes: int) -> None:
+        self.asked_bytes.append(body_bytes)
+        if self.refusal is not None:
+            raise self.refusal
+
+
+class Broker:
+    """Serves "t" 0 and 1, the compacted topic "c", and the offsets topic."""
+
+    def __init__(self) -> None:
+        self.registry = FakeRegistry(FakeClient(*topic_records("elsewhere", 9, leader=2)))
+        self.logs = [
+            self.registry.serve("t", 1, 0),
+            self.registry.serve("t", 1, 1),
+            self.registry.serve("c", 2, overrides={"cleanup.policy": "compact"}),
+            self.registry.serve(OFFSETS_TOPIC, 3),
+        ]
+        self.engine = FakeStorageEngine()
+        self.metrics = RequestMetrics(lambda: 0.0)
+        self.handler = ProduceHandler(
+            partitions=self.registry,  # type: ignore[arg-type]
+            engine=self.engine,  # type: ignore[arg-type]
+            wall_clock_ms=lambda: NOW_MS,
+            metrics=self.metrics,
+        )
+
+    def start(
+        self,
+        version: int,
+        topics: Sequence[tuple[str, UUID | None, Sequence[tuple[int, bytes | None]]]],
+        *,
+        acks: int = ALL,
+        client_id: str = "test",
+    ) -> tuple[FakeReply, Coroutine[Any, Any, None] | None]:
+        wanted = ProduceRequest(
+            transactional_id=None,
+            acks=acks,
+            timeout_ms=1_000,
+            topic_data=[
+                _Topic(
+                    name=name,
+                    topic_id=found,
+                    partition_data=[
+                        _Topic.PartitionProduceData(index=index, records=records)
+                        for index, records in partitions
+                    ],
+                )
+                for name, found, partitions in topics
+            ],
+        )
+        header = RequestHeader(int(ApiKey.PRODUCE), version, 7, client_id)
+        frame = memoryview(bytearray(encode_request(wanted, header)))
+        _, body_offset = parse_request_header(frame)
+        reply = FakeReply()
+        return reply, self.handler.start(header, frame[body_offset:], reply)  # type: ignore[arg-type]
+
+    def produce(self, version: int, *records: bytes | None, **options: Any) -> FakeReply:
+        """One record set for each partition of "t" from 0 on, with room for it."""
+        reply, rest = self.start(version, [("t", topic_id(1), list(enumerate(records)))], **options)
+        assert rest is None
+        return reply
+
+    def one(self, version: int, topic: str, found: UUID | None, data: bytes, **options: Any) -> Any:
+        """The answer for partition 0 of a topic."""
+        reply, rest = self.start(version, [(topic, found, [(0, data)])], **options)
+        assert rest is None
+        self.confirm()
+        return reply.response(ApiKey.PRODUCE, version).responses[0].partition_responses[0]
+
+    def confirm(self) -> None:
+        for log in self.logs:
+            log.data.confirm()
+
+
+def rows(reply: FakeReply, version: int) -> list[Row]:
+    told = reply.response(ApiKey.PRODUCE, version)
+    (topic,) = told.responses
+    if version < 13:
+        assert topic.name == "t"
+    else:
+        assert topic.topic_id == topic_id(1)
+    return [(it.index, it.error_code, it.base_offset) for it in topic.partition_responses]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("acks", [ALL, LEADER])
+def test_batches_are_answered_with_their_offsets_once_all_are_acknowledged(
+    version: int, acks: int
+) -> None:
+    """2.2: acks=1 is treated as acks=all; 2.5: nothing is answered before the high watermark has passed."""
+    broker = Broker()
+    broker.produce(version, batch(3))
+    broker.confirm()
+    reply = broker.produce(version, batch(2), batch(1), acks=acks)
+    assert reply.outcome is None
+    broker.logs[0].data.confirm()
+    assert reply.outcome is None, "the other partition's batch is not acknowledged yet"
+    broker.logs[1].data.confirm()
+    assert rows(reply, version) == [(0, 0, 3), (1, 0, 0)]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_times_and_log_start_are_told_as_the_version_has_them(version: int) -> None:
+    """2.5: log_append_time_ms is -1 unless the topic stamps; log_start_offset from v5 on."""
+    broker = Broker()
+    broker.logs[0].data.start_offset = 5
+    partition = broker.one(version, "t", topic_id(1), batch())
+    assert partition.log_append_time_ms == -1
+    if version >= 5:
+        assert partition.log_start_offset == 5
+    broker.registry.serve("stamps", 4, overrides={"message.timestamp.type": "LogAppendTime"})
+    broker.logs.append(broker.registry.served["stamps", 0])
+    assert broker.one(version, "stamps", topic_id(4), batch()).log_append_time_ms == NOW_MS
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_partition_has_a_result_of_its_own(version: int) -> None:
+    """2.2: a whole produce request is not atomic."""
+    broker = Broker()
+    damaged = bytearray(batch())
+    damaged[-1] ^= 1
+    reply = broker.produce(version, bytes(damaged), batch())
+    assert reply.outcome is None
+    broker.confirm()
+    assert rows(reply, version) == [(0, ErrorCode.CORRUPT_MESSAGE, -1), (1, 0, 0)]
+    assert broker.metrics.produce_refused == {ErrorCode.CORRUPT_MESSAGE: 1}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_request_of_which_nothing_is_appended_is_answered_at_once(version: int) -> None:
+    reply = Broker().produce(version, None, b"")
+    assert [row[1] for row in rows(reply, version)] == [ErrorCode.INVALID_RECORD] * 2
+
+
+def test_a_request_without_partitions_is_answered() -> None:
+    reply, rest = Broker().start(9, [])
+    assert rest is None
+    assert list(reply.response(ApiKey.PRODUCE, 9).responses) == []
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_records_that_are_the_reason_are_named(version: int) -> None:
+    """2.5, trap: v8+ names each record without a key in a compacted topic (librdkafka 0011, KIP-467)."""
+    broker = Broker()
+    partition = broker.one(version, "c", topic_id(2), batch(2, key=None))
+    assert (partition.error_code, partition.base_offset) == (ErrorCode.INVALID_RECORD, -1)
+    if version >= 8:
+        assert [it.batch_index for it in partition.record_errors] == [0, 1]
+        assert all(it.batch_index_error_message for it in partition.record_errors)
+        assert partition.error_message
+    assert broker.logs[2].data.batches == []
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_zstd_is_taken_from_version_7_on(version: int) -> None:
+    """2.5: UNSUPPORTED_COMPRESSION_TYPE below."""
+    told = Broker().one(version, "t", topic_id(1), batch(compression=Compression.ZSTD))
+    assert told.error_code == (0 if version >= 7 else ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_topics_that_are_not_here_say_why_and_are_never_created(version: int) -> None:
+    """2.5: produce never auto-creates."""
+    broker = Broker()
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if version < 13 else ErrorCode.UNKNOWN_TOPIC_ID
+    assert broker.one(version, "no", topic_id(99), batch()).error_code == unknown
+    if version < 13:
+        moved = broker.one(version, "elsewhere", None, batch()).error_code
+        assert moved == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert broker.registry.client.calls == []
+
+
+def test_internal_topics_are_the_brokers_but_for_the_admin_client() -> None:
+    """2.5: INVALID_TOPIC_EXCEPTION unless client.id is `__admin_client`."""
+    broker = Broker()
+    assert OFFSETS_TOPIC in INTERNAL_TOPICS
+    for version in (9, 13):
+        refused = broker.one(version, OFFSETS_TOPIC, topic_id(3), batch())
+        assert refused.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    taken = broker.one(9, OFFSETS_TOPIC, None, batch(), client_id="__admin_client")
+    assert taken.error_code == 0
+
+
+@pytest.mark.parametrize("acks", [-2, 2, 32_767])
+def test_other_acks_are_refused_and_nothing_is_appended(acks: int) -> None:
+    """2.2: INVALID_REQUIRED_ACKS."""
+    broker = Broker()
+    reply = broker.produce(9, batch(), batch(), acks=acks)
+    assert rows(reply, 9) == [
+        (0, ErrorCode.INVALID_REQUIRED_ACKS, -1),
+        (1, ErrorCode.INVALID_REQUIRED_ACKS, -1),
+    ]
+    assert broker.logs[0].data.batches == []
+
+
+def test_acks_0_is_not_answered_and_does_not_wait() -> None:
+    broker = Broker()
+    reply = broker.produce(9, batch(), acks=NONE)
+    assert reply.outcome == "nothing"
+    broker.confirm()
+    assert reply.outcome == "nothing", "the acknowledgement is not told either"
+    assert len(broker.logs[0].data.batches) == 1
+
+
+def test_acks_0_with_an_error_closes_the_connection() -> None:
+    """2.2: so that the client refreshes its metadata; the good batches stay appended."""
+    broker = Broker()
+    reply = broker.produce(9, batch(), b"", acks=NONE)
+    assert reply.outcome == "closed"
+    assert len(broker.logs[0].data.batches) == 1
+
+
+def test_an_unknown_outcome_closes_the_connection_without_an_answer() -> None:
+    """No error code says so."""
+    broker = Broker()
+    reply = broker.produce(9, batch(), batch())
+    broker.logs[0].data.fail(EngineFailedError("device"))
+    assert reply.outcome == "closed"
+    broker.logs[1].data.confirm()
+    assert reply.outcome == "closed", "what is acknowledged after it changes nothing"
+
+
+def test_a_repeated_batch_is_answered_with_the_original_offset() -> None:
+    """2.6: NONE with the original base offset, not an error."""
+
+    async def ask() -> None:
+        broker = Broker()
+        broker.produce(9, batch(3))
+        broker.produce(9, batch(2, sequence=0))
+        broker.confirm()
+        reply = broker.produce(9, batch(2, sequence=0))
+        assert reply.outcome is None
+        await asyncio.sleep(0)
+        assert rows(reply, 9) == [(0, 0, 3)]
+        gap = broker.produce(9, batch(2, sequence=7))
+        assert rows(gap, 9) == [(0, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, -1)]
+
+    run(ask())
+
+
+def test_room_is_asked_for_everything_that_the_request_will_take() -> None:
+    broker = Broker()
+    broker.produce(9, batch(), batch())
+    (asked,) = broker.engine.asked_bytes
+    assert asked >= 2 * (len(batch()) + RECORD_OVERHEAD_BYTES)
+
+
+@pytest.mark.parametrize("acks", [ALL, NONE])
+def test_without_room_nothing_changes_until_there_is_some(acks: int) -> None:
+    broker = Broker()
+    broker.engine.room = False
+    reply, rest = broker.start(9, [("t", None, [(0, batch())])], acks=acks)
+    assert rest is not None
+    assert (reply.outcome, broker.logs[0].data.batches) == (None, [])
+    run(rest)
+    assert len(broker.logs[0].data.batches) == 1
+    broker.confirm()
+    assert reply.outcome == ("sent" if acks == ALL else "nothing")
+    assert broker.engine.asked_bytes[0] == broker.engine.asked_bytes[1]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_parked_request_that_finds_no_room_in_time_is_definitely_not_appended(
+    version: int,
+) -> None:
+    """NOT_ENOUGH_REPLICAS (2.2): before the append, and retriable."""
+    broker = Broker()
+    broker.engine.room = False
+    broker.engine.refusal = BackPressureError("no room")
+    wanted = [("t", topic_id(1), [(0, batch()), (1, batch())])]
+    reply, rest = broker.start(version, wanted)
+    assert rest is not None
+    run(rest)
+    assert rows(reply, version) == [
+        (0, ErrorCode.NOT_ENOUGH_REPLICAS, -1),
+        (1, ErrorCode.NOT_ENOUGH_REPLICAS, -1),
+    ]
+    assert broker.logs[0].data.batches == []
+    assert broker.metrics.produce_refused == {ErrorCode.NOT_ENOUGH_REPLICAS: 2}
+
+
+@pytest.mark.parametrize(
+    ("acks", "failure"),
+    [
+        (NONE, BackPressureError("no room")),
+        (ALL, EngineFailedError("device")),
+        (NONE, EngineFailedError("device")),
+    ],
+)
+def test_a_parked_request_that_cannot_be_refused_politely_costs_the_connection(
+    acks: int, failure: Exception
+) -> None:
+    broker = Broker()
+    broker.engine.room = False
+    broker.engine.refusal = failure
+    reply, rest = broker.start(9, [("t", None, [(0, batch())])], acks=acks)
+    assert rest is not None
+    run(rest)
+    assert reply.outcome == "closed"
+    assert broker.logs[0].data.batches == []
+
+
+def test_a_body_that_ends_early_is_no_request() -> None:
+    header = RequestHeader(int(ApiKey.PRODUCE), 9, 7, "test")
+    with pytest.raises(ProtocolError):
+        Broker().handler.start(header, memoryview(b"\0\0"), FakeReply())  # type: ignore[arg-type]
