@@ -168,7 +168,7 @@ static int consume(int argc, char **argv) {
     rd_kafka_queue_t *queue = rd_kafka_queue_get_consumer(rk);
     rd_kafka_message_t *batch[1000];
     while (records < count) {
-        ssize_t n = rd_kafka_consume_batch_queue(queue, 1000, batch, 1000);
+        ssize_t n = rd_kafka_consume_batch_queue(queue, 2, batch, 1000);
         for (ssize_t i = 0; i < n; i++) {
             if (!batch[i]->err) {
                 if (!first) first = now_ns();
