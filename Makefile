@@ -38,7 +38,7 @@ fmt: setup ## Format the code and mend what ruff can mend
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 unit: setup ## Run unit, property, contract and fuzz tests
-	@$(BIN)/python -m pytest -q -n auto --dist loadfile tests --ignore tests/integration --ignore tests/e2e --ignore tests/tidy $(ARGS)
+	@$(BIN)/python -m pytest -q tests --ignore tests/integration --ignore tests/e2e --ignore tests/tidy $(ARGS)
 
 integration: setup ## Run the tests with real sockets, files and an S3 server
 	@$(BIN)/python -m pytest -q tests/integration $(ARGS)
