@@ -27,7 +27,7 @@ UPLOAD_THRESHOLD_BYTES = 96 * MIB
 LOG_CACHE_BYTES = 640 * MIB
 BLOCK_CACHE_BYTES = 128 * MIB
 RING_CAPACITIES = 3  # a throughput run writes at least so many
-HOT_BYTES = 256 * MIB  # of the consume run: in LogCache, and in Kafka's page cache
+HOT_BYTES = 512 * MIB  # of the consume run: in LogCache, and in Kafka's page cache
 PACED_RATE = 5_000
 
 
