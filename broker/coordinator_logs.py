@@ -9,9 +9,9 @@ from broker.cluster_view import ClusterView
 from broker.coordinator.group.requests import DeletedTopic
 from broker.coordinator.partitioning import partition_for_group
 from broker.coordinator.runtime import GroupCoordinator
-from broker.partition.append_rules import Rejection
+from broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
 from broker.partition.internal_topics import OFFSETS_TOPIC
-from broker.partition.partition import RECORD_OVERHEAD_BYTES, Partition
+from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
 from config.node import GroupConfig
 from metadata.client import MetadataClient
@@ -141,24 +141,18 @@ class OffsetsTopicLogs:
 class CoordinatorElections:
     """Tells the coordinator which of its partitions this broker has come to lead, or leads no more."""
 
-    def __init__(self, coordinator: GroupCoordinator, partitions: PartitionRegistry) -> None:
+    def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
-        self._partitions = partitions
-        self._led: dict[int, int] = {}  # partition to leader epoch
 
-    def partitions_changed(self) -> None:
-        """Compare what is open with what was."""
-        led = {
-            partition.index: partition.leader_epoch
-            for partition in self._partitions.all()
-            if partition.topic == OFFSETS_TOPIC
-        }
-        for index in sorted(self._led.keys() - led.keys()):
-            self._coordinator.on_resignation(index)
-        for index, epoch in sorted(led.items()):
-            if self._led.get(index) != epoch:
-                self._coordinator.on_election(index)
-        self._led = led
+    def opened(self, partition: Partition) -> None:
+        """A partition is led here from now on, or at a new epoch."""
+        if partition.topic == OFFSETS_TOPIC:
+            self._coordinator.on_election(partition.index)
+
+    def closed(self, partition: Partition) -> None:
+        """A partition is not led here any more, or not at that epoch."""
+        if partition.topic == OFFSETS_TOPIC:
+            self._coordinator.on_resignation(partition.index)
 
     def image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
         """Offsets committed in a topic that is deleted go with it."""

@@ -23,6 +23,7 @@ from broker.cluster_view import ClusterView
 from broker.coordinator.runtime import GroupCoordinator
 from broker.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
 from broker.network.listener import Listener
+from broker.partition.leadership import PartitionLeadership
 from broker.partition.registry import PartitionRegistry
 from broker.storage_adapter import StorageMetadata
 from broker.telemetry import runtime_tuning
@@ -162,11 +163,11 @@ class Node:
             self._readiness.add(broker.check_engine)
             self._readiness.add(lambda: _check_lease(client))
             await client.serve()
-            jobs = (broker.engine.run(), broker.partitions.run(), broker.coordinator.run())
+            jobs = (broker.engine.run(), broker.leadership.run(), broker.coordinator.run())
             idle = runtime_tuning.collect_when_idle(broker.requests_total)
             async with running(*jobs, listener.run(), idle):
                 self._state = "opening partitions"
-                await broker.partitions.wait_all_open()
+                await broker.partitions.wait_attempted()
                 await listener.serve(broker.dispatcher())
                 self._state = "serving"
                 admin_url = f"http://{config.telemetry.admin_host}:{admin_port}"
@@ -186,7 +187,7 @@ class Node:
                 await stop.wait()
                 self._state = "stopping"
                 await listener.shutdown()
-                await broker.partitions.checkpoint_all()
+                await broker.leadership.checkpoint_all()
         finally:
             await listener.shutdown()
             await broker.engine.shutdown()
@@ -245,9 +246,11 @@ class _Broker:
             cluster_id=cluster_id,
             background=(compactor, deleter),
         )
-        self.partitions = PartitionRegistry(
+        self.partitions = PartitionRegistry(client=client, node_id=config.node_id)
+        self.leadership = PartitionLeadership(
             client=client,
             engine=self.engine,
+            registry=self.partitions,
             node_id=config.node_id,
             config=config.log,
             wall_clock_ms=around.wall_clock_ms,
@@ -268,8 +271,8 @@ class _Broker:
         self.coordinator = GroupCoordinator(
             config.groups, self._offsets_logs, wall_clock_ms=around.wall_clock_ms, rng=around.rng
         )
-        elections = CoordinatorElections(self.coordinator, self.partitions)
-        self.partitions.subscribe(elections.partitions_changed)
+        elections = CoordinatorElections(self.coordinator)
+        self.partitions.subscribe(opened=elections.opened, closed=elections.closed)
         client.subscribe(elections.image_changed)
         self._requests = RequestMetrics(around.monotonic_s)
 

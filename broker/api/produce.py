@@ -24,9 +24,9 @@ from typing import Any
 from uuid import UUID
 
 from broker.network.session import Reply
-from broker.partition.append_rules import Rejection
+from broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
 from broker.partition.internal_topics import INTERNAL_TOPICS
-from broker.partition.partition import RECORD_OVERHEAD_BYTES, Partition
+from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
 from broker.telemetry.request_metrics import RequestMetrics
 from protocol.api_keys import ApiKey

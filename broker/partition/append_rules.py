@@ -15,6 +15,7 @@ from protocol.records.record import BatchOptions, decode_records, encode_batch
 
 ZSTD_SINCE_VERSION = 7
 NO_TIMESTAMP = -1
+RECORD_OVERHEAD_BYTES = 256  # of the WAL and stream headers of one batch, for admission
 KEYLESS = "a compacted topic needs a key on every record"
 # What one batch may grow to when a topic's rules make us decompress it.
 DECOMPRESSED_BYTES_MAX = 256 * 1024 * 1024

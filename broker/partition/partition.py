@@ -7,13 +7,13 @@ so nothing else can hold it back, and without transactions the last stable offse
 """
 
 import asyncio
-import logging
 from collections.abc import Callable
 from typing import NamedTuple
 from uuid import UUID
 
-from broker.partition import append_rules, checkpoint
+from broker.partition import append_rules
 from broker.partition.append_rules import Rejection
+from broker.partition.checkpoint_log import CheckpointLog
 from broker.partition.producer_state import NO_PRODUCER_ID, Verdict
 from broker.partition.state import PartitionState
 from broker.partition.storage_errors import code_of
@@ -25,11 +25,7 @@ from storage.errors import StorageError
 from storage.record_batch import StreamRecordBatch
 from storage.stream import Stream
 
-logger = logging.getLogger("headrace.partition")
-
 NO_LEADER_EPOCH = -1
-CHECKPOINTS_RETAINED = 64  # in the meta stream, before it is trimmed
-RECORD_OVERHEAD_BYTES = 256  # of the WAL and stream headers, for admission
 
 
 class Accepted(NamedTuple):
@@ -78,12 +74,12 @@ class Partition:
         self.index = index
         self.leader_epoch = leader_epoch
         self.config = config
-        self._engine = engine
         self._data = data
         self._meta = meta
         self._state = state
-        self._checkpoint_interval_bytes = checkpoint_interval_bytes
-        self._bytes_since_checkpoint = 0
+        self.checkpoints = CheckpointLog(
+            meta, data, state, engine=engine, interval_bytes=checkpoint_interval_bytes
+        )
         self._readers: set[Callable[[], None]] = set()
         self._unconfirmed_repeats: list[tuple[int, Callable[[Exception | None], None]]] = []
         self._closing = False
@@ -207,9 +203,7 @@ class Partition:
             return Rejection(code_of(error), f"not appended: {error}")
         assert appended_at == base_offset, "offset was patched before it was assigned"
         self._state.apply(header, base_offset, self.leader_epoch, len(records), now_ms)
-        self._bytes_since_checkpoint += len(records)
-        if self._bytes_since_checkpoint >= self._checkpoint_interval_bytes:
-            self.write_checkpoint()
+        self.checkpoints.appended(len(records))
         return Accepted(base_offset, append_time_ms)
 
     def _check_sequence(
@@ -293,73 +287,25 @@ class Partition:
         """
         return await self._data.fetch(offset, max_bytes)
 
-    def write_checkpoint(
-        self, on_done: Callable[[Exception | None], None] = lambda _error: None
-    ) -> bool:
-        """Append a checkpoint to the meta stream; False when there is no room for it just now."""
-        data = checkpoint.take(self._state, self._data.next_offset, self._data.start_offset)
-        if not self._engine.admits(len(data) + RECORD_OVERHEAD_BYTES):
-            return False
-        try:
-            self._meta.append(data, 1, on_done)
-        except StorageError as error:
-            # The batch before it is appended all the same; opening reads more of the log instead.
-            self._log_no_checkpoint(error)
-            return False
-        self._bytes_since_checkpoint = 0
-        return True
-
-    def _log_no_checkpoint(self, error: Exception) -> None:
-        logger.warning(
-            "checkpoint not written",
-            extra={"topic": self.topic, "partition": self.index, "reason": repr(error)},
-        )
-
-    @property
-    def checkpoints_retained(self) -> int:
-        """Checkpoints in the meta stream; all but the last are superseded."""
-        return self._meta.next_offset - self._meta.start_offset
-
-    async def trim_checkpoints(self) -> None:
-        """Release superseded checkpoints once there are many."""
-        if self._meta.confirm_offset - self._meta.start_offset > CHECKPOINTS_RETAINED:
-            await self._meta.trim(self._meta.confirm_offset - 1)
-
     async def close(self) -> None:
-        """Checkpoint what came since the last one, upload the remainder and close both streams."""
-        self._closing = True
-        self.wake_readers()
-        if self._bytes_since_checkpoint:
-            await self._checkpoint_durably()
+        """Checkpoint what came since the last one, upload the remainder and close both streams.
+
+        Raises:
+            FencedError: somebody newer owns them.
+            StorageError: they are not closed yet; do it again.
+        """
+        self.retire()
+        await self.checkpoints.write_news()
         await self._data.close()
         await self._meta.close()
 
-    def discard(self) -> None:
-        """The topic is gone: stop serving it; its streams are the control plane's to delete."""
+    def retire(self) -> None:
+        """Take nothing more, and send those who wait away: the partition is opened anew, moves, or is gone."""
         self._closing = True
-        self._data.abandon()
-        self._meta.abandon()
         self.wake_readers()
 
-    async def supersede_checkpoint(self) -> bool:
-        """Write a checkpoint over one that lies beyond the log's end; False when that failed."""
-        return await self._checkpoint_durably()
-
-    async def checkpoint_now(self) -> None:
-        """Checkpoint, and return when it is durable: what a clean shutdown does, so that opening reads no log."""
-        if self._bytes_since_checkpoint:
-            await self._checkpoint_durably()
-
-    async def _checkpoint_durably(self) -> bool:
-        done: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
-
-        def finish(error: Exception | None) -> None:
-            if not done.done():
-                done.set_result(error)
-
-        if not self.write_checkpoint(finish):
-            return False  # opening will read more of the log instead
-        error = await done
-        if error is not None:
-            self._log_no_checkpoint(error)
-        return error is None
+    def discard(self) -> None:
+        """The topic is gone: stop serving it; its streams are the control plane's to delete."""
+        self._data.abandon()
+        self._meta.abandon()
+        self.retire()

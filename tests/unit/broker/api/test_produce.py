@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 
 from broker.api.produce import ProduceHandler
+from broker.partition.append_rules import RECORD_OVERHEAD_BYTES
 from broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
-from broker.partition.partition import RECORD_OVERHEAD_BYTES
 from broker.telemetry.request_metrics import RequestMetrics
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, ProtocolError

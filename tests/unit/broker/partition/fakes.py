@@ -28,9 +28,7 @@ class FakeStream:
         base_offset = self.next_offset
         self.next_offset += count
         copy = memoryview(bytes(payload))
-        self.batches.append(
-            StreamRecordBatch(self.stream_id, self.epoch, base_offset, count, copy)
-        )
+        self.batches.append(StreamRecordBatch(self.stream_id, self.epoch, base_offset, count, copy))
         self.open_appends.append((self.next_offset, on_ack))
         return base_offset
 

@@ -19,7 +19,9 @@ def topic(overrides: Mapping[str, str] | None = None) -> EffectiveTopicConfig:
     return EffectiveTopicConfig.resolve(overrides or {})
 
 
-def batch(*values: bytes, key: bytes | None = None, at: int = NOW_MS, **options: object) -> memoryview:
+def batch(
+    *values: bytes, key: bytes | None = None, at: int = NOW_MS, **options: object
+) -> memoryview:
     records = [Record(offset, at, key, value) for offset, value in enumerate(values or (b"v",))]
     return memoryview(encode_batch(records, BatchOptions(**options)))  # type: ignore[arg-type]
 
@@ -30,7 +32,9 @@ def with_header(data: memoryview, **changes: int) -> memoryview:
     return memoryview(encode_header(header, data[61:]))
 
 
-def judge(data: memoryview, config: EffectiveTopicConfig | None = None, version: int = 9) -> ErrorCode:
+def judge(
+    data: memoryview, config: EffectiveTopicConfig | None = None, version: int = 9
+) -> ErrorCode:
     header = append_rules.parse_single_batch(data)
     if isinstance(header, Rejection):
         return header.code
@@ -84,11 +88,16 @@ def test_inconsistent_headers_are_invalid(changes: dict[str, int]) -> None:
 def test_size_is_judged_as_sent() -> None:
     data = batch(bytes(1000))
     assert judge(data, topic({"max.message.bytes": str(len(data))})) == ErrorCode.NONE
-    assert judge(data, topic({"max.message.bytes": str(len(data) - 1)})) == ErrorCode.MESSAGE_TOO_LARGE
+    assert (
+        judge(data, topic({"max.message.bytes": str(len(data) - 1)})) == ErrorCode.MESSAGE_TOO_LARGE
+    )
 
 
 def test_codecs_by_version() -> None:
-    assert judge(batch(compression=Compression.ZSTD), version=6) == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+    assert (
+        judge(batch(compression=Compression.ZSTD), version=6)
+        == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+    )
     assert judge(batch(compression=Compression.ZSTD), version=7) == ErrorCode.NONE
     assert judge(with_header(batch(), attributes=5)) == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
 
@@ -125,7 +134,11 @@ def apply(data: memoryview, config: EffectiveTopicConfig) -> memoryview | Reject
 
 
 def test_a_compacted_topic_names_each_record_without_a_key() -> None:
-    records = [Record(0, NOW_MS, b"k", b"1"), Record(1, NOW_MS, None, b"2"), Record(2, NOW_MS, None, b"3")]
+    records = [
+        Record(0, NOW_MS, b"k", b"1"),
+        Record(1, NOW_MS, None, b"2"),
+        Record(2, NOW_MS, None, b"3"),
+    ]
     refused = apply(
         memoryview(encode_batch(records, BatchOptions())), topic({"cleanup.policy": "compact"})
     )

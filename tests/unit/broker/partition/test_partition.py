@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from broker.partition.append_rules import Rejection
+from broker.partition.checkpoint_log import CHECKPOINTS_RETAINED
 from broker.partition.opening import restore_state
-from broker.partition.partition import CHECKPOINTS_RETAINED, Accepted
+from broker.partition.partition import Accepted
 from protocol.errors import ErrorCode
 from protocol.records.batch import parse_header
 from protocol.records.record import BatchOptions, Record, decode_records, encode_batch
@@ -232,7 +233,7 @@ def test_superseded_checkpoints_are_trimmed_and_the_last_one_stays() -> None:
     for _ in range(CHECKPOINTS_RETAINED + 2):
         append(opened, batch())
     opened.meta.confirm()
-    asyncio.run(opened.partition.trim_checkpoints())
+    asyncio.run(opened.partition.checkpoints.trim())
     assert opened.meta.start_offset == opened.meta.confirm_offset - 1
 
 

@@ -1,0 +1,95 @@
+"""The meta stream of a partition: when its checkpoints are written, and which are given up."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from broker.partition import checkpoint
+from broker.partition.append_rules import RECORD_OVERHEAD_BYTES
+from broker.partition.state import PartitionState
+from storage.engine import StorageEngine
+from storage.errors import StorageError
+from storage.stream import Stream
+
+logger = logging.getLogger("headrace.partition")
+
+CHECKPOINTS_RETAINED = 64  # in the meta stream, before it is trimmed
+
+
+class CheckpointLog:
+    """Writes checkpoints of one partition, each after the batches that it covers: both share the WAL's order."""
+
+    def __init__(
+        self,
+        meta: Stream,
+        data: Stream,
+        state: PartitionState,
+        *,
+        engine: StorageEngine,
+        interval_bytes: int,
+    ) -> None:
+        self._meta = meta
+        self._data = data
+        self._state = state
+        self._engine = engine
+        self._interval_bytes = interval_bytes
+        self._bytes_since_last = 0
+
+    @property
+    def retained(self) -> int:
+        """Checkpoints in the stream; all but the last are superseded."""
+        return self._meta.next_offset - self._meta.start_offset
+
+    def appended(self, size_bytes: int) -> None:
+        """Note a batch of the log; writes a checkpoint when one is due and there is room for it."""
+        self._bytes_since_last += size_bytes
+        if self._bytes_since_last >= self._interval_bytes:
+            self.write()
+
+    def write(self, on_done: Callable[[Exception | None], None] = lambda _error: None) -> bool:
+        """Append a checkpoint; False when that is refused just now, and opening will read more of the log instead."""
+        data = checkpoint.take(self._state, self._data.next_offset, self._data.start_offset)
+        if not self._engine.admits(len(data) + RECORD_OVERHEAD_BYTES):
+            return False
+        try:
+            self._meta.append(data, 1, on_done)
+        except StorageError as error:
+            self._log_failure(error)
+            return False
+        self._bytes_since_last = 0
+        return True
+
+    async def write_news(self) -> None:
+        """Checkpoint what came since the last one, if anything did, and return when that is durable."""
+        if self._bytes_since_last:
+            await self.write_durably()
+
+    async def write_durably(self) -> bool:
+        """Checkpoint, and wait; False when it failed."""
+        done: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
+
+        def finish(error: Exception | None) -> None:
+            if not done.done():
+                done.set_result(error)
+
+        if not self.write(finish):
+            return False
+        error = await done
+        if error is not None:
+            self._log_failure(error)
+        return error is None
+
+    async def trim(self) -> None:
+        """Release superseded checkpoints once there are many.
+
+        Raises:
+            StorageError: as `Stream.trim`.
+        """
+        if self._meta.confirm_offset - self._meta.start_offset > CHECKPOINTS_RETAINED:
+            await self._meta.trim(self._meta.confirm_offset - 1)
+
+    def _log_failure(self, error: Exception) -> None:
+        logger.warning(
+            "checkpoint not written",
+            extra={"stream_id": self._meta.stream_id, "reason": repr(error)},
+        )

@@ -1,0 +1,239 @@
+"""Opening and closing partitions as the metadata image says.
+
+The image is followed, never anticipated: a partition is opened when the image names this broker as its leader, opened
+anew when the leader epoch has risen, closed when the image names another. It is dropped in the very step in which the
+image loses its topic, so that nothing is taken for, or read from, a topic whose deletion has been answered.
+
+Each partition is opened and closed by itself: one that cannot be, because the bucket does not answer, is tried again
+until it is no longer wanted, and holds up nobody else.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from broker.partition.opening import restore_state
+from broker.partition.partition import Partition
+from broker.partition.registry import PartitionKey, PartitionRegistry
+from config.node import LogConfig
+from config.topic import EffectiveTopicConfig
+from metadata.client import MetadataClient
+from metadata.image import MetadataImage, PartitionImage, TopicImage
+from storage.engine import StorageEngine
+from storage.errors import FencedError, StorageError
+from storage.stream import Stream
+
+logger = logging.getLogger("headrace.partition")
+
+UNDER_WAY_MAX = 32  # partitions being opened or closed at once
+RETRY_MS_MIN = 500
+RETRY_MS_MAX = 10_000
+UPKEEP_INTERVAL_MS = 30_000
+
+
+class PartitionLeadership:
+    """Keeps a registry in step with the image. Order of use: `run`, and `checkpoint_all` before it ends."""
+
+    def __init__(
+        self,
+        *,
+        client: MetadataClient,
+        engine: StorageEngine,
+        registry: PartitionRegistry,
+        node_id: int,
+        config: LogConfig,
+        wall_clock_ms: Callable[[], int],
+    ) -> None:
+        self._client = client
+        self._engine = engine
+        self._registry = registry
+        self._node_id = node_id
+        self._config = config
+        self._wall_clock_ms = wall_clock_ms
+        self._changed = asyncio.Event()
+        self._opening: set[PartitionKey] = set()
+        self._slots = asyncio.Semaphore(UNDER_WAY_MAX)
+
+    async def run(self) -> None:
+        """Follow the image until cancelled."""
+        self._client.subscribe(self._image_changed)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._follow(tasks), name="partitions")
+            tasks.create_task(self._upkeep(), name="partition-upkeep")
+
+    async def checkpoint_all(self) -> None:
+        """Checkpoint every partition durably, so that the next start reads no log."""
+        async with asyncio.TaskGroup() as tasks:
+            for partition in self._registry.all():
+                tasks.create_task(partition.checkpoints.write_news())
+
+    def _image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
+        if old.topics is not new.topics:
+            for topic_id, topic in old.topics.items():
+                if topic_id not in new.topics:
+                    self._drop(topic)
+            self._changed.set()
+        if old.configs is not new.configs:
+            for partition in self._registry.all():
+                overrides = new.topic_config(partition.topic)
+                if overrides is not old.topic_config(partition.topic):
+                    partition.config = self._effective_config(new, partition.topic)
+
+    def _drop(self, topic: TopicImage) -> None:
+        for image in topic.partitions:
+            key = (topic.topic_id, image.partition)
+            partition = self._registry.get(key)
+            if partition is not None:
+                self._registry.remove(partition)
+                partition.discard()
+            self._registry.settle(key)
+
+    async def _follow(self, tasks: asyncio.TaskGroup) -> None:
+        self._changed.set()
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            for partition in self._departed():
+                self._registry.remove(partition)
+                tasks.create_task(self._keep_closing(partition))
+            for topic, image in self._registry.missing(self._client.image.topics.values()):
+                key = (topic.topic_id, image.partition)
+                if key not in self._opening:
+                    self._opening.add(key)
+                    tasks.create_task(self._keep_opening(key))
+
+    def _departed(self) -> list[Partition]:
+        return [
+            partition
+            for partition in self._registry.all()
+            if self._led((partition.topic_id, partition.index)) is None
+        ]
+
+    def _led(self, key: PartitionKey) -> tuple[TopicImage, PartitionImage] | None:
+        """Topic and partition as the image has them; None unless this broker is to lead it."""
+        topic_id, index = key
+        topic = self._client.image.topic_by_id(topic_id)
+        if topic is None or topic.partitions[index].leader != self._node_id:
+            return None
+        return topic, topic.partitions[index]
+
+    def _wanted(self, key: PartitionKey) -> tuple[TopicImage, PartitionImage] | None:
+        """As `_led`; None also when it is served at its leader epoch."""
+        led, opened = self._led(key), self._registry.get(key)
+        if led is None or (opened is not None and opened.leader_epoch >= led[1].leader_epoch):
+            return None
+        return led
+
+    async def _keep_opening(self, key: PartitionKey) -> None:
+        """Open a partition, however often that must be tried and at whatever epoch it is wanted by then."""
+        retry_ms = RETRY_MS_MIN
+        try:
+            while (wanted := self._wanted(key)) is not None:
+                async with self._slots:
+                    await self._open(*wanted)
+                self._registry.settle(key, attempted_only=True)
+                if self._registry.get(key) is None:
+                    await asyncio.sleep(retry_ms / 1000)
+                    retry_ms = min(2 * retry_ms, RETRY_MS_MAX)
+        finally:
+            self._opening.discard(key)
+            self._registry.settle(key)
+            if self._led(key) is None:
+                self._changed.set()  # it moved while it was being opened
+
+    async def _open(self, topic: TopicImage, image: PartitionImage) -> None:
+        """Open a partition at the epoch of `image`; when that fails, it stays closed."""
+        previous = self._registry.get((topic.topic_id, image.partition))
+        if previous is not None:
+            self._registry.remove(previous)
+            previous.retire()
+        try:
+            partition = await self._restore(topic, image)
+        except StorageError as error:
+            logger.warning(
+                "partition cannot be opened, will try again",
+                extra={
+                    "topic": topic.name, "partition": image.partition, "reason": repr(error)
+                },
+            )  # fmt: skip
+            return
+        if partition is None:
+            return
+        if self._client.image.topic_by_id(topic.topic_id) is None:
+            partition.discard()
+            return
+        partition.config = self._effective_config(self._client.image, topic.name)
+        self._registry.add(partition)
+
+    async def _restore(self, topic: TopicImage, image: PartitionImage) -> Partition | None:
+        opened: list[Stream] = []
+        try:
+            data = await self._engine.open_stream(image.data_stream_id, image.leader_epoch)
+            opened.append(data)
+            meta = await self._engine.open_stream(image.meta_stream_id, image.leader_epoch)
+            opened.append(meta)
+            restored = await restore_state(
+                data,
+                meta,
+                producer_id_expiration_ms=self._config.producer_id_expiration_ms,
+                now_ms=self._wall_clock_ms(),
+            )
+        except StorageError:
+            if self._client.image.topic_by_id(topic.topic_id) is None:
+                for stream in opened:
+                    stream.abandon()
+            raise  # else the next attempt finds them open
+        partition = Partition(
+            topic=topic.name,
+            topic_id=topic.topic_id,
+            index=image.partition,
+            leader_epoch=image.leader_epoch,
+            engine=self._engine,
+            data=data,
+            meta=meta,
+            state=restored.state,
+            config=self._effective_config(self._client.image, topic.name),
+            checkpoint_interval_bytes=self._config.checkpoint_interval_bytes,
+        )
+        if restored.must_checkpoint and not await partition.checkpoints.write_durably():
+            return None
+        return partition
+
+    async def _keep_closing(self, partition: Partition) -> None:
+        """Give a partition up to its new leader, however often that must be tried."""
+        retry_ms = RETRY_MS_MIN
+        while self._client.image.topic_by_id(partition.topic_id) is not None:
+            try:
+                async with self._slots:
+                    await partition.close()
+            except FencedError:
+                break  # the new leader has it already
+            except StorageError as error:
+                logger.warning(
+                    "partition cannot be closed, will try again",
+                    extra={
+                        "topic": partition.topic,
+                        "partition": partition.index,
+                        "reason": repr(error),
+                    },
+                )
+                await asyncio.sleep(retry_ms / 1000)
+                retry_ms = min(2 * retry_ms, RETRY_MS_MAX)
+            else:
+                return
+        partition.discard()
+
+    def _effective_config(self, image: MetadataImage, topic: str) -> EffectiveTopicConfig:
+        return EffectiveTopicConfig.resolve(image.topic_config(topic), self._config.topic_defaults)
+
+    async def _upkeep(self) -> None:
+        """Forget silent producers and superseded checkpoints, now and then."""
+        while True:
+            await asyncio.sleep(UPKEEP_INTERVAL_MS / 1000)
+            for partition in self._registry.all():
+                await asyncio.sleep(0)  # there may be very many
+                partition.state.producers.expire(self._wall_clock_ms())
+                try:
+                    await partition.checkpoints.trim()
+                except StorageError as error:
+                    logger.warning("checkpoints not trimmed", extra={"reason": repr(error)})

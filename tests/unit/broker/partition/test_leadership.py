@@ -1,0 +1,247 @@
+"""Partitions follow the metadata image: opened, opened anew, closed, dropped; each by itself."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from broker.partition.append_rules import Rejection
+from broker.partition.leadership import PartitionLeadership
+from broker.partition.partition import Partition
+from broker.partition.registry import PartitionRegistry
+from config.node import LogConfig
+from metadata.records.topics import ConfigRecord, PartitionChangeRecord, RemoveTopicRecord
+from protocol.errors import ErrorCode
+from storage.errors import RetriableStorageError, StorageError
+from tests.simulation.virtual_time import run
+from tests.unit.broker.cluster_scene import (
+    NODE_ID,
+    NOW_MS,
+    FakeClient,
+    broker_records,
+    topic_id,
+    topic_records,
+)
+from tests.unit.broker.partition.fakes import FakeEngine, FakeStream
+
+OTHER_NODE = 2
+
+
+class Streams(FakeEngine):
+    """Opens streams; those in `held` only once the test lets them, those in `refused` not at all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: dict[int, FakeStream] = {}
+        self.held: dict[int, asyncio.Event] = {}
+        self.refused: dict[int, StorageError] = {}
+
+    async def open_stream(self, stream_id: int, epoch: int) -> FakeStream:
+        if stream_id in self.held:
+            await self.held[stream_id].wait()
+        if stream_id in self.refused:
+            raise self.refused[stream_id]
+        self.opened[stream_id] = FakeStream(stream_id, epoch)
+        return self.opened[stream_id]
+
+
+class Broker:
+    """Leadership over a client whose image the test changes."""
+
+    def __init__(self) -> None:
+        self.client = FakeClient(*broker_records())
+        self.streams = Streams()
+        self.registry = PartitionRegistry(client=self.client, node_id=NODE_ID)  # type: ignore[arg-type]
+        self.seen: list[tuple[str, str, int]] = []
+        self.registry.subscribe(
+            opened=lambda it: self.seen.append(("opened", it.topic, it.leader_epoch)),
+            closed=lambda it: self.seen.append(("closed", it.topic, it.leader_epoch)),
+        )
+        self.leadership = PartitionLeadership(
+            client=self.client,  # type: ignore[arg-type]
+            engine=self.streams,  # type: ignore[arg-type]
+            registry=self.registry,
+            node_id=NODE_ID,
+            config=LogConfig(),
+            wall_clock_ms=lambda: NOW_MS,
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self.leadership.run())
+        await asyncio.sleep(0)
+        try:
+            yield
+            assert not task.done(), task
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    def create(self, name: str, number: int) -> None:
+        self.client.apply(*topic_records(name, number))
+
+    def delete(self, number: int) -> None:
+        self.client.apply(RemoveTopicRecord(topic_id(number)))
+
+    def move(self, number: int, leader: int, leader_epoch: int) -> None:
+        self.client.apply(PartitionChangeRecord(topic_id(number), 0, leader, leader_epoch))
+
+    def partition(self, name: str) -> Partition:
+        found = self.registry.find(name, 0)
+        assert isinstance(found, Partition), found
+        return found
+
+    async def opened(self, name: str) -> Partition:
+        assert await self.registry.wait_open([name], 60_000)
+        return self.partition(name)
+
+
+def test_a_topic_that_is_created_is_opened() -> None:
+    async def main() -> None:
+        broker = Broker()
+        async with broker.running():
+            broker.create("a", 1)
+            assert broker.registry.find("a", 0) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+            partition = await broker.opened("a")
+            assert broker.registry.find_by_id(topic_id(1), 0) is partition
+            assert broker.seen == [("opened", "a", 0)]
+
+    run(main())
+
+
+def test_nothing_is_taken_for_a_topic_once_the_image_has_lost_it() -> None:
+    """The deletion is answered in the step after the image has changed, so there is none to lose."""
+
+    async def main() -> None:
+        broker = Broker()
+        async with broker.running():
+            broker.create("a", 1)
+            partition = await broker.opened("a")
+            broker.delete(1)
+            assert broker.registry.find("a", 0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            assert broker.registry.find_by_id(topic_id(1), 0) == ErrorCode.UNKNOWN_TOPIC_ID
+            refused = partition.append(None, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+            assert isinstance(refused, Rejection)
+            assert broker.streams.opened[1_000].abandoned
+            assert broker.seen[-1] == ("closed", "a", 0)
+
+    run(main())
+
+
+def test_a_topic_that_is_created_anew_is_another_one() -> None:
+    async def main() -> None:
+        broker = Broker()
+        async with broker.running():
+            broker.create("a", 1)
+            first = await broker.opened("a")
+            broker.delete(1)
+            broker.create("a", 2)
+            second = await broker.opened("a")
+            assert second is not first
+            assert second.topic_id == topic_id(2)
+            assert broker.registry.all() == [second]
+
+    run(main())
+
+
+def test_a_partition_that_cannot_be_opened_holds_up_nobody_else() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.streams.held[1_000] = asyncio.Event()
+        async with broker.running():
+            broker.create("slow", 1)
+            await asyncio.sleep(1)
+            broker.create("fast", 2)
+            await broker.opened("fast")
+            assert not await broker.registry.wait_open(["slow"], 1_000)
+            broker.streams.held[1_000].set()
+            await broker.opened("slow")
+
+    run(main())
+
+
+def test_starting_waits_for_one_attempt_at_each_partition_and_goes_on_trying() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.streams.refused[1_000] = RetriableStorageError("the bucket does not answer")
+        broker.create("broken", 1)
+        broker.create("whole", 2)
+        async with broker.running():
+            await broker.registry.wait_attempted()
+            assert broker.partition("whole")
+            assert broker.registry.find("broken", 0) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+            broker.streams.refused.clear()
+            await broker.opened("broken")
+
+    run(main())
+
+
+def test_a_topic_that_is_deleted_while_it_is_opened_leaves_nothing_open() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.streams.held[1_001] = asyncio.Event()
+        async with broker.running():
+            broker.create("a", 1)
+            await asyncio.sleep(1)
+            broker.delete(1)
+            assert await broker.registry.wait_open(["a"], 1_000), "nobody waits for what is gone"
+            broker.streams.held[1_001].set()
+            await asyncio.sleep(1)
+            assert len(broker.registry) == 0
+            assert all(stream.abandoned for stream in broker.streams.opened.values())
+
+    run(main())
+
+
+def test_a_raised_leader_epoch_opens_the_partition_anew() -> None:
+    async def main() -> None:
+        broker = Broker()
+        async with broker.running():
+            broker.create("a", 1)
+            first = await broker.opened("a")
+            woken = asyncio.Event()
+            first.add_reader(woken.set)
+            broker.move(1, NODE_ID, 3)
+            second = await broker.opened("a")
+            assert second.leader_epoch == 3
+            assert woken.is_set(), "whoever waits at the old handle is sent on"
+            refused = first.append(None, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+            assert isinstance(refused, Rejection)
+            assert broker.seen == [("opened", "a", 0), ("closed", "a", 0), ("opened", "a", 3)]
+
+    run(main())
+
+
+def test_a_partition_that_moves_is_closed_however_often_that_fails() -> None:
+    async def main() -> None:
+        broker = Broker()
+        async with broker.running():
+            broker.create("a", 1)
+            await broker.opened("a")
+            stream = broker.streams.opened[1_000]
+            failures = [RetriableStorageError("the controller is away")] * 2
+
+            async def close() -> None:
+                if failures:
+                    raise failures.pop()
+                stream.closed = True
+
+            stream.close = close  # type: ignore[method-assign]
+            broker.move(1, OTHER_NODE, 1)
+            await asyncio.sleep(10)
+            assert stream.closed
+            assert broker.streams.opened[1_001].closed
+            assert broker.registry.find("a", 0) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+    run(main())
+
+
+def test_configs_hold_from_the_step_in_which_the_image_changes() -> None:
+    async def main() -> None:
+        broker = Broker()
+        async with broker.running():
+            broker.create("a", 1)
+            partition = await broker.opened("a")
+            broker.client.apply(ConfigRecord(2, "a", "max.message.bytes", "77"))
+            assert partition.config.max_message_bytes == 77
+
+    run(main())
