@@ -9,10 +9,8 @@ import logging
 import os
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from prometheus_client import CollectorRegistry
 
@@ -22,6 +20,7 @@ from broker.api.topic_creation import TopicCreation
 from broker.cluster_view import ClusterView
 from broker.coordinator.runtime import GroupCoordinator
 from broker.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
+from broker.lifecycle import StoppedEarlyError, running, unless_stopped
 from broker.network.listener import Listener
 from broker.partition.leadership import PartitionLeadership
 from broker.partition.registry import PartitionRegistry
@@ -92,7 +91,7 @@ class Node:
         self._readiness.add(lambda: CheckResult("state", self._state == "serving", self._state))
 
     async def run(self, ready: Callable[[NodeAddress], None], stop: asyncio.Event) -> None:
-        """Start, serve until `stop` is set, shut down cleanly.
+        """Start, serve until `stop` is set, shut down cleanly; a `stop` while it is starting counts as well.
 
         Raises:
             ExceptionGroup: of what made a part fail, once the others have been stopped.
@@ -158,7 +157,7 @@ class Node:
         try:
             self._state = "recovering"
             admin_port = await self._start_admin(admin)
-            recovery = await broker.engine.start()
+            recovery = await unless_stopped(stop, broker.engine.start())
             admin.expose(broker.collector(listener))
             self._readiness.add(broker.check_engine)
             self._readiness.add(lambda: _check_lease(client))
@@ -167,7 +166,7 @@ class Node:
             idle = runtime_tuning.collect_when_idle(broker.requests_total)
             async with running(*jobs, listener.run(), idle):
                 self._state = "opening partitions"
-                await broker.partitions.wait_attempted()
+                await unless_stopped(stop, broker.partitions.wait_attempted())
                 await listener.serve(broker.dispatcher())
                 self._state = "serving"
                 admin_url = f"http://{config.telemetry.admin_host}:{admin_port}"
@@ -188,6 +187,8 @@ class Node:
                 self._state = "stopping"
                 await listener.shutdown()
                 await broker.leadership.checkpoint_all()
+        except* StoppedEarlyError:
+            logger.info("stopped while starting", extra={"state": self._state})
         finally:
             await listener.shutdown()
             await broker.engine.shutdown()
@@ -342,19 +343,3 @@ class _Broker:
 def _check_lease(client: MetadataClient) -> CheckResult:
     held = client.holds()
     return CheckResult("lease", held, "held" if held else "not certain; nothing is acknowledged")
-
-
-@asynccontextmanager
-async def running(*jobs: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run `jobs` beside the body, and cancel them when it ends; when one fails, the body is cancelled.
-
-    Raises:
-        ExceptionGroup: of the job that failed.
-    """
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(job) for job in jobs]
-        try:
-            yield
-        finally:
-            for task in tasks:
-                task.cancel()
