@@ -245,7 +245,10 @@ class Session(asyncio.BufferedProtocol):
         )
         self.closed = True
         self._waiting.clear()
-        self._transport.close()  # once what has been answered is written
+        # Once what has been answered is written; what is in service has no answer any more, so that a client
+        # that does not read is idle, and closed for that.
+        self._inflight.clear()
+        self._transport.close()
 
     def _set_reading(self, *, reading: bool) -> None:
         if reading == self._reading or self._transport.is_closing():

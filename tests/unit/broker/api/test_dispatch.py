@@ -1,0 +1,185 @@
+"""From a frame to its handler: keys and versions, decoding, the answer's frame (kafka-protocol 2.1)."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from broker.api.context import RequestContext
+from broker.api.dispatch import ApiDispatcher
+from broker.network.session import ConnectionInfo
+from broker.telemetry.request_metrics import RequestMetrics
+from protocol import messages
+from protocol.api_keys import ApiKey
+from protocol.api_versions import advertised
+from protocol.errors import ErrorCode, ProtocolError
+from protocol.headers import RequestHeader, parse_request_header
+from protocol.messages import (
+    DescribeClusterRequest,
+    ListGroupsRequest,
+    ListGroupsResponse,
+)
+from protocol.server_connection import Frame
+from tests.unit.broker.cluster_scene import NOW_MS
+from tests.unit.broker.reply_fake import FakeReply
+
+CONNECTION = ConnectionInfo("OUTSIDE", "10.0.0.9", "10.0.0.1", 9092)
+
+
+class OwnCodec:
+    """Stands for the handlers of Produce and Fetch, which are given undecoded bodies."""
+
+    def __init__(self) -> None:
+        self.started: list[tuple[Any, bytes]] = []
+
+    def start(self, who: Any, body: memoryview, reply: Any) -> Coroutine[Any, Any, None] | None:
+        self.started.append((who, bytes(body)))
+        reply.nothing()
+        return None
+
+
+class Groups:
+    """Answers ListGroups; in the meantime a second goes by."""
+
+    api_key = ApiKey.LIST_GROUPS
+
+    def __init__(self, clock: "Clock") -> None:
+        self.clock = clock
+        self.asked: list[tuple[RequestContext, Any]] = []
+        self.failure: Exception | None = None
+
+    async def handle(self, context: RequestContext, request: Any) -> Any:
+        self.asked.append((context, request))
+        self.clock.now_s += 1
+        if self.failure is not None:
+            raise self.failure
+        return ListGroupsResponse(throttle_time_ms=0, error_code=0, groups=[])
+
+
+class Clock:
+    now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+class Broker:
+    def __init__(self) -> None:
+        clock = Clock()
+        self.produce, self.fetch, self.groups = OwnCodec(), OwnCodec(), Groups(clock)
+        self.metrics = RequestMetrics(clock)
+        keys = [ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.LIST_GROUPS, ApiKey.API_VERSIONS]
+        self.dispatcher = ApiDispatcher(
+            versions=advertised(keys),
+            produce=self.produce,  # type: ignore[arg-type]
+            fetch=self.fetch,  # type: ignore[arg-type]
+            handlers={ApiKey.LIST_GROUPS: self.groups},
+            wall_clock_ms=lambda: NOW_MS,
+            metrics=self.metrics,
+        )
+
+    def dispatch(self, key: int, version: int, body: bytes = b"") -> FakeReply:
+        reply = FakeReply()
+        frame = Frame(RequestHeader(key, version, 7, "test"), memoryview(body), len(body))
+        rest = self.dispatcher.dispatch(frame, CONNECTION, reply)  # type: ignore[arg-type]
+        if rest is not None:
+            asyncio.run(rest)
+        return reply
+
+
+def body_of(request: Any, version: int) -> bytes:
+    header = RequestHeader(request.API_KEY, version, 7, "")
+    frame = messages.encode_request(request, header)
+    _, offset = parse_request_header(memoryview(frame))
+    return frame[offset:]
+
+
+@pytest.mark.parametrize("version", range(6))
+def test_a_request_is_decoded_and_answered_in_the_version_it_came_in(version: int) -> None:
+    broker = Broker()
+    reply = broker.dispatch(ApiKey.LIST_GROUPS, version, body_of(ListGroupsRequest(), version))
+    assert reply.response(ApiKey.LIST_GROUPS, version).error_code == 0
+
+
+def test_the_handler_is_told_who_asks_through_which_listener() -> None:
+    broker = Broker()
+    broker.dispatch(ApiKey.LIST_GROUPS, 0)
+    ((context, _),) = broker.groups.asked
+    assert context == RequestContext(
+        RequestHeader(16, 0, 7, "test"), "10.0.0.9", "10.0.0.1", 9092, "OUTSIDE", NOW_MS
+    )
+    assert (context.version, context.client_id) == (0, "test")
+
+
+def test_produce_and_fetch_decode_for_themselves() -> None:
+    broker = Broker()
+    broker.dispatch(ApiKey.PRODUCE, 9, b"records")
+    broker.dispatch(ApiKey.FETCH, 11, b"partitions")
+    assert broker.produce.started == [(RequestHeader(0, 9, 7, "test"), b"records")]
+    ((context, body),) = broker.fetch.started
+    assert (context.header.api_key, context.listener, body) == (1, "OUTSIDE", b"partitions")
+
+
+def test_only_produce_may_be_followed_before_it_is_answered() -> None:
+    """2.2."""
+    dispatcher = Broker().dispatcher
+    pipelined = {
+        key
+        for key in ApiKey
+        if dispatcher.is_pipelined(Frame(RequestHeader(key, 0, 1, ""), memoryview(b""), 0))
+    }
+    assert pipelined == {ApiKey.PRODUCE}
+
+
+@pytest.mark.parametrize("version", [5, 99, 32_767])
+def test_api_versions_above_ours_is_answered_in_version_0_and_its_body_not_read(
+    version: int,
+) -> None:
+    """KIP-511: UNSUPPORTED_VERSION with our range; the connection stays open."""
+    reply = Broker().dispatch(ApiKey.API_VERSIONS, version, b"\xff\xff whatever")
+    told = reply.response(ApiKey.API_VERSIONS, 0)
+    assert told.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert [(it.api_key, it.min_version, it.max_version) for it in told.api_keys] == [(18, 0, 4)]
+
+
+@pytest.mark.parametrize(
+    ("key", "version"),
+    [(-1, 0), (4, 0), (999, 0), (ApiKey.METADATA, 9), (16, 6), (16, -1), (1, 3), (1, 19), (0, 14)],
+)
+def test_other_keys_and_versions_close_the_connection(key: int, version: int) -> None:
+    """2.1: without an answer."""
+    broker = Broker()
+    with pytest.raises(ProtocolError):
+        broker.dispatch(key, version)
+    assert dict(broker.metrics.requests) == {}
+
+
+def test_a_malformed_body_closes_the_connection() -> None:
+    with pytest.raises(ProtocolError):
+        Broker().dispatch(ApiKey.LIST_GROUPS, 5, b"\xff\xff\xff")
+
+
+def test_a_handler_that_fails_answers_nothing() -> None:
+    """Its connection is closed by whoever runs it."""
+    broker = Broker()
+    broker.groups.failure = RuntimeError("a bug")
+    with pytest.raises(RuntimeError):
+        broker.dispatch(ApiKey.LIST_GROUPS, 0)
+
+
+def test_requests_are_counted_and_timed_by_api() -> None:
+    broker = Broker()
+    broker.dispatch(ApiKey.LIST_GROUPS, 0)
+    broker.dispatch(ApiKey.PRODUCE, 9)
+    assert broker.metrics.requests == {16: 1, 0: 1}
+    (latencies,) = broker.metrics.latencies.collect()
+    sums = {it.labels["api"]: it.value for it in latencies.samples if it.name.endswith("_sum")}
+    assert sums["list_groups"] == 1.0
+
+
+def test_a_request_that_is_not_served_here_is_known_to_the_protocol_all_the_same() -> None:
+    """What is advertised is what is served, not what could be decoded."""
+    assert DescribeClusterRequest.API_KEY == ApiKey.DESCRIBE_CLUSTER
+    with pytest.raises(ProtocolError):
+        Broker().dispatch(ApiKey.DESCRIBE_CLUSTER, 0)
