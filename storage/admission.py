@@ -12,6 +12,8 @@ from storage.errors import BackPressureError, StorageError
 
 # One parked append per connection is the most that a broker asks for.
 WAITING_MAX = 10_000
+# Whoever waits keeps its payload in memory meanwhile, beside LogCache; over all connections.
+WAITING_BYTES_MAX = 256 * 1024 * 1024
 # Room also comes without a call of `poll` (a WAL frees space when a trim is durable, and need not
 # say so): look again this often, but only while somebody waits.
 POLL_INTERVAL_MS = 10
@@ -27,6 +29,7 @@ class AdmissionGate:
         relieve: Callable[[], None],
         timeout_ms: int,
         waiting_max: int = WAITING_MAX,
+        waiting_bytes_max: int = WAITING_BYTES_MAX,
     ) -> None:
         """Make an open gate.
 
@@ -35,11 +38,12 @@ class AdmissionGate:
             relieve: asked, while somebody waits, to make room earlier than planned.
             timeout_ms: how long an append may wait.
             waiting_max: how many may wait.
+            waiting_bytes_max: how large they may be together.
         """
         self._has_room = has_room
         self._relieve = relieve
         self._timeout_ms = timeout_ms
-        self._queue = AdmissionQueue(waiting_max)
+        self._queue = AdmissionQueue(waiting_max, waiting_bytes_max)
         self._called: dict[Waiter, asyncio.Future[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._stopped: StorageError | None = None

@@ -33,28 +33,34 @@ class Waiter:
 
 
 class AdmissionQueue:
-    """At most `waiting_max` waiters, in order of arrival."""
+    """At most `waiting_max` waiters with `bytes_max` bytes in all, in order of arrival."""
 
-    __slots__ = ("_waiting", "_waiting_max")
+    __slots__ = ("_bytes_max", "_waiting", "_waiting_bytes", "_waiting_max")
 
-    def __init__(self, waiting_max: int) -> None:
+    def __init__(self, waiting_max: int, bytes_max: int) -> None:
         self._waiting: deque[Waiter] = deque()
         self._waiting_max = waiting_max
+        self._bytes_max = bytes_max
+        self._waiting_bytes = 0
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def join(self, body_bytes: int) -> Waiter | None:
-        """Queue up; None when the queue is full."""
+        """Queue up; None when the queue is full. One alone may be of any size, or it never could."""
         if len(self._waiting) >= self._waiting_max:
             return None
+        if self._waiting and self._waiting_bytes + body_bytes > self._bytes_max:
+            return None
         waiter = Waiter(body_bytes)
+        self._waiting_bytes += body_bytes
         self._waiting.append(waiter)
         return waiter
 
     def leave(self, waiter: Waiter) -> None:
         """Go away, admitted or not."""
         self._waiting.remove(waiter)
+        self._waiting_bytes -= waiter.body_bytes
 
     def call_next(self, has_room: Callable[[int], bool]) -> Waiter | None:
         """Call the head if there is room for it; None when nobody is to be told anything."""
