@@ -21,6 +21,7 @@ class Listener:
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
         self._dispatcher: Dispatcher
+        self._accepting = False
         self._servers: list[asyncio.Server] = []
         self._sessions: set[Session] = set()
         self._requests: set[asyncio.Task[None]] = set()
@@ -62,6 +63,7 @@ class Listener:
     async def serve(self, dispatcher: Dispatcher) -> None:
         """Accept connections and hand their requests to `dispatcher`."""
         self._dispatcher = dispatcher
+        self._accepting = True
         for server in self._servers:
             await server.start_serving()
 
@@ -72,11 +74,12 @@ class Listener:
         while True:
             await asyncio.sleep(idle_max_s / IDLE_CHECKS_PER_PERIOD)
             oldest = loop.time() - idle_max_s
-            for session in [s for s in self._sessions if s.is_idle and s.last_active < oldest]:
+            for session in [s for s in self._sessions if s.has_stood_still_since(oldest)]:
                 session.close()
 
     async def stop_accepting(self) -> None:
-        """Close the listening sockets; connections go on."""
+        """Close the listening sockets; connections go on. What was accepted just now is turned away."""
+        self._accepting = False
         for server in self._servers:
             server.close()
 
@@ -91,8 +94,8 @@ class Listener:
         await asyncio.gather(*requests, return_exceptions=True)
 
     def session_opened(self, session: Session) -> bool:
-        """Count a connection in; False when there are too many."""
-        if len(self._sessions) >= self._config.connections_max:
+        """Count a connection in; False when there are too many, or none are taken any more."""
+        if not self._accepting or len(self._sessions) >= self._config.connections_max:
             self.connections_refused += 1
             return False
         self._sessions.add(session)

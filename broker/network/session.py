@@ -10,7 +10,7 @@ is the queue.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from config.node import NetworkConfig
@@ -20,10 +20,14 @@ from protocol.server_connection import Buffer, Frame, ServerConnection
 logger = logging.getLogger("headrace.network")
 
 
+def _nothing_to_stop() -> None:
+    """Most requests take effect although nobody hears of it."""
+
+
 class Reply:
     """The place of one request in the order of answers; exactly one of its methods is called, once."""
 
-    __slots__ = ("_session", "buffers", "done", "pipelined", "size_bytes")
+    __slots__ = ("_session", "buffers", "done", "on_lost", "pipelined", "size_bytes")
 
     def __init__(self, session: "Session", size_bytes: int, *, pipelined: bool) -> None:
         self._session = session
@@ -31,6 +35,13 @@ class Reply:
         self.pipelined = pipelined
         self.done = False
         self.buffers: list[Buffer] | None = None
+        # Called when the client has gone before the answer; what only waits may set it, and stop.
+        self.on_lost: Callable[[], None] = _nothing_to_stop
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nobody waits for the answer any more."""
+        return self._session.closed
 
     def send(self, buffers: list[Buffer]) -> None:
         """Answer; the buffers are not copied and must not change until they are written."""
@@ -113,6 +124,7 @@ class Session(asyncio.BufferedProtocol):
         self._inflight_bytes = 0
         self._reading = True
         self._writable = True
+        self._unsent_bytes = 0  # as of the last look
         self._advancing = False
         self._transport: asyncio.Transport
         self.info: ConnectionInfo
@@ -125,8 +137,21 @@ class Session(asyncio.BufferedProtocol):
         """Whether no request is in service or waiting."""
         return not self._inflight and not self._waiting
 
+    def has_stood_still_since(self, moment_s: float) -> bool:
+        """Whether nothing has come, been in service or gone out since a moment of the loop's time.
+
+        A client that does not read its answers stands still, whatever it has sent behind them.
+        """
+        unsent_bytes = self._transport.get_write_buffer_size()
+        if unsent_bytes != self._unsent_bytes:
+            self._unsent_bytes = unsent_bytes
+            self.last_active = self._time()
+        if self._inflight and not self.closed:
+            return False
+        return self.last_active < moment_s
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin, or close at once when there are too many."""
+        """Begin, or close at once when the listener takes none."""
         assert isinstance(transport, asyncio.Transport) or hasattr(transport, "writelines")
         self._transport = transport  # type: ignore[assignment]  # uvloop's is no subclass
         peer = transport.get_extra_info("peername") or ("unknown", 0)
@@ -134,7 +159,9 @@ class Session(asyncio.BufferedProtocol):
         self.info = ConnectionInfo(self._listener, str(peer[0]), str(local[0]), int(local[1]))
         self.last_active = self._time()
         if not self._sessions.session_opened(self):
-            logger.warning("connection refused: too many", extra={"client": self.info.client_host})
+            logger.warning(
+                "connection refused: too many, or stopping", extra={"client": self.info.client_host}
+            )
             self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -142,8 +169,11 @@ class Session(asyncio.BufferedProtocol):
         del exc  # how a client leaves is its own business
         self.closed = True
         self._waiting.clear()
+        abandoned = [*self._inflight]
         self._inflight.clear()
         self._sessions.session_closed(self)
+        for reply in abandoned:
+            reply.on_lost()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the socket reads to."""
@@ -155,7 +185,12 @@ class Session(asyncio.BufferedProtocol):
         try:
             frames = self._connection.buffer_updated(nbytes)
         except ProtocolError as error:
-            self._reject(error)
+            if self.is_idle:
+                self._reject(error)
+            else:
+                self._set_reading(
+                    reading=False
+                )  # `_advance` rejects once what came before is answered
             return
         if frames:
             self._waiting.extend(frames)
@@ -178,10 +213,22 @@ class Session(asyncio.BufferedProtocol):
         self._transport.abort()
 
     def reply_done(self, reply: Reply) -> None:
-        """Write every answer that is next in order, then start what was waiting for them."""
+        """Write every answer that is next in order, then start what was waiting for them.
+
+        Never raises: it is called from where batches of all clients are acknowledged.
+        """
         inflight = self._inflight
         if not inflight or inflight[0] is not reply:
             return
+        try:
+            self._write_done()
+        except Exception:
+            logger.exception("answer not written", extra={"client": self.info.client_host})
+            self.close()
+
+    def _write_done(self) -> None:
+        inflight = self._inflight
+        self.last_active = self._time()
         while inflight and inflight[0].done:
             done = inflight.popleft()
             self._inflight_bytes -= done.size_bytes

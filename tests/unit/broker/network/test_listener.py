@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from broker.network.listener import Listener
-from broker.network.session import ConnectionInfo, Reply
+from broker.network.session import ConnectionInfo, Reply, Session
 from config.node import Endpoint, NetworkConfig
 from protocol.errors import ProtocolError
 from protocol.server_connection import Frame
@@ -234,5 +234,18 @@ def test_shutting_down_closes_connections_and_ends_what_is_in_service() -> None:
             assert await is_closed(waiting)
             with pytest.raises(OSError):
                 await node.connect()
+
+    asyncio.run(run())
+
+
+def test_a_connection_that_was_accepted_while_shutting_down_is_turned_away() -> None:
+    """Its `connection_made` may come after the others have been closed."""
+
+    async def run() -> None:
+        async with listening() as node:
+            await node.listener.shutdown()
+            late = Session(NetworkConfig(), "PLAINTEXT", node.dispatcher, node.listener)
+            assert not node.listener.session_opened(late)
+            assert node.listener.connection_count == 0
 
     asyncio.run(run())

@@ -28,11 +28,18 @@ class FakeTransport:
         self.reading = True
         self.aborted = False
         self.flushed_and_closed = False
+        self.unsent_bytes = 0
+        self.failure: Exception | None = None
+
+    def get_write_buffer_size(self) -> int:
+        return self.unsent_bytes
 
     def get_extra_info(self, name: str) -> tuple[str, int]:
         return {"peername": ("10.0.0.7", 5), "sockname": ("10.0.0.1", 9092)}[name]
 
     def writelines(self, buffers: list[bytes]) -> None:
+        if self.failure is not None:
+            raise self.failure
         self.written.append(b"".join(buffers))
 
     def is_closing(self) -> bool:
@@ -245,6 +252,85 @@ def test_what_stands_before_garbage_is_answered_first() -> None:
     connection.dispatcher.answer(2)
     assert connection.transport.written == [b"1", b"2"]
     assert connection.transport.flushed_and_closed, "an abort would lose the answers"
+
+
+@in_loop
+def test_what_is_in_service_when_garbage_comes_is_answered_first() -> None:
+    connection = Connection()
+    connection.receive(request(OTHER, 1))
+    connection.receive(struct.pack(">i", -1))
+    assert not connection.transport.reading
+    assert not connection.session.closed
+    connection.dispatcher.answer(1)
+    assert connection.transport.written == [b"1"]
+    assert connection.transport.flushed_and_closed
+
+
+@in_loop
+def test_an_answer_that_cannot_be_written_costs_its_connection_only() -> None:
+    """Whoever answers is acknowledging batches, and goes on to those of other clients."""
+    connection = Connection()
+    connection.receive(request(PRODUCE, 1))
+    connection.transport.failure = RuntimeError("the handle is closed")
+    connection.dispatcher.answer(1)
+    assert connection.transport.aborted
+
+
+@in_loop
+def test_a_client_that_does_not_read_stands_still_whatever_it_has_sent() -> None:
+    connection = Connection()
+    connection.receive(request(OTHER, 1))
+    assert not connection.session.has_stood_still_since(float("inf")), "it waits for its answer"
+    connection.transport.unsent_bytes = 1_000
+    connection.session.pause_writing()
+    connection.dispatcher.answer(1)
+    connection.receive(request(OTHER, 2))
+    later = asyncio.get_running_loop().time() + 600
+    assert connection.session.has_stood_still_since(later)
+
+
+@in_loop
+def test_a_client_that_reads_slowly_does_not_stand_still() -> None:
+    connection = Connection()
+    session, transport = connection.session, connection.transport
+    transport.unsent_bytes = 1_000
+    session.pause_writing()
+    assert session.has_stood_still_since(float("inf"))
+    for unsent_bytes in (900, 800):
+        session.last_active = -600.0
+        transport.unsent_bytes = unsent_bytes
+        assert not session.has_stood_still_since(0.0)
+    session.last_active = -600.0
+    assert session.has_stood_still_since(0.0)
+
+
+@in_loop
+def test_a_rejected_client_that_reads_nothing_stands_still() -> None:
+    connection = Connection()
+    connection.dispatcher.failure = ProtocolError("bad body")
+    connection.receive(request(OTHER, 1))
+    assert connection.transport.flushed_and_closed
+    assert connection.session.has_stood_still_since(float("inf"))
+
+
+@in_loop
+def test_a_long_wait_for_an_answer_is_no_idleness_afterwards() -> None:
+    connection = Connection()
+    connection.receive(request(OTHER, 1))
+    connection.session.last_active = -600.0
+    connection.dispatcher.answer(1)
+    assert not connection.session.has_stood_still_since(0.0)
+
+
+@in_loop
+def test_what_only_waits_is_told_that_its_client_has_left() -> None:
+    connection = Connection()
+    connection.receive(request(OTHER, 1))
+    reply = connection.dispatcher.started[1]
+    lost: list[bool] = []
+    reply.on_lost = lambda: lost.append(reply.is_lost)
+    connection.session.connection_lost(None)
+    assert lost == [True]
 
 
 @in_loop
