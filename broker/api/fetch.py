@@ -77,15 +77,16 @@ class FetchHandler:
             self._answer(fetch, result, reply)
             self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
             return None
-        return self._wait(fetch, reply)
+        return self._wait(fetch, reply, begin_s)
 
-    async def _wait(self, fetch: "_Fetch", reply: Reply) -> None:
-        """Read, from the bucket where need be, until there is enough or time is up."""
+    async def _wait(self, fetch: "_Fetch", reply: Reply, begin_s: float) -> None:
+        """Read, from the bucket where need be, until there is enough, time is up, or the client has gone."""
         loop = asyncio.get_running_loop()
         deadline_s = loop.time() + fetch.request.max_wait_ms / 1000
         targets, by_id = fetch.session.partitions, fetch.by_id
-        while True:
+        while not reply.is_lost:
             moved = asyncio.Event()
+            reply.on_lost = moved.set
             # Registered before reading: what arrives while a cold partition is read is not missed.
             registered = self._reader.partitions_of(targets, by_id=by_id)
             for partition in registered:
@@ -93,15 +94,13 @@ class FetchHandler:
             try:
                 result = await self._reader.read(targets, fetch.bytes_max, by_id=by_id)
                 if fetch.is_enough(result) or loop.time() >= deadline_s:
-                    break
-                async with asyncio.timeout_at(deadline_s):
-                    await moved.wait()
-            except TimeoutError:
-                continue  # one last look, then an answer whatever there is
+                    self._answer(fetch, result, reply)
+                    self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
+                    return
+                await _wait_until(moved, deadline_s)
             finally:
                 for partition in registered:
                     partition.remove_reader(moved.set)
-        self._answer(fetch, result, reply)
 
     def _answer(self, fetch: "_Fetch", result: ReadResult, reply: Reply) -> None:
         answer = fetch.session.finish(result.reads, int(self._metrics.clock_s() * 1000))
@@ -127,6 +126,15 @@ class FetchHandler:
                 topics,
             )
         )
+
+
+async def _wait_until(moved: asyncio.Event, deadline_s: float) -> None:
+    """Wait for more to read; after the deadline there is one last look, then an answer whatever there is."""
+    try:
+        async with asyncio.timeout_at(deadline_s):
+            await moved.wait()
+    except TimeoutError:
+        return
 
 
 class _Fetch:

@@ -1,5 +1,6 @@
 """What a request is answered with, as the bytes that its client gets."""
 
+from collections.abc import Callable
 from typing import Any
 
 from protocol.api_keys import ApiKey
@@ -13,6 +14,13 @@ class FakeReply:
     def __init__(self) -> None:
         self.outcomes: list[str] = []
         self.frame = b""
+        self.is_lost = False
+        self.on_lost: Callable[[], None] = lambda: None
+
+    def lose(self) -> None:
+        """The client leaves."""
+        self.is_lost = True
+        self.on_lost()
 
     @property
     def outcome(self) -> str | None:

@@ -436,3 +436,47 @@ def test_partitions_that_returned_records_let_the_others_go_first() -> None:
         order += [it.topic for it in told.responses if it.partitions[0].records]
     assert sorted(order[:2]) == ["t", "u"]
     assert sorted(order[2:]) == ["t", "u"]
+
+
+def test_a_fetch_whose_client_has_left_waits_no_longer() -> None:
+    """`max_wait_ms` is the client's, and may be days."""
+
+    async def run() -> None:
+        broker = Broker()
+        reply, rest = broker.start(12, request(wait_ms=2**31 - 1))
+        assert rest is not None
+        waiting = asyncio.create_task(rest)
+        await asyncio.sleep(1)
+        reply.lose()
+        await waiting
+        assert asyncio.get_running_loop().time() < 2
+        assert reply.outcome is None
+
+    virtual_time.run(run())
+
+
+def test_a_read_that_times_out_is_not_taken_for_the_end_of_the_wait() -> None:
+    """It would be read again for ever."""
+
+    async def run() -> None:
+        broker = Broker()
+        broker.publish()
+        broker.log.data.cold_below = 1
+        broker.log.data.bucket_error = TimeoutError("of a bug")  # type: ignore[assignment]
+        _, rest = broker.start(12, request())
+        assert rest is not None
+        with pytest.raises(TimeoutError):
+            await rest
+
+    virtual_time.run(run())
+
+
+def test_a_fetch_that_waited_is_measured_too() -> None:
+    async def run() -> None:
+        broker = Broker()
+        await broker.later(12, request(wait_ms=500))
+        (histogram,) = broker.metrics.latencies.collect()
+        counts = {s.labels["api"]: s.value for s in histogram.samples if s.name.endswith("_count")}
+        assert counts["fetch"] == 1
+
+    virtual_time.run(run())
