@@ -26,6 +26,7 @@ class AdminServer:
         self._renderer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="metrics")
         self._page = b""
         self._rendered_at_s = float("-inf")
+        self._rendering = asyncio.Lock()
         self._before_render: Callable[[], None] = lambda: None
         self._runner: web.AppRunner | None = None
 
@@ -61,10 +62,12 @@ class AdminServer:
     async def _metrics(self, request: web.Request) -> web.Response:
         del request
         loop = asyncio.get_running_loop()
-        if loop.time() - self._rendered_at_s > RENDER_CACHE_MS / 1000:
-            self._rendered_at_s = loop.time()
-            self._before_render()
-            self._page = await loop.run_in_executor(self._renderer, generate_latest, self._registry)
+        async with self._rendering:  # who comes meanwhile waits for the page
+            if loop.time() - self._rendered_at_s > RENDER_CACHE_MS / 1000:
+                self._before_render()
+                render = loop.run_in_executor(self._renderer, generate_latest, self._registry)
+                self._page = await render
+                self._rendered_at_s = loop.time()
         return web.Response(body=self._page, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def _livez(self, request: web.Request) -> web.Response:

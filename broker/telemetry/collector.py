@@ -96,6 +96,11 @@ class NodeCollector(Collector):
         yield _counter("uploaded_objects", "Objects committed", stats.uploaded_objects_total)
         yield _counter("uploaded_bytes", "Bytes committed", stats.uploaded_bytes_total)
         yield _counter("upload_retries", "Uploads tried again", stats.upload_retries_total)
+        yield _counter(
+            "upload_expired",
+            "Uploads repeated under new ids, since their preparation had expired",
+            stats.upload_expired_total,
+        )
 
     def _wal_metrics(self) -> Iterator[Metric]:
         wal = self._wal

@@ -1,0 +1,51 @@
+"""The parts of a node as the metrics endpoint sees them, each number a different one."""
+
+from dataclasses import fields
+from types import SimpleNamespace
+from typing import Any
+
+from broker.telemetry.collector import NodeCollector
+from broker.telemetry.request_metrics import RequestMetrics
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from storage.object_store.statistics import StoreStatistics
+from storage.stats import EngineStats
+
+
+class FakeEngine:
+    """Its statistics are numbered from `first` on in the order of their fields."""
+
+    def __init__(self) -> None:
+        self.first = 1_000
+        self.asked = 0
+
+    def stats(self) -> EngineStats:
+        self.asked += 1
+        names = [field.name for field in fields(EngineStats)]
+        values: dict[str, Any] = {name: self.first + it for it, name in enumerate(names)}
+        return EngineStats(**values | {"failed": False})
+
+
+def node_collector(engine: FakeEngine | None = None) -> NodeCollector:
+    """A collector over parts that have counted something."""
+    store = StoreStatistics()
+    store.put_requests, store.get_requests, store.put_bytes = 3, 4, 5_000
+    requests = RequestMetrics(lambda: 0.0)
+    requests.requests[ApiKey.METADATA] = 6
+    requests.produce_refused[ErrorCode.CORRUPT_MESSAGE] = 7
+    writes = SimpleNamespace(
+        writes_total=8, written_bytes_total=9_000, latency_ns_total=2_500_000_000
+    )
+    parts: dict[str, Any] = {
+        "engine": engine or FakeEngine(),
+        "wal": SimpleNamespace(
+            statistics=writes, next_offset=30, confirmed_offset=20, trim_offset=10
+        ),
+        "store": store,
+        "partitions": range(11),
+        "listener": SimpleNamespace(
+            connection_count=12, connections_accepted=13, connections_refused=14
+        ),
+        "requests": requests,
+    }
+    return NodeCollector(**parts)
