@@ -1,7 +1,8 @@
 """OffsetForLeaderEpoch (API key 23), versions 2 to 4.
 
 Behaviour:
-  * The largest epoch at or below the one asked for that has data, and its end offset; (-1, -1) when there is none.
+  * The largest epoch at or below the one asked for that has data, and its end offset. An epoch older than all data
+    ends where that begins; one above the current is answered (-1, -1).
 Version notes:
   * 3: replica id.  4: flexible.
 Source: OffsetForLeaderEpochRequest.json, OffsetForLeaderEpochResponse.json; KIP-101, KIP-279, KIP-320.

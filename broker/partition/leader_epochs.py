@@ -40,10 +40,14 @@ class LeaderEpochs:
         return self._starts[position - 1].epoch if position else -1
 
     def end_offset(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """(largest epoch <= `epoch` that has data, its end offset); (-1, -1) when there is none."""
+        """(largest epoch <= `epoch` that has data, its end offset).
+
+        An epoch from before all data that is known ends, by its own name, where that begins: a consumer that stands
+        there has not been truncated.
+        """
         position = bisect_right(self._starts, epoch, key=lambda start: start.epoch)
         if not position:
-            return -1, -1
+            return epoch, self._starts[0].start_offset if self._starts else log_end_offset
         found = self._starts[position - 1]
         if position < len(self._starts):
             return found.epoch, self._starts[position].start_offset

@@ -130,7 +130,12 @@ class Partition:
         return self._state.epochs.epoch_of(offset)
 
     def end_offset_of_epoch(self, epoch: int) -> tuple[int, int]:
-        """(largest epoch <= `epoch` with data, its end offset); the current epoch counts though it may be empty."""
+        """(largest epoch <= `epoch` with data, its end offset); the current epoch counts though it may be empty.
+
+        (-1, -1) for an epoch that has not been yet, or is none.
+        """
+        if not 0 <= epoch <= self.leader_epoch:
+            return -1, -1
         if epoch == self.leader_epoch:
             return epoch, self.high_watermark
         return self._state.epochs.end_offset(epoch, self.high_watermark)

@@ -50,8 +50,19 @@ def test_the_current_epoch_ends_where_the_log_does_though_it_wrote_nothing(
     assert look_up(log, 4, 6) == (0, 6, 5)
 
 
-def test_an_epoch_before_any_data_has_no_end(log: FakeRegistry) -> None:
-    assert look_up(log, 4, 1) == (0, -1, -1)
+def test_an_epoch_before_any_data_ends_where_that_begins(log: FakeRegistry) -> None:
+    assert look_up(log, 4, 1) == (0, 1, 0)
+
+
+def test_a_consumer_of_an_empty_partition_does_not_see_a_restart_as_truncation() -> None:
+    registry = FakeRegistry()
+    registry.serve("t", leader_epoch=6)
+    assert look_up(registry, 4, 5) == (0, 5, 0)
+
+
+@pytest.mark.parametrize("epoch", [-1, 7])
+def test_what_is_no_epoch_yet_has_no_end(log: FakeRegistry, epoch: int) -> None:
+    assert look_up(log, 4, epoch) == (0, -1, -1)
 
 
 @pytest.mark.parametrize(

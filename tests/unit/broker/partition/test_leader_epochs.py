@@ -22,7 +22,12 @@ def test_the_end_of_an_epoch_is_the_start_of_the_next_with_data() -> None:
     assert epochs().end_offset(4, 99) == (2, 30)
     assert epochs().end_offset(5, 99) == (5, 99)
     assert epochs().end_offset(7, 99) == (5, 99)
-    assert LeaderEpochs().end_offset(7, 99) == (-1, -1)
+
+
+def test_an_epoch_before_all_data_ends_where_that_begins() -> None:
+    found = LeaderEpochs([EpochStart(2, 15), EpochStart(5, 30)])
+    assert found.end_offset(1, 99) == (1, 15)
+    assert LeaderEpochs().end_offset(7, 0) == (7, 0)
 
 
 def test_epoch_of_an_offset() -> None:
