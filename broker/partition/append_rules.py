@@ -15,6 +15,7 @@ from protocol.records.record import BatchOptions, decode_records, encode_batch
 
 ZSTD_SINCE_VERSION = 7
 NO_TIMESTAMP = -1
+MAGIC_OFFSET = 16  # in every format
 RECORD_OVERHEAD_BYTES = 256  # of the WAL and stream headers of one batch, for admission
 KEYLESS = "a compacted topic needs a key on every record"
 # What one batch may grow to when a topic's rules make us decompress it.
@@ -36,11 +37,12 @@ def parse_single_batch(records: memoryview | None) -> BatchHeader | Rejection:
     """Parse the header of what must be exactly one whole batch of format v2."""
     if records is None or len(records) == 0:
         return Rejection(ErrorCode.INVALID_RECORD, "a produce request needs one batch a partition")
+    if len(records) > MAGIC_OFFSET and records[MAGIC_OFFSET] != MAGIC:
+        # Messages of the older formats are shorter than a batch's header, but not damaged: no use in a retry.
+        return Rejection(ErrorCode.INVALID_RECORD, "only record format 2")
     if len(records) < HEADER_BYTES:
         return _CORRUPT
     header = parse_header(records)
-    if header.magic != MAGIC:
-        return Rejection(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, "only record format 2")
     if header.size_bytes < HEADER_BYTES or header.size_bytes > len(records):
         return _CORRUPT
     if header.size_bytes < len(records):

@@ -63,10 +63,12 @@ def test_a_damaged_batch_is_corrupt(position: int) -> None:
     assert judge(memoryview(damaged)) == ErrorCode.CORRUPT_MESSAGE
 
 
-def test_older_formats_are_refused_by_name() -> None:
-    old = bytearray(batch())
-    old[16] = 1
-    assert judge(memoryview(old)) == ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT
+@pytest.mark.parametrize("size_bytes", [17, 34, 500])
+@pytest.mark.parametrize("magic", [0, 1])
+def test_older_formats_are_refused_for_good(magic: int, size_bytes: int) -> None:
+    old = bytearray(size_bytes)
+    old[16] = magic
+    assert judge(memoryview(old)) == ErrorCode.INVALID_RECORD
 
 
 @pytest.mark.parametrize(
