@@ -40,16 +40,16 @@ class DeleteTopicsHandler:
         else:
             asked = [(name, NULL_UUID) for name in request.topic_names]
         answers: list[Any] = []
-        found: list[TopicImage] = []
+        found: dict[UUID, TopicImage] = {}
         for name, topic_id in asked:
             topic, code = self._find(name, topic_id)
             if topic is None:
                 answers.append(self._answer(name, topic_id, code, None))
-            elif topic not in found:
-                found.append(topic)
+            else:
+                found[topic.topic_id] = topic
         if found:
-            results = await self._client.delete_topics([topic.topic_id for topic in found])
-            for topic, (code, message) in zip(found, results, strict=True):
+            results = await self._client.delete_topics(list(found))
+            for topic, (code, message) in zip(found.values(), results, strict=True):
                 answers.append(self._answer(topic.name, topic.topic_id, code, message))
         return DeleteTopicsResponse(throttle_time_ms=0, responses=answers)
 
