@@ -319,6 +319,31 @@ def test_the_old_id_of_a_static_member_is_fenced_everywhere() -> None:
     assert scene.heartbeat("b2", generation, instance="two") is ErrorCode.NONE
 
 
+def test_the_session_of_the_old_id_ends_with_it() -> None:
+    scene = Scene()
+    generation = static_pair(scene)
+    scene.join(new_id="b2", instance="two")
+    for _ in range(3):
+        scene.advance(SESSION_MS - 1)
+        assert scene.heartbeat("a", generation, instance="one") is ErrorCode.NONE
+        assert scene.heartbeat("b2", generation, instance="two") is ErrorCode.NONE
+    assert scene.members() == ["a", "b2"]
+
+
+def test_a_static_member_that_restarts_before_its_sync_may_sync_under_its_new_id() -> None:
+    scene = Scene()
+    scene.join(new_id="a", two_step=False, rebalance_timeout_ms=20_000)
+    scene.join(new_id="b", instance="two", rebalance_timeout_ms=20_000)
+    scene.advance(INITIAL_MS)
+    scene.sync("a", 1, {"b": b"B"})
+    scene.join(new_id="b2", instance="two", rebalance_timeout_ms=20_000)
+    assert scene.syncs[scene.sync("b2", 1, instance="two")].assignment == b"B"
+    for _ in range(5):
+        scene.advance(SESSION_MS - 1)
+        assert scene.heartbeat("a", 1) is ErrorCode.NONE
+        assert scene.heartbeat("b2", 1) is ErrorCode.NONE
+
+
 def test_a_parked_static_member_that_is_replaced_is_fenced() -> None:
     scene = Scene()
     first = scene.join(new_id="a", instance="one")
