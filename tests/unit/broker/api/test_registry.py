@@ -1,0 +1,68 @@
+"""All handlers together: what is advertised is what is served, and nothing of it twice."""
+
+import random
+from types import SimpleNamespace
+from typing import Any
+
+from broker.api.registry import Services, build_dispatcher
+from broker.network.session import ConnectionInfo
+from broker.telemetry.request_metrics import RequestMetrics
+from config.node import NodeConfig
+from protocol.api_keys import ApiKey
+from protocol.api_versions import VERSIONS
+from protocol.headers import RequestHeader
+from protocol.server_connection import Frame
+from tests.unit.broker.cluster_scene import NOW_MS, run
+from tests.unit.broker.reply_fake import FakeReply
+
+# What producers, consumers with classic groups and admin tools need (kafka-protocol 5).
+SERVED = {
+    ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.LIST_OFFSETS, ApiKey.METADATA, ApiKey.OFFSET_COMMIT,
+    ApiKey.OFFSET_FETCH, ApiKey.FIND_COORDINATOR, ApiKey.JOIN_GROUP, ApiKey.HEARTBEAT,
+    ApiKey.LEAVE_GROUP, ApiKey.SYNC_GROUP, ApiKey.DESCRIBE_GROUPS, ApiKey.LIST_GROUPS,
+    ApiKey.API_VERSIONS, ApiKey.CREATE_TOPICS, ApiKey.DELETE_TOPICS, ApiKey.INIT_PRODUCER_ID,
+    ApiKey.OFFSET_FOR_LEADER_EPOCH, ApiKey.DESCRIBE_CONFIGS, ApiKey.DESCRIBE_LOG_DIRS,
+    ApiKey.CREATE_PARTITIONS, ApiKey.DELETE_GROUPS, ApiKey.INCREMENTAL_ALTER_CONFIGS,
+    ApiKey.LIST_PARTITION_REASSIGNMENTS, ApiKey.OFFSET_DELETE, ApiKey.DESCRIBE_CLUSTER,
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+}  # fmt: skip
+
+
+def advertised() -> dict[int, tuple[int, int]]:
+    """What a client is told by a broker whose parts do not matter."""
+    part: Any = SimpleNamespace()
+    services = Services(
+        config=NodeConfig(),
+        client=part,
+        engine=part,
+        partitions=part,
+        cluster=part,
+        creation=part,
+        coordinator=part,
+        offsets_logs=part,
+        wall_clock_ms=lambda: NOW_MS,
+        metrics=RequestMetrics(lambda: 0.0),
+        rng=random.Random(1),
+    )
+    reply = FakeReply()
+    rest = build_dispatcher(services).dispatch(
+        Frame(RequestHeader(18, 0, 7, ""), memoryview(b""), 0),
+        ConnectionInfo("PLAINTEXT", "", "", 0),
+        reply,  # type: ignore[arg-type]
+    )
+    assert rest is not None
+    run(rest)
+    rows = reply.response(ApiKey.API_VERSIONS, 0).api_keys
+    assert len({row.api_key for row in rows}) == len(rows)
+    return {row.api_key: (row.min_version, row.max_version) for row in rows}
+
+
+def test_every_key_that_clients_need_is_served_in_kafkas_versions() -> None:
+    found = advertised()
+    assert {ApiKey(key) for key in found} == SERVED
+    assert found == {key: tuple(VERSIONS[key][:2]) for key in found}  # type: ignore[index]
+
+
+def test_transactions_are_not_advertised_while_they_are_not_served() -> None:
+    unserved = {ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.END_TXN, ApiKey.TXN_OFFSET_COMMIT}
+    assert not unserved & set(advertised())

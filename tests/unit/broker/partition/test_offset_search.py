@@ -1,0 +1,56 @@
+"""Records by time: the index narrows, headers select, the records of one batch decide (kafka-protocol 2.9)."""
+
+import random
+
+import pytest
+
+from broker.partition.offset_search import find_by_timestamp, find_newest
+from broker.partition.partition import Partition
+from protocol.records.compression import Compression
+from protocol.records.record import Record
+from tests.unit.broker.cluster_scene import NOW_MS, ServedPartition, run
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_found_is_what_reading_everything_would_find(seed: int) -> None:
+    rng = random.Random(seed)
+    served = ServedPartition("t", 1, 0)
+    times: list[int] = []
+    for _ in range(rng.randrange(1, 12)):
+        batch = [NOW_MS + rng.randrange(30) for _ in range(rng.randrange(1, 6))]
+        times += batch
+        served.append(
+            *(Record(0, it, None, b"v") for it in batch), compression=rng.choice(list(Compression))
+        )
+    served.data.confirm()
+    log_start = served.data.start_offset = rng.choice([0, rng.randrange(len(times))])
+    for timestamp in range(NOW_MS - 1, NOW_MS + 32):
+        expected = next(
+            (
+                (offset, found)
+                for offset, found in enumerate(times)
+                if found >= timestamp and offset >= log_start
+            ),
+            None,
+        )
+        assert run(find_by_timestamp(partition_of(served), timestamp)) == expected
+    if log_start == 0:
+        newest = max(times)
+        assert run(find_newest(partition_of(served))) == (times.index(newest), newest)
+
+
+def partition_of(served: ServedPartition) -> Partition:
+    return served.partition
+
+
+def test_an_empty_log_has_no_record_of_any_time() -> None:
+    partition = ServedPartition("t", 1, 0).partition
+    assert run(find_by_timestamp(partition, 0)) is None
+    assert run(find_newest(partition)) is None
+
+
+def test_a_time_after_the_newest_record_is_answered_without_reading() -> None:
+    served = ServedPartition("t", 1, 0)
+    served.fill(3)
+    assert run(find_by_timestamp(served.partition, NOW_MS + 1)) is None
+    assert served.data.bucket_reads == 0
