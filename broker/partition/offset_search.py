@@ -1,4 +1,10 @@
-"""Finding records by time: the index narrows, batch headers select, the records of one batch decide."""
+"""Finding records by time: the index narrows, batch headers select, the records of one batch decide.
+
+A batch may decompress to millions of records: decoding them lets others have their turn now and then.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
 
 from broker.partition.append_rules import DECOMPRESSED_BYTES_MAX
 from broker.partition.partition import Partition
@@ -7,6 +13,7 @@ from protocol.records.record import decode_records
 from storage.record_batch import StreamRecordBatch
 
 READ_BYTES = 4 * 1024 * 1024
+RECORDS_PER_TURN = 1_000  # about 2 ms
 
 
 async def find_by_timestamp(partition: Partition, timestamp_ms: int) -> tuple[int, int] | None:
@@ -21,7 +28,7 @@ async def find_by_timestamp(partition: Partition, timestamp_ms: int) -> tuple[in
             offset = batch.base_offset + batch.count
             if parse_header(batch.payload).max_timestamp < timestamp_ms:
                 continue
-            for record_offset, record_timestamp in _timestamps(batch):
+            async for record_offset, record_timestamp in _timestamps(batch):
                 # The first batch may begin below the log start, where nothing can be fetched.
                 if record_timestamp >= timestamp_ms and record_offset >= log_start:
                     return record_offset, record_timestamp
@@ -34,11 +41,16 @@ async def find_newest(partition: Partition) -> tuple[int, int] | None:
     if not partition.log_start_offset <= newest < partition.high_watermark:
         return None
     batch = (await partition.read(newest, 1))[0]
-    return max(_timestamps(batch), key=lambda found: (found[1], -found[0]))
+    best: tuple[int, int] | None = None
+    async for offset, timestamp_ms in _timestamps(batch):
+        if best is None or timestamp_ms > best[1]:
+            best = offset, timestamp_ms
+    return best
 
 
-def _timestamps(batch: StreamRecordBatch) -> list[tuple[int, int]]:
-    return [
-        (record.offset, record.timestamp_ms)
-        for record in decode_records(batch.payload, DECOMPRESSED_BYTES_MAX)
-    ]
+async def _timestamps(batch: StreamRecordBatch) -> AsyncIterator[tuple[int, int]]:
+    records = decode_records(batch.payload, DECOMPRESSED_BYTES_MAX)
+    for number, record in enumerate(records, start=1):
+        if number % RECORDS_PER_TURN == 0:
+            await asyncio.sleep(0)
+        yield record.offset, record.timestamp_ms

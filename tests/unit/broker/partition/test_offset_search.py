@@ -1,6 +1,8 @@
 """Records by time: the index narrows, headers select, the records of one batch decide (kafka-protocol 2.9)."""
 
+import asyncio
 import random
+from typing import Any
 
 import pytest
 
@@ -54,3 +56,26 @@ def test_a_time_after_the_newest_record_is_answered_without_reading() -> None:
     served.fill(3)
     assert run(find_by_timestamp(served.partition, NOW_MS + 1)) is None
     assert served.data.bucket_reads == 0
+
+
+@pytest.mark.parametrize("search", [find_newest, lambda it: find_by_timestamp(it, NOW_MS + 5_999)])
+def test_others_get_their_turn_while_a_large_batch_is_decoded(search: Any) -> None:
+    async def main() -> None:
+        served = ServedPartition("t", 1, 0)
+        records = [Record(0, NOW_MS + number, None, b"") for number in range(6_000)]
+        served.append(*records, compression=Compression.ZSTD)
+        served.data.confirm()
+        turns = 0
+
+        async def other() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        others = asyncio.create_task(other())
+        assert await search(served.partition) == (5_999, NOW_MS + 5_999)
+        others.cancel()
+        assert turns >= 5
+
+    run(main())
