@@ -148,11 +148,15 @@ class ShardDriver:
             self._syncs.pop(token, None)
 
     def forget_topics(self, topics: Sequence[DeletedTopic]) -> None:
-        """Remove the offsets of deleted topics, at once or when loaded; nobody waits for it."""
-        if self.state is ShardState.ACTIVE:
-            self.submit(lambda shard, now: shard.forget_topics(topics, now))
-        elif self.state is ShardState.LOADING:
+        """Remove the offsets of deleted topics, at once or when loaded; nobody waits for it.
+
+        Should it fail, the offsets stay until they expire: a topic of the same name has another
+        id, so they are not taken for its own.
+        """
+        if self.state is ShardState.LOADING or self._must_reload:
             self._deleted_topics.update(dict.fromkeys(topics))
+        elif self.state is ShardState.ACTIVE:
+            self.submit(lambda shard, now: shard.forget_topics(topics, now))
 
     # Life
 

@@ -386,6 +386,7 @@ def test_a_fault_in_the_core_leads_back_to_the_log() -> None:
                 b.driver.submit(fail)  # type: ignore[arg-type]
             with pytest.raises(KafkaError):
                 await b.committed()
+            b.driver.forget_topics([DeletedTopic("other", UUID(int=1))])
             await settle()
             assert await b.committed() == 1
             await asyncio.gather(parked, return_exceptions=True)
