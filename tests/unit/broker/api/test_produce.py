@@ -287,6 +287,23 @@ def test_an_unknown_outcome_closes_the_connection_without_an_answer() -> None:
     assert reply.outcome == "closed", "what is acknowledged after it changes nothing"
 
 
+def test_a_wal_that_fills_up_in_the_middle_of_a_request_costs_the_batches_it_refuses_only() -> None:
+    broker = Broker()
+
+    def full(*_: object) -> int:
+        raise BackPressureError("the WAL is full")
+
+    broker.logs[1].data.append = full  # type: ignore[method-assign]
+    reply = broker.produce(9, batch(), batch())
+    assert reply.outcome is None, "the first is being written"
+    broker.confirm()
+    first, second = (
+        reply.response(ApiKey.PRODUCE, 9).responses[0].partition_responses  # in their order
+    )
+    assert (first.error_code, first.base_offset) == (0, 0)
+    assert (second.error_code, second.base_offset) == (ErrorCode.NOT_ENOUGH_REPLICAS, -1)
+
+
 def test_a_repeated_batch_is_answered_with_the_original_offset() -> None:
     """2.6: NONE with the original base offset, not an error."""
 
