@@ -116,6 +116,7 @@ class FakeClient:
         self, topics: Sequence[NewTopic], *, validate_only: bool = False
     ) -> list[TopicResult]:
         self.calls.append(("create_topics", list(topics), validate_only))
+        await asyncio.sleep(0)  # others go on meanwhile
         results = []
         for topic in topics:
             code, message = self.answers.get(topic.name, (ErrorCode.NONE, None))

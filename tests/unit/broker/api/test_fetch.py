@@ -398,6 +398,25 @@ def test_a_session_does_not_mix_names_and_ids() -> None:
     assert told.error_code == ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
 
 
+def test_a_wait_whose_client_has_gone_on_with_its_session_is_told_so() -> None:
+    """2.8: a wrong epoch, and no records that the client would then miss."""
+
+    async def run() -> None:
+        broker = Broker()
+        session = broker.now(11, request(session=(0, 0))).session_id
+        waiting = asyncio.create_task(
+            broker.later(11, request([], session=(session, 1), wait_ms=60_000))
+        )
+        await asyncio.sleep(1)
+        broker.now(11, request([], session=(session, 2)))
+        broker.publish()
+        told = await waiting
+        assert told.error_code == ErrorCode.INVALID_FETCH_SESSION_EPOCH
+        assert list(told.responses) == []
+
+    virtual_time.run(run())
+
+
 def test_what_is_forgotten_is_not_read_any_more() -> None:
     broker = Broker()
     broker.registry.serve("u", 2)

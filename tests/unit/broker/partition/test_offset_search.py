@@ -45,6 +45,14 @@ def partition_of(served: ServedPartition) -> Partition:
     return served.partition
 
 
+def test_of_several_newest_records_the_first_is_found() -> None:
+    served = ServedPartition("t", 1, 0)
+    served.append(*(Record(0, NOW_MS + it, None, b"v") for it in (1, 5, 5, 2)))
+    served.append(Record(0, NOW_MS + 5, None, b"v"))
+    served.data.confirm()
+    assert run(find_newest(served.partition)) == (1, NOW_MS + 5)
+
+
 def test_an_empty_log_has_no_record_of_any_time() -> None:
     partition = ServedPartition("t", 1, 0).partition
     assert run(find_by_timestamp(partition, 0)) is None

@@ -19,6 +19,7 @@ from tests.unit.broker.cluster_scene import (
     NOW_MS,
     BoundedStream,
     FakeClient,
+    ServedPartition,
     topic_id,
     topic_records,
 )
@@ -338,5 +339,19 @@ def test_now_and_then_superseded_checkpoints_are_trimmed() -> None:
                 partition.checkpoints.write()
             await asyncio.sleep(2 * UPKEEP_INTERVAL_MS / 1_000)
             assert partition.checkpoints.retained == 1
+
+    virtual_time.run(run())
+
+
+def test_removing_the_old_topic_of_a_name_leaves_the_new_one() -> None:
+    async def run() -> None:
+        broker = Broker()
+        old, new = ServedPartition("t", 1, 0).partition, ServedPartition("t", 2, 0).partition
+        broker.registry.add(old)
+        broker.registry.add(new)
+        broker.registry.remove(old)
+        broker.registry.remove(old)
+        assert broker.registry.find("t", 0) is new
+        assert broker.changes == [("opened", 0), ("opened", 0), ("closed", 0)]
 
     virtual_time.run(run())
