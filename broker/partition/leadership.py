@@ -10,7 +10,8 @@ until it is no longer wanted, and holds up nobody else.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from uuid import UUID
 
 from broker.partition.opening import restore_state
 from broker.partition.partition import Partition
@@ -51,6 +52,7 @@ class PartitionLeadership:
         self._config = config
         self._wall_clock_ms = wall_clock_ms
         self._changed = asyncio.Event()
+        self._changed_topics: set[UUID] = set()
         self._opening: set[PartitionKey] = set()
         self._slots = asyncio.Semaphore(UNDER_WAY_MAX)
 
@@ -72,7 +74,11 @@ class PartitionLeadership:
             for topic_id, topic in old.topics.items():
                 if topic_id not in new.topics:
                     self._drop(topic)
-            self._changed.set()
+            self._look_at(
+                topic_id
+                for topic_id, topic in new.topics.items()
+                if old.topics.get(topic_id) is not topic
+            )
         if old.configs is not new.configs:
             for partition in self._registry.all():
                 overrides = new.topic_config(partition.topic)
@@ -88,26 +94,29 @@ class PartitionLeadership:
                 partition.discard()
             self._registry.settle(key)
 
-    async def _follow(self, tasks: asyncio.TaskGroup) -> None:
+    def _look_at(self, topic_ids: Iterable[UUID]) -> None:
+        self._changed_topics.update(topic_ids)
         self._changed.set()
+
+    async def _follow(self, tasks: asyncio.TaskGroup) -> None:
+        self._look_at(self._client.image.topics)
         while True:
             await self._changed.wait()
             self._changed.clear()
-            for partition in self._departed():
-                self._registry.remove(partition)
-                tasks.create_task(self._keep_closing(partition))
-            for topic, image in self._registry.missing(self._client.image.topics.values()):
-                key = (topic.topic_id, image.partition)
-                if key not in self._opening:
-                    self._opening.add(key)
-                    tasks.create_task(self._keep_opening(key))
+            topic_ids, self._changed_topics = self._changed_topics, set()
+            for topic_id in topic_ids:
+                topic = self._client.image.topic_by_id(topic_id)
+                for image in () if topic is None else topic.partitions:
+                    self._follow_one((topic_id, image.partition), tasks)
 
-    def _departed(self) -> list[Partition]:
-        return [
-            partition
-            for partition in self._registry.all()
-            if self._led((partition.topic_id, partition.index)) is None
-        ]
+    def _follow_one(self, key: PartitionKey, tasks: asyncio.TaskGroup) -> None:
+        opened = self._registry.get(key)
+        if opened is not None and self._led(key) is None:
+            self._registry.remove(opened)
+            tasks.create_task(self._keep_closing(opened))
+        elif key not in self._opening and self._wanted(key) is not None:
+            self._opening.add(key)
+            tasks.create_task(self._keep_opening(key))
 
     def _led(self, key: PartitionKey) -> tuple[TopicImage, PartitionImage] | None:
         """Topic and partition as the image has them; None unless this broker is to lead it."""
@@ -139,7 +148,7 @@ class PartitionLeadership:
             self._opening.discard(key)
             self._registry.settle(key)
             if self._led(key) is None:
-                self._changed.set()  # it moved while it was being opened
+                self._look_at([key[0]])  # it moved while it was being opened
 
     async def _open(self, topic: TopicImage, image: PartitionImage) -> None:
         """Open a partition at the epoch of `image`; when that fails, it stays closed."""
