@@ -10,7 +10,7 @@ from config.topic import EffectiveTopicConfig
 from protocol.errors import ErrorCode
 from protocol.records.batch import HEADER_BYTES, MAGIC, BatchHeader, check_crc, parse_header
 from protocol.records.compression import Compression
-from protocol.records.errors import RecordsError
+from protocol.records.errors import DecompressionLimitError, RecordsError
 from protocol.records.record import BatchOptions, decode_records, encode_batch
 
 ZSTD_SINCE_VERSION = 7
@@ -18,8 +18,11 @@ NO_TIMESTAMP = -1
 MAGIC_OFFSET = 16  # in every format
 RECORD_OVERHEAD_BYTES = 256  # of the WAL and stream headers of one batch, for admission
 KEYLESS = "a compacted topic needs a key on every record"
-# What one batch may grow to when a topic's rules make us decompress it.
+# What one batch may grow to when a look-up makes us decompress it, record by record.
 DECOMPRESSED_BYTES_MAX = 256 * 1024 * 1024
+# When a topic's rules do so for an append, all at once: a MiB that is sent may hold tens of millions of records.
+JUDGED_BYTES_MAX = 64 * 1024 * 1024
+JUDGED_RECORDS_MAX = 250_000  # half a second
 
 
 class Rejection(NamedTuple):
@@ -122,8 +125,16 @@ def apply_record_rules(
     header: BatchHeader, records: memoryview, config: EffectiveTopicConfig
 ) -> memoryview | Rejection:
     """Check each record, and compress anew when the topic asks for another codec; that may not exceed the limit."""
+    if header.records_count > JUDGED_RECORDS_MAX:
+        return Rejection(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"{header.records_count} records in a batch that this topic's rules have decoded, "
+            f"more than {JUDGED_RECORDS_MAX}",
+        )
     try:
-        decoded = list(decode_records(records, DECOMPRESSED_BYTES_MAX))
+        decoded = list(decode_records(records, JUDGED_BYTES_MAX))
+    except DecompressionLimitError as error:
+        return Rejection(ErrorCode.MESSAGE_TOO_LARGE, str(error))
     except RecordsError as error:
         return Rejection(ErrorCode.INVALID_RECORD, f"records cannot be decoded: {error}")
     if config.compacts:

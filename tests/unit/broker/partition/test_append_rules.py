@@ -177,3 +177,21 @@ def test_records_that_do_not_decompress_are_invalid() -> None:
     refused = apply(data, topic({"cleanup.policy": "compact"}))
     assert isinstance(refused, Rejection)
     assert refused.code == ErrorCode.INVALID_RECORD
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [Record(it, NOW_MS, b"k", b"") for it in range(append_rules.JUDGED_RECORDS_MAX + 1)],
+        [Record(0, NOW_MS, b"k", bytes(append_rules.JUDGED_BYTES_MAX))],
+    ],
+    ids=["records", "bytes"],
+)
+def test_a_small_batch_that_holds_very_much_is_not_decoded_while_others_wait(
+    records: list[Record],
+) -> None:
+    data = memoryview(encode_batch(records, BatchOptions(compression=Compression.ZSTD)))
+    assert judge(data) == ErrorCode.NONE, "as it is, it may be stored"
+    refused = apply(data, topic({"cleanup.policy": "compact"}))
+    assert isinstance(refused, Rejection)
+    assert refused.code == ErrorCode.MESSAGE_TOO_LARGE
