@@ -16,7 +16,7 @@ run: $(VENV)/.complete-run ## Start a broker with everything in one process: mak
 
 setup: $(VENV)/.complete-test ## Install what the tests, the demo and the benchmark need
 
-test: export HEADRACE_REQUIRE_ALL = 1
+test: export TEST_REQUIRE_ALL = 1
 test: check unit integration e2e ## Run every test, with real clients, an S3 server and Spark
 
 check: lint types imports tidy ## Run the static checks: style, types, import contracts, tidiness

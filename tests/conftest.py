@@ -34,14 +34,14 @@ def component() -> Component:
     """Make sure that a component is here: `component(minio_program)` installs it if need be.
 
     A test whose component cannot be installed is skipped, with the instruction that helps. Under
-    HEADRACE_REQUIRE_ALL, which `make test` sets, it fails.
+    TEST_REQUIRE_ALL, which `make test` sets, it fails.
     """
 
     def require(provide: Callable[[], object]) -> None:
         try:
             provide()
         except (MissingComponentError, NoJavaError, subprocess.CalledProcessError) as error:
-            if os.environ.get("HEADRACE_REQUIRE_ALL"):
+            if os.environ.get("TEST_REQUIRE_ALL"):
                 pytest.fail(str(error))
             pytest.skip(str(error))
 
