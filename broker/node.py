@@ -185,7 +185,7 @@ class Node:
                 )
                 await stop.wait()
                 self._state = "stopping"
-                await listener.shutdown()
+                await listener.drain()
                 await broker.leadership.checkpoint_all()
         except* StoppedEarlyError:
             logger.info("stopped while starting", extra={"state": self._state})

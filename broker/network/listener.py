@@ -11,6 +11,8 @@ from config.node import Endpoint, NetworkConfig
 
 logger = logging.getLogger("headrace.network")
 
+DRAIN_MS = 1_000
+DRAIN_LOOK_MS = 5
 IDLE_CHECKS_PER_PERIOD = 10
 BACKLOG = 1024
 
@@ -82,6 +84,22 @@ class Listener:
         self._accepting = False
         for server in self._servers:
             server.close()
+
+    async def drain(self) -> None:
+        """Take no more requests, and let those in service be answered, for at most `DRAIN_MS`.
+
+        What is appended when a node is told to stop will be durable, and its producer should hear of it: one
+        without idempotence would write it twice.
+        """
+        await self.stop_accepting()
+        for session in list(self._sessions):
+            session.finish()
+        try:
+            async with asyncio.timeout(DRAIN_MS / 1000):
+                while self._sessions:
+                    await asyncio.sleep(DRAIN_LOOK_MS / 1000)
+        except TimeoutError:
+            logger.info("connections cut off", extra={"connections": len(self._sessions)})
 
     async def shutdown(self) -> None:
         """Close every connection and wait for the requests in service to end."""

@@ -126,6 +126,7 @@ class Session(asyncio.BufferedProtocol):
         self._writable = True
         self._unsent_bytes = 0  # as of the last look
         self._advancing = False
+        self._finishing = False
         self._transport: asyncio.Transport
         self.info: ConnectionInfo
         self.last_active: float = 0.0
@@ -212,6 +213,12 @@ class Session(asyncio.BufferedProtocol):
         self._waiting.clear()
         self._transport.abort()
 
+    def finish(self) -> None:
+        """Take no more requests; close once those in service are answered and their answers written."""
+        self._finishing = True
+        self._waiting.clear()
+        self._advance()
+
     def reply_done(self, reply: Reply) -> None:
         """Write every answer that is next in order, then start what was waiting for them.
 
@@ -263,8 +270,12 @@ class Session(asyncio.BufferedProtocol):
         error = self._connection.error
         if error is not None and self.is_idle:
             self._reject(error)  # what stood before it has been answered
+        elif self._finishing and self.is_idle:
+            self.closed = True
+            self._transport.close()
         else:
-            self._set_reading(reading=self._writable and not waiting and error is None)
+            may_read = self._writable and not waiting and error is None and not self._finishing
+            self._set_reading(reading=may_read)
 
     def _start(self, frame: Frame, *, pipelined: bool) -> None:
         reply = Reply(self, frame.size_bytes, pipelined=pipelined)

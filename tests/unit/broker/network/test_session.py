@@ -334,6 +334,29 @@ def test_what_only_waits_is_told_that_its_client_has_left() -> None:
 
 
 @in_loop
+def test_a_connection_that_is_to_finish_answers_what_is_in_service_and_starts_nothing_more() -> (
+    None
+):
+    connection = Connection()
+    connection.receive(request(PRODUCE, 1) + request(PRODUCE, 2) + request(OTHER, 3))
+    connection.session.finish()
+    assert not connection.transport.reading
+    connection.dispatcher.answer(1)
+    assert not connection.session.closed
+    connection.dispatcher.answer(2)
+    assert connection.transport.written == [b"1", b"2"]
+    assert connection.transport.flushed_and_closed
+    assert list(connection.dispatcher.started) == [1, 2]
+
+
+@in_loop
+def test_an_idle_connection_finishes_at_once() -> None:
+    connection = Connection()
+    connection.session.finish()
+    assert connection.transport.flushed_and_closed
+
+
+@in_loop
 def test_an_answer_for_a_client_that_has_left_goes_nowhere() -> None:
     connection = Connection()
     connection.receive(request(PRODUCE, 1))
