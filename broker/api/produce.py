@@ -15,7 +15,7 @@ Deviations from Apache Kafka:
   * Where a topic's rules need the records themselves (compacted, or another codec), a batch of more than 250,000
     records or 64 MiB decompressed is MESSAGE_TOO_LARGE.
 Version notes:
-  * 3: record format 2.  7: zstd.  8: record errors.  9: flexible.  10: current leader (KIP-951), left out.  13: topic ids.
+  * 3: record format 2.  7: zstd.  8: record errors.  9: flexible.  10: current leader (not filled).  13: topic ids.
 Source: ProduceRequest.json, ProduceResponse.json of Apache Kafka 4.3; KIP-98, KIP-467, KIP-951, KIP-516.
 """
 

@@ -12,7 +12,6 @@ from config.node import Endpoint, NetworkConfig
 logger = logging.getLogger("headrace.network")
 
 DRAIN_MS = 1_000
-DRAIN_LOOK_MS = 5
 IDLE_CHECKS_PER_PERIOD = 10
 BACKLOG = 1024
 
@@ -26,6 +25,7 @@ class Listener:
         self._accepting = False
         self._servers: list[asyncio.Server] = []
         self._sessions: set[Session] = set()
+        self._last_closed = asyncio.Event()
         self._requests: set[asyncio.Task[None]] = set()
         self.connections_accepted = 0
         self.connections_refused = 0
@@ -94,10 +94,11 @@ class Listener:
         await self.stop_accepting()
         for session in list(self._sessions):
             session.finish()
+        self._last_closed.clear()
         try:
             async with asyncio.timeout(DRAIN_MS / 1000):
-                while self._sessions:
-                    await asyncio.sleep(DRAIN_LOOK_MS / 1000)
+                if self._sessions:
+                    await self._last_closed.wait()
         except TimeoutError:
             logger.info("connections cut off", extra={"connections": len(self._sessions)})
 
@@ -123,6 +124,8 @@ class Listener:
     def session_closed(self, session: Session) -> None:
         """Count a connection out."""
         self._sessions.discard(session)
+        if not self._sessions:
+            self._last_closed.set()
 
     def run_request(self, session: Session, request: Coroutine[Any, Any, None]) -> None:
         """Run the asynchronous rest of a request; its failure closes its connection only."""
