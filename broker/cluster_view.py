@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 from uuid import UUID
 
-from broker.api.context import RequestContext
+from broker.request_context import RequestContext
 from config.node import NetworkConfig
 from metadata.image import BrokerImage, MetadataImage
 

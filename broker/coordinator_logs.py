@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 
-from broker.api.context import RequestContext
-from broker.api.topic_creation import TopicCreation
 from broker.cluster_view import ClusterView
 from broker.coordinator.group.requests import DeletedTopic
 from broker.coordinator.partitioning import partition_for_group
@@ -13,6 +11,8 @@ from broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
 from broker.partition.internal_topics import OFFSETS_TOPIC
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
+from broker.request_context import RequestContext
+from broker.topic_creation import TopicCreation
 from config.node import GroupConfig
 from metadata.client import MetadataClient
 from metadata.image import MetadataImage

@@ -16,7 +16,6 @@ from prometheus_client import CollectorRegistry
 
 from broker.api.dispatch import ApiDispatcher
 from broker.api.registry import Services, build_dispatcher
-from broker.api.topic_creation import TopicCreation
 from broker.cluster_view import ClusterView
 from broker.coordinator.runtime import GroupCoordinator
 from broker.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
@@ -30,6 +29,7 @@ from broker.telemetry.admin_http import AdminServer
 from broker.telemetry.collector import NodeCollector
 from broker.telemetry.readiness import CheckResult, Readiness
 from broker.telemetry.request_metrics import RequestMetrics
+from broker.topic_creation import TopicCreation
 from config.node import Endpoint, NodeConfig
 from config.topic import validate_topic_config
 from metadata.client import BrokerIdentity, MetadataClient

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from broker.api.context import RequestContext
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.api_versions import ApiVersions
 from protocol.errors import ErrorCode

@@ -10,8 +10,8 @@ Source: CreatePartitionsRequest.json, CreatePartitionsResponse.json; KIP-195.
 from collections import Counter
 from typing import Any
 
-from broker.api.context import RequestContext
 from broker.partition.registry import PartitionRegistry
+from broker.request_context import RequestContext
 from metadata.client import MetadataClient
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode

@@ -15,8 +15,8 @@ from collections import Counter
 from typing import Any
 from uuid import UUID
 
-from broker.api.context import RequestContext
-from broker.api.topic_creation import TopicCreation
+from broker.request_context import RequestContext
+from broker.topic_creation import TopicCreation
 from config.describe import BrokerLayers, describe_topic
 from config.node import NodeConfig
 from metadata.client import NewTopic, TopicResult

@@ -12,8 +12,8 @@ Source: DeleteGroupsRequest.json, DeleteGroupsResponse.json; KIP-229;
 
 from typing import Any
 
-from broker.api.context import RequestContext
 from broker.coordinator.runtime import GroupCoordinator
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import KafkaError
 from protocol.messages import DeleteGroupsRequest, DeleteGroupsResponse

@@ -11,8 +11,8 @@ Source: DeleteTopicsRequest.json, DeleteTopicsResponse.json; KIP-516.
 from typing import Any
 from uuid import UUID
 
-from broker.api.context import RequestContext
 from broker.partition.internal_topics import INTERNAL_TOPICS
+from broker.request_context import RequestContext
 from metadata.client import MetadataClient
 from metadata.image import TopicImage
 from protocol.api_keys import ApiKey

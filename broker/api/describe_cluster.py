@@ -9,8 +9,8 @@ Source: DescribeClusterRequest.json, DescribeClusterResponse.json; KIP-700.
 
 from typing import Any
 
-from broker.api.context import RequestContext
 from broker.cluster_view import ClusterView
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.messages import DescribeClusterRequest, DescribeClusterResponse

@@ -14,7 +14,7 @@ Source: DescribeConfigsRequest.json, DescribeConfigsResponse.json; KIP-133, KIP-
 from collections.abc import Sequence
 from typing import Any
 
-from broker.api.context import RequestContext
+from broker.request_context import RequestContext
 from config.describe import (
     BrokerLayers,
     ConfigEntry,

@@ -13,10 +13,10 @@ Source: DescribeGroupsRequest.json, DescribeGroupsResponse.json;
 
 from typing import Any, Final
 
-from broker.api.context import RequestContext
 from broker.coordinator.group.requests import DescribedGroup
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.runtime import GroupCoordinator
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError
 from protocol.messages import DescribeGroupsRequest, DescribeGroupsResponse

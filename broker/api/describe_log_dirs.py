@@ -12,9 +12,9 @@ Source: DescribeLogDirsRequest.json, DescribeLogDirsResponse.json; KIP-113, KIP-
 
 from typing import Any
 
-from broker.api.context import RequestContext
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.messages import DescribeLogDirsRequest, DescribeLogDirsResponse
 

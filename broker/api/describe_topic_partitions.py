@@ -10,9 +10,9 @@ Source: DescribeTopicPartitionsRequest.json, DescribeTopicPartitionsResponse.jso
 from typing import Any
 from uuid import UUID
 
-from broker.api.context import RequestContext
 from broker.cluster_view import ClusterView
 from broker.partition.internal_topics import INTERNAL_TOPICS
+from broker.request_context import RequestContext
 from metadata.image import PartitionImage, TopicImage
 from metadata.topic_names import is_valid_topic_name
 from protocol.api_keys import ApiKey

@@ -8,10 +8,10 @@ import struct
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from broker.api.context import Handler, RequestContext
 from broker.api.fetch import FetchHandler
 from broker.api.produce import ProduceHandler
 from broker.network.session import ConnectionInfo, Reply
+from broker.request_context import Handler, RequestContext
 from broker.telemetry.request_metrics import RequestMetrics
 from protocol import messages
 from protocol.api_keys import ApiKey

@@ -18,11 +18,11 @@ from collections.abc import Coroutine
 from typing import Any
 from uuid import UUID
 
-from broker.api.context import RequestContext
 from broker.fetch.reader import FetchReader, PartitionRead, ReadResult
 from broker.fetch.session import FetchContext
 from broker.fetch.session_cache import FetchSessions
 from broker.network.session import Reply
+from broker.request_context import RequestContext
 from broker.telemetry.request_metrics import RequestMetrics
 from config.node import LogConfig
 from protocol.api_keys import ApiKey

@@ -20,7 +20,7 @@ Source: FindCoordinatorRequest.json, FindCoordinatorResponse.json; `KafkaApis.ge
 
 from typing import Any, Final, NamedTuple, Protocol
 
-from broker.api.context import RequestContext
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError
 from protocol.messages import FindCoordinatorRequest, FindCoordinatorResponse

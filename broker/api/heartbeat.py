@@ -12,9 +12,9 @@ Source: HeartbeatRequest.json, HeartbeatResponse.json; `GroupCoordinatorService.
 
 from typing import Any
 
-from broker.api.context import RequestContext
 from broker.coordinator.group.requests import HeartbeatRequest as GroupHeartbeat
 from broker.coordinator.runtime import GroupCoordinator
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError
 from protocol.messages import HeartbeatRequest, HeartbeatResponse

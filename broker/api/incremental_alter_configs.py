@@ -12,7 +12,7 @@ Source: IncrementalAlterConfigsRequest.json, IncrementalAlterConfigsResponse.jso
 from collections import Counter
 from typing import Any
 
-from broker.api.context import RequestContext
+from broker.request_context import RequestContext
 from metadata.client import ConfigOperation, MetadataClient
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode

@@ -14,8 +14,8 @@ Source: InitProducerIdRequest.json, InitProducerIdResponse.json; KIP-98, KIP-360
 
 from typing import Any
 
-from broker.api.context import RequestContext
 from broker.producer_ids import ProducerIds
+from broker.request_context import RequestContext
 from metadata.errors import MetadataError
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode

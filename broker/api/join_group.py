@@ -19,10 +19,10 @@ Source: JoinGroupRequest.json, JoinGroupResponse.json; `GroupCoordinatorService.
 
 from typing import Any, Final
 
-from broker.api.context import RequestContext
 from broker.coordinator.group.requests import NO_MEMBER_ID, JoinProtocol, JoinRequest, JoinResult
 from broker.coordinator.record_fields import fits_string
 from broker.coordinator.runtime import GroupCoordinator
+from broker.request_context import RequestContext
 from config.node import GroupConfig
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError

@@ -15,9 +15,9 @@ Source: LeaveGroupRequest.json, LeaveGroupResponse.json; `GroupMetadataManager.c
 
 from typing import Any, Final
 
-from broker.api.context import RequestContext
 from broker.coordinator.group.requests import LeavingMember
 from broker.coordinator.runtime import GroupCoordinator
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError
 from protocol.messages import LeaveGroupRequest, LeaveGroupResponse

@@ -12,8 +12,8 @@ Source: ListGroupsRequest.json, ListGroupsResponse.json; `GroupMetadataManager.l
 
 from typing import Any, Final
 
-from broker.api.context import RequestContext
 from broker.coordinator.runtime import GroupCoordinator
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError
 from protocol.messages import ListGroupsRequest, ListGroupsResponse

@@ -17,10 +17,10 @@ import logging
 from collections import Counter
 from typing import Any
 
-from broker.api.context import RequestContext
 from broker.partition.offset_search import find_by_timestamp, find_newest
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.messages import ListOffsetsRequest, ListOffsetsResponse

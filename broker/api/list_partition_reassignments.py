@@ -7,7 +7,7 @@ Source: ListPartitionReassignmentsRequest.json, ListPartitionReassignmentsRespon
 
 from typing import Any
 
-from broker.api.context import RequestContext
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.messages import (
     ListPartitionReassignmentsRequest,

@@ -17,10 +17,10 @@ Source: MetadataRequest.json, MetadataResponse.json; KIP-516, KIP-1102.
 from typing import Any
 from uuid import UUID
 
-from broker.api.context import RequestContext
-from broker.api.topic_creation import TopicCreation
 from broker.cluster_view import ClusterView
 from broker.partition.internal_topics import INTERNAL_TOPICS
+from broker.request_context import RequestContext
+from broker.topic_creation import TopicCreation
 from metadata.image import TopicImage
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode

@@ -15,10 +15,10 @@ Source: OffsetCommitRequest.json, OffsetCommitResponse.json; `KafkaApis.handleOf
 from typing import Any, Final
 from uuid import UUID
 
-from broker.api.context import RequestContext
 from broker.coordinator.group.requests import CommitRequest, OffsetEntry
 from broker.coordinator.ports import TopicDirectory
 from broker.coordinator.runtime import GroupCoordinator
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError
 from protocol.messages import OffsetCommitRequest, OffsetCommitResponse

@@ -12,9 +12,9 @@ Source: OffsetDeleteRequest.json, OffsetDeleteResponse.json; KIP-496;
 
 from typing import Any
 
-from broker.api.context import RequestContext
 from broker.coordinator.ports import TopicDirectory
 from broker.coordinator.runtime import GroupCoordinator
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError
 from protocol.messages import OffsetDeleteRequest, OffsetDeleteResponse

@@ -22,10 +22,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from broker.api.context import RequestContext
 from broker.coordinator.group.requests import CommittedOffset, OffsetQuery
 from broker.coordinator.ports import TopicDirectory
 from broker.coordinator.runtime import GroupCoordinator
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError
 from protocol.messages import OffsetFetchRequest, OffsetFetchResponse

@@ -10,9 +10,9 @@ Source: OffsetForLeaderEpochRequest.json, OffsetForLeaderEpochResponse.json; KIP
 
 from typing import Any
 
-from broker.api.context import RequestContext
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.messages import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from broker.api.api_versions import ApiVersionsHandler
-from broker.api.context import Handler
 from broker.api.create_partitions import CreatePartitionsHandler
 from broker.api.create_topics import CreateTopicsHandler
 from broker.api.delete_groups import DeleteGroupsHandler
@@ -36,7 +35,6 @@ from broker.api.offset_fetch import OffsetFetchHandler
 from broker.api.offset_for_leader_epoch import OffsetForLeaderEpochHandler
 from broker.api.produce import ProduceHandler
 from broker.api.sync_group import SyncGroupHandler
-from broker.api.topic_creation import TopicCreation
 from broker.cluster_view import ClusterView
 from broker.coordinator.runtime import GroupCoordinator
 from broker.coordinator_logs import OffsetsTopicLogs
@@ -44,7 +42,9 @@ from broker.fetch.reader import FetchReader
 from broker.fetch.session_cache import FetchSessions
 from broker.partition.registry import PartitionRegistry
 from broker.producer_ids import ProducerIds
+from broker.request_context import Handler
 from broker.telemetry.request_metrics import RequestMetrics
+from broker.topic_creation import TopicCreation
 from config.node import NodeConfig
 from metadata.client import MetadataClient
 from protocol.api_keys import ApiKey

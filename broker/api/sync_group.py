@@ -16,9 +16,9 @@ Source: SyncGroupRequest.json, SyncGroupResponse.json; `GroupMetadataManager.cla
 
 from typing import Any, Final
 
-from broker.api.context import RequestContext
 from broker.coordinator.group.requests import SyncRequest, SyncResult
 from broker.coordinator.runtime import GroupCoordinator
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError
 from protocol.messages import SyncGroupRequest, SyncGroupResponse

@@ -5,9 +5,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
-from broker.api.context import Handler, RequestContext
 from broker.partition.partition import Partition
 from broker.partition.state import PartitionState
+from broker.request_context import Handler, RequestContext
 from config.topic import EffectiveTopicConfig
 from metadata.client import ConfigOperation, NewTopic, TopicResult
 from metadata.image import MetadataImage

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from broker.api.topic_creation import TopicCreation
 from broker.cluster_view import ClusterView
 from broker.coordinator.partitioning import partition_for_group
 from broker.coordinator_logs import CoordinatorElections, OffsetsTopicLogs, PartitionLog
 from broker.partition.internal_topics import OFFSETS_TOPIC
+from broker.topic_creation import TopicCreation
 from config.node import GroupConfig, LogConfig, NetworkConfig
 from metadata.records.topics import RemoveTopicRecord
 from protocol.api_keys import ApiKey

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-from broker.api.context import Handler, RequestContext
 from broker.api.delete_groups import DeleteGroupsHandler
 from broker.api.describe_groups import DescribeGroupsHandler
 from broker.api.heartbeat import HeartbeatHandler
@@ -19,6 +18,7 @@ from broker.api.offset_delete import OffsetDeleteHandler
 from broker.api.offset_fetch import OffsetFetchHandler
 from broker.api.sync_group import SyncGroupHandler
 from broker.coordinator.runtime import GroupCoordinator
+from broker.request_context import Handler, RequestContext
 from config.node import GroupConfig
 from protocol.api_keys import ApiKey
 from protocol.api_versions import VERSIONS

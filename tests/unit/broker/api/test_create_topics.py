@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from broker.api.create_topics import CreateTopicsHandler
-from broker.api.topic_creation import TopicCreation
+from broker.topic_creation import TopicCreation
 from config.definition import ConfigSource
 from config.node import LogConfig, NodeConfig
 from metadata.client import NewTopic

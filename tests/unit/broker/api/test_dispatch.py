@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from broker.api.context import RequestContext
 from broker.api.dispatch import ApiDispatcher
 from broker.network.session import ConnectionInfo
+from broker.request_context import RequestContext
 from broker.telemetry.request_metrics import RequestMetrics
 from protocol import messages
 from protocol.api_keys import ApiKey

@@ -2,8 +2,8 @@
 
 import pytest
 
-from broker.api.context import RequestContext
 from broker.api.find_coordinator import FindCoordinatorHandler
+from broker.request_context import RequestContext
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, KafkaError
 from protocol.messages import FindCoordinatorRequest

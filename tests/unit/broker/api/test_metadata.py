@@ -6,9 +6,9 @@ from uuid import UUID
 import pytest
 
 from broker.api.metadata import MetadataHandler
-from broker.api.topic_creation import TopicCreation
 from broker.cluster_view import ClusterView
 from broker.partition.internal_topics import OFFSETS_TOPIC
+from broker.topic_creation import TopicCreation
 from config.node import GroupConfig, LogConfig, NetworkConfig
 from protocol.errors import ErrorCode
 from protocol.messages import MetadataRequest

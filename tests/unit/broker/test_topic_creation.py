@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from broker.api.topic_creation import OFFSETS_TOPIC_CONFIGS, OPENING_TIMEOUT_MS, TopicCreation
 from broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
+from broker.topic_creation import OFFSETS_TOPIC_CONFIGS, OPENING_TIMEOUT_MS, TopicCreation
 from config.node import GroupConfig, LogConfig
 from metadata.client import NewTopic
 from protocol.errors import ErrorCode
