@@ -13,7 +13,6 @@ Source: CreateTopicsRequest.json, CreateTopicsResponse.json; KIP-464, KIP-525, K
 
 from collections import Counter
 from typing import Any
-from uuid import UUID
 
 from broker.request_context import RequestContext
 from broker.topic_creation import TopicCreation
@@ -24,7 +23,6 @@ from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.messages import CreateTopicsRequest, CreateTopicsResponse
 
-NULL_UUID = UUID(int=0)
 REPLICATION_FACTOR = 1
 
 _Result = CreateTopicsResponse.CreatableTopicResult
@@ -98,7 +96,7 @@ class CreateTopicsHandler:
             partitions = len(new_topic.assignments)
         return _Result(
             name=result.name,
-            topic_id=result.topic.topic_id if result.topic is not None else NULL_UUID,
+            topic_id=result.topic.topic_id if result.topic is not None else None,
             error_code=0,
             error_message=None,
             topic_config_error_code=0,
@@ -119,7 +117,7 @@ class CreateTopicsHandler:
     def _error(self, name: str, code: ErrorCode, message: str | None) -> Any:
         return _Result(
             name=name,
-            topic_id=NULL_UUID,
+            topic_id=None,
             error_code=int(code),
             error_message=message,
             topic_config_error_code=0,

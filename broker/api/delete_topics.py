@@ -20,7 +20,6 @@ from protocol.errors import ErrorCode
 from protocol.messages import DeleteTopicsRequest, DeleteTopicsResponse
 
 BY_ID_SINCE = 6
-NULL_UUID = UUID(int=0)
 
 _Result = DeleteTopicsResponse.DeletableTopicResult
 
@@ -36,9 +35,9 @@ class DeleteTopicsHandler:
     async def handle(self, context: RequestContext, request: DeleteTopicsRequest) -> Any:
         """Delete each topic, or say why not."""
         if context.version >= BY_ID_SINCE:
-            asked = [(topic.name, topic.topic_id or NULL_UUID) for topic in request.topics]
+            asked = [(topic.name, topic.topic_id) for topic in request.topics]
         else:
-            asked = [(name, NULL_UUID) for name in request.topic_names]
+            asked = [(name, None) for name in request.topic_names]
         answers: list[Any] = []
         found: dict[UUID, TopicImage] = {}
         for name, topic_id in asked:
@@ -53,14 +52,14 @@ class DeleteTopicsHandler:
                 answers.append(self._answer(topic.name, topic.topic_id, code, message))
         return DeleteTopicsResponse(throttle_time_ms=0, responses=answers)
 
-    def _find(self, name: str | None, topic_id: UUID) -> tuple[TopicImage | None, ErrorCode]:
+    def _find(self, name: str | None, topic_id: UUID | None) -> tuple[TopicImage | None, ErrorCode]:
         image = self._client.image
         if name is None:
-            if topic_id == NULL_UUID:
+            if topic_id is None:
                 return None, ErrorCode.INVALID_REQUEST
             topic, missing = image.topic_by_id(topic_id), ErrorCode.UNKNOWN_TOPIC_ID
         else:
-            if topic_id != NULL_UUID:
+            if topic_id is not None:
                 return None, ErrorCode.INVALID_REQUEST
             topic, missing = image.topic(name), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if topic is not None and topic.name in INTERNAL_TOPICS:
@@ -68,6 +67,6 @@ class DeleteTopicsHandler:
         return topic, missing
 
     def _answer(
-        self, name: str | None, topic_id: UUID, code: ErrorCode, message: str | None
+        self, name: str | None, topic_id: UUID | None, code: ErrorCode, message: str | None
     ) -> Any:
         return _Result(name=name, topic_id=topic_id, error_code=int(code), error_message=message)

@@ -8,7 +8,6 @@ Source: DescribeTopicPartitionsRequest.json, DescribeTopicPartitionsResponse.jso
 """
 
 from typing import Any
-from uuid import UUID
 
 from broker.cluster_view import ClusterView
 from broker.partition.internal_topics import INTERNAL_TOPICS
@@ -23,7 +22,6 @@ from protocol.messages import (
 )
 
 PARTITIONS_MAX = 2_000
-NULL_UUID = UUID(int=0)
 
 _Topic = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic
 _Partition = _Topic.DescribeTopicPartitionsResponsePartition
@@ -115,5 +113,5 @@ class DescribeTopicPartitionsHandler:
             else ErrorCode.INVALID_TOPIC_EXCEPTION
         )
         return _Topic(
-            error_code=int(code), name=name, topic_id=NULL_UUID, is_internal=False, partitions=[]
+            error_code=int(code), name=name, topic_id=None, is_internal=False, partitions=[]
         )

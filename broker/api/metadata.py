@@ -28,7 +28,6 @@ from protocol.messages import MetadataRequest, MetadataResponse
 
 AUTO_CREATION_FLAG_SINCE = 4
 LOOKUP_BY_ID_SINCE = 12
-NULL_UUID = UUID(int=0)
 
 _Topic = MetadataResponse.MetadataResponseTopic
 _Partition = _Topic.MetadataResponsePartition
@@ -70,8 +69,7 @@ class MetadataHandler:
     async def _asked_for(self, context: RequestContext, request: MetadataRequest) -> list[Any]:
         by_id_allowed = context.version >= LOOKUP_BY_ID_SINCE
         if not by_id_allowed and any(
-            topic.name is None or topic.topic_id not in (None, NULL_UUID)
-            for topic in request.topics
+            topic.name is None or topic.topic_id is not None for topic in request.topics
         ):
             return [
                 self._error(ErrorCode.INVALID_REQUEST, topic.name or "", topic.topic_id)
@@ -130,7 +128,7 @@ class MetadataHandler:
         return _Topic(
             error_code=int(code),
             name=name,
-            topic_id=topic_id or NULL_UUID,
+            topic_id=topic_id,
             is_internal=False,
             partitions=[],
         )

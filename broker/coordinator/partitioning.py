@@ -5,7 +5,6 @@ Source: `GroupCoordinatorService.partitionFor`; `java.lang.String.hashCode`.
 
 from typing import Final
 
-OFFSETS_TOPIC: Final = "__consumer_offsets"
 _INT32_MIN: Final = -(2**31)
 
 
