@@ -1,7 +1,6 @@
 """One face for all clients: each produces and consumes in a process of its own."""
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -206,8 +205,7 @@ def _run(command: list[str], stdin: str | None = None) -> str:
         cwd=ROOT,
     )
     if ran.returncode != 0:
-        shown = re.sub(r"\s+", " ", " ".join(command))
-        msg = f"{shown} ended with {ran.returncode}:\n{ran.stdout[-4000:]}{ran.stderr[-4000:]}"
+        msg = f"{' '.join(command)} ended with {ran.returncode}:\n{ran.stdout[-4000:]}{ran.stderr[-4000:]}"
         raise AssertionError(msg)
     return ran.stdout
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -67,7 +68,7 @@ class GroupMember:
         while not self._events.empty():
             self._apply(self._events.get_nowait())
 
-    def _wait(self, condition: object, what: str, timeout_s: float) -> None:
+    def _wait(self, condition: Callable[[], bool], what: str, timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s
         while True:
             self.take_events()
