@@ -7,6 +7,7 @@ import pytest
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
 
+from tests.e2e.admin_calls import end_offsets
 from tests.e2e.client_programs import CONFLUENT, KAFKA_PYTHON
 from tests.e2e.conftest import AnyBroker
 from tests.e2e.group_member import GroupMember
@@ -23,11 +24,11 @@ def restartable(
         yield running
 
 
-def make_topic(broker: AnyBroker, name: str, **options: object) -> AdminClient:
-    """Create a topic and return the admin client that did it."""
+def make_topic(broker: AnyBroker, name: str, **options: object) -> None:
+    """Create a topic and wait until the broker leads its partitions."""
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     admin.create_topics([NewTopic(name, **options)])[name].result(30)
-    return admin
+    end_offsets(broker.bootstrap, name, options["num_partitions"])
 
 
 def test_records_topics_and_configs(restartable: AnyBroker) -> None:
@@ -97,6 +98,7 @@ def test_a_repeated_batch_is_known_after_it(restartable: AnyBroker) -> None:
         sent = batch([b"a", b"b", b"c"], producer=producer, sequence=0)
         assert wire.produce("repeated", sent).base_offset == 0
     restartable.restart()
+    assert end_offsets(restartable.bootstrap, "repeated", 1) == {0: 3}
     with WireConnection(restartable.bootstrap) as wire:
         again = wire.produce("repeated", sent)
         assert (again.error_code, again.base_offset) == (0, 0)
