@@ -85,10 +85,7 @@ class FileObjectStore:
         """See `storage.ports.ObjectStore`."""
         require_valid_key(key)
         require_valid_range(start, end)
-        try:
-            content = await _run(self._readers, _read, self._root / key, start, end)
-        except FileNotFoundError as error:
-            raise ObjectNotFoundError(key) from error
+        content = await _run(self._readers, self._read_object, key, start, end)
         return exactly(content, key, start, end)
 
     async def delete(self, keys: Sequence[str]) -> None:
@@ -105,6 +102,12 @@ class FileObjectStore:
         """Let what has begun come to its end, and accept nothing more."""
         self._readers.shutdown(wait=False)
         self._writers.shutdown(wait=False)
+
+    def _read_object(self, key: str, start: int, end: int) -> memoryview:
+        try:
+            return _read(self._root / key, start, end)
+        except FileNotFoundError as error:
+            raise ObjectNotFoundError(key) from error
 
     def _new_temporary(self) -> Path:
         return self._temporaries / f"{os.getpid()}-{id(self):x}-{next(self._counter)}"
@@ -192,11 +195,9 @@ class FileObjectStore:
 async def _run(
     executor: ThreadPoolExecutor, call: Callable[_P, _T], *args: _P.args, **_: _P.kwargs
 ) -> _T:
-    """Run a blocking call; OSErrors other than FileNotFoundError become ObjectStoreError."""
+    """Run a blocking call; an OSError, a directory that is gone included, becomes ObjectStoreError."""
     try:
         return await asyncio.get_running_loop().run_in_executor(executor, call, *args)
-    except FileNotFoundError:
-        raise
     except OSError as error:
         raise ObjectStoreError(f"bucket directory: {error}") from error
     except RuntimeError as error:  # the pool is shut down

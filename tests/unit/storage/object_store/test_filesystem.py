@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -228,3 +229,18 @@ def test_a_root_that_cannot_be_made_is_an_error(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(ObjectStoreError, match="bucket directory"):
         FileObjectStore(tmp_path / "file/bucket")
+
+
+def test_a_bucket_directory_that_is_gone_is_a_passing_error(tmp_path: Path) -> None:
+    """Mounts come and go: the upload is tried again, and the broker lives on."""
+
+    async def run() -> None:
+        store = FileObjectStore(tmp_path / "bucket")
+        shutil.rmtree(tmp_path / "bucket")
+        with pytest.raises(ObjectStoreError):
+            await store.put("ab/c/1", [b"content"])
+        with pytest.raises(ObjectNotFoundError):
+            await store.get_range("ab/c/1", 0, 1)
+        await store.close()
+
+    asyncio.run(run())
