@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import click
 
 from broker.cli.failures import CommandFailedError
+from broker.cli.interrupts import Interrupts
 from broker.cli.lazy import LazyCommand, LazyGroup
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -55,6 +56,7 @@ def cli() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
+    interrupts = Interrupts()
     try:
         result = cli.main(args=list(arguments), prog_name="headrace", standalone_mode=False)
     except click.ClickException as error:
@@ -63,8 +65,13 @@ def run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except CommandFailedError as error:
+        if interrupts.seen:  # it failed because it was interrupted
+            click.echo(err=True)
+            return INTERRUPTED
         click.echo(f"error: {error}", err=True)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
+    finally:
+        interrupts.end()
     return result if isinstance(result, int) else 0
