@@ -44,6 +44,7 @@ from storage.object_store.factory import ensure_bucket, open_object_store
 from storage.object_store.retrying import RetryingObjectStore
 from storage.recovery import RecoveryReport
 from wal.log import DeltaWal
+from wal.open_device import DeviceOpener, open_device
 
 logger = logging.getLogger("headrace")
 
@@ -61,6 +62,7 @@ class Surroundings:
     )
     monotonic_s: Callable[[], float] = time.perf_counter
     rng: random.Random = field(default_factory=random.SystemRandom)
+    open_device: DeviceOpener = open_device  # the WAL's disk
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
 
 
@@ -335,6 +337,7 @@ class _Broker:
             wall_clock_ms=self._around.wall_clock_ms,
             on_confirmed=on_confirmed,
             on_failed=on_failed,
+            opener=self._around.open_device,
             on_room=lambda: self.engine.room_freed(),  # noqa: PLW0108  # the engine is being made
         )
         return self.wal
