@@ -1,12 +1,13 @@
 """The cluster as a client sees it through the listener that it came in by."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from broker.request_context import RequestContext
 from config.node import NetworkConfig
-from metadata.image import BrokerImage, MetadataImage
+from metadata.image import BrokerImage, MetadataImage, PartitionImage
+from protocol.errors import ErrorCode
 
 UNSPECIFIED_HOSTS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  # compared with, never bound
 
@@ -63,6 +64,20 @@ class ClusterView:
     def controller_id(self) -> int:
         """Where clients send admin requests: any live broker will do, so this one."""
         return self._node_id
+
+    def leadership(self, partition: PartitionImage) -> dict[str, Any]:
+        """What Metadata and DescribeTopicPartitions say alike of a partition: the leader is its only replica."""
+        leader = self.image.brokers.get(partition.leader)
+        available = leader is not None and not leader.fenced
+        return {
+            "error_code": 0 if available else int(ErrorCode.LEADER_NOT_AVAILABLE),
+            "partition_index": partition.partition,
+            "leader_id": partition.leader if available else -1,
+            "leader_epoch": partition.leader_epoch,
+            "replica_nodes": [partition.leader],
+            "isr_nodes": [partition.leader] if available else [],
+            "offline_replicas": [] if available else [partition.leader],
+        }
 
     def partition_exists(self, name: str, partition: int) -> bool:
         """Whether there is such a partition, wherever it is led."""

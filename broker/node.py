@@ -9,7 +9,7 @@ import logging
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry
@@ -308,8 +308,8 @@ class _Broker:
             requests=self._requests,
         )
 
-    def _open_streams(self) -> list[tuple[int, int]]:
-        return [stream for partition in self.partitions.all() for stream in partition.streams]
+    def _open_streams(self) -> Sequence[tuple[int, int]]:
+        return self.engine.open_streams()  # made after the compactor that asks for them
 
     def requests_total(self) -> int:
         """Requests of all APIs since the start."""

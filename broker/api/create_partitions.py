@@ -12,12 +12,11 @@ from typing import Any
 
 from broker.partition.registry import PartitionRegistry
 from broker.request_context import RequestContext
+from broker.topic_creation import OPENING_TIMEOUT_MS
 from metadata.client import MetadataClient
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.messages import CreatePartitionsRequest, CreatePartitionsResponse
-
-OPENING_TIMEOUT_MS = 10_000
 
 
 class CreatePartitionsHandler:

@@ -80,30 +80,19 @@ class DescribeTopicPartitionsHandler:
         )
 
     def _describe(self, topic: TopicImage, partitions: tuple[PartitionImage, ...]) -> Any:
-        brokers = self._cluster.image.brokers
-        described = []
-        for partition in partitions:
-            leader = brokers.get(partition.leader)
-            available = leader is not None and not leader.fenced
-            described.append(
-                _Partition(
-                    error_code=0 if available else int(ErrorCode.LEADER_NOT_AVAILABLE),
-                    partition_index=partition.partition,
-                    leader_id=partition.leader if available else -1,
-                    leader_epoch=partition.leader_epoch,
-                    replica_nodes=[partition.leader],
-                    isr_nodes=[partition.leader] if available else [],
-                    eligible_leader_replicas=[],
-                    last_known_elr=[],
-                    offline_replicas=[] if available else [partition.leader],
-                )
-            )
         return _Topic(
             error_code=0,
             name=topic.name,
             topic_id=topic.topic_id,
             is_internal=topic.name in INTERNAL_TOPICS,
-            partitions=described,
+            partitions=[
+                _Partition(
+                    **self._cluster.leadership(partition),
+                    eligible_leader_replicas=[],
+                    last_known_elr=[],
+                )
+                for partition in partitions
+            ],
         )
 
     def _missing(self, name: str) -> Any:

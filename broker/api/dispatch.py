@@ -43,7 +43,6 @@ class ApiDispatcher:
         self._handlers = {int(key): handler for key, handler in handlers.items()}
         self._wall_clock_ms = wall_clock_ms
         self._metrics = metrics
-        self._advertised = dict(versions)
 
     def is_pipelined(self, frame: Frame) -> bool:
         """Produce requests take effect when they are appended (DESIGN section 7)."""

@@ -100,28 +100,14 @@ class MetadataHandler:
             await self._creation.create_automatically(missing)
 
     def _describe(self, topic: TopicImage) -> Any:
-        brokers = self._cluster.image.brokers
-        partitions = []
-        for partition in topic.partitions:
-            leader = brokers.get(partition.leader)
-            available = leader is not None and not leader.fenced
-            partitions.append(
-                _Partition(
-                    error_code=0 if available else int(ErrorCode.LEADER_NOT_AVAILABLE),
-                    partition_index=partition.partition,
-                    leader_id=partition.leader if available else -1,
-                    leader_epoch=partition.leader_epoch,
-                    replica_nodes=[partition.leader],
-                    isr_nodes=[partition.leader] if available else [],
-                    offline_replicas=[] if available else [partition.leader],
-                )
-            )
         return _Topic(
             error_code=0,
             name=topic.name,
             topic_id=topic.topic_id,
             is_internal=topic.name in INTERNAL_TOPICS,
-            partitions=partitions,
+            partitions=[
+                _Partition(**self._cluster.leadership(partition)) for partition in topic.partitions
+            ],
         )
 
     def _error(self, code: ErrorCode, name: str | None, topic_id: UUID | None) -> Any:
