@@ -111,6 +111,24 @@ def decide(page: Page, *, loses_confirmed: bool, in_window: bool, in_scan: bool)
     raise AssertionError(msg)
 
 
+def classify(header: BlockHeader | None, at: int, superblock: Superblock) -> Page:
+    """Say what the page is that `header` was read from, at the ring's offset `at`."""
+    if header is None:
+        return Page.NOTHING
+    if header.life_id != superblock.life_id:
+        return Page.OTHER_LIFE
+    if header.offset != at:
+        return Page.LATER_LAP if header.offset > at else Page.EARLIER_LAP
+    if header.superblock_sequence > superblock.sequence:
+        return Page.NEWER_SUPERBLOCK
+    fits = (
+        BLOCK_HEADER_BYTES < header.length <= superblock.ring.distance_to_end(at)
+        and header.previous_end <= header.offset
+        and header.confirmed_offset <= header.previous_end
+    )
+    return Page.BLOCK if fits else Page.NOTHING
+
+
 @dataclass(slots=True)
 class ScanSummary:
     """What a scan met; for the log and for tools."""
@@ -166,7 +184,7 @@ class Scan:
         start = self._at
         while not self._finished and (at := self._at - start) < len(memory):
             header = read_block_header(memory, at)
-            page = self._classify(header)
+            page = classify(header, self._at, self._superblock)
             if not self._apply(page, header):
                 continue
             assert header is not None
@@ -187,22 +205,6 @@ class Scan:
             self._held = []
         self.summary.records += len(records)
         return records
-
-    def _classify(self, header: BlockHeader | None) -> Page:
-        if header is None:
-            return Page.NOTHING
-        if header.life_id != self._superblock.life_id:
-            return Page.OTHER_LIFE
-        if header.offset != self._at:
-            return Page.LATER_LAP if header.offset > self._at else Page.EARLIER_LAP
-        if header.superblock_sequence > self._superblock.sequence:
-            return Page.NEWER_SUPERBLOCK
-        fits = (
-            BLOCK_HEADER_BYTES < header.length <= self.ring.distance_to_end(self._at)
-            and header.previous_end <= header.offset
-            and header.confirmed_offset <= header.previous_end
-        )
-        return Page.BLOCK if fits else Page.NOTHING
 
     def _apply(self, page: Page, header: BlockHeader | None) -> bool:
         """Decide about the page at `_at`; return whether it is a block to be read."""
