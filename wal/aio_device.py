@@ -156,6 +156,10 @@ class AioDevice:
         """See `BlockDevice.allocate`."""
         self._file.allocate(size_bytes)
 
+    def shrink(self, size_bytes: int) -> None:
+        """See `BlockDevice.shrink`."""
+        self._file.shrink(size_bytes)
+
     def write(self, position: int, data: memoryview, done: WriteDone) -> None:
         """See `BlockDevice.write`."""
         self._start(_PWRITE, position, data, done)

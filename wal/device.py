@@ -49,6 +49,14 @@ class BlockDevice(Protocol):
         """
         ...
 
+    def shrink(self, size_bytes: int) -> None:
+        """Cut a file to this size; not for a device. Nothing may be under way.
+
+        Raises:
+            OSError: it stays as it is.
+        """
+        ...
+
     def write(self, position: int, data: memoryview, done: WriteDone) -> None:
         """Start a write; `done` is called once, on the loop and never before this returns.
 

@@ -52,9 +52,16 @@ class DeviceFile:
         try:
             os.posix_fallocate(self.fd, 0, size_bytes)
         except OSError as error:
+            # What could be had of it would fill the disk for nothing.
+            os.ftruncate(self.fd, present)
             msg = f"cannot allocate {size_bytes} bytes for {self.path}: {error.strerror}"
             raise WalDeviceError(msg) from error
         os.fsync(self.fd)
+
+    def shrink(self, size_bytes: int) -> None:
+        """Cut a file to `size_bytes`; see `BlockDevice.shrink`."""
+        assert self.is_file
+        os.ftruncate(self.fd, size_bytes)
 
     def close(self) -> None:
         """Release the descriptor and, with it, the lock."""

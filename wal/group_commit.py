@@ -131,6 +131,11 @@ class GroupCommit:
         self._refusal = error
         self._current.limit = 0
 
+    def readmit(self) -> None:
+        """Take appends again, after `refuse`."""
+        if not self._halted:
+            self._refusal = None
+
     def halt(self, error: WalError) -> None:
         """Let every later append raise `error`, and nothing more be written."""
         self.refuse(error)

@@ -8,19 +8,18 @@ import asyncio
 import random
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from enum import Enum
 
 from config.node import WalConfig
-from wal.budget import IoBudget
 from wal.buffers import BufferPool
 from wal.device import BlockDevice
 from wal.errors import WalError, WalFailedError, WalStateError
-from wal.group_commit import CommitLimits, GroupCommit
-from wal.layout import Ring, ShutdownType, Superblock, align_up
+from wal.layout import Ring, Superblock
+from wal.lives import Lives
 from wal.open_device import DeviceOpener, open_device
 from wal.port import Appended, Buffer, RecoveredRecord
 from wal.recovery import Scan, ScanSummary
+from wal.resizer import DeviceSize, Resizer, allocate
 from wal.ring_writer import RingWriter, WalClocks, WalListener
 from wal.scan import scan_ring
 from wal.submissions import Submissions, WriteStatistics
@@ -76,20 +75,30 @@ class DeltaWal:
         """
         self._config = config
         self._identity = WalIdentity(cluster_id, node_id, node_epoch)
-        self._rng = rng
         self._clocks = WalClocks(wall_clock_ms, monotonic_ns)
         self._listener = WalListener(on_confirmed, on_failed, on_room)
         self._opener = opener
         self._pool = BufferPool(idle_bytes_per_class=_IDLE_BYTES_PER_CLASS)
+        self._lives = Lives(
+            config,
+            self._identity,
+            rng=rng,
+            wall_ms=wall_clock_ms,
+            take_buffer=self._pool.take,
+            monotonic_ns=monotonic_ns,
+        )
         self._timeout_s = config.io_timeout_ms / 1000
         self._state = _State.NEW
         self._is_new = False  # formatted by this start
+        self._capacity_bytes = config.capacity_bytes  # of the next life
         self._device: BlockDevice | None = None
         self._submissions: Submissions | None = None
         self._store: SuperblockStore | None = None
         self._found: Superblock | None = None  # what recovery goes by
         self._summary: ScanSummary | None = None
         self._writer: RingWriter | None = None
+        self._size: DeviceSize | None = None
+        self._resizer: Resizer | None = None
 
     @property
     def superblock(self) -> Superblock:
@@ -102,6 +111,11 @@ class DeltaWal:
     def capacity_bytes(self) -> int:
         """Size of the ring; valid from `start`."""
         return self.superblock.ring.size_bytes
+
+    @property
+    def device_bytes(self) -> int:
+        """Bytes of the device in use, superblocks included: what `resize` changes; valid from `start`."""
+        return self.superblock.capacity_bytes
 
     @property
     def used_bytes(self) -> int:
@@ -174,9 +188,11 @@ class DeltaWal:
                 found = await load_superblock(device, self._pool)
             if found is not None:
                 check_identity(found, self._identity, device.path)
-            device.allocate(self._config.capacity_bytes)
+            self._capacity_bytes = allocate(device, self._config.capacity_bytes, found)
             self._is_new = found is None
-            self._found = found or await self._store.write_both(self._blank_superblock())
+            self._found = found or await self._store.write_both(
+                self._lives.first(self._capacity_bytes)
+            )
         except BaseException:
             await self._release()
             raise
@@ -207,32 +223,37 @@ class DeltaWal:
         """
         self._require(_State.RECOVERED)
         assert self._store is not None
-        assert self._submissions is not None
-        old = self.superblock
-        # Further than any offset that the old life can have handed out.
-        start_offset = old.head_offset + old.ring.size_bytes
-        fresh = replace(
-            self._blank_superblock(),
-            sequence=old.sequence + 1,
-            head_offset=start_offset,
-            confirmed_offset=start_offset,
-            trim_offset=start_offset - 1,
-            shutdown=ShutdownType.UNGRACEFUL,
-        )
-        assert fresh.life_id != old.life_id
+        fresh = self._lives.after(self.superblock, self._capacity_bytes)
         self._found = await self._store.write_both(fresh)
-        self._writer = RingWriter(
-            self._found,
-            self._group_commit(self._found),
-            path=self.device.path,
-            submissions=self._submissions,
+        self._size = DeviceSize(self.device)
+        await self._size.at_most(self._capacity_bytes)
+        self._begin_life(self._found, may_zero=self._is_new)
+        self._resizer = Resizer(
+            self.device,
             store=self._store,
-            listener=self._listener,
-            clocks=self._clocks,
+            lives=self._lives,
+            size=self._size,
+            writer=lambda: self._writer,
+            begin_life=self._resized,
         )
         self._state = _State.RUNNING
-        if self._is_new and self.device.is_file:
-            self._writer.zero_ahead()
+
+    async def prepare_resize(self, capacity_bytes: int) -> None:
+        """See `wal.port.ResizableLog`."""
+        await self._running_resizer().prepare(capacity_bytes)
+
+    def begin_resize(self) -> None:
+        """See `wal.port.ResizableLog`."""
+        self._running_resizer().begin()
+
+    async def resize(self, capacity_bytes: int) -> None:
+        """See `wal.port.ResizableLog`."""
+        await self._running_resizer().run(capacity_bytes)
+
+    def cancel_resize(self) -> None:
+        """See `wal.port.ResizableLog`."""
+        if self._state is _State.RUNNING:
+            self._running_resizer().cancel()
 
     def room_for(self, body_bytes: int) -> bool:
         """Whether a record with this body can be appended now."""
@@ -262,6 +283,8 @@ class DeltaWal:
             WalFailedError: the log failed before or meanwhile; the device is released all the same.
         """
         try:
+            if self._resizer is not None:
+                await self._resizer.end()
             if self._state is _State.RUNNING and self._writer is not None:
                 await self._writer.drain()
         finally:
@@ -273,6 +296,8 @@ class DeltaWal:
             self._writer.stop()
         if self._submissions is not None:
             self._submissions.stop()
+        if self._size is not None:
+            await self._size.settled()
         if self._device is not None:
             device, self._device = self._device, None
             await device.close()
@@ -281,39 +306,32 @@ class DeltaWal:
         if self._writer is not None:
             self._writer.fail(error)
 
-    def _blank_superblock(self) -> Superblock:
-        config = self._config
-        ring = Ring.of_capacity(config.capacity_bytes)
-        return Superblock(
-            sequence=1,
-            life_id=self._rng.getrandbits(64),
-            capacity_bytes=config.capacity_bytes,
-            trim_offset=-1,
-            head_offset=0,
-            confirmed_offset=0,
-            window_bytes=min(config.window_bytes_initial, ring.size_bytes),
-            shutdown=ShutdownType.GRACEFUL,
-            node_id=self._identity.node_id,
-            node_epoch=self._identity.node_epoch,
-            cluster_id=self._identity.cluster_id,
-            last_write_ms=self._clocks.wall_ms(),
+    def _begin_life(self, superblock: Superblock, *, may_zero: bool) -> RingWriter:
+        """Go on with a life whose superblock is durable."""
+        assert self._store is not None
+        assert self._submissions is not None
+        self._writer = RingWriter(
+            superblock,
+            self._lives.group_commit(superblock),
+            path=self.device.path,
+            submissions=self._submissions,
+            store=self._store,
+            listener=self._listener,
+            clocks=self._clocks,
         )
+        if may_zero and self.device.is_file:
+            self._writer.zero_ahead()
+        return self._writer
 
-    def _group_commit(self, superblock: Superblock) -> GroupCommit:
-        config = self._config
-        limits = CommitLimits(
-            block_bytes=align_up(config.block_bytes),
-            io_depth=config.io_depth,
-            window_step_bytes=config.window_bytes_initial,
-            window_bytes_max=config.window_bytes_max,
-            record_bytes_max=config.record_bytes_max,
-        )
-        budget = IoBudget(
-            iops_max=config.iops_max,
-            bandwidth_bytes_max=config.bandwidth_bytes_max,
-            now_ns=self._clocks.monotonic_ns(),
-        )
-        return GroupCommit(superblock, limits, take_buffer=self._pool.take, budget=budget)
+    def _resized(self, superblock: Superblock) -> None:
+        has_grown = superblock.capacity_bytes > self.superblock.capacity_bytes
+        self._begin_life(superblock, may_zero=has_grown)
+        self._listener.on_room()
+
+    def _running_resizer(self) -> Resizer:
+        self._require(_State.RUNNING)
+        assert self._resizer is not None
+        return self._resizer
 
     def _require(self, *states: _State) -> None:
         if self._state not in states:

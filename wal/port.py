@@ -6,7 +6,7 @@ for as long as somebody holds it.
 """
 
 from collections.abc import AsyncIterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 Buffer = bytes | bytearray | memoryview
 
@@ -101,4 +101,53 @@ class WriteAheadLog(Protocol):
         The shutdown is marked graceful if the ring is empty by then. Otherwise, or when the log
         had failed, the next start recovers what is there.
         """
+        ...
+
+
+@runtime_checkable
+class ResizableLog(Protocol):
+    """What a log on a device offers beside: another capacity while it runs.
+
+    Order of use: `prepare_resize`; `begin_resize`; once everything that was appended is confirmed
+    and trimmed, `resize`; and `cancel_resize` in any case but success.
+    """
+
+    @property
+    def device_bytes(self) -> int:
+        """Bytes of the device in use, superblocks included: what `resize` changes."""
+        ...
+
+    async def prepare_resize(self, capacity_bytes: int) -> None:
+        """Do of `resize` what appends need not wait for: check, and let a file grow.
+
+        Raises:
+            WalDeviceError: too small, larger than the device, or there is no room for the file;
+                nothing has changed.
+        """
+        ...
+
+    def begin_resize(self) -> None:
+        """Let `room_for` be False and `append` raise WalOverCapacityError from now on."""
+        ...
+
+    async def resize(self, capacity_bytes: int) -> None:
+        """Begin a new life of this capacity; offsets go on growing. Then appends are taken again.
+
+        Waits until the trim that empties the ring is durable.
+
+        Args:
+            capacity_bytes: of the device to be used, superblocks included.
+
+        Raises:
+            WalDeviceError: as `prepare_resize`; nothing has changed.
+            WalStateError: out of order, as before everything was trimmed, or given up by
+                `cancel_resize`; nothing has changed.
+            WalFailedError: the log has failed or is shut down; either capacity is on the device.
+
+        Cancellation: nothing has changed, or everything; it waits for the end of a switch.
+        """
+        ...
+
+    def cancel_resize(self) -> None:
+        """Take appends again after `begin_resize`; nothing happens when they are taken already."""
         ...

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from wal.block import Block
-from wal.errors import WalError, WalFailedError
+from wal.errors import WalError, WalFailedError, WalOverCapacityError, WalStateError
 from wal.group_commit import GroupCommit
 from wal.layout import Ring, ShutdownType, Superblock
 from wal.port import Appended, Buffer
@@ -74,6 +74,8 @@ class RingWriter:
         self._flush_due = False
         self._quiet: asyncio.Future[None] | None = None
         self._zeroing: Zeroing | None = None
+        self.is_parked = False
+        self._is_retired = False
         self.failure: WalError | None = None
 
     @property
@@ -129,15 +131,11 @@ class RingWriter:
             WalFailedError: the log failed, before or meanwhile.
         """
         commit = self.commit
+        self.is_parked = False
         commit.refuse(WalFailedError(f"the WAL {self._path} is shut down"))
-        if self.failure is not None:
-            raise self.failure
         if self._zeroing is not None:
             self._zeroing.stop()
-        self._quiet = self._loop.create_future()
-        self._pump()
-        self._settle()
-        await self._quiet
+        await self.settled()
         self.stop()
         durable = self._updates.durable
         last = replace(
@@ -151,6 +149,54 @@ class RingWriter:
             await self._store.write_both(last)
         except OSError as error:
             raise self.fail(error) from error
+
+    def park(self) -> None:
+        """Refuse appends for a while, as if the ring were full; what was appended goes on."""
+        if self.failure is None:
+            self.is_parked = True
+            self.commit.refuse(WalOverCapacityError(f"the WAL {self._path} is being resized"))
+
+    def unpark(self) -> None:
+        """Take appends again after `park`, unless another life has begun."""
+        if not self.is_parked or self._is_retired:
+            return
+        self.is_parked = False
+        self.commit.readmit()
+        if self._quiet is not None and not self._quiet.done():
+            self._quiet.set_exception(WalStateError("the resize of the WAL was given up"))
+
+    def retire(self) -> None:
+        """Write nothing any more: another life begins. To be called right after `settled`."""
+        assert self.is_parked
+        assert self._is_settled
+        self._is_retired = True
+        self.stop()
+
+    async def settled(self) -> None:
+        """Return at a moment when everything is durable and nothing is under way at the device.
+
+        Raises:
+            WalFailedError: the log failed, before or meanwhile.
+            WalStateError: appends were parked, and are not any more.
+        """
+        while True:
+            if self.failure is not None:
+                raise self.failure
+            if self._is_settled:
+                return
+            self._quiet = self._loop.create_future()
+            self._pump()
+            self._settle()
+            await self._quiet
+
+    @property
+    def _is_settled(self) -> bool:
+        return (
+            self.commit.is_quiet
+            and not self._updates.inflight
+            and not self._updates.wanted
+            and self.commit.barrier_offset is None  # a step of zeroing is a write, too
+        )
 
     def stop(self) -> None:
         """Start nothing more by timer."""
@@ -194,7 +240,9 @@ class RingWriter:
     def _persist(self) -> None:
         """Write the superblock when something is wanted of it and no write of it is under way."""
         updates = self._updates
-        if updates.inflight or not updates.wanted or self.failure is not None:
+        if updates.inflight or not updates.wanted:
+            return
+        if self.failure is not None or self._is_retired:
             return
         superblock = updates.next_write(
             confirmed_offset=self.commit.confirmed_offset, now_ms=self._clocks.wall_ms()
@@ -228,6 +276,7 @@ class RingWriter:
     def _on_zeroed(self, error: OSError | None) -> None:
         if not self._is_over(error):
             self._pump()
+            self._settle()
 
     def _is_over(self, error: OSError | None) -> bool:
         """Whether the log has failed, by this error at the latest."""
@@ -246,10 +295,8 @@ class RingWriter:
             self._persist()
 
     def _settle(self) -> None:
-        """Wake `drain` when nothing is left to wait for."""
-        if self._quiet is None or self._quiet.done():
-            return
-        if self.commit.is_quiet and not self._updates.inflight and not self._updates.wanted:
+        """Wake `settled` when nothing is left to wait for."""
+        if self._quiet is not None and not self._quiet.done() and self._is_settled:
             self._quiet.set_result(None)
 
     def _call_later(self, delay_s: float, callback: Callable[[], None]) -> None:

@@ -62,6 +62,10 @@ class ThreadDevice:
         """See `BlockDevice.allocate`."""
         self._file.allocate(size_bytes)
 
+    def shrink(self, size_bytes: int) -> None:
+        """See `BlockDevice.shrink`."""
+        self._file.shrink(size_bytes)
+
     def write(self, position: int, data: memoryview, done: WriteDone) -> None:
         """See `BlockDevice.write`."""
         self._start(lambda: self._write(position, data), done)

@@ -1,0 +1,94 @@
+"""Makes the lives of a log: what the superblock of each says at its beginning, and the group commit on it."""
+
+import random
+from collections.abc import Callable
+
+from config.node import WalConfig
+from wal.budget import IoBudget
+from wal.group_commit import CommitLimits, GroupCommit
+from wal.layout import Ring, ShutdownType, Superblock, align_up
+from wal.superblock_store import WalIdentity
+
+
+class Lives:
+    """The rules are those of a configuration; the capacity is what `resize` may change."""
+
+    def __init__(
+        self,
+        config: WalConfig,
+        identity: WalIdentity,
+        *,
+        rng: random.Random,
+        wall_ms: Callable[[], int],
+        take_buffer: Callable[[int], memoryview],
+        monotonic_ns: Callable[[], int],
+    ) -> None:
+        """Nothing is made yet; `monotonic_ns` is the clock that paces writes."""
+        self._config = config
+        self._identity = identity
+        self._rng = rng
+        self._wall_ms = wall_ms
+        self._take_buffer = take_buffer
+        self._monotonic_ns = monotonic_ns
+        self._budget: IoBudget | None = None
+
+    def first(self, capacity_bytes: int) -> Superblock:
+        """Return the superblock of a device that was blank."""
+        return self._begin(
+            capacity_bytes, sequence=1, start_offset=0, shutdown=ShutdownType.GRACEFUL
+        )
+
+    def after(self, old: Superblock, capacity_bytes: int) -> Superblock:
+        """Return the superblock of the life after one whose ring is not needed any more.
+
+        Its offsets begin further than any that the old life can have handed out, where a lap of the
+        new ring begins.
+        """
+        start_offset = old.head_offset + old.ring.size_bytes
+        lap_bytes = Ring.of_capacity(capacity_bytes).size_bytes
+        fresh = self._begin(
+            capacity_bytes,
+            sequence=old.sequence + 1,
+            start_offset=-(-start_offset // lap_bytes) * lap_bytes,
+            shutdown=ShutdownType.UNGRACEFUL,
+        )
+        assert fresh.life_id != old.life_id
+        return fresh
+
+    def group_commit(self, superblock: Superblock) -> GroupCommit:
+        """Return the group commit of a life that begins with `superblock`."""
+        config = self._config
+        limits = CommitLimits(
+            block_bytes=align_up(config.block_bytes),
+            io_depth=config.io_depth,
+            window_step_bytes=config.window_bytes_initial,
+            window_bytes_max=config.window_bytes_max,
+            record_bytes_max=config.record_bytes_max,
+        )
+        if self._budget is None:
+            # One for all lives: what a life has spent is not given back by the next.
+            self._budget = IoBudget(
+                iops_max=config.iops_max,
+                bandwidth_bytes_max=config.bandwidth_bytes_max,
+                now_ns=self._monotonic_ns(),
+            )
+        return GroupCommit(superblock, limits, take_buffer=self._take_buffer, budget=self._budget)
+
+    def _begin(
+        self, capacity_bytes: int, *, sequence: int, start_offset: int, shutdown: ShutdownType
+    ) -> Superblock:
+        ring = Ring.of_capacity(capacity_bytes)
+        return Superblock(
+            sequence=sequence,
+            life_id=self._rng.getrandbits(64),
+            capacity_bytes=capacity_bytes,
+            trim_offset=start_offset - 1,
+            head_offset=start_offset,
+            confirmed_offset=start_offset,
+            window_bytes=min(self._config.window_bytes_initial, ring.size_bytes),
+            shutdown=shutdown,
+            node_id=self._identity.node_id,
+            node_epoch=self._identity.node_epoch,
+            cluster_id=self._identity.cluster_id,
+            last_write_ms=self._wall_ms(),
+        )

@@ -1,0 +1,246 @@
+"""Gives a running log another capacity: the end of one life and the beginning of the next.
+
+The ring cannot be changed while it holds anything: its size is the modulus of every position. So appends
+are parked, what is in the ring is released by its owner, and then the empty ring is switched as a reset
+switches it, by two superblocks. Whatever happens in between, the device holds the old life (empty, and its
+trim durable) or the new one:
+
+    step                                        a crash after it finds
+    ------------------------------------------  ---------------------------------------------------
+    a file grows, space reserved, durably       the old life, in a file with an unused end
+    every append and trim becomes durable       the old life, empty
+    the superblock of the new life, first slot  the old life or the new one
+    the same, second slot                       the new life
+    a file shrinks                              the new life, in a file with or without an unused end
+
+From the first superblock on there is no way back: a cancellation waits for the end.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from wal.device import BlockDevice
+from wal.errors import WalDeviceError, WalFailedError, WalStateError
+from wal.layout import Ring, Superblock
+from wal.lives import Lives
+from wal.ring_writer import RingWriter
+from wal.superblock_store import SuperblockStore
+
+_logger = logging.getLogger("headrace.wal")
+
+
+def allocate(device: BlockDevice, capacity_bytes: int, found: Superblock | None) -> int:
+    """Make sure at the start that a device has the configured size; return the capacity of the next life.
+
+    A log that was found is worth more than its size: where its file cannot grow, it goes on as it is.
+
+    Raises:
+        WalDeviceError: a device is too small, or there is no room for a new file.
+    """
+    try:
+        device.allocate(capacity_bytes)
+    except WalDeviceError as error:
+        if found is None or not device.is_file:
+            raise
+        _logger.error("%s; the WAL stays at %d bytes", error, found.capacity_bytes)  # noqa: TRY400
+        return found.capacity_bytes
+    return capacity_bytes
+
+
+class DeviceSize:
+    """Grows and shrinks the file below a log, off the loop: either may take as long as a file system likes."""
+
+    def __init__(self, device: BlockDevice) -> None:
+        self._device = device
+        self._work: asyncio.Future[None] | None = None
+
+    async def at_least(self, size_bytes: int) -> None:
+        """Grow a file; check a device.
+
+        Raises:
+            WalDeviceError: there is no room; the size is what it was.
+
+        Cancellation: waits for the end.
+        """
+        await self.settled()
+        if self._device.size_bytes >= size_bytes or not self._device.is_file:
+            self._device.allocate(size_bytes)
+            return
+        await self._in_thread(self._device.allocate, size_bytes)
+
+    async def at_most(self, size_bytes: int) -> None:
+        """Shrink a file; a device stays as it is. A file that cannot shrink is only larger than needed.
+
+        Cancellation: waits for the end.
+        """
+        await self.settled()
+        if not self._device.is_file or self._device.size_bytes <= size_bytes:
+            return
+        try:
+            await self._in_thread(self._device.shrink, size_bytes)
+        except OSError as error:
+            _logger.warning("%s stays larger than needed: %s", self._device.path, error)
+
+    def shrink_soon(self, size_bytes: int) -> None:
+        """Shrink a file and wait for nothing; not while its size is being changed."""
+        is_busy = self._work is not None and not self._work.done()
+        if is_busy or not self._device.is_file or self._device.size_bytes <= size_bytes:
+            return
+        shrink = self._device.shrink
+        self._work = asyncio.get_running_loop().run_in_executor(None, shrink, size_bytes)
+        self._work.add_done_callback(_retrieve)
+
+    async def settled(self) -> None:
+        """Return when no thread uses the device any more: only then may it be closed."""
+        while self._work is not None and not self._work.done():
+            await asyncio.wait([self._work])
+
+    async def _in_thread(self, change: Callable[[int], None], size_bytes: int) -> None:
+        self._work = work = asyncio.get_running_loop().run_in_executor(None, change, size_bytes)
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            await self.settled()
+            _retrieve(work)
+            raise
+
+
+class Resizer:
+    """Resizes one log, one resize at a time."""
+
+    def __init__(
+        self,
+        device: BlockDevice,
+        *,
+        store: SuperblockStore,
+        lives: Lives,
+        size: DeviceSize,
+        writer: Callable[[], RingWriter | None],
+        begin_life: Callable[[Superblock], None],
+    ) -> None:
+        """Nothing happens yet.
+
+        Args:
+            device: below the log.
+            store: writes superblocks.
+            lives: makes the next life.
+            size: of the device.
+            writer: of the life that is being written.
+            begin_life: lets the log go on with what a durable superblock says.
+        """
+        self._device = device
+        self._store = store
+        self._lives = lives
+        self._size = size
+        self._writer = writer
+        self._begin_life = begin_life
+        self._task: asyncio.Task[None] | None = None
+        self._is_switching = False
+
+    def check(self, capacity_bytes: int) -> None:
+        """Refuse what can be known to be impossible.
+
+        Raises:
+            WalDeviceError: too small for a ring, or larger than the device.
+        """
+        Ring.of_capacity(capacity_bytes)
+        device = self._device
+        if not device.is_file and device.size_bytes < capacity_bytes:
+            msg = (
+                f"{device.path} has {device.size_bytes} bytes, less than the capacity of {capacity_bytes} "
+                f"that was asked for"
+            )
+            raise WalDeviceError(msg)
+
+    async def prepare(self, capacity_bytes: int) -> None:
+        """Check, and let a file grow, while appends go on.
+
+        Raises:
+            WalDeviceError: as `check`, or the file system has no room.
+        """
+        self.check(capacity_bytes)
+        await self._size.at_least(capacity_bytes)
+
+    def begin(self) -> None:
+        """Park appends."""
+        self._running_writer().park()
+
+    async def run(self, capacity_bytes: int) -> None:
+        """Switch to a life of `capacity_bytes`; see `wal.port.ResizableLog.resize`."""
+        writer = self._running_writer()
+        if self._task is not None:
+            raise WalStateError("the WAL is being resized already")
+        if not writer.is_parked:
+            raise WalStateError("the WAL takes appends: begin_resize first")
+        self.check(capacity_bytes)
+        self._task = task = asyncio.create_task(self._switch(writer, capacity_bytes))
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await self.end()
+            me = asyncio.current_task()
+            if me is None or me.cancelling():
+                raise
+            raise WalFailedError("the WAL was shut down while it was resized") from None
+        finally:
+            if task.done():
+                self._task = None
+
+    def cancel(self) -> None:
+        """Unpark appends, and give back what a file has grown for nothing."""
+        writer = self._running_writer()
+        if self._task is None:
+            self._size.shrink_soon(writer.superblock.capacity_bytes)
+        writer.unpark()
+
+    async def end(self) -> None:
+        """Give a resize up while that is possible, and return when it is over."""
+        task = self._task
+        if task is None:
+            return
+        if not self._is_switching:
+            task.cancel()
+        await asyncio.wait([task])
+        _retrieve(task)
+        self._task = None
+
+    def _running_writer(self) -> RingWriter:
+        writer = self._writer()
+        assert writer is not None
+        return writer
+
+    async def _switch(self, writer: RingWriter, capacity_bytes: int) -> None:
+        await self._size.at_least(capacity_bytes)
+        await writer.settled()
+        if not writer.is_parked:
+            raise WalStateError("the resize of the WAL was given up")
+        if writer.commit.used_bytes:
+            msg = f"{writer.commit.used_bytes} bytes of the WAL are in use: it must be empty to be resized"
+            raise WalStateError(msg)
+        self._is_switching = True
+        try:
+            writer.retire()
+            old = writer.superblock
+            try:
+                fresh = await self._store.write_both(self._lives.after(old, capacity_bytes))
+            except OSError as error:
+                raise writer.fail(error) from error
+            await self._size.at_most(capacity_bytes)
+            if writer.failure is not None:  # a write took too long, and is not trusted any more
+                raise writer.failure
+            _logger.info(
+                "the WAL %s has %d bytes instead of %d",
+                self._device.path,
+                capacity_bytes,
+                old.capacity_bytes,
+            )
+            self._begin_life(fresh)
+        finally:
+            self._is_switching = False
+
+
+def _retrieve(work: asyncio.Future[None]) -> None:
+    """Take note of a failure that nobody waits for any more, so that it is not reported as forgotten."""
+    if not work.cancelled():
+        work.exception()
