@@ -1,7 +1,8 @@
 """How many IO operations and bytes per second a device may be asked for.
 
-A pure token bucket: the burst is taken out of the rate, so that no second sees more than the limit
-(plus at most one operation): a cloud disk is used fully and never billed beyond what is free.
+A pure token bucket that starts empty; the burst is taken out of the rate, so that no second sees more than the
+limit: a cloud disk is used fully and never billed beyond what is free. Only what is larger than a burst may
+exceed it once, and is paid for afterwards.
 """
 
 _NS_PER_SECOND = 1_000_000_000
@@ -11,7 +12,7 @@ IO_BYTES_MAX = 256 * 1024
 
 
 class TokenBucket:
-    """Allows `per_second` units in any second. It may go into debt for one large request."""
+    """Allows `per_second` units in any second; of a limit of 1 at most one more."""
 
     __slots__ = ("_burst", "_filled_ns", "_rate", "_tokens")
 
@@ -19,16 +20,17 @@ class TokenBucket:
         assert per_second > 0
         self._burst = max(1.0, per_second / _BURSTS_PER_SECOND)
         self._rate = max(per_second - self._burst, per_second / 2) / _NS_PER_SECOND
-        self._tokens = self._burst
+        self._tokens = 0.0
         self._filled_ns = now_ns
 
-    def delay_ns(self, now_ns: int) -> int:
-        """Return how long to wait until something may be taken; 0 for now."""
+    def delay_ns(self, units: int, now_ns: int) -> int:
+        """Return how long to wait until `units` may be taken; 0 for now."""
         self._fill(now_ns)
-        return 0 if self._tokens > 0 else int(-self._tokens / self._rate) + 1
+        missing = min(units, self._burst) - self._tokens
+        return 0 if missing <= 0 else int(missing / self._rate) + 1
 
     def take(self, units: int) -> None:
-        """Take `units`; to be called when `delay_ns` is 0."""
+        """Take `units`; to be called when `delay_ns` is 0. What exceeds a burst is a debt."""
         self._tokens -= units
 
     def _fill(self, now_ns: int) -> None:
@@ -38,26 +40,42 @@ class TokenBucket:
 
 
 class IoBudget:
-    """Operations and bytes together; 0 means unlimited."""
+    """Operations and bytes together; 0 means unlimited.
 
-    __slots__ = ("_bandwidth", "_iops")
+    Args:
+        iops_max: operations in any second.
+        bandwidth_bytes_max: bytes in any second.
+        now_ns: of the clock that the other methods are given.
+        io_bytes_max: size above which the device counts one write as several operations.
+    """
 
-    def __init__(self, *, iops_max: int, bandwidth_bytes_max: int, now_ns: int) -> None:
+    __slots__ = ("_bandwidth", "_io_bytes_max", "_iops")
+
+    def __init__(
+        self,
+        *,
+        iops_max: int,
+        bandwidth_bytes_max: int,
+        now_ns: int,
+        io_bytes_max: int = IO_BYTES_MAX,
+    ) -> None:
+        assert io_bytes_max > 0
+        self._io_bytes_max = io_bytes_max
         self._iops = TokenBucket(iops_max, now_ns) if iops_max else None
         self._bandwidth = TokenBucket(bandwidth_bytes_max, now_ns) if bandwidth_bytes_max else None
 
-    def delay_ns(self, now_ns: int) -> int:
-        """Return how long to wait until the next operation may be submitted; 0 for now."""
+    def delay_ns(self, size_bytes: int, now_ns: int) -> int:
+        """Return how long to wait until a write of `size_bytes` may be submitted; 0 for now."""
         delay = 0
         if self._iops is not None:
-            delay = self._iops.delay_ns(now_ns)
+            delay = self._iops.delay_ns(-(-size_bytes // self._io_bytes_max), now_ns)
         if self._bandwidth is not None:
-            delay = max(delay, self._bandwidth.delay_ns(now_ns))
+            delay = max(delay, self._bandwidth.delay_ns(size_bytes, now_ns))
         return delay
 
     def take(self, size_bytes: int) -> None:
         """Charge one write of `size_bytes`."""
         if self._iops is not None:
-            self._iops.take(-(-size_bytes // IO_BYTES_MAX))
+            self._iops.take(-(-size_bytes // self._io_bytes_max))
         if self._bandwidth is not None:
             self._bandwidth.take(size_bytes)

@@ -144,7 +144,9 @@ class GroupCommit:
     def next_write(self, now_ns: int) -> Block | None:
         """Return the next block to submit, stamped, or None while there is none that may go."""
         block = self._candidate(now_ns)
-        if block is None or not self._may_go(block) or self._budget.delay_ns(now_ns):
+        if block is None or not self._may_go(block):
+            return None
+        if self._budget.delay_ns(block.size_bytes, now_ns):
             return None
         if block is self._current:
             self._seal()
@@ -167,11 +169,11 @@ class GroupCommit:
         if self._halted or self.inflight >= self._limits.io_depth:
             return None
         if self.pending:
-            return self._budget.delay_ns(now_ns) or None
+            return self._budget.delay_ns(self.pending[0].size_bytes, now_ns) or None
         if not self._current.records:
             return None
         pace_ns = self._last_submission_ns + self._limits.pace_ns - now_ns if self.inflight else 0
-        return max(pace_ns, self._budget.delay_ns(now_ns)) or None
+        return max(pace_ns, self._budget.delay_ns(self._current.size_bytes, now_ns)) or None
 
     def completed(self, block: Block) -> bool:
         """Note that a block is durable; return whether the confirmed offset moved."""
@@ -216,10 +218,14 @@ class GroupCommit:
 
     def try_spend(self, size_bytes: int, now_ns: int) -> bool:
         """Charge the IO budget for a write that is not an append's, if it allows that now."""
-        if self._budget.delay_ns(now_ns):
+        if self._budget.delay_ns(size_bytes, now_ns):
             return False
         self._budget.take(size_bytes)
         return True
+
+    def spend_delay_ns(self, size_bytes: int, now_ns: int) -> int:
+        """Return how long to wait until `try_spend` may succeed; 0 for now."""
+        return self._budget.delay_ns(size_bytes, now_ns)
 
     def _candidate(self, now_ns: int) -> Block | None:
         """The block that is next, if the IO depth and the sealing rules let it go."""

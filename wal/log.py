@@ -24,6 +24,7 @@ from wal.ring_writer import RingWriter, WalClocks, WalListener
 from wal.scan import scan_ring
 from wal.submissions import Submissions, WriteStatistics
 from wal.superblock_store import SuperblockStore, WalIdentity, check_identity, load_superblock
+from wal.wake_timer import WakeTimerFactory, precise_timer
 
 _IDLE_BYTES_PER_CLASS = 32 * 1024 * 1024
 
@@ -57,6 +58,7 @@ class DeltaWal:
         on_room: Callable[[], None] = _ignore_room,
         opener: DeviceOpener = open_device,
         monotonic_ns: Callable[[], int] = time.perf_counter_ns,
+        wake_timer: WakeTimerFactory = precise_timer,
     ) -> None:
         """Nothing is opened before `start`.
 
@@ -72,10 +74,11 @@ class DeltaWal:
             on_room: called when a trim has become durable and its space is free.
             opener: how the device is opened.
             monotonic_ns: paces writes and measures them; finer than the loop's own clock.
+            wake_timer: what waits for the pace and the budgets.
         """
         self._config = config
         self._identity = WalIdentity(cluster_id, node_id, node_epoch)
-        self._clocks = WalClocks(wall_clock_ms, monotonic_ns)
+        self._clocks = WalClocks(wall_clock_ms, monotonic_ns, wake_timer)
         self._listener = WalListener(on_confirmed, on_failed, on_room)
         self._opener = opener
         self._pool = BufferPool(idle_bytes_per_class=_IDLE_BYTES_PER_CLASS)

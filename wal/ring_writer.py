@@ -14,17 +14,16 @@ from functools import partial
 from wal.block import Block
 from wal.errors import WalError, WalFailedError, WalOverCapacityError, WalStateError
 from wal.group_commit import GroupCommit
-from wal.layout import Ring, ShutdownType, Superblock
+from wal.layout import PAGE_BYTES, Ring, ShutdownType, Superblock
 from wal.port import Appended, Buffer
 from wal.submissions import Submissions
 from wal.superblock_store import SuperblockStore
 from wal.superblock_updates import SuperblockUpdates
+from wal.wake_timer import WakeTimerFactory
 from wal.zeroing import Zeroing
 
 # How long an idle log may leave untold on the device what was confirmed last.
 _REFRESH_DELAY_S = 1.0
-# Loop timers are not finer than this: uvloop rounds less to nothing.
-_WAKE_DELAY_S_MIN = 0.001
 
 _logger = logging.getLogger("headrace.wal")
 
@@ -44,6 +43,7 @@ class WalClocks:
 
     wall_ms: Callable[[], int]
     monotonic_ns: Callable[[], int]  # finer than the loop's, which may tick in milliseconds
+    wake_timer: WakeTimerFactory  # likewise
 
 
 class RingWriter:
@@ -70,7 +70,8 @@ class RingWriter:
         self._clocks = clocks
         self._loop = asyncio.get_running_loop()
         self._call_soon = self._loop.call_soon
-        self._timers: dict[Callable[[], None], asyncio.TimerHandle] = {}
+        self._wake_timer = clocks.wake_timer(self._pump)
+        self._refresh_timer: asyncio.TimerHandle | None = None
         self._flush_due = False
         self._quiet: asyncio.Future[None] | None = None
         self._zeroing: Zeroing | None = None
@@ -106,7 +107,7 @@ class RingWriter:
         head_offset = self.commit.trim(offset)
         if head_offset is not None:
             self._updates.want_trim(trim_offset=offset, head_offset=head_offset)
-            self._persist()
+            self._pump()
 
     def zero_ahead(self) -> None:
         """Zero the ring in the background; for a new file."""
@@ -200,9 +201,10 @@ class RingWriter:
 
     def stop(self) -> None:
         """Start nothing more by timer."""
-        for timer in self._timers.values():
-            timer.cancel()
-        self._timers.clear()
+        self._wake_timer.close()
+        if self._refresh_timer is not None:
+            self._refresh_timer.cancel()
+            self._refresh_timer = None
         if self._zeroing is not None:
             self._zeroing.stop()
 
@@ -228,27 +230,36 @@ class RingWriter:
         """Submit every block that may go, and what the superblock must say."""
         commit = self.commit
         now_ns = self._clocks.monotonic_ns()
+        # First: the blocks would take all that a budget allows, and then want the room that a trim frees.
+        self._persist(now_ns)
         while (block := commit.next_write(now_ns)) is not None:
             position = self._ring.position(block.offset)
             self._submissions.write(position, block.memory, partial(self._on_written, block))
         self._updates.want_window(commit.window_wanted_bytes)
-        self._persist()
-        delay_ns = commit.delay_ns(now_ns)
-        if delay_ns is not None:
-            self._call_later(max(delay_ns / 1e9, _WAKE_DELAY_S_MIN), self._pump)
+        delay_ns = self._persist(now_ns) or commit.delay_ns(now_ns)
+        if delay_ns:
+            self._wake_timer.set(delay_ns)
 
-    def _persist(self) -> None:
-        """Write the superblock when something is wanted of it and no write of it is under way."""
+    def _persist(self, now_ns: int) -> int:
+        """Write the superblock when something is wanted of it and no write of it is under way.
+
+        Returns:
+            How long to wait for the budget, which the blocks wait for as well then; 0 when it is not that.
+        """
         updates = self._updates
         if updates.inflight or not updates.wanted:
-            return
+            return 0
         if self.failure is not None or self._is_retired:
-            return
+            return 0
+        if not self.commit.try_spend(PAGE_BYTES, now_ns):
+            return self.commit.spend_delay_ns(PAGE_BYTES, now_ns)
         superblock = updates.next_write(
             confirmed_offset=self.commit.confirmed_offset, now_ms=self._clocks.wall_ms()
         )
         if superblock is not None:
+            self._submissions.statistics.superblock_writes_total += 1
             self._store.start_write(superblock, self._on_superblock_written)
+        return 0
 
     def _on_written(self, block: Block, error: OSError | None) -> None:
         if self._is_over(error):
@@ -285,27 +296,18 @@ class RingWriter:
         return self.failure is not None
 
     def _arm_refresh(self) -> None:
-        if self.commit.confirmed_offset > self._updates.durable.confirmed_offset:
-            self._call_later(_REFRESH_DELAY_S, self._refresh)
+        untold = self.commit.confirmed_offset > self._updates.durable.confirmed_offset
+        if untold and self._refresh_timer is None and self.failure is None:
+            self._refresh_timer = self._loop.call_later(_REFRESH_DELAY_S, self._refresh)
 
     def _refresh(self) -> None:
         """Tell durably what was confirmed, so that damage to the last blocks is known as such."""
+        self._refresh_timer = None
         if self.commit.confirmed_offset > self._updates.durable.confirmed_offset:
             self._updates.want_refresh()
-            self._persist()
+            self._pump()
 
     def _settle(self) -> None:
         """Wake `settled` when nothing is left to wait for."""
         if self._quiet is not None and not self._quiet.done() and self._is_settled:
             self._quiet.set_result(None)
-
-    def _call_later(self, delay_s: float, callback: Callable[[], None]) -> None:
-        """Arrange for a call of `callback`, unless one is due already."""
-        if callback in self._timers or self.failure is not None:
-            return
-
-        def fire() -> None:
-            del self._timers[callback]
-            callback()
-
-        self._timers[callback] = self._loop.call_later(delay_s, fire)

@@ -20,6 +20,7 @@ class WriteStatistics:
 
     writes_total: int = 0
     written_bytes_total: int = 0
+    superblock_writes_total: int = 0  # of the writes, those while the log runs that are not blocks
     latency_ns_total: int = 0
     latency_ns_max: int = 0
 

@@ -1,6 +1,8 @@
 """The token buckets that keep a device within what it may be asked for."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from wal.budget import IO_BYTES_MAX, IoBudget, TokenBucket
 
@@ -11,7 +13,7 @@ def spend(budget: IoBudget, size_bytes: int, until_ns: int) -> list[int]:
     """Write whenever allowed; return when."""
     now_ns, writes = 0, []
     while now_ns < until_ns:
-        delay_ns = budget.delay_ns(now_ns)
+        delay_ns = budget.delay_ns(size_bytes, now_ns)
         if delay_ns == 0:
             budget.take(size_bytes)
             writes.append(now_ns)
@@ -21,10 +23,38 @@ def spend(budget: IoBudget, size_bytes: int, until_ns: int) -> list[int]:
 
 
 @pytest.mark.parametrize("iops", [1, 7, 100, 3000])
-def test_no_second_sees_more_than_the_limit_and_one(iops: int) -> None:
+def test_no_second_sees_more_than_the_limit(iops: int) -> None:
     writes = spend(IoBudget(iops_max=iops, bandwidth_bytes_max=0, now_ns=0), 4096, 5 * SECOND)
-    for first, later in zip(writes, writes[iops + 1 :], strict=False):
+    for first, later in zip(writes, writes[max(iops, 2) :], strict=False):
         assert later - first >= SECOND
+
+
+@given(
+    iops=st.integers(2, 5000),
+    bandwidth=st.integers(1, 1 << 30),
+    pauses_ns=st.lists(st.integers(0, 300_000_000), min_size=1, max_size=30),
+    sizes=st.lists(st.integers(1, 12), min_size=1, max_size=10),
+)
+@settings(max_examples=60, deadline=None)
+def test_no_second_sees_more_whatever_is_asked_for_and_when(
+    iops: int, bandwidth: int, pauses_ns: list[int], sizes: list[int]
+) -> None:
+    """Requests of up to 12 times 64 KiB, so up to 3 operations each, in bursts with pauses between them."""
+    budget = IoBudget(iops_max=iops, bandwidth_bytes_max=bandwidth, now_ns=0)
+    now_ns, spent = 0, []
+    for pause_ns in pauses_ns:
+        now_ns += pause_ns
+        for size in (size * 64 * 1024 for size in sizes):
+            now_ns += budget.delay_ns(size, now_ns)
+            assert budget.delay_ns(size, now_ns) == 0, "the delay is enough"
+            budget.take(size)
+            spent.append((now_ns, -(-size // IO_BYTES_MAX), size))
+    operations_excess = max(0, max(count for _, count, _ in spent) - max(1, iops / 50))
+    bytes_excess = max(0, max(size for _, _, size in spent) - max(1, bandwidth / 50))
+    for start_ns, _, _ in spent:
+        inside = [entry for entry in spent if start_ns <= entry[0] < start_ns + SECOND]
+        assert sum(count for _, count, _ in inside) <= iops + operations_excess
+        assert sum(size for _, _, size in inside) <= bandwidth + bytes_excess + 1
 
 
 def test_a_limit_is_nearly_used_up() -> None:
@@ -46,19 +76,25 @@ def test_bandwidth() -> None:
 
 def test_one_write_larger_than_a_second_is_allowed_and_paid_for() -> None:
     budget = IoBudget(iops_max=0, bandwidth_bytes_max=1 << 20, now_ns=0)
-    assert budget.delay_ns(0) == 0
+    assert 0 < budget.delay_ns(8 << 20, 0) < SECOND // 10
+    assert budget.delay_ns(8 << 20, SECOND) == 0
     budget.take(8 << 20)
-    assert 7 * SECOND < budget.delay_ns(0) < 9 * SECOND
+    assert 7 * SECOND < budget.delay_ns(1, SECOND) < 9 * SECOND
 
 
 def test_nothing_is_limited_by_zero() -> None:
     budget = IoBudget(iops_max=0, bandwidth_bytes_max=0, now_ns=0)
     for _ in range(1000):
-        assert budget.delay_ns(0) == 0
+        assert budget.delay_ns(1 << 30, 0) == 0
         budget.take(1 << 30)
 
 
 def test_a_clock_that_goes_back_gives_nothing() -> None:
     bucket = TokenBucket(50, SECOND)
     bucket.take(1)
-    assert bucket.delay_ns(0) > 0
+    assert bucket.delay_ns(1, 0) > 0
+
+
+def test_a_device_that_splits_writes_counts_their_parts() -> None:
+    budget = IoBudget(iops_max=100, bandwidth_bytes_max=0, now_ns=0, io_bytes_max=64 * 1024)
+    assert 190 <= len(spend(budget, 128 * 1024, 4 * SECOND)) <= 200

@@ -362,9 +362,6 @@ def test_a_barrier_holds_back_what_would_cross_it() -> None:
 
 def test_the_budget_holds_writes_back_and_appends_gather() -> None:
     group = commit(budget=IoBudget(iops_max=100, bandwidth_bytes_max=0, now_ns=0))
-    for _ in range(2):
-        group.append(b"", b"x")
-        group.completed(write(group))
     group.append(b"", b"x")
     assert group.next_write(0) is None
     group.append(b"", b"y")
