@@ -158,6 +158,17 @@ class ObjectStore(Protocol):
         """Write an object: the concatenation of `parts`, which must not change meanwhile."""
         ...
 
+    async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
+        """Write an object unless its key is taken, atomically and in one request.
+
+        Never repeated by the store: an error is ambiguous as with `put`, and who calls settles it
+        by reading.
+
+        Returns:
+            Whether it was written; if not, what was there is unchanged.
+        """
+        ...
+
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
         """Write an object chunk by chunk, so that it need not fit in memory.
 

@@ -35,6 +35,10 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
+def _rename(path: Path, temporary: Path) -> None:
+    temporary.rename(path)
+
+
 class FileObjectStore:
     """Objects as files below one directory, which several processes may share."""
 
@@ -64,6 +68,14 @@ class FileObjectStore:
         """
         require_valid_key(key)
         await _run(self._writers, self._write_object, key, parts)
+
+    async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
+        """See `storage.ports.ObjectStore`.
+
+        Cancellation: the object may still appear.
+        """
+        require_valid_key(key)
+        return await _run(self._writers, self._create_object, key, parts)
 
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
         """See `storage.ports.ObjectStore`.
@@ -121,17 +133,32 @@ class FileObjectStore:
             temporary.unlink(missing_ok=True)
             raise
 
-    def _publish(self, temporary: Path, key: str) -> None:
+    def _create_object(self, key: str, parts: Sequence[Buffer]) -> bool:
+        temporary = self._new_temporary()
+        try:
+            _append(temporary, parts)
+            self._publish(temporary, key, Path.hardlink_to)
+        except FileExistsError:
+            # Who finds it and takes it for durable must be right, even if its writer died just now.
+            _fsync((self._root / key).parent)
+            return False
+        finally:
+            temporary.unlink(missing_ok=True)
+        return True
+
+    def _publish(
+        self, temporary: Path, key: str, enter: Callable[[Path, Path], object] = _rename
+    ) -> None:
         _fsync(temporary)
         path = self._root / key
         try:
             self._make_durable_directory(path.parent)
-            temporary.rename(path)
+            enter(path, temporary)
         except FileNotFoundError:
             # Somebody removed the directory since this process made it.
             self._durable.clear()
             self._make_durable_directory(path.parent)
-            temporary.rename(path)
+            enter(path, temporary)
         _fsync(path.parent)
 
     def _make_durable_directory(self, directory: Path) -> None:

@@ -19,6 +19,14 @@ class MemoryObjectStore:
         require_valid_key(key)
         self.objects[key] = b"".join(parts)
 
+    async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
+        """See `storage.ports.ObjectStore`."""
+        require_valid_key(key)
+        if key in self.objects:
+            return False
+        self.objects[key] = b"".join(parts)
+        return True
+
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
         """See `storage.ports.ObjectStore`."""
         require_valid_key(key)

@@ -55,6 +55,24 @@ class RetryingObjectStore:
         self.statistics.put_bytes += size
         self.statistics.put_seconds += asyncio.get_running_loop().time() - started
 
+    async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
+        """See `storage.ports.ObjectStore`. Tried once."""
+        size = sum(map(len, parts))
+        statistics = self.statistics
+        started = asyncio.get_running_loop().time()
+        statistics.put_requests += 1
+        statistics.requests_in_flight += 1
+        try:
+            created = await _within(self._attempt_s(size), self._inner.create(key, parts))
+        except ObjectStoreError:
+            statistics.errors += 1
+            raise
+        finally:
+            statistics.requests_in_flight -= 1
+        statistics.put_bytes += size
+        statistics.put_seconds += asyncio.get_running_loop().time() - started
+        return created
+
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
         """See `storage.ports.ObjectStore`. Tried once; how long it takes is up to `chunks`."""
         self.statistics.put_requests += 1
@@ -91,9 +109,13 @@ class RetryingObjectStore:
         """See `storage.ports.ObjectStore`."""
         await self._inner.close()
 
+    def _attempt_s(self, size_bytes: int) -> float:
+        policy = self._policy
+        return policy.attempt_ms_base / 1000 + size_bytes / policy.attempt_bytes_per_s
+
     async def _try(self, attempt: Callable[[], Awaitable[_T]], size_bytes: int) -> _T:
         policy, statistics = self._policy, self.statistics
-        timeout_s = policy.attempt_ms_base / 1000 + size_bytes / policy.attempt_bytes_per_s
+        timeout_s = self._attempt_s(size_bytes)
         statistics.requests_in_flight += 1
         try:
             for tried in range(1, policy.attempts_max + 1):

@@ -23,7 +23,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import obstore
-from obstore.exceptions import BaseError
+from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
 from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
@@ -48,6 +48,7 @@ _MESSAGE_LENGTH_MAX = 500
 # Refusals that pass by themselves: a clock that is being set, a token that is being renewed.
 _TRANSIENT_REFUSALS = ("RequestTimeTooSkewed", "ExpiredToken", "SlowDown")
 _REFUSALS = ("403 Forbidden", "401 Unauthorized", "<Code>NoSuchBucket</Code>")
+_CONFLICT = "409 Conflict"
 
 
 class S3ObjectStore:
@@ -81,6 +82,30 @@ class S3ObjectStore:
         with _translated(key, ObjectStoreError):
             content = parts[0] if len(parts) == 1 else b"".join(parts)
             await obstore.put_async(self._single, self._prefix + key, content, use_multipart=False)
+
+    async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
+        """See `storage.ports.ObjectStore`: `If-None-Match: *`.
+
+        Cancellation: the object may still appear.
+        """
+        require_valid_key(key)
+        with _translated(key, ObjectStoreError):
+            try:
+                # An iterator's buffers are sent as they are; a list would have to be joined.
+                await obstore.put_async(
+                    self._single,
+                    self._prefix + key,
+                    iter(parts),
+                    use_multipart=False,
+                    mode="create",
+                )
+            except AlreadyExistsError as error:
+                # The client also says so when another request for the key is under way (409), and
+                # that one may come to nothing.
+                if _CONFLICT in str(error):
+                    raise
+                return False
+        return True
 
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
         """See `storage.ports.ObjectStore`."""

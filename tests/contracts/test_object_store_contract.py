@@ -170,6 +170,31 @@ def test_putting_again_replaces(open_store):
     run(open_store, scenario)
 
 
+def test_creating_never_replaces(open_store):
+    async def scenario(store):
+        assert await store.create("a/1", [b"fir", memoryview(b"st"), bytearray()])
+        assert not await store.create("a/1", [b"second, and longer"])
+        assert await content(store, "a/1", 5) == b"first"
+        await store.put("a/2", [b"put"])
+        assert not await store.create("a/2", [b"created"])
+        assert await store.list("") == [("a/1", 5), ("a/2", 3)]
+        await store.delete(["a/1"])
+        assert await store.create("a/1", [b"again"])
+        assert await content(store, "a/1", 5) == b"again"
+
+    run(open_store, scenario)
+
+
+def test_one_of_many_creates(open_store):
+    async def scenario(store):
+        contents = [f"writer {n}".encode() for n in range(8)]
+        created = await asyncio.gather(*(store.create("one", [each]) for each in contents))
+        assert created.count(True) == 1
+        assert await content(store, "one", 8) == contents[created.index(True)]
+
+    run(open_store, scenario)
+
+
 def test_deleting(open_store):
     async def scenario(store):
         for key in ("a/1", "a/2", "b"):
@@ -208,6 +233,7 @@ def test_keys_that_could_escape_are_refused(open_store, key):
     async def scenario(store):
         for call in (
             lambda: store.put(key, [b"x"]),
+            lambda: store.create(key, [b"x"]),
             lambda: store.put_stream(key, chunks_of(b"x")),
             lambda: store.get_range(key, 0, 1),
             lambda: store.delete([key]),

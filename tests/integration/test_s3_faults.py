@@ -56,6 +56,38 @@ def test_a_put_whose_reply_was_lost_is_repeated_without_harm():
     run(scenario)
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        SLOW_DOWN,
+        CUT,
+        Answer(done=True),
+        Answer(500, "InternalError", done=True),
+        # Another request for the key is under way, which is not yet an object.
+        Answer(409, "ConditionalRequestConflict"),
+    ],
+)
+def test_a_creation_is_tried_once(fault):
+    """So that who asked for it knows what it may have done."""
+
+    async def scenario(store, bucket):
+        bucket.fail("PUT", fault)
+        with pytest.raises(ObjectStoreError):
+            await store.create("a", [CONTENT])
+        assert bucket.log == ["PUT "]
+
+    run(scenario)
+
+
+def test_a_creation_that_is_refused_for_what_is_there():
+    async def scenario(store, bucket):
+        bucket.fail("PUT", Answer(412, "PreconditionFailed"))
+        assert not await store.create("a", [CONTENT])
+        assert bucket.log == ["PUT "]
+
+    run(scenario)
+
+
 def test_a_storm_that_does_not_end_is_an_error():
     async def scenario(store, bucket):
         bucket.fail("PUT", *[SLOW_DOWN] * 20)

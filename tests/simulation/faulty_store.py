@@ -64,6 +64,14 @@ class FaultyStore:
             await self.inner.put(key, parts)
         self._raise(fault, key)
 
+    async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
+        fault = await self._next("create", key)
+        created = False
+        if fault in (None, Fault.LOST_REPLY):
+            created = await self.inner.create(key, parts)
+        self._raise(fault, key)
+        return created
+
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
         fault = await self._next("put_stream", key)
         if fault in (None, Fault.LOST_REPLY):
