@@ -103,6 +103,22 @@ class LogFiles:
         self._segments = segments or self._segments
         return Recovered(snapshot, entries, cut_off_bytes)
 
+    def read(self) -> Recovered:
+        """Read everything and change nothing: for a look from outside, beside the log's owner.
+
+        Raises:
+            MetadataLogCorruptError: acknowledged entries cannot be read.
+            FileNotFoundError: the owner has just deleted a file that it no longer needs.
+        """
+        _, snapshot = self._newest_snapshot()
+        start = 0 if self._snapshot is None else int(self._snapshot.name[:DIGITS])
+        _, segments = self._find_segments(start)
+        entries, last = self._read_segments(segments, start)
+        unfinished_bytes = 0
+        if last is not None:
+            unfinished_bytes = max(0, segments[-1].path.stat().st_size - last[1])
+        return Recovered(snapshot, entries, unfinished_bytes)
+
     def append(self, entries: Sequence[LogEntry]) -> None:
         """Append entries; they are durable when this returns.
 

@@ -8,7 +8,7 @@ import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from metadata.errors import MetadataIdentityError
 from metadata.log.durable_files import Sync, create_whole
@@ -17,6 +17,13 @@ IDENTITY_FILE: Final = "meta.properties"
 LOCK_FILE: Final = "lock"
 IDENTITY_VERSION: Final = 1
 FILE_BYTES_MAX: Final = 64 * 1024
+
+
+class Identity(NamedTuple):
+    """Whose a directory is."""
+
+    cluster_id: str
+    node_id: int
 
 
 def lock_directory(directory: Path) -> int:
@@ -79,6 +86,25 @@ def check_identity(
         msg = f"{directory} belongs to cluster {found!r}, this node to {cluster_id!r}"
         raise MetadataIdentityError(msg)
     return found
+
+
+def read_identity(directory: Path) -> Identity:
+    """Say whose a directory is.
+
+    Raises:
+        MetadataIdentityError: its identity is missing or cannot be read.
+    """
+    path = directory / IDENTITY_FILE
+    if not path.is_file():
+        raise MetadataIdentityError(f"{directory} has no {IDENTITY_FILE}")
+    properties = _read(path)
+    if properties.get("version") != str(IDENTITY_VERSION):
+        msg = f"{path} has version {properties.get('version')}, not {IDENTITY_VERSION}"
+        raise MetadataIdentityError(msg)
+    cluster_id, node_id = properties.get("cluster.id", ""), properties.get("node.id", "")
+    if not cluster_id or not node_id.isascii() or not node_id.isdigit():
+        raise MetadataIdentityError(f"{path} names no cluster or no node")
+    return Identity(cluster_id, int(node_id))
 
 
 def _read(path: Path) -> dict[str, str]:

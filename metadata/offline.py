@@ -1,0 +1,99 @@
+"""Reads a metadata directory without owning it: takes no lock, repairs nothing, writes nothing.
+
+A node may have the directory open and go on writing. What is read is the log up to some entry that
+was durable at that time, or, at its very end, one that is about to be: a reader that must not miss
+an object lists the bucket first.
+"""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from metadata.errors import MetadataIdentityError, MetadataLogCorruptError
+from metadata.image import MetadataImage
+from metadata.log.files import LogFiles
+from metadata.log.identity import IDENTITY_FILE, LOCK_FILE, read_identity
+from metadata.log.recovered import Recovered
+from metadata.startup import load_image
+
+# A snapshot that is adopted meanwhile deletes files that were about to be read.
+ATTEMPTS_MAX: Final = 5
+LOCKS: Final = Path("/proc/locks")
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineMetadata:
+    """What a directory holds."""
+
+    directory: Path
+    image: MetadataImage
+    cluster_id: str
+    node_id: int
+    in_use: bool  # a process was seen to have it open; False proves nothing
+    unfinished_bytes: int  # at the end of the log: being written, or torn
+
+
+def find_directory(path: Path) -> Path:
+    """Return `path`, or its `metadata`, whichever is a metadata directory.
+
+    Raises:
+        MetadataIdentityError: neither is.
+    """
+    for candidate in (path, path / "metadata"):
+        if (candidate / IDENTITY_FILE).is_file():
+            return candidate
+    raise MetadataIdentityError(f"{path} is not a metadata directory: it has no {IDENTITY_FILE}")
+
+
+def read_offline(directory: Path) -> OfflineMetadata:
+    """Read a directory as it is now.
+
+    Args:
+        directory: with `meta.properties` and the log.
+
+    Raises:
+        MetadataIdentityError: it is no metadata directory.
+        MetadataLogCorruptError: entries that were durable cannot be read.
+        MetadataFormatError: a newer version has written it.
+        OSError: a file cannot be read.
+    """
+    identity = read_identity(directory)
+    recovered = _read_log(directory)
+    image = load_image(recovered, identity.cluster_id)
+    return OfflineMetadata(
+        directory=directory,
+        image=image,
+        cluster_id=identity.cluster_id,
+        node_id=identity.node_id,
+        in_use=is_locked(directory),
+        unfinished_bytes=recovered.cut_off_bytes,
+    )
+
+
+def _read_log(directory: Path) -> Recovered:
+    for _ in range(ATTEMPTS_MAX - 1):
+        with suppress(FileNotFoundError, MetadataLogCorruptError):
+            return LogFiles(directory, _sync_nothing).read()
+    return LogFiles(directory, _sync_nothing).read()
+
+
+def _sync_nothing(_: int) -> None:
+    raise AssertionError("a reader has nothing to sync")
+
+
+def is_locked(directory: Path, *, locks: Path = LOCKS) -> bool:
+    """Look whether a process of this machine holds the directory's lock, without trying to take it.
+
+    Sees what the kernel shows in /proc/locks: not the processes of other containers. Only the lock
+    itself proves that nobody has the directory open.
+    """
+    try:
+        found = (directory / LOCK_FILE).stat()
+        lines = locks.read_text().splitlines()
+    except OSError:
+        return False
+    place = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    # `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`; a waiter has `->` after the number.
+    return any("FLOCK" in line and place in line.split() for line in lines)

@@ -1,0 +1,302 @@
+"""Compares what the metadata knows of a cluster's objects with what a lister found. Pure.
+
+| finding            | severity | meaning                                                              |
+|--------------------|----------|----------------------------------------------------------------------|
+| missing            | error    | committed, not in the bucket: its records are lost                   |
+| wrong size         | error    | not as long as it was when it was committed                          |
+| beyond metadata    | error    | an id that this metadata has never given out: the metadata is older  |
+|                    |          | than the bucket, and must not be trusted to know what is needed      |
+| damaged            | error    | the object itself contradicts its checksums                          |
+| other ranges       | error    | its index does not hold what the metadata says that it holds         |
+| unknown            | leftover | an id that was forgotten: leaked, or written after it had expired    |
+| expired            | leftover | prepared, uploaded, never committed; the broker will remove it       |
+| overdue            | leftover | marked destroyed long ago; the broker should have removed it         |
+
+A bucket that changes is compared twice: whatever differs only because one of the two lists was
+older differs in another way the second time (`Comparison.confirmed_by`). For that each listing must
+be taken *before* the metadata that it is compared with.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from storage.audit.inventory import KeyKind, ListedObject, meaning_of
+from storage.objects.keys import object_key
+from storage.ports import StreamRange
+
+FINDINGS_KEPT_MAX: Final = 100_000  # of each kind; more are only counted
+OVERDUE_MS_DEFAULT: Final = 24 * 3_600_000
+
+# (stream id, start offset, end offset) of offsets that follow each other without a gap.
+Run = tuple[int, int, int]
+
+
+class Severity(Enum):
+    """How bad a finding is."""
+
+    ERROR = "error"  # records are lost or in danger
+    LEFTOVER = "leftover"  # costs money, harms nobody
+
+
+class Problem(Enum):
+    """What was found."""
+
+    MISSING = "missing"
+    WRONG_SIZE = "wrong size"
+    BEYOND_METADATA = "beyond metadata"
+    DAMAGED = "damaged"
+    OTHER_RANGES = "other ranges"
+    UNKNOWN = "unknown"
+    EXPIRED = "expired"
+    OVERDUE = "overdue"
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is."""
+        return Severity.LEFTOVER if self in _LEFTOVERS else Severity.ERROR
+
+
+_LEFTOVERS: Final = (Problem.UNKNOWN, Problem.EXPIRED, Problem.OVERDUE)
+
+
+class KnownState(Enum):
+    """Where the metadata says that an object is in its life."""
+
+    PREPARED = "prepared"
+    COMMITTED = "committed"
+    DESTROYED = "destroyed"
+
+
+class KnownObject(NamedTuple):
+    """An object as the metadata knows it."""
+
+    object_id: int
+    state: KnownState
+    size_bytes: int  # 0: not told
+    since_ms: int  # prepared: when it expires; destroyed: when it was marked
+    ranges: Sequence[StreamRange] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBucket:
+    """What the metadata knows of one cluster's objects."""
+
+    cluster_id: str
+    objects: Mapping[int, KnownObject]  # by id
+    next_object_id: int  # ids from here on have never been given out
+
+
+class Finding(NamedTuple):
+    """One disagreement."""
+
+    problem: Problem
+    key: str
+    object_id: int
+    size_bytes: int  # as listed; of a missing object: as committed
+    modified_ms: int
+    detail: str
+
+
+@dataclass(slots=True)
+class StateTotals:
+    """Objects that the metadata has in one state, and those of them that were found."""
+
+    known: int = 0
+    found: int = 0
+    found_bytes: int = 0
+
+
+@dataclass(slots=True)
+class Comparison:
+    """The outcome. `kept` has the findings up to a bound each, `counts` all of them."""
+
+    cluster_id: str
+    states: dict[KnownState, StateTotals]
+    not_judged: dict[KeyKind, int] = field(default_factory=dict)
+    other_clusters: dict[str, int] = field(default_factory=dict)
+    kept: dict[Problem, list[Finding]] = field(default_factory=dict)
+    counts: dict[Problem, int] = field(default_factory=dict)
+
+    def add(self, finding: Finding) -> None:
+        """Take in one more finding."""
+        kept = self.kept.setdefault(finding.problem, [])
+        if len(kept) < FINDINGS_KEPT_MAX:
+            kept.append(finding)
+        self.counts[finding.problem] = self.counts.get(finding.problem, 0) + 1
+
+    def findings(self, severity: Severity | None = None) -> Iterator[Finding]:
+        """Yield what was kept, worst first."""
+        for problem in Problem:
+            if severity is None or problem.severity == severity:
+                yield from self.kept.get(problem, ())
+
+    def count(self, severity: Severity) -> int:
+        """Findings of a severity, those included that were not kept."""
+        return sum(number for it, number in self.counts.items() if it.severity == severity)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the bucket holds what the metadata knows, and nothing else of this cluster."""
+        return not self.count(Severity.ERROR) and not self.counts.get(Problem.UNKNOWN)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it holds committed objects and nothing else: no deletion is left to be done."""
+        waiting = (KnownState.PREPARED, KnownState.DESTROYED)
+        return self.is_exact and not any(self.states[state].found for state in waiting)
+
+    def confirmed_by(self, later: "Comparison") -> "Comparison":
+        """Return the later comparison with only those findings that this one has as well.
+
+        Beyond the bound of what is kept the smaller of both counts stands.
+        """
+        confirmed = Comparison(
+            later.cluster_id, later.states, later.not_judged, later.other_clusters
+        )
+        for problem, findings in later.kept.items():
+            before = {it.object_id for it in self.kept.get(problem, ())}
+            for finding in findings:
+                if finding.object_id in before:
+                    confirmed.add(finding)
+            beyond = min(
+                counted - len(kept)
+                for counted, kept in (
+                    (self.counts.get(problem, 0), self.kept.get(problem, [])),
+                    (later.counts[problem], findings),
+                )
+            )
+            if beyond:
+                confirmed.counts[problem] = confirmed.counts.get(problem, 0) + beyond
+        return confirmed
+
+
+def compare(
+    known: KnownBucket,
+    listed: Iterable[ListedObject],
+    *,
+    now_ms: int,
+    overdue_ms: int = OVERDUE_MS_DEFAULT,
+) -> Comparison:
+    """Compare.
+
+    Args:
+        known: read after `listed` was.
+        listed: everything below the bucket's prefix, in any order.
+        now_ms: by the clock of the machine that wrote the metadata, more or less.
+        overdue_ms: how long after its mark a destroyed object may still be there.
+    """
+    outcome = Comparison(known.cluster_id, {state: StateTotals() for state in KnownState})
+    for known_object in known.objects.values():
+        outcome.states[known_object.state].known += 1
+    seen: set[int] = set()
+    for one in listed:
+        kind, cluster_id, object_id = meaning_of(one.key)
+        if kind != KeyKind.OBJECT:
+            outcome.not_judged[kind] = outcome.not_judged.get(kind, 0) + 1
+        elif cluster_id != known.cluster_id:
+            outcome.other_clusters[cluster_id] = outcome.other_clusters.get(cluster_id, 0) + 1
+        else:
+            seen.add(object_id)
+            found = _judge(known, one, object_id, now_ms=now_ms, overdue_ms=overdue_ms)
+            if found is not None:
+                outcome.add(found)
+            if object_id in known.objects:
+                totals = outcome.states[known.objects[object_id].state]
+                totals.found += 1
+                totals.found_bytes += one.size_bytes
+    for object_id in sorted(known.objects.keys() - seen):
+        lost = known.objects[object_id]
+        if lost.state == KnownState.COMMITTED:
+            outcome.add(_missing(known.cluster_id, lost))
+    return outcome
+
+
+def _judge(
+    known: KnownBucket, one: ListedObject, object_id: int, *, now_ms: int, overdue_ms: int
+) -> Finding | None:
+    """Say what is wrong with an object that was found, if anything."""
+
+    def finding(problem: Problem, detail: str) -> Finding:
+        return Finding(problem, one.key, object_id, one.size_bytes, one.modified_ms, detail)
+
+    if object_id >= known.next_object_id:
+        return finding(
+            Problem.BEYOND_METADATA, f"the metadata has given out ids below {known.next_object_id}"
+        )
+    entry = known.objects.get(object_id)
+    match entry:
+        case None:
+            return finding(Problem.UNKNOWN, "the metadata has forgotten this id")
+        case KnownObject(state=KnownState.COMMITTED) if entry.size_bytes != one.size_bytes:
+            return finding(
+                Problem.WRONG_SIZE, f"{one.size_bytes} bytes, committed with {entry.size_bytes}"
+            )
+        case KnownObject(state=KnownState.PREPARED) if entry.since_ms <= now_ms:
+            return finding(Problem.EXPIRED, f"expired {_span(now_ms - entry.since_ms)} ago")
+        case KnownObject(state=KnownState.DESTROYED) if entry.since_ms + overdue_ms <= now_ms:
+            return finding(Problem.OVERDUE, f"marked {_span(now_ms - entry.since_ms)} ago")
+    return None
+
+
+def _missing(cluster_id: str, lost: KnownObject) -> Finding:
+    shown = ", ".join(
+        f"stream {it.stream_id} offsets {it.start_offset} to {it.end_offset}"
+        for it in lost.ranges[:3]
+    )
+    more = f" and {len(lost.ranges) - 3} more" if len(lost.ranges) > 3 else ""
+    return Finding(
+        Problem.MISSING,
+        object_key(cluster_id, lost.object_id),
+        lost.object_id,
+        lost.size_bytes,
+        0,
+        f"held {shown or 'nothing known'}{more}",
+    )
+
+
+def runs_of(ranges: Iterable[Run]) -> list[Run]:
+    """Join ranges that continue each other; sorted by stream and offset."""
+    runs: list[Run] = []
+    for stream_id, start, end in sorted(ranges):
+        if runs and runs[-1][0] == stream_id and runs[-1][2] == start:
+            runs[-1] = (stream_id, runs[-1][1], end)
+        else:
+            runs.append((stream_id, start, end))
+    return runs
+
+
+def contradiction(known: Sequence[StreamRange], held: Iterable[Run]) -> str | None:
+    """Say where an object's index does not agree with the ranges that the metadata has of it.
+
+    More than the metadata asks for is no contradiction: a copied object may bring along what was
+    trimmed meanwhile.
+
+    Args:
+        known: committed ranges of the object.
+        held: what its index says of each block, or joined.
+    """
+    runs = runs_of(held)
+    overlap = next((b for a, b in pairwise(runs) if a[0] == b[0] and b[1] < a[2]), None)
+    if overlap is not None:
+        return f"the index has offset {overlap[1]} of stream {overlap[0]} twice"
+    for stream_id, start, end in runs_of(
+        (it.stream_id, it.start_offset, it.end_offset) for it in known
+    ):
+        # The last run that begins at or before `start`.
+        ordinal = bisect_right(runs, (stream_id, start), key=lambda run: run[:2]) - 1
+        if ordinal < 0 or runs[ordinal][0] != stream_id or runs[ordinal][2] < end:
+            return f"the index lacks offsets {start} to {end} of stream {stream_id}"
+    return None
+
+
+def _span(milliseconds: int) -> str:
+    """Write a length of time in the unit that suits it."""
+    seconds = milliseconds // 1_000
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"

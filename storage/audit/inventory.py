@@ -1,0 +1,113 @@
+"""What keys mean, and totals of what lies in a bucket. Pure.
+
+| key | kind |
+|---|---|
+| `<spread>/<cluster id>/<object id>` | an object of streams, `storage.objects.keys` |
+| anything with a segment `wal` before its last | a write-ahead log made of objects |
+| `headrace-probe/...` | left behind by a probe that was killed |
+| any other | not ours, or of a version that this one does not know |
+
+Only the first kind is ever judged or removed by the tools; the others are counted.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, NamedTuple
+
+from storage.objects.keys import parse_object_key
+
+PROBE_PREFIX: Final = "headrace-probe"
+WAL_SEGMENT: Final = "wal"
+NO_OBJECT: Final = -1
+UNKNOWN_TIME: Final = 0
+
+
+class KeyKind(Enum):
+    """What a key names."""
+
+    OBJECT = "objects"
+    WAL = "wal"
+    PROBE = "probe"
+    OTHER = "other"
+
+
+class ListedObject(NamedTuple):
+    """What a listing says of one object."""
+
+    key: str
+    size_bytes: int
+    modified_ms: int  # by the store's clock; UNKNOWN_TIME where it does not tell
+
+
+class KeyMeaning(NamedTuple):
+    """A key, decoded; the cluster is empty and the object NO_OBJECT where it names none."""
+
+    kind: KeyKind
+    cluster_id: str = ""
+    object_id: int = NO_OBJECT
+
+
+def meaning_of(key: str) -> KeyMeaning:
+    """Decode a key."""
+    parsed = parse_object_key(key)
+    if parsed is not None:
+        return KeyMeaning(KeyKind.OBJECT, *parsed)
+    folders = key.split("/")[:-1]
+    if folders[:1] == [PROBE_PREFIX]:
+        return KeyMeaning(KeyKind.PROBE)
+    if WAL_SEGMENT in folders:
+        before = folders.index(WAL_SEGMENT) - 1
+        return KeyMeaning(KeyKind.WAL, folders[before] if before >= 0 else "")
+    return KeyMeaning(KeyKind.OTHER)
+
+
+@dataclass(slots=True)
+class Totals:
+    """Objects of one kind of one cluster."""
+
+    objects: int = 0
+    bytes: int = 0
+    largest_bytes: int = 0
+    oldest_ms: int = UNKNOWN_TIME
+    newest_ms: int = UNKNOWN_TIME
+
+    def add(self, listed: ListedObject) -> None:
+        """Count one more."""
+        self.objects += 1
+        self.bytes += listed.size_bytes
+        self.largest_bytes = max(self.largest_bytes, listed.size_bytes)
+        if listed.modified_ms != UNKNOWN_TIME:
+            self.newest_ms = max(self.newest_ms, listed.modified_ms)
+            known = self.oldest_ms != UNKNOWN_TIME
+            self.oldest_ms = (
+                min(self.oldest_ms, listed.modified_ms) if known else listed.modified_ms
+            )
+
+
+class Inventory:
+    """Totals by cluster and kind; one entry for each pair, however many objects."""
+
+    def __init__(self) -> None:
+        self.totals: dict[tuple[str, KeyKind], Totals] = {}
+
+    def add(self, listed: Iterable[ListedObject]) -> None:
+        """Count a page of a listing."""
+        for one in listed:
+            meaning = meaning_of(one.key)
+            self.totals.setdefault((meaning.cluster_id, meaning.kind), Totals()).add(one)
+
+    @property
+    def clusters(self) -> list[str]:
+        """Clusters that have objects of streams here."""
+        return sorted(cluster for cluster, kind in self.totals if kind == KeyKind.OBJECT)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of everything."""
+        return sum(totals.bytes for totals in self.totals.values())
+
+    @property
+    def objects(self) -> int:
+        """How many objects there are in all."""
+        return sum(totals.objects for totals in self.totals.values())
