@@ -285,13 +285,13 @@ class DeltaWal:
         Raises:
             WalFailedError: the log failed before or meanwhile; the device is released all the same.
         """
+        was_running = self._state is _State.RUNNING
+        self._state = _State.CLOSED
         try:
-            if self._resizer is not None:
+            if was_running and self._resizer is not None and self._writer is not None:
                 await self._resizer.end()
-            if self._state is _State.RUNNING and self._writer is not None:
                 await self._writer.drain()
         finally:
-            self._state = _State.CLOSED
             await self._release()
 
     async def _release(self) -> None:

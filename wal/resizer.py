@@ -212,7 +212,8 @@ class Resizer:
 
     async def _switch(self, writer: RingWriter, capacity_bytes: int) -> None:
         await self._size.at_least(capacity_bytes)
-        await writer.settled()
+        if writer.is_parked:
+            await writer.settled()
         if not writer.is_parked:
             raise WalStateError("the resize of the WAL was given up")
         if writer.commit.used_bytes:
