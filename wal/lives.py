@@ -4,8 +4,9 @@ import random
 from collections.abc import Callable
 
 from config.node import WalConfig
-from wal.budget import IoBudget
+from wal.budget import IO_BYTES_MAX, IoBudget
 from wal.group_commit import CommitLimits, GroupCommit
+from wal.kernel_queue import write_bytes_max
 from wal.layout import Ring, ShutdownType, Superblock, align_up
 from wal.superblock_store import WalIdentity
 
@@ -71,6 +72,7 @@ class Lives:
                 iops_max=config.iops_max,
                 bandwidth_bytes_max=config.bandwidth_bytes_max,
                 now_ns=self._monotonic_ns(),
+                io_bytes_max=min(write_bytes_max(config.path) or IO_BYTES_MAX, IO_BYTES_MAX),
             )
         return GroupCommit(superblock, limits, take_buffer=self._take_buffer, budget=self._budget)
 
