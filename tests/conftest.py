@@ -27,6 +27,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--crash-rounds", type=int, default=20, help="kills in the crash test")
     group.addoption("--crash-seed", type=int, default=None, help="repeat a run of the crash test")
+    group.addoption(
+        "--power-cut-rounds", type=int, default=2, help="times each moment of a power cut is tested"
+    )
+    group.addoption("--power-cut-seed", type=int, default=None, help="repeat its random choices")
 
 
 @pytest.fixture(scope="session")
