@@ -33,6 +33,61 @@ class WalIdentityError(WalDeviceError):
     """The log belongs to another cluster or node, or to a newer registration of this node."""
 
 
+class WalForeignError(WalDeviceError):
+    """The device holds something that is not a log: nothing was changed on it.
+
+    Attributes:
+        what: what was found, for people.
+        position: where on the device.
+    """
+
+    def __init__(self, path: str, what: str, *, position: int) -> None:
+        super().__init__(
+            f"{path} holds {what} (at byte {position}), not a WAL; nothing was changed on it. If nobody "
+            f"needs that any more, `headrace wal format --force {path}` erases it"
+        )
+        self.what = what
+        self.position = position
+
+
+class WalFormattingError(WalDeviceError):
+    """Formatting the device was begun and not finished."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"formatting {path} was interrupted: finish it with `headrace wal format {path}`"
+        )
+
+
+class WalVersionError(WalDeviceError):
+    """The log has a format that this version of Headrace does not know.
+
+    Attributes:
+        found: version of the format.
+        is_empty: whether its last owner left it empty; no version needs another number for that.
+    """
+
+    def __init__(self, *, found: int, known: int, is_empty: bool, path: str = "the device") -> None:
+        advice = (
+            f"it was shut down gracefully and is empty, so nothing is lost by `headrace wal format --force {path}`"
+            if is_empty
+            else "it may hold what is not in the bucket yet: start the Headrace that wrote it and stop it "
+            "gracefully, which empties it"
+        )
+        super().__init__(
+            f"the WAL on {path} has format version {found}, and this version of Headrace reads {known}; {advice}"
+        )
+        self.found = found
+        self.known = known
+        self.is_empty = is_empty
+
+    def on(self, path: str) -> "WalVersionError":
+        """Return the same error with the device's name."""
+        return WalVersionError(
+            found=self.found, known=self.known, is_empty=self.is_empty, path=path
+        )
+
+
 class WalCorruptError(WalError):
     """What was acknowledged cannot be read back: refuse to serve, keep the device as it is.
 
@@ -40,6 +95,7 @@ class WalCorruptError(WalError):
         offset: logical offset of the first byte that is lost; -1 when the superblock itself is
             meant.
         position: the same as a byte position on the device.
+        life_id: of the log, by which the loss can be accepted; None when it cannot.
     """
 
     ADVICE = (
@@ -47,12 +103,21 @@ class WalCorruptError(WalError):
         "start with another WAL path only if what is not yet in the bucket may be lost"
     )
 
-    def __init__(self, path: str, what: str, *, offset: int, position: int) -> None:
+    def __init__(
+        self, path: str, what: str, *, offset: int, position: int, life_id: int | None = None
+    ) -> None:
         place = (
             f"offset {offset}, device position {position}"
             if offset >= 0
             else f"device position {position}"
         )
-        super().__init__(f"WAL {path} is damaged at {place}: {what}; {self.ADVICE}")
+        advice = self.ADVICE
+        if life_id is not None:
+            advice += (
+                f"; to recover what is intact and give up the rest for ever, start once with "
+                f"s3.wal.accept.loss={life_id:016x}"
+            )
+        super().__init__(f"WAL {path} is damaged at {place}: {what}; {advice}")
         self.offset = offset
         self.position = position
+        self.life_id = life_id

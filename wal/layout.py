@@ -4,7 +4,8 @@ The device begins with two superblock slots of 4096 bytes; the ring follows, up 
 superblock with sequence number n goes to slot n mod 2, so that a torn write can only lose the
 update that was under way: the valid copy with the highest sequence number wins, never a clock.
 Everything fits into the first 512 bytes, the unit that a device writes atomically; the rest of the
-slot is zero.
+slot is zero, and a slot where it is not belongs to somebody else: some programs that format a device
+leave the first bytes as they were.
 
 Superblock, big-endian:
 
@@ -27,6 +28,20 @@ Superblock, big-endian:
         96 |    64 | bytes | cluster id, UTF-8, zero-padded
        160 |     4 | u32   | CRC32C of bytes 0 to 159
 
+The format version covers the superblock, blocks and records (`wal.framing`). The rule for the next
+one:
+
+- Bytes 0 to 163 keep their places, meanings and checksum for ever, so that every version can tell
+  whose log of which version it sees, and whether it is empty. New fields follow at byte 164 with a
+  checksum of their own, within the first 512 bytes.
+- Any change that this version would misread (a field whose neglect does harm, a different block or
+  record) takes the next number. A slot of another number is refused by name: `WalVersionError`.
+- No version reads the ring of another. A graceful shutdown leaves an empty one, which a newer
+  version takes over as it does its own, by beginning a new life. An older one, which does not know
+  what comes, has it formatted by hand. So an upgrade, and the way back, begin with a graceful stop.
+
+While a device is formatted both slots hold the text "HRFORMAT" and zeros: neither blank nor a log.
+
 Source: "How to implement high performance WAL based on raw devices" (WALHeader), with a sequence
 number in place of its timestamp.
 """
@@ -37,7 +52,7 @@ from enum import IntEnum
 
 from crc32c import crc32c
 
-from wal.errors import WalDeviceError
+from wal.errors import WalDeviceError, WalVersionError
 from wal.port import Buffer
 
 PAGE_BYTES = 4096  # unit of every position, length and memory address that reaches the device
@@ -47,6 +62,7 @@ RING_BYTES_MIN = 8 * PAGE_BYTES
 
 MAGIC = b"HEADRACE"
 FORMAT_VERSION = 1
+FORMATTING_SLOT = b"HRFORMAT".ljust(PAGE_BYTES, b"\0")
 CLUSTER_ID_BYTES_MAX = 64
 
 _FIELDS = struct.Struct(">8sIIQQQqQQQqiIq64s")
@@ -161,7 +177,7 @@ def decode_superblock(slot: Buffer) -> Superblock | None:
     """Read one slot; None when it holds no valid superblock.
 
     Raises:
-        WalDeviceError: it is valid, but of a format that this version does not know.
+        WalVersionError: it is valid, but of a format that this version does not know.
     """
     if len(slot) < _ENCODED_BYTES:
         return None
@@ -171,8 +187,10 @@ def decode_superblock(slot: Buffer) -> Superblock | None:
         return None
     values = _FIELDS.unpack(fields)
     if values[1] != FORMAT_VERSION:
-        msg = f"this WAL has format version {values[1]}; this version of Headrace reads {FORMAT_VERSION}"
-        raise WalDeviceError(msg)
+        is_empty = values[2] == ShutdownType.GRACEFUL
+        raise WalVersionError(found=values[1], known=FORMAT_VERSION, is_empty=is_empty)
+    if bytes(slot[_ENCODED_BYTES:]).strip(b"\0"):
+        return None
     try:
         superblock = Superblock(
             sequence=values[3],

@@ -6,19 +6,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from wal.buffers import BufferPool
+from wal.content import END_BYTES, Content, Kind, examine
 from wal.device import BlockDevice, WriteDone, settle
-from wal.errors import WalCorruptError, WalDeviceError, WalIdentityError
-from wal.layout import (
-    PAGE_BYTES,
-    RING_POSITION,
-    Superblock,
-    newest_superblock,
+from wal.errors import (
+    WalCorruptError,
+    WalDeviceError,
+    WalForeignError,
+    WalFormattingError,
+    WalIdentityError,
+    WalVersionError,
 )
-
-_FOREIGN_ADVICE = (
-    "it may belong to something else; if it does not, zero its first 12 KiB (dd if=/dev/zero bs=4096 count=3) "
-    "to have it formatted"
-)
+from wal.layout import PAGE_BYTES, RING_POSITION, Superblock, align_down, newest_superblock
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,8 @@ def check_identity(superblock: Superblock, owner: WalIdentity, path: str) -> Non
     if found != (owner.cluster_id, owner.node_id):
         msg = (
             f"WAL {path} belongs to node {superblock.node_id} of cluster {superblock.cluster_id!r}, "
-            f"not to node {owner.node_id} of cluster {owner.cluster_id!r}"
+            f"not to node {owner.node_id} of cluster {owner.cluster_id!r}. If nobody needs that any more, "
+            f"`headrace wal format --force {path}` erases it"
         )
         raise WalIdentityError(msg)
     if superblock.node_epoch > owner.node_epoch:
@@ -52,33 +51,65 @@ def check_identity(superblock: Superblock, owner: WalIdentity, path: str) -> Non
 
 
 async def load_superblock(device: BlockDevice, pool: BufferPool) -> Superblock | None:
-    """Read the newest superblock; None for a blank device, which was never appended to.
-
-    The first page of the ring tells a blank device from one whose superblocks were wiped: the very
-    first append writes it, and it is never all zeros again.
+    """Read the newest superblock; None for a blank device, which was never appended to (`wal.content`).
 
     Raises:
-        WalCorruptError: the device holds something, but no valid superblock.
-        WalDeviceError: a format of another version, or a device smaller than the log on it.
+        WalCorruptError: the device holds a log, but no valid superblock.
+        WalForeignError: it holds something else.
+        WalFormattingError: formatting it was begun and not finished.
+        WalVersionError: a format of another version.
+        WalDeviceError: a device smaller than the log on it.
         OSError: the device cannot be read.
     """
-    size = min(device.size_bytes, RING_POSITION + PAGE_BYTES) // PAGE_BYTES * PAGE_BYTES
-    memory = pool.take(RING_POSITION + PAGE_BYTES)[:size]
-    if size:
-        await device.read(0, memory)
-    superblock = newest_superblock(memory[:RING_POSITION])
-    if superblock is None:
-        if memory.tobytes().strip(b"\0"):
-            what = f"it has no valid superblock; {_FOREIGN_ADVICE}"
-            raise WalCorruptError(device.path, what, offset=-1, position=0)
+    size = device.size_bytes
+    try:
+        found = await _examine(device, pool)
+    except WalVersionError as error:
+        raise error.on(device.path) from error
+    if found.kind is Kind.BLANK:
         return None
-    if device.size_bytes < superblock.capacity_bytes:
+    superblock = require_log(found, device.path)
+    if size < superblock.capacity_bytes:
         msg = (
-            f"{device.path} has {device.size_bytes} bytes, but the WAL on it uses {superblock.capacity_bytes}: "
+            f"{device.path} has {size} bytes, but the WAL on it uses {superblock.capacity_bytes}: "
             f"it was truncated or is another device"
         )
         raise WalDeviceError(msg)
     return superblock
+
+
+def require_log(found: Content, path: str) -> Superblock:
+    """Return the superblock of what was found to be a log.
+
+    Raises:
+        WalForeignError: it is something else.
+        WalFormattingError: it is neither any more.
+        WalCorruptError: it has no valid superblock.
+    """
+    if found.kind is Kind.FOREIGN:
+        raise WalForeignError(path, found.what, position=found.position)
+    if found.kind is Kind.FORMATTING:
+        raise WalFormattingError(path)
+    if found.superblock is None:
+        raise WalCorruptError(path, "it has no valid superblock", offset=-1, position=0)
+    return found.superblock
+
+
+async def _examine(device: BlockDevice, pool: BufferPool) -> Content:
+    size = device.size_bytes
+    end = align_down(size)
+
+    async def read(start: int, stop: int) -> memoryview:
+        memory = pool.take(stop - start)[: stop - start]
+        if memory:
+            await device.read(start, memory)
+        return memory
+
+    slots = await read(0, min(end, RING_POSITION))
+    if newest_superblock(slots) is not None:
+        return examine(slots, slots[:0], size)
+    head = await read(0, min(end, END_BYTES))
+    return examine(head, await read(max(0, end - END_BYTES), end), size)
 
 
 class SuperblockStore:

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
+from crc32c import crc32c
 
-from wal.errors import WalDeviceError
+from wal.errors import WalDeviceError, WalVersionError
 from wal.layout import (
     PAGE_BYTES,
     RING_POSITION,
@@ -69,15 +70,32 @@ def test_every_changed_byte_and_every_cut_makes_it_invalid() -> None:
         assert decode_superblock(encoded[:at]) is None
 
 
-def test_an_unknown_version_is_refused_by_name() -> None:
-    import struct
+def of_version(version: int, *, shutdown: ShutdownType = ShutdownType.UNGRACEFUL) -> bytes:
+    """A slot as another version of the program would write it, with something appended."""
+    fields = bytearray(replace(EXAMPLE, shutdown=shutdown).encode()[:160])
+    fields[8:12] = version.to_bytes(4, "big")
+    slot = bytes(fields) + crc32c(bytes(fields)).to_bytes(4, "big") + b"a field of the future"
+    return slot.ljust(PAGE_BYTES, b"\0")
 
-    from crc32c import crc32c
 
-    fields = bytearray(EXAMPLE.encode()[:160])
-    fields[8:12] = struct.pack(">I", 2)
-    with pytest.raises(WalDeviceError, match="format version 2"):
-        decode_superblock(bytes(fields) + struct.pack(">I", crc32c(fields)))
+@pytest.mark.parametrize("version", [0, 2, 2**32 - 1])
+def test_an_unknown_version_is_refused_by_name(version: int) -> None:
+    with pytest.raises(WalVersionError, match=f"format version {version}, .* reads 1") as refusal:
+        decode_superblock(of_version(version))
+    assert "stop it gracefully" in str(refusal.value)
+
+
+def test_an_empty_log_of_an_unknown_version_may_be_formatted() -> None:
+    slot = of_version(2, shutdown=ShutdownType.GRACEFUL)
+    with pytest.raises(WalVersionError, match="nothing is lost by `headrace wal format --force"):
+        newest_superblock(EXAMPLE.encode() + slot)
+
+
+@pytest.mark.parametrize("at", [164, 511, 512, 1080, PAGE_BYTES - 1])
+def test_a_slot_that_something_else_was_written_into_is_not_ours(at: int) -> None:
+    slot = bytearray(EXAMPLE.encode())
+    slot[at] = 1
+    assert decode_superblock(slot) is None
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,20 @@ import pytest
 
 from tests.simulation.disk import SimulatedDisk
 from tests.simulation.wal_run import KIB, RING_BYTES, SMALL, WalOnDisk
+from tests.unit.wal.test_layout import of_version
 from wal.errors import (
     WalCorruptError,
     WalDeviceError,
     WalFailedError,
+    WalForeignError,
+    WalFormattingError,
     WalIdentityError,
     WalLockedError,
     WalOverCapacityError,
     WalStateError,
+    WalVersionError,
 )
-from wal.layout import RING_POSITION, ShutdownType
+from wal.layout import FORMATTING_SLOT, RING_POSITION, ShutdownType
 from wal.log import DeltaWal
 from wal.port import WriteAheadLog
 
@@ -224,7 +228,7 @@ def test_a_second_writer_is_refused() -> None:
 @pytest.mark.parametrize(
     ("node_id", "node_epoch", "cluster_id", "message"),
     [
-        (8, 1, "simulation", "belongs to node 7"),
+        (8, 1, "simulation", "belongs to node 7.*headrace wal format --force simulated"),
         (7, 1, "other", "of cluster 'simulation'"),
         (7, 0, "simulation", "used by node epoch 1"),
     ],
@@ -271,9 +275,25 @@ def test_a_newer_registration_of_the_same_node_takes_its_log() -> None:
 def test_a_device_with_something_else_on_it_is_never_formatted() -> None:
     disk = new_disk()
     disk.image[1080:1082] = b"\x53\xef"  # ext4
-    with pytest.raises(WalCorruptError, match="may belong to something else"):
+    with pytest.raises(WalForeignError, match=r"ext4.*headrace wal format --force simulated"):
         run(lambda log: confirmed(log), disk)
     assert bytes(disk.image).count(0) == len(disk.image) - 2
+
+
+def test_a_device_whose_formatting_was_interrupted_is_not_taken() -> None:
+    disk = new_disk()
+    disk.image[: len(FORMATTING_SLOT)] = FORMATTING_SLOT
+    with pytest.raises(WalFormattingError, match="finish it with `headrace wal format simulated`"):
+        run(lambda log: confirmed(log), disk)
+    assert disk.writes == 0
+
+
+def test_a_log_of_another_format_version_is_refused_with_its_place() -> None:
+    disk = new_disk()
+    disk.image[: len(FORMATTING_SLOT)] = of_version(2)
+    with pytest.raises(WalVersionError, match="the WAL on simulated has format version 2"):
+        run(lambda log: confirmed(log), disk)
+    assert disk.writes == 0
 
 
 def test_wiped_superblocks_of_a_used_log_are_noticed() -> None:
