@@ -55,6 +55,7 @@ class WalConfig:
     window_bytes_initial: int = 1 * MIB
     window_bytes_max: int = 512 * MIB
     io_timeout_ms: int = 30_000
+    accept_loss_life: str = ""  # life id of the log whose damage is accepted, 16 hexadecimal digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

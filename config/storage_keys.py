@@ -3,12 +3,16 @@
 Nothing but data. Where AutoMQ has a key, its name and its URI syntax are kept; defaults are ours.
 """
 
+import re
+
 from config.definition import (
     Between,
     ConfigKey,
     ConfigType,
+    ConfigValue,
     FieldValues,
     Importance,
+    Matches,
     OneOf,
 )
 from config.relations import S3_PART_BYTES_MIN
@@ -36,6 +40,11 @@ def _wal_place(text: str) -> FieldValues:
         "wal.io_depth": place.io_depth,
     }
     return {path: value for path, value in values.items() if value is not None}
+
+
+def _life_id_problem(value: ConfigValue) -> str | None:
+    is_life_id = re.fullmatch("([0-9a-f]{16})?", str(value)) is not None
+    return None if is_life_id else "must be 16 hexadecimal digits in lower case, or empty"
 
 
 def _admin_listener(text: str) -> FieldValues:
@@ -86,6 +95,17 @@ S3_KEYS = (
         "(bytes), iops, iobandwidth (bytes per second) and iodepth (writes at once); or a bucket, "
         "for a machine without a disk. What iops and iobandwidth allow is never exceeded.",
         example="0@file:///dev/nvme1n1?capacity=10737418240&iops=3000&iobandwidth=157286400",
+    ),
+    ConfigKey(
+        name="s3.wal.accept.loss",
+        type=ConfigType.STRING,
+        field="wal.accept_loss_life",
+        valid=Matches("the 16 hexadecimal digits that the refusal names", _life_id_problem),
+        importance=Importance.LOW,
+        doc="Accepts for good that a damaged WAL has lost acknowledged records: a start that was "
+        "refused recovers what is intact. It names one life of one WAL, which that start ends, so it "
+        "has no effect later on.",
+        example="9f3c62d0a417be58",
     ),
     _bytes(
         "s3.wal.cache.size",

@@ -35,10 +35,12 @@ header is ours.
 """
 
 import struct
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from crc32c import crc32c
 
+from wal.layout import PAGE_BYTES
 from wal.port import Buffer
 
 BLOCK_MAGIC = 0x48424C4B
@@ -51,6 +53,8 @@ _RECORD_FIELDS = struct.Struct(">IIQI")
 _RECORD_HEADER = struct.Struct(">IIQII")  # the fields and their checksum
 _RECORD_FIELD_BYTES = _RECORD_FIELDS.size
 _CRC = struct.Struct(">I")
+_PAGE_BEGINNING = struct.Struct(f">I4xQQ{PAGE_BYTES - 24}x")
+assert _PAGE_BEGINNING.size == PAGE_BYTES
 assert _BLOCK_FIELDS.size + _CRC.size == BLOCK_HEADER_BYTES
 assert _RECORD_HEADER.size == RECORD_HEADER_BYTES
 
@@ -135,3 +139,8 @@ def read_block_header(memory: memoryview, at: int) -> BlockHeader | None:
     (crc,) = _CRC.unpack_from(memory, at + _BLOCK_FIELDS.size)
     seed = checksum_seed(header.life_id)
     return header if crc32c(memory[at : at + _BLOCK_FIELDS.size], seed) == crc else None
+
+
+def page_beginnings(memory: memoryview) -> Iterator[tuple[int, int, int]]:
+    """Yield of each page what would be magic, life id and offset if a block began there, unchecked."""
+    return _PAGE_BEGINNING.iter_unpack(memory)

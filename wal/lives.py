@@ -42,10 +42,10 @@ class Lives:
     def after(self, old: Superblock, capacity_bytes: int) -> Superblock:
         """Return the superblock of the life after one whose ring is not needed any more.
 
-        Its offsets begin further than any that the old life can have handed out, where a lap of the
-        new ring begins.
+        Its offsets begin further than any that the old life can have handed out, even under a newer
+        superblock that was lost, where a lap of the new ring begins.
         """
-        start_offset = old.head_offset + old.ring.size_bytes
+        start_offset = old.head_offset + 2 * old.ring.size_bytes
         lap_bytes = Ring.of_capacity(capacity_bytes).size_bytes
         fresh = self._begin(
             capacity_bytes,

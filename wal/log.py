@@ -18,10 +18,10 @@ from wal.layout import Ring, Superblock
 from wal.lives import Lives
 from wal.open_device import DeviceOpener, open_device
 from wal.port import Appended, Buffer, RecoveredRecord
-from wal.recovery import Scan, ScanSummary
+from wal.recovery import ScanSummary
 from wal.resizer import DeviceSize, Resizer, allocate
 from wal.ring_writer import RingWriter, WalClocks, WalListener
-from wal.scan import scan_ring
+from wal.scan import begin_scan, scan_ring
 from wal.submissions import Submissions, WriteStatistics
 from wal.superblock_store import SuperblockStore, WalIdentity, check_identity, load_superblock
 from wal.wake_timer import WakeTimerFactory, precise_timer
@@ -210,7 +210,7 @@ class DeltaWal:
         """
         self._require(_State.STARTED, _State.RECOVERED)
         self._state = _State.STARTED
-        scan = Scan(self.superblock, path=self.device.path)
+        scan = begin_scan(self.superblock, self._config)
         self._summary = scan.summary
         async for record in scan_ring(self.device, scan, self._pool, timeout_s=self._timeout_s):
             yield record

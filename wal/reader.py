@@ -10,8 +10,8 @@ from wal.errors import WalDeviceError
 from wal.layout import Superblock
 from wal.open_device import DeviceOpener, open_device
 from wal.port import RecoveredRecord
-from wal.recovery import Scan, ScanSummary
-from wal.scan import scan_ring
+from wal.recovery import ScanSummary
+from wal.scan import begin_scan, scan_ring
 from wal.superblock_store import load_superblock
 
 _IDLE_BYTES_PER_CLASS = 8 * 1024 * 1024
@@ -67,7 +67,7 @@ class WalReader:
             OSError: the device cannot be read.
         """
         assert self._device is not None
-        scan = Scan(self.superblock, path=self._config.path)
+        scan = begin_scan(self.superblock, self._config)
         self._summary = scan.summary
         timeout_s = self._config.io_timeout_ms / 1000
         async for record in scan_ring(self._device, scan, self._pool, timeout_s=timeout_s):

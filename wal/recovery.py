@@ -10,20 +10,29 @@ from the highest *confirmed offset* that the superblock or any block tells: what
 below it is corruption. A block says where the block before it ended, so the unused rest of a lap is
 not taken for a gap.
 
+Corruption is refused, unless the loss is accepted: then the walk goes on to the end of the ring,
+hands out whatever is intact, and counts what is not. The window does not bound what damage may
+have cost. If it was the newest superblock, blocks may lie there that only that one allowed: up to a
+lap beyond those that the older one knows of.
+
 Source: "How to implement high performance WAL based on raw devices" (recovery); confirmed offsets,
-the link to the block before and the refusals are ours.
+the link to the block before, the refusals and their acceptance are ours.
 """
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 
 from wal.errors import WalCorruptError
 from wal.framing import (
     BLOCK_HEADER_BYTES,
+    BLOCK_MAGIC,
     RECORD_HEADER_BYTES,
     BlockHeader,
     body_is_intact,
     checksum_seed,
+    page_beginnings,
     read_block_header,
     read_record_header,
 )
@@ -32,6 +41,8 @@ from wal.port import RecoveredRecord
 
 # Looked at beyond the window, at most: no block can lie there unless the gap before it is damage.
 PROOF_BYTES_MAX = 4 * 1024 * 1024
+# Lost ranges that a summary names, and gaps of which it is open whether they are losses.
+LOST_RANGES_MAX = 1000
 
 
 class Page(Enum):
@@ -75,6 +86,7 @@ class Case:
     loses_confirmed: Is  # a gap or damaged record lies below the highest confirmed offset
     in_window: Is  # the block could have been written while the first gap was still open
     in_scan: Is  # the page lies before the end of the search
+    loss_accepted: Is  # damage is not refused
     verdict: Verdict
 
 
@@ -85,19 +97,27 @@ _OTHER = frozenset({Page.EARLIER_LAP, Page.OTHER_LIFE, Page.NOTHING})
 _EVERY = frozenset(Page)
 
 CASES = (
-    #    name                          page     loses   window  scan    verdict
-    Case("next block", _BLOCK, Is.NO, Is.YES, Is.YES, Verdict.REPLAY),
-    Case("acknowledged data lost", _BLOCK, Is.YES, Is.ANY, Is.YES, Verdict.REFUSE),
-    Case("gap wider than the window", _BLOCK, Is.NO, Is.NO, Is.YES, Verdict.REFUSE),
-    Case("newest superblock lost", _STALE, Is.ANY, Is.ANY, Is.YES, Verdict.REFUSE),
-    Case("overwritten by a later lap", _LATER, Is.ANY, Is.ANY, Is.YES, Verdict.REFUSE),
-    Case("search", _OTHER, Is.ANY, Is.ANY, Is.YES, Verdict.PROBE),
-    Case("end of the log", _EVERY, Is.NO, Is.ANY, Is.NO, Verdict.STOP),
-    Case("acknowledged tail lost", _EVERY, Is.YES, Is.ANY, Is.NO, Verdict.REFUSE),
+    #    name                          page    loses   window  scan    accepted verdict
+    Case("next block", _BLOCK, Is.NO, Is.YES, Is.YES, Is.ANY, Verdict.REPLAY),
+    Case("acknowledged data lost", _BLOCK, Is.YES, Is.ANY, Is.YES, Is.NO, Verdict.REFUSE),
+    Case("gap wider than the window", _BLOCK, Is.NO, Is.NO, Is.YES, Is.NO, Verdict.REFUSE),
+    Case("newest superblock lost", _STALE, Is.ANY, Is.ANY, Is.YES, Is.NO, Verdict.REFUSE),
+    Case("overwritten by a later lap", _LATER, Is.ANY, Is.ANY, Is.YES, Is.NO, Verdict.REFUSE),
+    Case("search", _OTHER, Is.ANY, Is.ANY, Is.YES, Is.ANY, Verdict.PROBE),
+    Case("end of the log", _EVERY, Is.NO, Is.ANY, Is.NO, Is.ANY, Verdict.STOP),
+    Case("acknowledged tail lost", _EVERY, Is.YES, Is.ANY, Is.NO, Is.NO, Verdict.REFUSE),
+    Case("block behind a loss", _BLOCK, Is.YES, Is.ANY, Is.YES, Is.YES, Verdict.REPLAY),
+    Case("block behind a wide gap", _BLOCK, Is.NO, Is.NO, Is.YES, Is.YES, Verdict.REPLAY),
+    Case("block of a lost superblock", _STALE, Is.ANY, Is.ANY, Is.YES, Is.YES, Verdict.REPLAY),
+    Case("a lap to come", _LATER, Is.ANY, Is.ANY, Is.YES, Is.YES, Verdict.PROBE),
+    Case("end behind a loss", _EVERY, Is.YES, Is.ANY, Is.NO, Is.YES, Verdict.STOP),
 )
 
 
-def decide(page: Page, *, loses_confirmed: bool, in_window: bool, in_scan: bool) -> Case:
+@cache  # its arguments have 96 values in all
+def decide(
+    page: Page, *, loses_confirmed: bool, in_window: bool, in_scan: bool, loss_accepted: bool
+) -> Case:
     """Return the one row that applies."""
     for case in CASES:
         if (
@@ -105,6 +125,7 @@ def decide(page: Page, *, loses_confirmed: bool, in_window: bool, in_scan: bool)
             and case.loses_confirmed.accepts(actual=loses_confirmed)
             and case.in_window.accepts(actual=in_window)
             and case.in_scan.accepts(actual=in_scan)
+            and case.loss_accepted.accepts(actual=loss_accepted)
         ):
             return case
     msg = f"no case for {page}"
@@ -119,14 +140,15 @@ def classify(header: BlockHeader | None, at: int, superblock: Superblock) -> Pag
         return Page.OTHER_LIFE
     if header.offset != at:
         return Page.LATER_LAP if header.offset > at else Page.EARLIER_LAP
-    if header.superblock_sequence > superblock.sequence:
-        return Page.NEWER_SUPERBLOCK
     fits = (
         BLOCK_HEADER_BYTES < header.length <= superblock.ring.distance_to_end(at)
         and header.previous_end <= header.offset
         and header.confirmed_offset <= header.previous_end
     )
-    return Page.BLOCK if fits else Page.NOTHING
+    if not fits:
+        return Page.NOTHING
+    is_newer = header.superblock_sequence > superblock.sequence
+    return Page.NEWER_SUPERBLOCK if is_newer else Page.BLOCK
 
 
 @dataclass(slots=True)
@@ -135,24 +157,44 @@ class ScanSummary:
 
     records: int = 0  # handed out
     blocks: int = 0
-    gaps: int = 0  # missing blocks and damaged records, none of which was acknowledged
+    gaps: int = 0  # missing blocks and damaged records; of a loss that is not accepted, none was acknowledged
     earlier_lap_pages: int = 0
     other_life_pages: int = 0
     confirmed_offset: int = 0  # highest that anything told
     end_offset: int = 0  # behind the last valid block
+    superblock_lost: bool = (
+        False  # a newer one than the newest found was written, and accepted as lost
+    )
+    # Acknowledged and lost, as [start, end) offsets; only if that is accepted.
+    lost: list[tuple[int, int]] = field(default_factory=list)  # the first LOST_RANGES_MAX
+    lost_ranges: int = 0
+    lost_bytes: int = 0
+
+    def add_loss(self, start: int, end: int) -> None:
+        """Count a range; an empty one is none."""
+        if start >= end:
+            return
+        self.lost_ranges += 1
+        self.lost_bytes += end - start
+        if len(self.lost) < LOST_RANGES_MAX:
+            self.lost.append((start, end))
 
 
 class Scan:
     """One walk over the ring of a log; over at once after a graceful shutdown."""
 
-    def __init__(self, superblock: Superblock, *, path: str) -> None:
+    def __init__(self, superblock: Superblock, *, path: str, accept_loss: bool = False) -> None:
         self._superblock = superblock
         self.ring = superblock.ring
         self._seed = checksum_seed(superblock.life_id)
         self._path = path
+        self.accepts_loss = accept_loss  # of what was acknowledged
         self._at = superblock.head_offset  # page that is looked at next
         self._expected = superblock.head_offset  # where the next block should begin
+        self._ring_end = superblock.head_offset + self.ring.size_bytes
+        self._released = superblock.head_offset  # nothing below it was needed any more
         self._first_gap: int | None = None
+        self._gaps: deque[tuple[int, int]] = deque()  # losses, if they turn out to be acknowledged
         self._block_bytes_needed = PAGE_BYTES
         self._held: list[
             RecoveredRecord
@@ -176,7 +218,7 @@ class Scan:
         Their bodies are views on `memory`.
 
         Raises:
-            WalCorruptError: something that was acknowledged cannot be read.
+            WalCorruptError: something that was acknowledged cannot be read, and that is not accepted.
         """
         assert len(memory) >= self._block_bytes_needed
         assert len(memory) % PAGE_BYTES == 0
@@ -186,6 +228,7 @@ class Scan:
             header = read_block_header(memory, at)
             page = classify(header, self._at, self._superblock)
             if not self._apply(page, header):
+                self._pass_over(memory[self._at - start :])
                 continue
             assert header is not None
             size = align_up(header.length)
@@ -194,15 +237,16 @@ class Scan:
                 break
             self._block_bytes_needed = PAGE_BYTES
             if header.previous_end != self._expected:
-                self._note_gap(self._expected)
+                self._note_gap(self._expected, header.previous_end)
             found = self._read_block(memory[at : at + header.length], header)
-            if self._first_gap is None:
+            if self._first_gap is None or self.accepts_loss:
                 records += found
             else:
                 self._held += found
         if self._finished:
             records += self._held
             self._held = []
+        self._settle_gaps()
         self.summary.records += len(records)
         return records
 
@@ -211,7 +255,10 @@ class Scan:
         summary = self.summary
         in_window = True
         lost_from = self._first_gap
-        if page is Page.BLOCK and header is not None:
+        is_newer = page is Page.NEWER_SUPERBLOCK and self.accepts_loss
+        if is_newer:
+            self._note_lost_superblock()
+        if header is not None and (page is Page.BLOCK or is_newer):
             summary.confirmed_offset = max(summary.confirmed_offset, header.confirmed_offset)
             if header.previous_end != self._expected:
                 lost_from = self._gap_start()
@@ -221,20 +268,44 @@ class Scan:
         in_scan = self._at < self._scan_end()
         if not in_scan and summary.confirmed_offset > self._expected:
             lost_from = self._gap_start()
-        loses_confirmed = lost_from is not None and lost_from < summary.confirmed_offset
-        case = decide(page, loses_confirmed=loses_confirmed, in_window=in_window, in_scan=in_scan)
+        case = decide(
+            page,
+            loses_confirmed=lost_from is not None and lost_from < summary.confirmed_offset,
+            in_window=in_window,
+            in_scan=in_scan,
+            loss_accepted=self.accepts_loss,
+        )
         match case.verdict:
             case Verdict.REPLAY:
                 return True
             case Verdict.PROBE:
+                if page is Page.LATER_LAP and header is not None:
+                    self._note_later_lap(header)
                 summary.earlier_lap_pages += page is Page.EARLIER_LAP
                 summary.other_life_pages += page is Page.OTHER_LIFE
                 self._at += PAGE_BYTES
             case Verdict.STOP:
-                self._finished = True
+                self._finish()
             case Verdict.REFUSE:
                 raise self._corrupt(case, self._at if lost_from is None else lost_from)
         return False
+
+    def _pass_over(self, memory: memoryview) -> None:
+        """Move on from `_at`, where `memory` begins, to the next page of which the table may say more than "search"."""
+        if self._finished:
+            return
+        end = align_up(max(0, self._scan_end() - self._at))
+        summary, life, at = self.summary, self._superblock.life_id, self._at
+        for magic, life_id, offset in page_beginnings(memory[:end]):
+            if magic == BLOCK_MAGIC:
+                if life_id != life:
+                    summary.other_life_pages += 1
+                elif offset < at:
+                    summary.earlier_lap_pages += 1
+                else:
+                    break
+            at += PAGE_BYTES
+        self._at = at
 
     def _read_block(self, memory: memoryview, header: BlockHeader) -> list[RecoveredRecord]:
         """Return the intact records of a block and move behind it."""
@@ -247,12 +318,13 @@ class Scan:
             record = read_record_header(memory, at, offset, seed)
             body_at = at + RECORD_HEADER_BYTES
             if record is None or body_at + record.length > length:
-                self._note_gap(offset)  # without its length, what follows in the block is lost too
+                # Without its length, what follows in the block is lost too.
+                self._note_gap(offset, block_offset + length)
                 break
             at = body_at + record.length
             body = memory[body_at:at]
             if not body_is_intact(body, record.body_crc, seed):
-                self._note_gap(offset)
+                self._note_gap(offset, block_offset + at)
             elif offset > trim_offset:
                 records.append(RecoveredRecord(offset, block_offset + at, body))
         self.summary.blocks += 1
@@ -263,20 +335,58 @@ class Scan:
     def _gap_start(self) -> int:
         return self._expected if self._first_gap is None else self._first_gap
 
-    def _note_gap(self, offset: int) -> None:
+    def _note_gap(self, offset: int, end: int) -> None:
         self.summary.gaps += 1
         if self._first_gap is None:
             self._first_gap = offset
+        if self.accepts_loss:
+            self._gaps.append((offset, end))
+
+    def _note_lost_superblock(self) -> None:
+        """Look one lap further: no superblock frees more than what the one before it knew of."""
+        self.summary.superblock_lost = True
+        self._ring_end = self._superblock.head_offset + 2 * self.ring.size_bytes
+
+    def _note_later_lap(self, header: BlockHeader) -> None:
+        """What a block of the next lap has overwritten had been released before."""
+        if header.offset == self._at + self.ring.size_bytes:
+            self._note_lost_superblock()
+            length = min(align_up(header.length), self.ring.distance_to_end(self._at))
+            self._released = max(self._released, self._at + length)
+
+    def _finish(self) -> None:
+        self._finished = True
+        if self.accepts_loss and self.summary.confirmed_offset > self._expected:
+            self._note_gap(self._expected, self.summary.confirmed_offset)
+
+    def _settle_gaps(self) -> None:
+        """Count as lost what lies below the confirmed offset, which may still grow."""
+        confirmed_offset = self.summary.confirmed_offset
+        gaps = self._gaps
+        while gaps and (
+            self._finished or gaps[0][1] <= confirmed_offset or len(gaps) > LOST_RANGES_MAX
+        ):
+            start, end = gaps.popleft()
+            if self._finished:
+                end = min(end, confirmed_offset)
+            self.summary.add_loss(max(start, self._released), end)
 
     def _scan_end(self) -> int:
-        ring_end = self._superblock.head_offset + self.ring.size_bytes
+        if self.accepts_loss:
+            return self._ring_end
         window_bytes = self._superblock.window_bytes
         proof_bytes = min(window_bytes, PROOF_BYTES_MAX)
-        return min(self._gap_start() + window_bytes + proof_bytes, ring_end)
+        return min(self._gap_start() + window_bytes + proof_bytes, self._ring_end)
 
     def _corrupt(self, case: Case, offset: int) -> WalCorruptError:
         what = (
             f"{case.name}; everything below offset {self.summary.confirmed_offset} was acknowledged, "
             f"the superblock has sequence number {self._superblock.sequence}"
         )
-        return WalCorruptError(self._path, what, offset=offset, position=self.ring.position(offset))
+        return WalCorruptError(
+            self._path,
+            what,
+            offset=offset,
+            position=self.ring.position(offset),
+            life_id=self._superblock.life_id,
+        )

@@ -1,14 +1,34 @@
-"""Reads the ring for `wal.recovery.Scan`, in steps of 1 MiB or of one block, if that is larger."""
+"""Feeds a walk over a ring (`wal.recovery.Scan`) with what the device holds, and tells loudly of accepted losses."""
 
-import asyncio
+import logging
 from collections.abc import AsyncIterator
 
+from config.node import WalConfig
 from wal.buffers import BufferPool
 from wal.device import BlockDevice
+from wal.layout import Superblock
 from wal.port import RecoveredRecord
+from wal.read_ahead import ReadAhead
 from wal.recovery import Scan
 
-STEP_BYTES = 1024 * 1024
+_logger = logging.getLogger("headrace.wal")
+
+
+def begin_scan(superblock: Superblock, config: WalConfig) -> Scan:
+    """Return a walk over the log that `superblock` tells of.
+
+    Damage is accepted if the configuration names this very life of the log.
+    """
+    life = f"{superblock.life_id:016x}"
+    accepted = config.accept_loss_life
+    if accepted and accepted != life:
+        _logger.warning(
+            "s3.wal.accept.loss names %s, but the log on %s is %s: nothing is accepted, take it out",
+            accepted,
+            config.path,
+            life,
+        )
+    return Scan(superblock, path=config.path, accept_loss=accepted == life)
 
 
 async def scan_ring(
@@ -29,12 +49,46 @@ async def scan_ring(
             prefix.
         OSError: the device cannot be read.
     """
-    ring = scan.ring
-    while (wanted := scan.wants()) is not None:
-        offset, size_min = wanted
-        size = min(max(size_min, min(STEP_BYTES, ring.size_bytes)), ring.distance_to_end(offset))
-        memory = pool.take(size)[:size]
-        async with asyncio.timeout(timeout_s):
-            await device.read(ring.position(offset), memory)
-        for record in scan.feed(memory):
-            yield record
+    wanted = scan.wants()
+    if wanted is None:
+        return
+    at = wanted[0]
+    reads = ReadAhead(device, scan.ring, pool, offset=at, timeout_s=timeout_s)
+    held = memoryview(b"")  # from offset `at` on
+    try:
+        while wanted is not None:
+            offset, size_min = wanted
+            held = held[offset - at :]
+            at = offset
+            if len(held) < size_min:
+                held = await reads.extend(held, size_min)
+            for record in scan.feed(held):
+                yield record
+            wanted = scan.wants()
+    finally:
+        await reads.close()
+    _report_loss(scan, device.path)
+
+
+def _report_loss(scan: Scan, path: str) -> None:
+    """Say what an accepted loss has cost."""
+    summary = scan.summary
+    for start, end in summary.lost:
+        _logger.critical(
+            "the WAL %s has lost acknowledged bytes: offsets %d to %d (%d bytes) at device position %d",
+            path,
+            start,
+            end,
+            end - start,
+            scan.ring.position(start),
+        )
+    if summary.lost_ranges:
+        _logger.critical(
+            "the WAL %s has lost %d acknowledged bytes in %d ranges, which was accepted; %d records were intact",
+            path,
+            summary.lost_bytes,
+            summary.lost_ranges,
+            summary.records,
+        )
+    elif scan.accepts_loss:
+        _logger.warning("the WAL %s has lost nothing: take s3.wal.accept.loss out", path)

@@ -41,7 +41,7 @@ SUPERBLOCK = Superblock(
 
 @pytest.mark.parametrize("page", Page)
 def test_exactly_one_case_applies(page: Page) -> None:
-    for loses, window, scan in product((False, True), repeat=3):
+    for loses, window, scan, accepted in product((False, True), repeat=4):
         matching = [
             case
             for case in CASES
@@ -49,15 +49,27 @@ def test_exactly_one_case_applies(page: Page) -> None:
             and case.loses_confirmed.accepts(actual=loses)
             and case.in_window.accepts(actual=window)
             and case.in_scan.accepts(actual=scan)
+            and case.loss_accepted.accepts(actual=accepted)
         ]
-        assert len(matching) == 1, (page, loses, window, scan, matching)
-        decided = decide(page, loses_confirmed=loses, in_window=window, in_scan=scan)
+        assert len(matching) == 1, (page, loses, window, scan, accepted, matching)
+        decided = decide(
+            page,
+            loses_confirmed=loses,
+            in_window=window,
+            in_scan=scan,
+            loss_accepted=accepted,
+        )
         assert decided is matching[0]
-        assert decided.verdict is expected_verdict(page, loses, window, scan)
+        assert decided.verdict is expected_verdict(page, loses, window, scan, accepted)
 
 
-def expected_verdict(page: Page, loses: bool, window: bool, scan: bool) -> Verdict:
+def expected_verdict(page: Page, loses: bool, window: bool, scan: bool, accepted: bool) -> Verdict:
     """The rules in words, written independently of the table."""
+    if accepted:
+        if not scan:
+            return Verdict.STOP
+        is_block = page in {Page.BLOCK, Page.NEWER_SUPERBLOCK}
+        return Verdict.REPLAY if is_block else Verdict.PROBE
     if not scan:
         return Verdict.REFUSE if loses else Verdict.STOP
     if page in {Page.NEWER_SUPERBLOCK, Page.LATER_LAP}:

@@ -1,0 +1,262 @@
+"""Recovers full rings in fresh processes, and beside each reads the same bytes once without looking at them.
+
+    python -m bench.wal_recovery [--path FILE_OR_DEVICE] [--capacity 2147483648] [--rounds 5]
+
+Per kind of ring, `rounds` times in turn: `read` is the device read once by plain `preadv` with O_DIRECT, in reads of the
+same size, as many at once; `recover` is `WalReader` to the end; `plan` also decodes each record and decides what is to
+be uploaded, as a start does. Medians; `ratio` is recover / read; `memory` is the peak of the whole process (VmHWM).
+
+The last two kinds hold one record, and a window of 512 MiB in which nothing is valid: blocks of a life before the last
+reset, as a busy log leaves them, and a ring that was only zeroed.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+
+from config.node import WalConfig
+from storage.ports import StreamMetadata
+from storage.record_batch import decode_batch, encode_header
+from storage.recovery_plan import RecoveryPlan
+from wal.buffers import BufferPool
+from wal.file_device import open_file
+from wal.layout import RING_POSITION, align_up
+from wal.log import DeltaWal
+from wal.reader import WalReader
+from wal.read_ahead import READS_AHEAD, STEP_BYTES
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+WINDOW_BYTES = 512 * MIB
+SEGMENT_BYTES = 64 * MIB
+STREAMS = 16
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    payload_bytes: int  # of a record, its stream header included
+    is_stale: bool = False  # what is in the ring is of a life that is over
+    is_full: bool = True
+
+
+KINDS = (
+    Kind("16 KiB", 16 * KIB),
+    Kind("1 KiB", 1 * KIB),
+    Kind("1 MiB", 1 * MIB),
+    Kind("1 record, stale", 16 * KIB, is_stale=True),
+    Kind("1 record, zeros", 16 * KIB, is_full=False),
+)
+
+
+def config_of(path: str, capacity_bytes: int, kind: Kind) -> WalConfig:
+    config = WalConfig(path=path, capacity_bytes=capacity_bytes)
+    if kind.is_stale or not kind.is_full:
+        return replace(config, window_bytes_initial=WINDOW_BYTES)
+    return config
+
+
+class Filling:
+    """A log that is written until it is full, or with one record."""
+
+    def __init__(self, config: WalConfig, kind: Kind) -> None:
+        self.kind = kind
+        self.progress = asyncio.Event()
+        self.next_offsets = [0] * STREAMS
+        self.wal = DeltaWal(
+            config,
+            node_id=1,
+            node_epoch=1,
+            cluster_id="bench",
+            rng=random.SystemRandom(),
+            wall_clock_ms=lambda: int(time.time() * 1000),
+            on_confirmed=lambda _: self.progress.set(),
+            on_failed=lambda error: sys.exit(str(error)),
+        )
+
+    async def run(self, *, records_max: int | None) -> None:
+        wal = self.wal
+        await wal.start()
+        async for _ in wal.recover():
+            pass
+        await wal.reset()
+        payload = random.Random(1).randbytes(self.kind.payload_bytes - 33)
+        for number in count() if records_max is None else range(records_max):
+            while not wal.room_for(self.kind.payload_bytes):
+                if wal.confirmed_offset == wal.next_offset:
+                    await wal.shutdown()
+                    return
+                await self.wait()
+            stream = number % STREAMS
+            wal.append(
+                encode_header(stream, 1, self.next_offsets[stream], 1, len(payload)), payload
+            )
+            self.next_offsets[stream] += 1
+            if number % 64 == 0:
+                await asyncio.sleep(0)
+        while wal.confirmed_offset < wal.next_offset:
+            await self.wait()
+        await wal.shutdown()
+
+    async def wait(self) -> None:
+        self.progress.clear()
+        await self.progress.wait()
+
+
+async def prepare(path: str, capacity_bytes: int, kind: Kind) -> int:
+    """Write the ring; return the bytes that a recovery has to read."""
+    config = config_of(path, capacity_bytes, kind)
+    if kind.is_full:
+        await Filling(config, kind).run(records_max=None)
+    if kind.is_stale or not kind.is_full:
+        last = Filling(config, kind)
+        await last.run(records_max=1)
+        return WINDOW_BYTES
+    reader = WalReader(config)
+    await reader.open()
+    used = reader.superblock.confirmed_offset - reader.superblock.head_offset
+    await reader.close()
+    return used
+
+
+def zero(path: str, capacity_bytes: int) -> None:
+    """Write the file or device once, so that no ring pays for first writes."""
+    zeros = bytes(4 * MIB)
+    with open(path, "r+b" if Path(path).exists() else "wb") as file:
+        for _ in range(0, capacity_bytes, len(zeros)):
+            file.write(zeros)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+# --- measured, each in a process of its own
+
+
+def read_once(path: str, size_bytes: int) -> dict[str, float]:
+    file = open_file(path, writable=False)
+    positions = iter(range(RING_POSITION, RING_POSITION + align_up(size_bytes), STEP_BYTES))
+    end = file.size_bytes
+    pool = BufferPool(idle_bytes_per_class=0)
+
+    def work() -> None:
+        memory = pool.take(STEP_BYTES)[:STEP_BYTES]
+        for position in positions:
+            os.preadv(file.fd, [memory[: min(STEP_BYTES, end - position)]], position)
+
+    begin = time.perf_counter()
+    threads = [threading.Thread(target=work) for _ in range(READS_AHEAD)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return {"seconds": time.perf_counter() - begin}
+
+
+async def recover(config: WalConfig, *, plan: bool) -> dict[str, float]:
+    streams = [
+        StreamMetadata(stream_id=stream, epoch=1, start_offset=0, end_offset=0)
+        for stream in range(STREAMS)
+    ]
+    recovery = RecoveryPlan(streams, segment_bytes_max=SEGMENT_BYTES)
+    records = 0
+    begin, cpu = time.perf_counter(), time.process_time()
+    reader = WalReader(config)
+    await reader.open()
+    if plan:
+        async for record in reader.recover():
+            records += 1
+            recovery.add(decode_batch(record.body, 0)[0])
+            if recovery.segment_is_full:
+                recovery.cut()
+    else:
+        async for record in reader.recover():
+            records += 1
+    seconds = time.perf_counter() - begin
+    await reader.close()
+    return {"seconds": seconds, "cpu": time.process_time() - cpu, "records": records}
+
+
+def peak_bytes() -> int:
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * KIB
+
+
+def measured(path: str, capacity_bytes: int, kind: int, what: str, size_bytes: int) -> dict:
+    command = [sys.executable, "-m", "bench.wal_recovery", "--path", path]
+    command += ["--capacity", str(capacity_bytes), "--measure", what]
+    command += ["--kind", str(kind), "--bytes", str(size_bytes)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    if arguments.measure == "read":
+        found = read_once(arguments.path, arguments.bytes)
+    else:
+        kind = KINDS[arguments.kind[0]]
+        config = config_of(arguments.path, arguments.capacity, kind)
+        found = asyncio.run(recover(config, plan=arguments.measure == "plan"))
+    print(json.dumps({**found, "peak": peak_bytes()}))
+
+
+def table(path: str, capacity_bytes: int, kinds: list[int], rounds: int) -> None:
+    print(
+        f"{'ring of':18}{'MiB':>6}{'records':>9}{'read s':>8}{'recover s':>11}{'ratio':>7}{'cpu s':>7}"
+        f"{'plan s':>8}{'records/s':>11}{'MB/s':>7}{'memory MiB':>12}"
+    )
+    for number in kinds:
+        kind = KINDS[number]
+        zero(path, capacity_bytes)
+        size = asyncio.run(prepare(path, capacity_bytes, kind))
+        results: dict[str, list[dict]] = {"read": [], "recover": [], "plan": []}
+        for _ in range(rounds):
+            for what, found in results.items():
+                found.append(measured(path, capacity_bytes, number, what, size))
+        seconds = {
+            what: statistics.median(one["seconds"] for one in found)
+            for what, found in results.items()
+        }
+        records = results["recover"][0]["records"]
+        took = seconds["recover"]
+        print(
+            f"{kind.name:18}{size / MIB:6.0f}{records:9.0f}{seconds['read']:8.2f}{took:11.2f}"
+            f"{took / seconds['read']:7.2f}{statistics.median(r['cpu'] for r in results['recover']):7.2f}"
+            f"{seconds['plan']:8.2f}{records / took:11,.0f}{size / took / 1e6:7.0f}"
+            f"{max(r['peak'] for r in results['recover']) / MIB:12.0f}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "--path", help="file or block device (its content is lost); default: a new file"
+    )
+    parser.add_argument("--capacity", type=int, default=2 * GIB)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--kind", type=int, nargs="*", default=list(range(len(KINDS))))
+    parser.add_argument("--measure", choices=["read", "recover", "plan"], help=argparse.SUPPRESS)
+    parser.add_argument("--bytes", type=int, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.measure:
+        measure(arguments)
+        return
+    with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".wal-bench-") as directory:
+        path = arguments.path or f"{directory}/wal"
+        table(path, arguments.capacity, arguments.kind, arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()
