@@ -26,6 +26,7 @@ from storage.upload.commit import Committer
 from storage.upload.object_upload import ObjectUpload
 from storage.upload.pipeline import UploadPipeline
 from storage.upload.retry import Retrying
+from storage.wal_resize import BLOCKS_PER_CAPACITY, ResizeReport, WalResize
 from wal.errors import WalError
 from wal.port import WriteAheadLog
 
@@ -33,9 +34,6 @@ logger = logging.getLogger("headrace.storage")
 
 WalFactory = Callable[[Callable[[int], None], Callable[[Exception], None]], WriteAheadLog]
 
-# A block takes at most this part of LogCache and of the WAL: while one is filled, one can be
-# uploaded and one wait.
-BLOCKS_PER_CAPACITY = 3
 SHUTDOWN_TIMEOUT_MS = 30_000
 
 
@@ -128,6 +126,15 @@ class StorageEngine:
             relieve=self._pipeline.relieve,
             timeout_ms=config.admission_timeout_ms,
         )
+        self._resize = WalResize(
+            self._wal,
+            path=self._path,
+            pipeline=self._pipeline,
+            cache=self._cache,
+            uploads=self._counters,
+            admission_timeout_ms=config.admission_timeout_ms,
+            on_unparked=self._gate.poll,
+        )
         self._open = OpenStreams(
             path=self._path,
             cache=self._cache,
@@ -156,7 +163,7 @@ class StorageEngine:
             stream_split_bytes=self._config.stream_split_bytes,
         )
         report = await recovery.run()
-        self._cache.block_wal_bytes_max = self._wal.capacity_bytes // BLOCKS_PER_CAPACITY
+        self._resize.capacity_changed()
         self._path.admit()
         return report
 
@@ -181,6 +188,7 @@ class StorageEngine:
         accepted has been acknowledged or failed when this returns.
         """
         stopped = EngineFailedError("the engine is shut down")
+        await self._resize.stop()
         self._path.refuse(stopped)
         self._gate.stop(stopped)
         try:
@@ -254,6 +262,10 @@ class StorageEngine:
         """
         await self._pipeline.committed(self._path.confirmed_wal_end)
 
+    async def resize_wal(self, capacity_bytes: int) -> ResizeReport:
+        """Give the WAL another capacity while appends go on; see `WalResize.run`."""
+        return await self._resize.run(capacity_bytes)
+
     def stats(self) -> EngineStats:
         """Take a snapshot of what there is to know."""
         cache, path, uploads = self._cache, self._path, self._counters
@@ -261,6 +273,8 @@ class StorageEngine:
         return EngineStats(
             wal_capacity_bytes=self._wal.capacity_bytes,
             wal_used_bytes=self._wal.used_bytes,
+            wal_resizes_total=self._resize.counters.resizes_total,
+            wal_resize_last_pause_ms=self._resize.counters.last_pause_ms,
             log_cache_capacity_bytes=cache.capacity_bytes,
             log_cache_bytes=cache.size_bytes,
             log_cache_hits_total=path.counters.cache_hits_total,
@@ -283,6 +297,8 @@ class StorageEngine:
         )
 
     def _has_room(self, body_bytes: int) -> bool:
+        if self._resize.is_parked:
+            return False
         cache = self._cache
         occupied_bytes = cache.unuploaded_bytes + self._path.reserved_bytes
         if not log_cache_has_room(occupied_bytes, cache.capacity_bytes, body_bytes):

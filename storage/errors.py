@@ -49,6 +49,10 @@ class StreamClosedError(StorageError):
     """This handle of the stream has been closed; definitely not appended."""
 
 
+class ResizeRefusedError(StorageError):
+    """The WAL cannot have the capacity that was asked for; nothing has changed."""
+
+
 class RecordTooLargeError(StorageError):
     """The record can never fit into the WAL; definitely not appended."""
 

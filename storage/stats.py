@@ -24,12 +24,22 @@ class AppendCounters:
     cache_misses_total: int = 0
 
 
+@dataclass(slots=True)
+class ResizeCounters:
+    """Moved by resizes of the WAL."""
+
+    resizes_total: int = 0  # since the process started
+    last_pause_ms: float = 0.0  # while appends were parked
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineStats:
     """A snapshot. Totals since the process started; everything else at this moment."""
 
     wal_capacity_bytes: int
     wal_used_bytes: int
+    wal_resizes_total: int
+    wal_resize_last_pause_ms: float
     log_cache_capacity_bytes: int
     log_cache_bytes: int
     log_cache_hits_total: int

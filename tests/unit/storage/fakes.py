@@ -126,6 +126,9 @@ class FakeWal:
         self.is_shut_down = False
         self.failed: Exception | None = None
         self.fail_recovery_after: int | None = None
+        self.is_parked = False
+        self.resize_fault: Exception | None = None  # of `prepare_resize` and `resize`
+        self.switch_gate: asyncio.Event | None = None
         self._buffer_bytes = buffer_bytes
         self._buffer = memoryview(b"")
         self._used = 0
@@ -154,6 +157,8 @@ class FakeWal:
         self._freed = self.next_offset - 1
 
     def room_for(self, body_bytes: int) -> bool:
+        if self.is_parked:
+            return False
         size = WAL_RECORD_HEADER_BYTES + body_bytes
         return self.used_bytes + size <= self.capacity_bytes
 
@@ -208,6 +213,39 @@ class FakeWal:
     def free_trimmed(self) -> None:
         """The trim becomes durable."""
         self._freed = self.trim_offset
+
+    @property
+    def device_bytes(self) -> int:
+        return self.capacity_bytes
+
+    async def prepare_resize(self, capacity_bytes: int) -> None:
+        await asyncio.sleep(0)
+        if self.resize_fault is not None:
+            raise self.resize_fault
+        self.journal.add("prepare resize", capacity_bytes)
+
+    def begin_resize(self) -> None:
+        self.journal.add("park")
+        self.is_parked = True
+
+    async def resize(self, capacity_bytes: int) -> None:
+        await asyncio.sleep(0)
+        if self.resize_fault is not None:
+            raise self.resize_fault
+        assert self.is_parked, "appends go on"
+        assert self.used_bytes == 0, "switched while it holds something"
+        if self.switch_gate is not None:
+            await self.switch_gate.wait()
+        self.journal.add("switch", capacity_bytes)
+        self.capacity_bytes = capacity_bytes
+        self.next_offset = self.confirmed_offset = self.next_offset + capacity_bytes
+        self._freed = self.next_offset - 1
+        self.is_parked = False
+
+    def cancel_resize(self) -> None:
+        if self.is_parked:
+            self.journal.add("unpark")
+        self.is_parked = False
 
     async def shutdown(self) -> None:
         self.journal.add("wal shutdown")

@@ -1,0 +1,180 @@
+"""Gives the WAL of a running engine another capacity without losing a record.
+
+A ring can be switched only while it is empty. So what is in it is uploaded while appends go on, round by
+round, until little is left; then appends are parked, the rest is uploaded, committed and trimmed, the empty
+ring is switched (`wal.resizer`), and the parked go on in their order. They wait at the admission gate, where
+a full WAL would hold them up, so that nobody is refused and no state has changed.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from storage.append_path import AppendPath
+from storage.cache.log_cache import LogCache
+from storage.errors import EngineFailedError, ResizeRefusedError, RetriableStorageError
+from storage.stats import ResizeCounters, UploadCounters
+from storage.upload.pipeline import UploadPipeline
+from wal.errors import WalDeviceError, WalFailedError
+from wal.port import ResizableLog, WriteAheadLog
+
+# A block takes at most this part of LogCache and of the WAL: while one is filled, one can be
+# uploaded and one wait.
+BLOCKS_PER_CAPACITY = 3
+# For all that is in the WAL to be uploaded while appends go on; then the bucket is too slow or away.
+UPLOAD_TIMEOUT_MS = 120_000
+# For the rest, while appends are parked; then they go on with the WAL as it was.
+PAUSE_MS_MAX = 5_000
+# As little as that is uploaded at once; more is uploaded once more before appends are parked.
+REMAINDER_BYTES_MAX = 1024 * 1024
+# Under a steady load each round leaves what arrived during it, so a few rounds reach what can be reached.
+ROUNDS_MAX = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResizeReport:
+    """What a resize did and took."""
+
+    old_bytes: int  # of the device in use, superblocks included
+    new_bytes: int
+    pause_ms: float  # while appends were parked; part of the duration
+    uploaded_bytes: int  # of the objects committed meanwhile
+    duration_ms: float
+
+
+class WalResize:
+    """Resizes the WAL of one engine, one resize at a time."""
+
+    def __init__(
+        self,
+        wal: WriteAheadLog,
+        *,
+        path: AppendPath,
+        pipeline: UploadPipeline,
+        cache: LogCache,
+        uploads: UploadCounters,
+        admission_timeout_ms: int,
+        on_unparked: Callable[[], None],
+    ) -> None:
+        """Nothing happens yet; `on_unparked` is called when appends may be admitted again."""
+        self._wal = wal
+        self._path = path
+        self._pipeline = pipeline
+        self._cache = cache
+        self._uploads = uploads
+        # Who came first has waited for the whole pause, and is not to be refused for it.
+        self._pause_s_max = min(PAUSE_MS_MAX, admission_timeout_ms // 2) / 1000
+        self._on_unparked = on_unparked
+        self._task: asyncio.Task[ResizeReport] | None = None
+        self._is_stopped = False
+        self.is_parked = False
+        self.counters = ResizeCounters()
+
+    def capacity_changed(self) -> None:
+        """Let LogCache's blocks be a part of the WAL as it is now."""
+        self._cache.block_wal_bytes_max = self._wal.capacity_bytes // BLOCKS_PER_CAPACITY
+
+    async def run(self, capacity_bytes: int) -> ResizeReport:
+        """Give the WAL another capacity while appends go on, but for a pause that parks them.
+
+        Args:
+            capacity_bytes: of the device or file, as the configuration has it.
+
+        Raises:
+            ResizeRefusedError: this WAL cannot have it; nothing has changed.
+            RetriableStorageError: a resize is under way, or the bucket is too slow: it was given up.
+            EngineFailedError, FencedError: the engine has failed or is shut down.
+
+        Cancellation: the WAL has the old capacity or the new one, and appends go on.
+        """
+        if self._is_stopped:
+            raise EngineFailedError("the engine is shut down")
+        if self._task is not None:
+            raise RetriableStorageError("the WAL is being resized already")
+        if not isinstance(self._wal, ResizableLog):
+            raise ResizeRefusedError("this WAL is not on a device: it has no capacity to change")
+        self._task = task = asyncio.create_task(self._resize(self._wal, capacity_bytes))
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._is_stopped:
+                raise EngineFailedError("the engine is shut down") from None
+            raise
+        except WalDeviceError as error:
+            raise ResizeRefusedError(str(error)) from error
+        except WalFailedError as error:
+            raise EngineFailedError(f"the WAL failed while it was resized: {error}") from error
+        finally:
+            self._task = None
+
+    async def stop(self) -> None:
+        """Give up what can be given up, and resize no more."""
+        self._is_stopped = True
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _resize(self, wal: ResizableLog, capacity_bytes: int) -> ResizeReport:
+        clock_s = asyncio.get_running_loop().time
+        begin_s = clock_s()
+        old_bytes = wal.device_bytes
+        uploaded_bytes = self._uploads.bytes_total
+        pause_s = 0.0
+        if capacity_bytes != old_bytes:
+            try:
+                await wal.prepare_resize(capacity_bytes)
+                await self._upload_most()
+                parked_s = clock_s()
+                await self._switch(wal, capacity_bytes)
+                pause_s = clock_s() - parked_s
+            finally:
+                wal.cancel_resize()
+            self.counters.resizes_total += 1
+            self.counters.last_pause_ms = round(pause_s * 1000, 1)
+        return ResizeReport(
+            old_bytes=old_bytes,
+            new_bytes=wal.device_bytes,
+            pause_ms=round(pause_s * 1000, 1),
+            uploaded_bytes=self._uploads.bytes_total - uploaded_bytes,
+            duration_ms=round((clock_s() - begin_s) * 1000, 1),
+        )
+
+    async def _upload_most(self) -> None:
+        """Upload until little is left, or no less than the time before."""
+        left_bytes = self._left_bytes()
+        try:
+            async with asyncio.timeout(UPLOAD_TIMEOUT_MS / 1000):
+                for _ in range(ROUNDS_MAX):
+                    await self._pipeline.committed(self._path.confirmed_wal_end)
+                    before_bytes, left_bytes = left_bytes, self._left_bytes()
+                    if left_bytes <= REMAINDER_BYTES_MAX or left_bytes > before_bytes // 2:
+                        return
+        except TimeoutError:
+            raise RetriableStorageError(
+                f"not resized: what the WAL holds could not be uploaded within "
+                f"{UPLOAD_TIMEOUT_MS // 1000} s, {self._left_bytes()} bytes are left; is the bucket there?"
+            ) from None
+
+    def _left_bytes(self) -> int:
+        return self._cache.unuploaded_bytes + self._path.reserved_bytes
+
+    async def _switch(self, wal: ResizableLog, capacity_bytes: int) -> None:
+        """Park appends, empty the ring, switch it, and let them go on, whatever happens."""
+        self.is_parked = True
+        try:
+            wal.begin_resize()
+            async with asyncio.timeout(self._pause_s_max):
+                await self._path.confirmed()
+                await self._pipeline.committed(self._path.confirmed_wal_end)
+                await wal.resize(capacity_bytes)
+        except TimeoutError:
+            if wal.device_bytes != capacity_bytes:  # else it came just too late
+                raise RetriableStorageError(
+                    f"not resized: the rest of the WAL could not be uploaded within {self._pause_s_max:g} s, "
+                    f"for which appends were parked; they go on"
+                ) from None
+        finally:
+            wal.cancel_resize()
+            self.is_parked = False
+            self.capacity_changed()
+            self._on_unparked()
