@@ -1,6 +1,7 @@
 """Scanning arbitrary bytes: records or a refusal, never anything else, and bounded."""
 
 import random
+from contextlib import suppress
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,18 +40,24 @@ HEADERS = st.builds(
 
 
 def scan(memory: bytearray) -> None:
-    walk = Scan(SUPERBLOCK, path="image")
+    """With and without acceptance; an accepted loss is never refused."""
+    walk_over(memory, accept_loss=True)
+    with suppress(WalCorruptError):
+        walk_over(memory, accept_loss=False)
+
+
+def walk_over(memory: bytearray, *, accept_loss: bool) -> None:
+    walk = Scan(SUPERBLOCK, path="image", accept_loss=accept_loss)
     fed = 0
-    try:
-        while (wanted := walk.wants()) is not None:
-            offset, size_min = wanted
-            at = offset % RING_BYTES
-            assert at + size_min <= RING_BYTES, "no read beyond the ring, whatever a length says"
-            walk.feed(memoryview(memory)[at : at + size_min])
-            fed += 1
-            assert fed <= 4 * PAGES
-    except WalCorruptError:
-        pass
+    while (wanted := walk.wants()) is not None:
+        offset, size_min = wanted
+        at = offset % RING_BYTES
+        assert at + size_min <= RING_BYTES, "no read beyond the ring, whatever a length says"
+        walk.feed(memoryview(memory)[at : at + size_min])
+        fed += 1
+        assert fed <= 4 * PAGES
+    for start, end in walk.summary.lost:
+        assert SUPERBLOCK.head_offset <= start < end <= walk.summary.confirmed_offset
 
 
 @given(st.lists(st.tuples(st.integers(0, PAGES - 1), HEADERS), max_size=8), st.integers(0, 9))

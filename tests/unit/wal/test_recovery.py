@@ -1,76 +1,53 @@
 """The decision table in full, and the walk on images made by hand."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
+from tests.simulation.ring_image import HEAD, LIFE, PAGES, RING_BYTES, SUPERBLOCK, Image, scan
 from wal.errors import WalCorruptError
-from wal.framing import (
-    BLOCK_HEADER_BYTES,
-    RECORD_HEADER_BYTES,
-    BlockHeader,
-    checksum_seed,
-    write_block_header,
-    write_record,
-)
-from wal.layout import PAGE_BYTES, RING_POSITION, Ring, ShutdownType, Superblock
-from wal.recovery import CASES, Page, Scan, ScanSummary, Verdict, decide
-
-PAGES = 16
-RING_BYTES = PAGES * PAGE_BYTES
-LIFE = 42
-HEAD = 3 * RING_BYTES  # the third lap
-SUPERBLOCK = Superblock(
-    sequence=10,
-    life_id=LIFE,
-    capacity_bytes=RING_POSITION + RING_BYTES,
-    trim_offset=HEAD - 1,
-    head_offset=HEAD,
-    confirmed_offset=HEAD,
-    window_bytes=4 * PAGE_BYTES,
-    shutdown=ShutdownType.UNGRACEFUL,
-    node_id=1,
-    node_epoch=1,
-    cluster_id="c",
-)
-
+from wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
+from wal.layout import PAGE_BYTES, Ring, ShutdownType
+from wal.recovery import CASES, Page, Scan, Verdict, decide
 
 # --- the table
 
 
 @pytest.mark.parametrize("page", Page)
 def test_exactly_one_case_applies(page: Page) -> None:
-    for loses, window, scan, accepted in product((False, True), repeat=4):
+    for loses, window, in_scan, accepted in product((False, True), repeat=4):
         matching = [
             case
             for case in CASES
             if page in case.pages
             and case.loses_confirmed.accepts(actual=loses)
             and case.in_window.accepts(actual=window)
-            and case.in_scan.accepts(actual=scan)
+            and case.in_scan.accepts(actual=in_scan)
             and case.loss_accepted.accepts(actual=accepted)
         ]
-        assert len(matching) == 1, (page, loses, window, scan, accepted, matching)
+        assert len(matching) == 1, (page, loses, window, in_scan, accepted, matching)
         decided = decide(
             page,
             loses_confirmed=loses,
             in_window=window,
-            in_scan=scan,
+            in_scan=in_scan,
             loss_accepted=accepted,
         )
         assert decided is matching[0]
-        assert decided.verdict is expected_verdict(page, loses, window, scan, accepted)
+        assert decided.verdict is expected_verdict(page, loses, window, in_scan, accepted)
 
 
-def expected_verdict(page: Page, loses: bool, window: bool, scan: bool, accepted: bool) -> Verdict:
+def expected_verdict(
+    page: Page, loses: bool, window: bool, in_scan: bool, accepted: bool
+) -> Verdict:
     """The rules in words, written independently of the table."""
     if accepted:
-        if not scan:
+        if not in_scan:
             return Verdict.STOP
         is_block = page in {Page.BLOCK, Page.NEWER_SUPERBLOCK}
         return Verdict.REPLAY if is_block else Verdict.PROBE
-    if not scan:
+    if not in_scan:
         return Verdict.REFUSE if loses else Verdict.STOP
     if page in {Page.NEWER_SUPERBLOCK, Page.LATER_LAP}:
         return Verdict.REFUSE
@@ -80,68 +57,6 @@ def expected_verdict(page: Page, loses: bool, window: bool, scan: bool, accepted
 
 
 # --- the walk
-
-
-@dataclass
-class Image:
-    """A ring that blocks are put into."""
-
-    memory: bytearray
-
-    @classmethod
-    def blank(cls) -> "Image":
-        return cls(bytearray(RING_BYTES))
-
-    def put(
-        self,
-        offset: int,
-        *bodies: bytes,
-        previous_end: int | None = None,
-        confirmed: int = HEAD,
-        life: int = LIFE,
-        sequence: int = 10,
-    ) -> int:
-        """Write a block; return where the next one would begin."""
-        size = BLOCK_HEADER_BYTES + sum(RECORD_HEADER_BYTES + len(body) for body in bodies)
-        at = offset % RING_BYTES
-        view = memoryview(self.memory)[at:]
-        place = BLOCK_HEADER_BYTES
-        for body in bodies:
-            write_record(view, place, body[:1], body[1:], offset + place, checksum_seed(life))
-            place += RECORD_HEADER_BYTES + len(body)
-        header = BlockHeader(
-            length=size,
-            life_id=life,
-            offset=offset,
-            previous_end=offset if previous_end is None else previous_end,
-            confirmed_offset=confirmed,
-            superblock_sequence=sequence,
-            records=len(bodies),
-        )
-        write_block_header(view, header)
-        return offset + -(-size // PAGE_BYTES) * PAGE_BYTES
-
-    def damage(self, offset: int) -> None:
-        self.memory[offset % RING_BYTES] ^= 0xFF
-
-
-def scan(
-    image: Image, superblock: Superblock = SUPERBLOCK, step_bytes: int = RING_BYTES
-) -> tuple[list[bytes], ScanSummary]:
-    """Walk an image; return the bodies."""
-    ring = Ring(RING_BYTES)
-    walk = Scan(superblock, path="image")
-    bodies = []
-    while (wanted := walk.wants()) is not None:
-        offset, size_min = wanted
-        at = offset % RING_BYTES
-        size = min(max(step_bytes, size_min), ring.distance_to_end(offset))
-        records = walk.feed(memoryview(bytes(image.memory[at : at + size])))
-        for record in records:
-            assert record.end_offset == record.offset + RECORD_HEADER_BYTES + len(record.body)
-        bodies += [bytes(record.body) for record in records]
-    assert walk.summary.records == len(bodies)
-    return bodies, walk.summary
 
 
 def test_a_blank_ring_holds_nothing() -> None:
