@@ -228,6 +228,49 @@ def test_calls_out_of_order_are_refused() -> None:
     asyncio.run(main())
 
 
+async def at_the_first_superblock(log: WalOnDisk) -> "asyncio.Task[None]":
+    """Begin a resize; its first write is at the disk when this returns."""
+    offset = log.wal.append(b"", b"released").offset
+    log.wal.begin_resize()
+    await confirmed(log)
+    log.trim(offset)  # as far as it goes; later offsets release nothing more
+    await until(lambda: log.wal.used_bytes == 0)
+    log.disk.automatic = False
+    resizing = asyncio.create_task(log.wal.resize(SMALLER))
+    await until(lambda: len(log.disk.pending) == 1)
+    return resizing
+
+
+def test_nothing_is_written_beside_the_superblocks_of_a_switch() -> None:
+    async def scenario(log: WalOnDisk) -> None:
+        resizing = await at_the_first_superblock(log)
+        log.wal.trim(log.wal.confirmed_offset - 1)  # news, and nothing that the next life needs
+        assert len(log.disk.pending) == 1
+        log.disk.automatic = True
+        log.disk.complete()
+        await resizing
+        assert (await recovered(log.disk, OLD))[1] == []
+
+    run(scenario)
+
+
+def test_a_log_that_fails_while_switching_stays_failed(caplog: pytest.LogCaptureFixture) -> None:
+    """A write that is reported late is not trusted any more, even if it does complete."""
+    caplog.set_level(logging.CRITICAL + 1)
+
+    async def scenario(log: WalOnDisk) -> None:
+        resizing = await at_the_first_superblock(log)
+        log.wal._on_timeout(TimeoutError("a write took too long"))
+        log.disk.automatic = True
+        log.disk.complete()
+        with pytest.raises(WalFailedError, match="took too long"):
+            await resizing
+        with pytest.raises(WalFailedError, match="took too long"):
+            log.wal.append(b"", b"refused")
+
+    run(scenario)
+
+
 @pytest.mark.parametrize("failing", range(WRITES_OF_A_SWITCH + 1))
 def test_an_error_while_switching_fails_the_log_like_any_other(
     failing: int, caplog: pytest.LogCaptureFixture
