@@ -56,6 +56,9 @@ class WalConfig:
     window_bytes_max: int = 512 * MIB
     io_timeout_ms: int = 30_000
     accept_loss_life: str = ""  # life id of the log whose damage is accepted, 16 hexadecimal digits
+    # Of a log in a bucket: a batch goes out when it is so large, or so long after the one before.
+    batch_bytes: int = 8 * MIB
+    batch_interval_ms: int = 250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

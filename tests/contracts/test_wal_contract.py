@@ -1,20 +1,24 @@
-"""What every write-ahead log must do, on every kind of device, on both event loops."""
+"""What every write-ahead log must do, on every kind of device and bucket, on both event loops."""
 
 import asyncio
 import random
 import subprocess
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import uvloop
 
+from broker.wal_bucket import WalBucket
 from config.node import WalConfig
+from storage.ports import ObjectStore
+from tests.contracts.object_stores import OpenStore, file_store, memory_store
 from tests.simulation.disk import SimulatedDisk
 from wal.errors import WalError, WalFailedError, WalOverCapacityError, WalRecordTooLargeError
 from wal.log import DeltaWal
+from wal.objects.log import ObjectWal
 from wal.open_device import DeviceOpener, open_device
 from wal.port import Appended, WriteAheadLog
 
@@ -48,10 +52,8 @@ class Opened:
 class Place:
     """Where a log lies."""
 
-    config: WalConfig
-    opener: DeviceOpener
+    make: Callable[[Callable[[int], None], Callable[[WalError], None]], WriteAheadLog]
     loop: Callable[[Awaitable[None]], None]
-    crash: Callable[[], None] = lambda: None
 
     def open(self) -> Opened:
         opened: Opened
@@ -62,20 +64,52 @@ class Place:
         def on_failed(error: WalError) -> None:
             opened.failures.append(error)
 
-        opened = Opened(
-            DeltaWal(
-                self.config,
-                node_id=1,
-                node_epoch=1,
-                cluster_id="contract",
-                rng=random.Random(),
-                wall_clock_ms=lambda: 0,
-                on_confirmed=on_confirmed,
-                on_failed=on_failed,
-                opener=self.opener,
-            )
-        )
+        opened = Opened(self.make(on_confirmed, on_failed))
         return opened
+
+
+def on_a_device(
+    config: WalConfig, opener: DeviceOpener, loop: Callable[[Awaitable[None]], None]
+) -> Place:
+    def make(
+        on_confirmed: Callable[[int], None], on_failed: Callable[[WalError], None]
+    ) -> WriteAheadLog:
+        return DeltaWal(
+            config,
+            node_id=1,
+            node_epoch=1,
+            cluster_id="contract",
+            rng=random.Random(),
+            wall_clock_ms=lambda: 0,
+            on_confirmed=on_confirmed,
+            on_failed=on_failed,
+            opener=opener,
+        )
+
+    return Place(make, loop)
+
+
+def in_a_bucket(open_store: OpenStore, loop: Callable[[Awaitable[None]], None]) -> Place:
+    config = replace(settings("s3://", "auto"), batch_interval_ms=2, batch_bytes=64 * KIB)
+    stores: list[ObjectStore] = []  # the first start's: a bucket in memory is that object
+
+    def make(
+        on_confirmed: Callable[[int], None], on_failed: Callable[[WalError], None]
+    ) -> WriteAheadLog:
+        if not stores:
+            stores.append(open_store())
+        return ObjectWal(
+            config,
+            WalBucket(stores[0]),
+            node_id=1,
+            node_epoch=1,
+            cluster_id="contract",
+            rng=random.Random(),
+            on_confirmed=on_confirmed,
+            on_failed=on_failed,
+        )
+
+    return Place(make, loop)
 
 
 def settings(path: str, io: str) -> WalConfig:
@@ -111,24 +145,31 @@ def attach(image: Path) -> str | None:
         "file-threads-uvloop",
         "loop-aio-uvloop",
         "simulated--asyncio",
+        "memory-bucket-asyncio",
+        "file-bucket-uvloop",
     ]
 )
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     kind, io, loop = request.param.split("-")
     run = uvloop.run if loop == "uvloop" else asyncio.run
+    if io == "bucket":
+        yield in_a_bucket(memory_store() if kind == "memory" else file_store(tmp_path), run)
+        return
     if kind == "simulated":
         disk = SimulatedDisk(CAPACITY)
         config = settings("disk", "auto")
-        yield Place(config, lambda config, writable: disk.open("disk", writable=writable), run)
+        yield on_a_device(
+            config, lambda config, writable: disk.open("disk", writable=writable), run
+        )
         return
     if kind == "file":
-        yield Place(settings(str(tmp_path / "wal"), io), open_device, run)
+        yield on_a_device(settings(str(tmp_path / "wal"), io), open_device, run)
         return
     device = attach(tmp_path / "image")
     if device is None:
         pytest.skip("no loop devices here (they need root)")
     try:
-        yield Place(settings(device, io), open_device, run)
+        yield on_a_device(settings(device, io), open_device, run)
     finally:
         subprocess.run(["losetup", "--detach", device], check=True)
 

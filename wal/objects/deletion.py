@@ -1,0 +1,107 @@
+"""Deletes objects that are released, in the background; its failures are no errors of the log.
+
+What a writer has released itself goes at once. What it found at its start (fences, void objects)
+must outlive every request of an older life that could still be under way: otherwise such a request
+would create its object in the gap, and its sender would take it for confirmed. So it goes in a
+*sweep*: every `FENCE_RETENTION_S` all objects below the head of the sweep before are deleted,
+whoever made them. S3 refuses a request that was signed more than 15 minutes ago; a process that was
+stopped for longer, and signs anew, has lost its lease, which is asked before anything is
+acknowledged.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from wal.objects.layout import LogKeys
+from wal.objects.port import BucketError
+from wal.objects.requests import Requests
+
+FENCE_RETENTION_S = 30 * 60.0
+KEYS_PER_REQUEST = 500
+RETRY_S = 10.0
+# What is beyond that is forgotten, and found by a sweep.
+WAITING_MAX = 100_000
+
+_logger = logging.getLogger("headrace.wal")
+
+
+class Deletion:
+    """The one who deletes objects of one log."""
+
+    def __init__(self, requests: Requests, keys: LogKeys, *, head: Callable[[], int]) -> None:
+        """Start nothing yet.
+
+        `head` tells the number below which nothing is needed, durably.
+        """
+        self._requests = requests
+        self._keys = keys
+        self._head = head
+        self._waiting: deque[int] = deque(maxlen=WAITING_MAX)
+        self._has_work = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self.failures_total = 0
+
+    def start(self) -> None:
+        """Work from now on."""
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(self._run()), loop.create_task(self._sweep())]
+
+    def add(self, numbers: Iterable[int]) -> None:
+        """Have these deleted."""
+        self._waiting.extend(numbers)
+        if self._waiting:
+            self._has_work.set()
+
+    async def finish(self, timeout_s: float) -> None:
+        """Delete what waits, if that can be done in time, and stop."""
+        self.stop()
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._delete_waiting()
+        except (BucketError, TimeoutError) as error:
+            _logger.info(
+                "released WAL objects are left to the next start", extra={"reason": repr(error)}
+            )
+
+    def stop(self) -> None:
+        """Stop."""
+        for task in self._tasks:
+            task.cancel()
+        self._tasks = []
+
+    async def _run(self) -> None:
+        while True:
+            await self._has_work.wait()
+            try:
+                await self._delete_waiting()
+            except BucketError as error:
+                self.failures_total += 1
+                _logger.warning(
+                    "released WAL objects are not deleted yet", extra={"reason": str(error)}
+                )
+                await asyncio.sleep(RETRY_S)
+
+    async def _delete_waiting(self) -> None:
+        while self._waiting:
+            numbers = list(self._waiting)[:KEYS_PER_REQUEST]
+            await self._requests.delete([self._keys.key(number) for number in numbers])
+            for number in numbers:
+                if self._waiting and self._waiting[0] == number:
+                    self._waiting.popleft()
+        self._has_work.clear()
+
+    async def _sweep(self) -> None:
+        head = self._head()
+        while True:
+            await asyncio.sleep(FENCE_RETENTION_S)
+            before, head = head, self._head()
+            try:
+                listed = await self._requests.list(self._keys.folder)
+            except BucketError as error:
+                _logger.warning("WAL objects were not listed", extra={"reason": str(error)})
+                head = before
+                continue
+            numbers = (self._keys.number(key) for key, _ in listed)
+            self.add(number for number in numbers if number is not None and number < before)

@@ -1,0 +1,345 @@
+"""Object WAL: the life cycle of a node's log in a bucket.
+
+`start` checks the bucket and whose log it is, `recover` walks and fences, `reset` takes the numbers
+that an older life may still use and begins a new one, which an `ObjectWriter` drives.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from typing import TypeVar
+
+from config.node import WalConfig
+from wal.buffers import BufferPool
+from wal.errors import WalDeviceError, WalError, WalFailedError, WalStateError
+from wal.objects.commit import CommitLimits, Life, ObjectCommit
+from wal.objects.errors import WalObjectCorruptError
+from wal.objects.fencing import Owner, require_void
+from wal.objects.layout import (
+    CLUSTER_ID_BYTES_MAX,
+    HEADER_BYTES,
+    WINDOW,
+    LogKeys,
+    ObjectHeader,
+    decode_header,
+)
+from wal.objects.port import Bucket, BucketError
+from wal.objects.read_ahead import ReadAhead
+from wal.objects.requests import Requests
+from wal.objects.walk import Action, Claims, Walk, WalkSummary, check_identity, newest_numbers
+from wal.objects.writer import ObjectWriter
+from wal.port import Appended, Buffer, RecoveredRecord
+from wal.submissions import WriteStatistics
+
+LINGER_S = 0.010
+_IDLE_BYTES_PER_CLASS = 32 * 1024 * 1024
+_PROBE = b"Headrace created this object to see that this bucket never replaces one.\n"
+
+_T = TypeVar("_T")
+
+
+class _State(Enum):
+    NEW = "not started"
+    STARTED = "started, not recovered"
+    RECOVERED = "recovered, not reset"
+    RUNNING = "running"
+    CLOSED = "shut down"
+
+
+def _ignore_room() -> None:
+    """Stand for a caller that does not wait for room."""
+
+
+class ObjectWal:
+    """A `WriteAheadLog` in a bucket; see `wal.port` for its methods."""
+
+    def __init__(  # noqa: PLR0913 - what a composition root hands over, by name
+        self,
+        config: WalConfig,
+        bucket: Bucket,
+        *,
+        node_id: int,
+        node_epoch: int,
+        cluster_id: str,
+        rng: random.Random,
+        on_confirmed: Callable[[int], None],
+        on_failed: Callable[[WalError], None],
+        on_room: Callable[[], None] = _ignore_room,
+    ) -> None:
+        """Nothing is asked of the bucket before `start`.
+
+        Args:
+            config: bounds and pace.
+            bucket: where the objects lie; belongs to the caller.
+            node_id: owner of the log.
+            node_epoch: registration of the owner; it takes the log over from every older one.
+            cluster_id: part of every key.
+            rng: source of the life id, and of the jitter of retries.
+            on_confirmed: called with the offset below which everything is durable.
+            on_failed: called once, when nothing will ever be confirmed again.
+            on_room: called when there is room again.
+        """
+        assert len(cluster_id.encode()) <= CLUSTER_ID_BYTES_MAX
+        self._config = config
+        self._keys = LogKeys(cluster_id, node_id)
+        self._owner = Owner(node_epoch, rng.getrandbits(64))
+        self._on_confirmed = on_confirmed
+        self._on_failed = on_failed
+        self._on_room = on_room
+        self._timeout_s = config.io_timeout_ms / 1000
+        self._requests = Requests(
+            bucket, place=self._keys.folder, rng=rng, timeout_s=self._timeout_s
+        )
+        self._pool = BufferPool(idle_bytes_per_class=_IDLE_BYTES_PER_CLASS)
+        self._state = _State.NEW
+        self._claims = Claims()
+        self._listed: dict[int, int] = {}  # size by number
+        self._walk: Walk | None = None
+        self._writer: ObjectWriter | None = None
+        self.statistics = WriteStatistics()
+
+    @property
+    def medium(self) -> str:
+        """What the log is written to, in words."""
+        return "objects, acknowledged once the bucket has them"
+
+    @property
+    def errors_total(self) -> int:
+        """Requests of the log that failed, and were made again."""
+        return self._requests.errors_total
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Most that is kept unreleased."""
+        return self._config.capacity_bytes
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes between the durable trim offset and the next append."""
+        return 0 if self._writer is None else self._writer.commit.used_bytes
+
+    @property
+    def next_offset(self) -> int:
+        """Where the next append goes at the earliest."""
+        return self._claims.end_offset if self._writer is None else self._writer.commit.next_offset
+
+    @property
+    def confirmed_offset(self) -> int:
+        """Everything below it is durable."""
+        if self._writer is None:
+            return self._claims.end_offset
+        return self._writer.commit.confirmed_offset
+
+    @property
+    def trim_offset(self) -> int:
+        """Last offset that is released (inclusive); -1 when none is."""
+        return self._claims.trim_offset if self._writer is None else self._writer.commit.trim_offset
+
+    @property
+    def recovery_summary(self) -> WalkSummary:
+        """What `recover` met; valid once it has begun."""
+        assert self._walk is not None
+        return self._walk.summary
+
+    async def start(self) -> None:
+        """Check that the bucket never replaces an object, and whose log is in it.
+
+        Raises:
+            WalIdentityError: a newer registration of this node has used the log.
+            WalDeviceError: the bucket replaces objects, refuses us, or does not answer.
+        """
+        self._require(_State.NEW)
+        with self._answers_needed():
+            await self._probe()
+            for header in await self._list():
+                check_identity(header, self._keys, self._owner)
+                self._claims.absorb(header)
+        self._state = _State.STARTED
+
+    async def recover(self) -> AsyncIterator[RecoveredRecord]:
+        """Yield what survived, and fence older lives off; see `wal.port`. May be repeated.
+
+        Raises:
+            WalObjectCorruptError: what was confirmed cannot be read.
+            WalFencedError: a newer life takes the log over.
+            WalDeviceError: the bucket does not answer.
+        """
+        self._require(_State.STARTED, _State.RECOVERED)
+        self._state = _State.STARTED
+        self._walk = walk = Walk(
+            self._keys, self._owner, self._claims, accept_loss_life=self._config.accept_loss_life
+        )
+        ahead = ReadAhead(self._requests, self._keys)
+        try:
+            while walk.action is not Action.END:
+                with self._answers_needed():
+                    records = await self._step(walk, ahead)
+                for record in records:
+                    yield record
+        finally:
+            ahead.stop()
+        self._state = _State.RECOVERED
+
+    async def reset(self) -> None:
+        """Take every number that an older life may still use, and begin a new one behind them.
+
+        Raises:
+            WalFencedError: a newer life takes the log over.
+            WalDeviceError: the bucket does not answer.
+        """
+        self._require(_State.RECOVERED)
+        walk = self._walk
+        assert walk is not None
+        with self._answers_needed():
+            behind = range(walk.number + 1, walk.number + WINDOW)
+            await _all(self._take(walk.fence(number)) for number in behind)
+        life = Life(
+            cluster_id=self._keys.cluster_id,
+            node_id=self._keys.node_id,
+            node_epoch=self._owner.node_epoch,
+            life_id=self._owner.life_id,
+            first_number=walk.number + WINDOW,
+            start_offset=self._claims.next_start_offset,
+            capacity_bytes=self._config.capacity_bytes,
+        )
+        commit = ObjectCommit(life, self._limits(), take_buffer=self._pool.take)
+        writer = ObjectWriter(
+            commit,
+            keys=self._keys,
+            requests=self._requests,
+            statistics=self.statistics,
+            on_confirmed=self._on_confirmed,
+            on_failed=self._on_failed,
+            on_room=self._on_room,
+        )
+        self._writer = writer
+        self._state = _State.RUNNING
+        await writer.begin(walk.unneeded)
+
+    def room_for(self, body_bytes: int) -> bool:
+        """Whether a record with this body can be appended now."""
+        return self._writer is not None and self._writer.commit.room_for(body_bytes)
+
+    def append(self, header: Buffer, payload: Buffer) -> Appended:
+        """Copy a record into the current batch; see `wal.port`."""
+        if self._writer is None:
+            raise self._not_running()
+        return self._writer.append(header, payload)
+
+    def trim(self, offset: int) -> None:
+        """Release everything up to and including `offset`; see `wal.port`.
+
+        Raises:
+            ValueError: `offset` is not confirmed.
+            WalFailedError: the log has failed or is shut down.
+        """
+        if self._writer is None or self._state is _State.CLOSED:
+            raise self._not_running()
+        self._writer.trim(offset)
+
+    async def shutdown(self) -> None:
+        """Make every append durable, and tell what is released.
+
+        Raises:
+            WalFailedError: the log failed before or meanwhile, or the bucket did not answer in time.
+        """
+        running, self._state = self._state is _State.RUNNING, _State.CLOSED
+        if self._writer is not None:
+            try:
+                if running:
+                    await self._writer.drain(self._timeout_s)
+            finally:
+                self._writer.stop()
+
+    async def _probe(self) -> None:
+        """Create the same object twice; one of a start long ago counts."""
+        for _ in range(2):
+            if await self._requests.create(self._keys.probe, [_PROBE], may_give_up=True):
+                return
+        msg = (
+            f"the bucket replaces objects that are only to be created (it ignores If-None-Match on PUT): "
+            f"it cannot hold a WAL, since two writers of {self._keys.folder} would not see each other"
+        )
+        raise WalDeviceError(msg)
+
+    async def _list(self) -> list[ObjectHeader]:
+        """List the objects; return the headers of the newest."""
+        keys = self._keys
+        numbers = {keys.number(key): size for key, size in await self._requests.list(keys.folder)}
+        self._listed = {number: size for number, size in numbers.items() if number is not None}
+        newest = newest_numbers(self._listed)
+        found = await _all(self._requests.read(keys.key(each), 0, HEADER_BYTES) for each in newest)
+        contents = [content for content in found if content is not None]
+        headers = [header for each in contents if (header := decode_header(each)) is not None]
+        if contents and not headers and not self._config.accept_loss_life:
+            number = newest[-1]
+            raise WalObjectCorruptError(keys.key(number), number, "is damaged", life_id=0)
+        return headers
+
+    async def _step(self, walk: Walk, ahead: ReadAhead) -> list[RecoveredRecord]:
+        """Do what the walk wants."""
+        match walk.action:
+            case Action.READ:
+                return walk.found(await ahead.get(walk.number, self._listed))
+            case Action.LIST:
+                headers = await self._list()
+                walk.listed(self._listed, headers)
+            case Action.FENCE:
+                fence = walk.fence(walk.number)
+                key = self._keys.key(fence.number)
+                content = fence.encode()
+                in_the_way = await self._requests.create(key, [content], may_give_up=True)
+                if in_the_way is None or bytes(in_the_way.header or b"") == content:
+                    walk.created()
+                else:
+                    walk.lost_race()
+            case Action.END:
+                pass
+        return []
+
+    async def _take(self, fence: ObjectHeader) -> None:
+        """Take a number behind our first fence."""
+        key = self._keys.key(fence.number)
+        in_the_way = await self._requests.create(key, [fence.encode()], may_give_up=True)
+        if in_the_way is not None:
+            require_void(in_the_way.header, self._owner, key)
+
+    @contextmanager
+    def _answers_needed(self) -> Iterator[None]:
+        """Before the log runs, a bucket that does not answer is an error of the start."""
+        try:
+            yield
+        except BucketError as error:
+            msg = f"the bucket of the WAL {self._keys.folder} cannot be used: {error}"
+            raise WalDeviceError(msg) from error
+
+    def _limits(self) -> CommitLimits:
+        config = self._config
+        return CommitLimits(
+            batch_bytes=config.batch_bytes,
+            batch_interval_s=config.batch_interval_ms / 1000,
+            linger_s=min(LINGER_S, config.batch_interval_ms / 1000),
+            in_flight_max=min(config.io_depth, WINDOW),
+            unconfirmed_bytes_max=config.window_bytes_max,
+            record_bytes_max=config.record_bytes_max,
+            buffer_bytes=config.block_bytes,
+        )
+
+    def _require(self, *states: _State) -> None:
+        if self._state not in states:
+            raise self._not_running()
+
+    def _not_running(self) -> WalError:
+        message = f"the WAL {self._keys.folder} is {self._state.value}"
+        return (WalFailedError if self._state is _State.CLOSED else WalStateError)(message)
+
+
+async def _all(awaitables: Iterable[Awaitable[_T]]) -> list[_T]:
+    """Wait for all of them, then raise the first error."""
+    results = await asyncio.gather(*awaitables, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if not isinstance(result, BaseException)]

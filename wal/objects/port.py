@@ -1,0 +1,41 @@
+"""What the object WAL needs of a bucket."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from wal.port import Buffer
+
+
+class BucketError(Exception):
+    """The bucket did not answer as asked: the outcome is unknown, trying again is safe."""
+
+
+class BucketRefusedError(BucketError):
+    """The bucket understood and refused (credentials, permissions, no such bucket)."""
+
+
+class Bucket(Protocol):
+    """Objects by key, strongly consistent: whatever was answered is seen by every later request.
+
+    Every method may raise `BucketError`. No request may be repeated behind the caller's back, but
+    for `list` and `delete`.
+    """
+
+    async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
+        """Write the concatenation of `parts` unless the key is taken; return whether it was written.
+
+        After an error, or a cancellation, it may have been written, or may be later.
+        """
+        ...
+
+    async def read(self, key: str, start: int, end: int) -> memoryview | None:
+        """Read `[start, end)`: None when there is no such object, an empty view when it ends before `end`."""
+        ...
+
+    async def list(self, folder: str) -> Sequence[tuple[str, int]]:
+        """(key, bytes) of every object below `folder`."""
+        ...
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Delete; a key that does not exist is no error."""
+        ...

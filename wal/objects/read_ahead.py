@@ -1,0 +1,67 @@
+"""Reads objects for a walk: the one that is wanted, and some of those that will be wanted next."""
+
+import asyncio
+from collections.abc import Mapping
+
+from wal.objects.layout import HEADER_BYTES, LogKeys, decode_header
+from wal.objects.requests import Requests
+
+OBJECTS_AHEAD_MAX = 8
+BYTES_AHEAD_MAX = 32 * 1024 * 1024
+
+
+class ReadAhead:
+    """Objects on their way here."""
+
+    def __init__(self, requests: Requests, keys: LogKeys) -> None:
+        self._requests = requests
+        self._keys = keys
+        self._tasks: dict[int, asyncio.Task[memoryview | None]] = {}
+
+    async def get(self, number: int, sizes: Mapping[int, int]) -> memoryview | None:
+        """Return a whole object; None when there is none.
+
+        Args:
+            number: of the object.
+            sizes: of the objects that are likely to be there.
+
+        Raises:
+            BucketError: no answer in time.
+        """
+        self._start(number, sizes)
+        ahead_bytes = sizes.get(number, 0)
+        for after in range(number + 1, number + OBJECTS_AHEAD_MAX):
+            ahead_bytes += sizes.get(after, 0)
+            if after not in sizes or ahead_bytes > BYTES_AHEAD_MAX:
+                break
+            self._start(after, sizes)
+        return await self._tasks.pop(number)
+
+    def stop(self) -> None:
+        """Give up what is under way."""
+        for task in self._tasks.values():
+            task.cancel()
+        self._tasks.clear()
+
+    def _start(self, number: int, sizes: Mapping[int, int]) -> None:
+        if number not in self._tasks:
+            reading = self._read(self._keys.key(number), sizes.get(number, 0))
+            self._tasks[number] = asyncio.get_running_loop().create_task(reading)
+
+    async def _read(self, key: str, size_bytes: int) -> memoryview | None:
+        if size_bytes >= HEADER_BYTES:
+            content = await self._requests.read(key, 0, size_bytes)
+            if content is None or len(content) == size_bytes == _told_bytes(content):
+                return content
+        # Not listed, or no longer what was listed.
+        content = await self._requests.read(key, 0, HEADER_BYTES)
+        size_bytes = 0 if content is None else _told_bytes(content)
+        return (
+            content if size_bytes <= HEADER_BYTES else await self._requests.read(key, 0, size_bytes)
+        )
+
+
+def _told_bytes(content: memoryview) -> int:
+    """Size of an object as its header tells it; 0 when it has no valid one."""
+    header = decode_header(content)
+    return 0 if header is None else HEADER_BYTES + header.length

@@ -1,0 +1,130 @@
+"""Requests to the bucket: each attempt has a time-out, and is repeated until it is answered.
+
+Repeating is safe: nothing is ever replaced, and who finds something in his way reads what it is. An
+attempt that timed out may still take effect; it then finds its own object, or makes it.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from wal.objects.layout import HEADER_BYTES
+from wal.objects.port import Bucket, BucketError, BucketRefusedError
+from wal.port import Buffer
+
+# The first attempt is given up early: a request that hangs holds up everything behind it.
+ATTEMPT_S_INITIAL = 5.0
+BYTES_PER_S_MIN = 1024 * 1024  # an attempt gets a second more for each of these
+BACKOFF_S_INITIAL = 0.1
+BACKOFF_S_MAX = 5.0
+
+_T = TypeVar("_T")
+_logger = logging.getLogger("headrace.wal")
+
+
+@dataclass(frozen=True, slots=True)
+class InTheWay:
+    """What was found where an object was to be created: its header, None when it is gone again."""
+
+    header: memoryview | None
+
+
+class Requests:
+    """Makes requests for one log."""
+
+    def __init__(self, bucket: Bucket, *, place: str, rng: random.Random, timeout_s: float) -> None:
+        """Nothing is sent yet.
+
+        Args:
+            bucket: where the objects lie.
+            place: the log, for messages.
+            rng: jitter of the back-off.
+            timeout_s: of an attempt, at most; and of all attempts, where a request may be given up.
+        """
+        self._bucket = bucket
+        self._place = place
+        self._rng = rng
+        self._timeout_s = timeout_s
+        self._failing = 0  # requests whose last attempt failed
+        self.errors_total = 0
+
+    async def create(
+        self, key: str, content: Sequence[Buffer], *, may_give_up: bool
+    ) -> InTheWay | None:
+        """Create an object; return None when this call did, else what is in the way.
+
+        Raises:
+            BucketError: no answer in time, if it may give up.
+        """
+        size = sum(map(len, content))
+        if await self._until_answered(
+            lambda: self._bucket.create(key, content), size, may_give_up=may_give_up
+        ):
+            return None
+        # Not created again from here on: whatever is in the way must be seen.
+        return InTheWay(await self.read(key, 0, HEADER_BYTES, may_give_up=may_give_up))
+
+    async def read(
+        self, key: str, start: int, end: int, *, may_give_up: bool = True
+    ) -> memoryview | None:
+        """Read a part of an object; as `Bucket.read`."""
+        return await self._until_answered(
+            lambda: self._bucket.read(key, start, end), end - start, may_give_up=may_give_up
+        )
+
+    async def list(self, folder: str) -> Sequence[tuple[str, int]]:
+        """List; as `Bucket.list`."""
+        return await self._until_answered(lambda: self._bucket.list(folder), 0, may_give_up=True)
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Delete; as `Bucket.delete`."""
+        await self._until_answered(lambda: self._bucket.delete(keys), 0, may_give_up=True)
+
+    async def _until_answered(
+        self, attempt: Callable[[], Awaitable[_T]], size_bytes: int, *, may_give_up: bool
+    ) -> _T:
+        loop = asyncio.get_running_loop()
+        give_up_s = loop.time() + self._timeout_s
+        attempt_s, backoff_s = min(ATTEMPT_S_INITIAL, self._timeout_s), BACKOFF_S_INITIAL
+        failed = False
+        try:
+            while True:
+                try:
+                    answer = await _within(attempt_s + size_bytes / BYTES_PER_S_MIN, attempt())
+                except BucketError as error:
+                    self.errors_total += 1
+                    refused = isinstance(error, BucketRefusedError)
+                    if may_give_up and (refused or loop.time() + backoff_s >= give_up_s):
+                        raise
+                    if not failed:
+                        failed = True
+                        self._begins_to_fail(error)
+                else:
+                    if failed and self._failing == 1:
+                        _logger.info("the bucket of the WAL %s answers again", self._place)
+                    return answer
+                await asyncio.sleep(backoff_s * (0.5 + self._rng.random() / 2))
+                backoff_s = min(2 * backoff_s, BACKOFF_S_MAX)
+                attempt_s = min(2 * attempt_s, self._timeout_s)
+        finally:
+            self._failing -= failed
+
+    def _begins_to_fail(self, error: BucketError) -> None:
+        self._failing += 1
+        if self._failing == 1:
+            _logger.warning(
+                "the bucket of the WAL %s does not answer; nothing is acknowledged until it does",
+                self._place,
+                extra={"reason": str(error)},
+            )
+
+
+async def _within(timeout_s: float, attempt: Awaitable[_T]) -> _T:
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await attempt
+    except TimeoutError as error:
+        raise BucketError(f"no answer within {timeout_s:.0f} s") from error

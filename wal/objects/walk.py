@@ -1,0 +1,285 @@
+"""What a node's objects mean to whoever takes its log over: the walk from the head to the fence.
+
+Sans-IO: `Walk` says what to read or create next and is told the outcome. The old writer may be alive
+meanwhile, and go on: an object may arrive after it was looked for, or be released and deleted.
+
+A missing object is judged by a list that is made after it was missed. It is
+
+- released, if any object tells of a head beyond it: the walk goes on there;
+- lost, if any object tells that it was confirmed, or lies further on than a writer could with this
+  one unconfirmed: refused as corruption;
+- otherwise the end, if a fence can be created in its place. If not, it has just arrived, and is
+  read. If so, another list tells whether it had arrived, been confirmed, released and deleted in
+  between: then the fence has stopped nobody (a *stray* one), and the walk goes on at the head.
+
+Behind a fence every object of another life is void: its writer cannot have confirmed it. Those that
+lie above the newest head were not stopped by a fence below it.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from wal.errors import WalIdentityError
+from wal.objects.errors import WalFencedError, WalObjectCorruptError
+from wal.objects.fencing import Owner
+from wal.objects.layout import WINDOW, Kind, LogKeys, ObjectHeader, decode_header, read_records
+from wal.port import RecoveredRecord
+
+
+@dataclass(slots=True)
+class Claims:
+    """What the objects tell about the whole log; each value only grows."""
+
+    newest: ObjectHeader | None = None  # of the highest number
+    released: int = 0
+    confirmed: int = 0
+    trim_offset: int = -1
+    end_offset: int = 0
+    capacity_bytes: int = 0
+
+    def absorb(self, header: ObjectHeader) -> None:
+        """Take in what an object tells.
+
+        That of a void object is true as well: its writer knew what it had confirmed and released.
+        """
+        if self.newest is None or header.number > self.newest.number:
+            self.newest = header
+        self.released = max(self.released, header.released)
+        self.confirmed = max(self.confirmed, header.confirmed)
+        self.trim_offset = max(self.trim_offset, header.trim_offset)
+        self.end_offset = max(self.end_offset, header.end_offset)
+        self.capacity_bytes = max(self.capacity_bytes, header.capacity_bytes)
+
+    @property
+    def next_start_offset(self) -> int:
+        """Offset beyond any that was ever handed out."""
+        return self.end_offset + self.capacity_bytes
+
+
+def newest_numbers(listed: Collection[int]) -> list[int]:
+    """Return the numbers whose headers, together, tell the newest that there is to know.
+
+    A writer's headers tell more with every number, and those of two writers overlap in one window.
+    """
+    return sorted(listed)[-WINDOW:]
+
+
+def check_identity(header: ObjectHeader, keys: LogKeys, owner: Owner) -> None:
+    """Refuse the log of somebody else.
+
+    Raises:
+        WalIdentityError: other cluster, other node, or a newer registration of this node.
+    """
+    if (header.cluster_id, header.node_id) != (keys.cluster_id, keys.node_id):
+        msg = (
+            f"WAL object {keys.key(header.number)} belongs to node {header.node_id} of cluster "
+            f"{header.cluster_id!r}"
+        )
+        raise WalIdentityError(msg)
+    if owner.is_behind(header):
+        msg = (
+            f"the WAL below {keys.folder} was used by node epoch {header.node_epoch}, newer than "
+            f"{owner.node_epoch}: this node has been registered again since"
+        )
+        raise WalIdentityError(msg)
+
+
+class Action(Enum):
+    """What a walk wants."""
+
+    READ = "read the object, whole"
+    FENCE = "create the fence"
+    LIST = "list the objects, and read the newest headers"
+    END = "nothing: the fence is there"
+
+
+@dataclass(slots=True)
+class WalkSummary:
+    """What a walk met; for the log and for tools."""
+
+    objects: int = 0  # that hold records
+    records: int = 0  # handed out
+    void_objects: int = 0
+    fences: int = 0
+    lost: list[int] = field(default_factory=list)  # numbers given up, as configured
+
+
+class Walk:
+    """One walk; begins where the newest head says."""
+
+    def __init__(
+        self, keys: LogKeys, owner: Owner, claims: Claims, *, accept_loss_life: str = ""
+    ) -> None:
+        self._keys = keys
+        self._owner = owner
+        self._claims = claims
+        self._accept_loss_life = accept_loss_life
+        self._writer: Owner | None = None  # whose objects are valid here
+        self._first_fence: int | None = None  # that was passed since the walk was at a head
+        self._void_to = -1  # highest number that was passed over as void since then
+        self._read_to = -1  # highest number whose records were handed out
+        self._is_fenced = False  # the object at `number` is our fence
+        self._doubted = -1  # number that seemed lost already
+        self.action = Action.READ
+        self.number = claims.released
+        self.unneeded: list[int] = []  # what was read, and is not needed after recovery
+        self.summary = WalkSummary()
+
+    def fence(self, number: int) -> ObjectHeader:
+        """Return the fence for a number, at or behind the end."""
+        claims, keys, owner = self._claims, self._keys, self._owner
+        return ObjectHeader(
+            kind=Kind.FENCE,
+            cluster_id=keys.cluster_id,
+            node_id=keys.node_id,
+            node_epoch=owner.node_epoch,
+            life_id=owner.life_id,
+            number=number,
+            released=claims.released,
+            confirmed=self.number,
+            trim_offset=claims.trim_offset,
+            base_offset=claims.end_offset,
+            length=0,
+            capacity_bytes=claims.capacity_bytes,
+            records=0,
+        )
+
+    def found(self, content: memoryview | None) -> list[RecoveredRecord]:
+        """Take the object that was to be read, None for a missing one; return its records that count.
+
+        Raises:
+            WalObjectCorruptError: it is needed and damaged.
+            WalFencedError: a newer life has begun to take over.
+            WalIdentityError: it is another log's.
+        """
+        assert self.action is Action.READ
+        if content is None:
+            self.action = Action.LIST
+            return []
+        header = decode_header(content)
+        if header is None or header.number != self.number:
+            self._lost("is damaged")
+            return []
+        self._require_not_behind(header)
+        check_identity(header, self._keys, self._owner)
+        if header.kind is Kind.FENCE:
+            self._pass_fence(header)
+            return []
+        if self._is_void(header):
+            self.summary.void_objects += 1
+            self._void_to = self.number
+            self.number += 1
+            return []
+        return self._read(content, header)
+
+    def created(self) -> None:
+        """The fence is there, and ours."""
+        self._is_fenced = True
+        self.action = Action.LIST
+
+    def lost_race(self) -> None:
+        """Something is where the fence was to be: what was missing has just arrived."""
+        assert self.action is Action.FENCE
+        self.action = Action.READ
+
+    def listed(self, numbers: Collection[int], newest: Iterable[ObjectHeader]) -> None:
+        """Take the numbers of all objects and the headers of `newest_numbers`.
+
+        Raises:
+            WalObjectCorruptError: the missing object was confirmed, and not released.
+            WalFencedError: a newer life has begun to take over.
+        """
+        assert self.action is Action.LIST
+        for header in newest:
+            self._require_not_behind(header)
+            self._claims.absorb(header)
+        claims = self._claims
+        if claims.released > self.number or self._passed_stray_fence():
+            self._go_on_at_head()
+            return
+        was_passed = (
+            claims.confirmed > self.number or max(numbers, default=-1) >= self.number + WINDOW
+        )
+        if self._is_fenced:
+            if was_passed:
+                msg = (
+                    f"the WAL below {self._keys.folder} is taken over by another life at this epoch"
+                )
+                raise WalFencedError(msg)
+            self.action = Action.END
+        elif self.number in numbers or (was_passed and self._doubted != self.number):
+            self._doubted = self.number  # a long list is no snapshot: look again
+            self.action = Action.READ
+        elif was_passed:
+            self._lost("is missing")
+        else:
+            self.action = Action.FENCE
+
+    def _passed_stray_fence(self) -> bool:
+        """Whether something that is needed was taken for void because of a fence below the head."""
+        fence, head = self._first_fence, self._claims.released
+        return fence is not None and fence < head <= self._void_to
+
+    def _go_on_at_head(self) -> None:
+        self.number = self._claims.released
+        self._writer = None
+        self._first_fence = None
+        self._void_to = -1
+        self._is_fenced = False
+        self.action = Action.READ
+
+    def _require_not_behind(self, header: ObjectHeader) -> None:
+        if self._owner.is_behind(header):
+            msg = (
+                f"the WAL below {self._keys.folder} is taken over by node epoch {header.node_epoch}"
+            )
+            raise WalFencedError(msg)
+
+    def _lost(self, what: str) -> None:
+        """Refuse, or go on behind the object if that loss is accepted."""
+        newest = self._claims.newest
+        life_id = 0 if newest is None else newest.life_id
+        if self._accept_loss_life != f"{life_id:016x}":
+            key = self._keys.key(self.number)
+            what = f"{what}, and everything below number {self._claims.confirmed} was confirmed"
+            raise WalObjectCorruptError(key, self.number, what, life_id=life_id)
+        self.summary.lost.append(self.number)
+        self.number += 1
+        self.action = Action.READ
+
+    def _pass_fence(self, header: ObjectHeader) -> None:
+        if self._owner.owns(header):
+            self.created()  # by an earlier walk of this life
+            return
+        self._claims.absorb(header)
+        if self._writer is None or header.node_epoch >= self._writer.node_epoch:
+            self._writer = Owner(header.node_epoch, header.life_id)
+        if self._first_fence is None:
+            self._first_fence = self.number
+        self.summary.fences += 1
+        self.number += 1
+
+    def _is_void(self, header: ObjectHeader) -> bool:
+        writer = self._writer
+        if writer is None or header.node_epoch > writer.node_epoch:
+            self._writer = Owner(header.node_epoch, header.life_id)
+            return False
+        return not writer.owns(header)
+
+    def _read(self, content: memoryview, header: ObjectHeader) -> list[RecoveredRecord]:
+        self._claims.absorb(header)
+        records = read_records(content, header)
+        if records is None:
+            self._lost("is damaged")
+            return []
+        if self.number <= self._read_to:
+            records = []  # on the way a second time, after a stray fence
+        self._read_to = max(self._read_to, self.number)
+        self.unneeded.append(self.number)
+        self.number += 1
+        trim_offset = self._claims.trim_offset
+        records = [record for record in records if record.offset > trim_offset]
+        self.summary.objects += bool(records)
+        self.summary.records += len(records)
+        return records

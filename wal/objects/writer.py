@@ -1,0 +1,202 @@
+"""Drives one life of the object WAL: performs what `wal.objects.commit` decides, from `reset` to the end.
+
+A bucket that does not answer is no failure: objects are tried again until they are settled, nothing
+behind the first that is not is confirmed, and the room ends where the memory for it does. The log
+fails for good in one case: somebody else has taken a number of it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+
+from wal.errors import WalError, WalFailedError
+from wal.objects.commit import ObjectCommit, Outgoing
+from wal.objects.deletion import Deletion
+from wal.objects.errors import WalFencedError
+from wal.objects.fencing import require_own
+from wal.objects.layout import LogKeys
+from wal.objects.requests import Requests
+from wal.port import Appended, Buffer
+from wal.submissions import WriteStatistics
+
+# Loop timers are not finer than this: uvloop rounds less to nothing.
+_WAKE_DELAY_S_MIN = 0.001
+_DELETION_S_MAX = 5.0
+
+_logger = logging.getLogger("headrace.wal")
+
+
+class ObjectWriter:
+    """Appends, confirms and trims."""
+
+    def __init__(
+        self,
+        commit: ObjectCommit,
+        *,
+        keys: LogKeys,
+        requests: Requests,
+        statistics: WriteStatistics,
+        on_confirmed: Callable[[int], None],
+        on_failed: Callable[[WalError], None],
+        on_room: Callable[[], None],
+    ) -> None:
+        self.commit = commit
+        self._keys = keys
+        self._requests = requests
+        self._statistics = statistics
+        self._on_confirmed = on_confirmed
+        self._on_failed = on_failed
+        self._on_room = on_room
+        self._loop = asyncio.get_running_loop()
+        self._puts: set[asyncio.Task[None]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._flush_due = False
+        self._quiet: asyncio.Future[None] | None = None
+        self._deletion = Deletion(requests, keys, head=lambda: commit.durable_head)
+        self.failure: WalError | None = None
+
+    async def begin(self, unneeded: Iterable[int]) -> None:
+        """Tell durably that nothing older is needed; return when that is so.
+
+        Raises:
+            WalFailedError: somebody else has taken the log over.
+        """
+        await self._until_quiet()
+        self._deletion.add(unneeded)
+        self._deletion.start()
+
+    def append(self, header: Buffer, payload: Buffer) -> Appended:
+        """Copy a record into the current batch; see `wal.port`."""
+        appended = self.commit.append(header, payload)
+        if self.commit.has_full_batch:
+            self._pump()
+        elif not self._flush_due and self._timer is None:
+            self._flush_due = True
+            self._loop.call_soon(self._flush)
+        return appended
+
+    def trim(self, offset: int) -> None:
+        """Release records; see `wal.port`.
+
+        Raises:
+            ValueError: `offset` is not confirmed.
+            WalFailedError: the log has failed.
+        """
+        if self.failure is not None:
+            raise self.failure
+        self.commit.trim(offset)
+        self._pump()
+
+    async def drain(self, timeout_s: float) -> None:
+        """Refuse appends, wait until what was appended and trimmed is durable.
+
+        Raises:
+            WalFailedError: the log failed, before or meanwhile, or the bucket did not answer in time.
+        """
+        self.commit.refuse(WalFailedError(f"the WAL {self._keys.folder} is shut down"))
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._until_quiet()
+        except TimeoutError as error:
+            raise WalFailedError(
+                f"the WAL {self._keys.folder} was shut down with appends that are not durable"
+            ) from error
+        await self._deletion.finish(_DELETION_S_MAX)
+
+    def stop(self) -> None:
+        """Start nothing more, and give up what is under way."""
+        self._deletion.stop()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for task in self._puts:
+            task.cancel()
+
+    def fail(self, error: WalError) -> None:
+        """Confirm nothing more."""
+        if self.failure is not None:
+            return
+        self.failure = error
+        _logger.critical("%s; nothing is confirmed any more", error)
+        self.commit.halt(error)
+        self.stop()
+        if self._quiet is not None and not self._quiet.done():
+            self._quiet.set_exception(error)
+        self._on_failed(error)
+
+    async def _until_quiet(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self._quiet = self._loop.create_future()
+        self._pump()
+        self._settle()
+        await self._quiet
+
+    def _flush(self) -> None:
+        self._flush_due = False
+        self._pump()
+
+    def _pump(self) -> None:
+        """Create every object that may go."""
+        commit = self.commit
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        now_s = self._loop.time()
+        while (outgoing := commit.next_object(now_s)) is not None:
+            task = self._loop.create_task(self._put(outgoing))
+            self._puts.add(task)
+            task.add_done_callback(self._puts.discard)
+        delay_s = commit.delay_s(now_s)
+        if delay_s is not None:
+            self._timer = self._loop.call_later(max(delay_s, _WAKE_DELAY_S_MIN), self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        self._pump()
+
+    async def _put(self, outgoing: Outgoing) -> None:
+        """Create an object, and settle whether it is there, however long that takes."""
+        key = self._keys.key(outgoing.header.number)
+        started_s = self._loop.time()
+        try:
+            in_the_way = await self._requests.create(key, outgoing.content, may_give_up=False)
+            if in_the_way is not None:
+                require_own(in_the_way.header, outgoing.content[0], key)
+        except WalError as error:
+            self.fail(error if isinstance(error, WalFencedError) else WalFailedError(str(error)))
+        except Exception as error:  # noqa: BLE001 - a bug must not leave appends waiting for ever
+            failure = WalFailedError(f"the WAL {self._keys.folder} failed: {error!r}")
+            failure.__cause__ = error
+            self.fail(failure)
+        else:
+            latency_ns = int((self._loop.time() - started_s) * 1e9)
+            self._count(outgoing.size_bytes, latency_ns)
+            self._on_settled(outgoing)
+
+    def _on_settled(self, outgoing: Outgoing) -> None:
+        if self.failure is not None:
+            return
+        commit = self.commit
+        head, used_bytes, was_full = commit.durable_head, commit.used_bytes, commit.was_full
+        moved = commit.settled(outgoing)
+        self._deletion.add(range(head, commit.durable_head))
+        self._pump()  # first, so that the bucket works while the confirmation is passed on
+        if moved:
+            self._on_confirmed(commit.confirmed_offset)
+        if commit.used_bytes < used_bytes or (moved and was_full):
+            commit.was_full = False
+            self._on_room()
+        self._settle()
+
+    def _count(self, size_bytes: int, latency_ns: int) -> None:
+        statistics = self._statistics
+        statistics.writes_total += 1
+        statistics.written_bytes_total += size_bytes
+        statistics.latency_ns_total += latency_ns
+        statistics.latency_ns_max = max(statistics.latency_ns_max, latency_ns)
+
+    def _settle(self) -> None:
+        """Wake who waits for it when nothing is under way."""
+        if self._quiet is not None and not self._quiet.done() and self.commit.is_quiet:
+            self._quiet.set_result(None)
