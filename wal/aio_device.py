@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from wal.device import WriteDone, settle, short_io_error
 from wal.file_device import DeviceFile
+from wal.holes import unwritten_ranges
 
 _CLOSE_TIMEOUT_S = 5.0
 _PREAD = 0
@@ -159,6 +160,10 @@ class AioDevice:
     def shrink(self, size_bytes: int) -> None:
         """See `BlockDevice.shrink`."""
         self._file.shrink(size_bytes)
+
+    def unwritten(self, start: int, end: int) -> list[tuple[int, int]]:
+        """See `BlockDevice.unwritten`."""
+        return unwritten_ranges(self._file, start, end)
 
     def write(self, position: int, data: memoryview, done: WriteDone) -> None:
         """See `BlockDevice.write`."""

@@ -33,7 +33,7 @@ class BlockDevice(Protocol):
 
     @property
     def is_file(self) -> bool:
-        """Whether it can grow, and profits from being zeroed before it is used."""
+        """Whether it can grow."""
         ...
 
     @property
@@ -54,6 +54,13 @@ class BlockDevice(Protocol):
 
         Raises:
             OSError: it stays as it is.
+        """
+        ...
+
+    def unwritten(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return [begin, end) of what was never written between two positions, as far as that is known.
+
+        In order, in whole pages. A first write there costs more, so it is worth zeroing.
         """
         ...
 

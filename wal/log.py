@@ -14,7 +14,7 @@ from config.node import WalConfig
 from wal.buffers import BufferPool
 from wal.device import BlockDevice
 from wal.errors import WalError, WalFailedError, WalStateError
-from wal.layout import Ring, Superblock
+from wal.layout import RING_POSITION, Ring, Superblock
 from wal.lives import Lives
 from wal.open_device import DeviceOpener, open_device
 from wal.port import Appended, Buffer, RecoveredRecord
@@ -92,7 +92,6 @@ class DeltaWal:
         )
         self._timeout_s = config.io_timeout_ms / 1000
         self._state = _State.NEW
-        self._is_new = False  # formatted by this start
         self._capacity_bytes = config.capacity_bytes  # of the next life
         self._device: BlockDevice | None = None
         self._submissions: Submissions | None = None
@@ -192,7 +191,6 @@ class DeltaWal:
             if found is not None:
                 check_identity(found, self._identity, device.path)
             self._capacity_bytes = allocate(device, self._config.capacity_bytes, found)
-            self._is_new = found is None
             self._found = found or await self._store.write_both(
                 self._lives.first(self._capacity_bytes)
             )
@@ -230,7 +228,7 @@ class DeltaWal:
         self._found = await self._store.write_both(fresh)
         self._size = DeviceSize(self.device)
         await self._size.at_most(self._capacity_bytes)
-        self._begin_life(self._found, may_zero=self._is_new)
+        self._begin_life(self._found)
         self._resizer = Resizer(
             self.device,
             store=self._store,
@@ -309,7 +307,7 @@ class DeltaWal:
         if self._writer is not None:
             self._writer.fail(error)
 
-    def _begin_life(self, superblock: Superblock, *, may_zero: bool) -> RingWriter:
+    def _begin_life(self, superblock: Superblock) -> RingWriter:
         """Go on with a life whose superblock is durable."""
         assert self._store is not None
         assert self._submissions is not None
@@ -322,13 +320,11 @@ class DeltaWal:
             listener=self._listener,
             clocks=self._clocks,
         )
-        if may_zero and self.device.is_file:
-            self._writer.zero_ahead()
+        self._writer.zero_ahead(self.device.unwritten(RING_POSITION, superblock.capacity_bytes))
         return self._writer
 
     def _resized(self, superblock: Superblock) -> None:
-        has_grown = superblock.capacity_bytes > self.superblock.capacity_bytes
-        self._begin_life(superblock, may_zero=has_grown)
+        self._begin_life(superblock)
         self._listener.on_room()
 
     def _running_resizer(self) -> Resizer:

@@ -7,7 +7,7 @@ is written or confirmed.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -109,13 +109,14 @@ class RingWriter:
             self._updates.want_trim(trim_offset=offset, head_offset=head_offset)
             self._pump()
 
-    def zero_ahead(self) -> None:
-        """Zero the ring in the background; for a new file."""
+    def zero_ahead(self, unwritten: Sequence[tuple[int, int]]) -> None:
+        """Zero what was never written, as [begin, end) positions in order, in the background."""
         self._zeroing = Zeroing(
             self.commit,
             self._submissions,
             ring=self._ring,
             start_offset=self.superblock.head_offset,
+            unwritten=unwritten,
             monotonic_ns=self._clocks.monotonic_ns,
             on_step=self._on_zeroed,
         )

@@ -1,17 +1,18 @@
-"""Zeroes a newly allocated file in the background.
+"""Zeroes in the background what a file has only allocated.
 
-The first write to a page that is only allocated costs about twice as much as a later one. So the
-ring is zeroed while it is in use: from its end towards the appends, which begin at its start. Each
-step sets a barrier that no block may cross while it is under way, and it ends where the appends
-come near.
+The first write to a page that is only allocated costs about twice as much as a later one. So what
+was never written of a ring is zeroed while it is in use: from its end towards the appends, which
+begin at its start. Each step sets a barrier that no block may cross while it is under way, and it
+ends where the appends come near. What is left then, or when the process ends, and was not
+overwritten by appends, is zeroed in the next life.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from wal.buffers import BufferPool
 from wal.group_commit import GroupCommit
-from wal.layout import Ring
+from wal.layout import RING_POSITION, Ring
 from wal.submissions import Submissions
 
 STEP_BYTES = 1024 * 1024
@@ -31,14 +32,20 @@ class Zeroing:
         *,
         ring: Ring,
         start_offset: int,
+        unwritten: Sequence[tuple[int, int]],
         monotonic_ns: Callable[[], int],
         on_step: Callable[[OSError | None], None],
     ) -> None:
+        """Nothing is written before `start`; `unwritten` are [begin, end) positions, in order."""
         assert start_offset % ring.size_bytes == 0
         self._commit = commit
         self._submissions = submissions
         self._ring = ring
-        self._low = start_offset + ring.size_bytes  # zeroed from here to the end of the lap
+        # Offsets of this lap that are still to be zeroed.
+        self._ranges = [
+            (start_offset + begin - RING_POSITION, start_offset + end - RING_POSITION)
+            for begin, end in unwritten
+        ]
         self._monotonic_ns = monotonic_ns
         self._on_step = on_step
         self._zeros = BufferPool(idle_bytes_per_class=0).take(STEP_BYTES)
@@ -48,8 +55,9 @@ class Zeroing:
         self._stopped = False
 
     def start(self) -> None:
-        """Begin."""
-        self._timer = self._loop.call_later(_DELAY_S_MIN, self._step)
+        """Begin, if there is anything to do."""
+        if self._ranges:
+            self._timer = self._loop.call_later(_DELAY_S_MIN, self._step)
 
     def stop(self) -> None:
         """Begin no further step; one that is under way still completes."""
@@ -60,19 +68,22 @@ class Zeroing:
 
     def _step(self) -> None:
         self._timer = None
-        low = self._low - STEP_BYTES
+        if not self._ranges:
+            return
+        begin, end = self._ranges[-1]
+        low = max(begin, end - STEP_BYTES)
         if low < self._commit.next_offset + _MARGIN_BYTES:
             return
         self._started_ns = self._monotonic_ns()
-        if not self._commit.try_spend(STEP_BYTES, self._started_ns):
+        if not self._commit.try_spend(end - low, self._started_ns):
             self._timer = self._loop.call_later(_BUDGET_DELAY_S, self._step)
             return
+        self._ranges[-1:] = [(begin, low)] if begin < low else []
         self._commit.barrier_offset = low
-        self._submissions.write(self._ring.position(low), self._zeros[:STEP_BYTES], self._finish)
+        self._submissions.write(self._ring.position(low), self._zeros[: end - low], self._finish)
 
     def _finish(self, error: OSError | None) -> None:
         self._commit.barrier_offset = None
-        self._low -= STEP_BYTES
         if error is None and not self._stopped:
             # As long a rest as the step took leaves the appends half of the device at least.
             delay_s = max((self._monotonic_ns() - self._started_ns) / 1e9, _DELAY_S_MIN)

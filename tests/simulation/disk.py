@@ -73,6 +73,7 @@ class SimulatedDisk:
         self.pending: list[Pending] = []
         self.writes = 0
         self.has_writer = False
+        self.pages_written: set[int] = set()
         self.fault: Callable[[int, int], OSError | None] = lambda number, position: None
 
     def note(self, what: str, value: object) -> None:
@@ -81,6 +82,7 @@ class SimulatedDisk:
     def submit(self, position: int, data: memoryview, done: WriteDone) -> None:
         number = self.writes
         self.writes += 1
+        self.pages_written.update(range(position // 4096, (position + len(data)) // 4096))
         loop = asyncio.get_running_loop()
         error = self.fault(number, position)
         if error is self.HANG:
@@ -136,6 +138,18 @@ class SimulatedDevice:
         if size_bytes > len(self.disk.image):
             msg = f"{self.path} has {len(self.disk.image)} bytes, {size_bytes} are configured"
             raise WalDeviceError(msg)
+
+    def unwritten(self, start: int, end: int) -> list[tuple[int, int]]:
+        """As a file system that tells where a file has holes; a device has none."""
+        found: list[tuple[int, int]] = []
+        for at in range(start, end // 4096 * 4096, 4096) if self.is_file else ():
+            if at // 4096 in self.disk.pages_written:
+                continue
+            if found and found[-1][1] == at:
+                found[-1] = (found[-1][0], at + 4096)
+            else:
+                found.append((at, at + 4096))
+        return found
 
     def write(self, position: int, data: memoryview, done: WriteDone) -> None:
         assert self.writable

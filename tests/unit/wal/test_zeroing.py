@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -64,19 +65,82 @@ def test_a_new_file_is_zeroed_from_its_end_towards_the_appends() -> None:
     asyncio.run(main())
 
 
-def test_a_file_in_use_is_not_zeroed_again() -> None:
+def test_what_an_interrupted_pass_left_is_zeroed_by_the_next_life() -> None:
+    """Neither what was zeroed, nor what was appended: the appends of the next life begin at the start."""
+
     async def main() -> None:
         disk = FileDisk(CONFIG.capacity_bytes)
         first = WalOnDisk(disk, CONFIG)
         await first.begin()
+        while first.wal.next_offset < first.wal.superblock.head_offset + 5 * MIB:
+            first.append(b"\xff" * 900_000)
+        await until(lambda: len(zero_writes(disk)) == 3)
         await first.wal.shutdown()
         before = len(zero_writes(disk))
+        assert before < 10
+        written = {write.position for write in disk.trace if isinstance(write, Submitted)}
+        again = WalOnDisk(disk, CONFIG)
+        assert await again.begin()
+        await until(lambda: not disk.pending and len(disk.pages_written) == 20 * 256 + 2)
+        await again.wal.shutdown()
+        resumed = zero_writes(disk)[before:]
+        assert not written & {write.position for write in resumed}
+        assert [write.position for write in resumed] == sorted(
+            (write.position for write in resumed), reverse=True
+        )
+        zeroed = sum(len(write.data) for write in zero_writes(disk))
+        assert zeroed >= 14 * MIB
+        last = WalOnDisk(disk, CONFIG)
+        await last.begin()
+        await last.wal.shutdown()
+        assert sum(len(write.data) for write in zero_writes(disk)) == zeroed, "nothing is left"
+
+    asyncio.run(main())
+
+
+def test_a_pass_that_was_cut_off_in_a_step_is_resumed() -> None:
+    async def main() -> None:
+        disk = FileDisk(CONFIG.capacity_bytes)
+        await WalOnDisk(disk, CONFIG).begin()
+        disk.automatic = False
+        await until(lambda: len(disk.pending) == 1)
+        disk.pending.clear()  # the power fails
+        disk.has_writer, disk.automatic = False, True
+        disk.pages_written = {page for page in disk.pages_written if page < 2}
         again = WalOnDisk(disk, CONFIG)
         await again.begin()
-        again.append(b"12345678")
-        await until(lambda: again.wal.confirmed_offset == again.wal.next_offset)
+        before = disk.writes
+        await until(lambda: disk.writes == before + 18)
         await again.wal.shutdown()
-        assert len(zero_writes(disk)) == before
+        assert len(zero_writes(disk)) == 1 + 18
+
+    asyncio.run(main())
+
+
+class HoledFile(NewFile):
+    """A file with holes of odd sizes, none of which is next to another."""
+
+    def unwritten(self, start: int, end: int) -> list[tuple[int, int]]:
+        return [(start + 3 * MIB, start + 3 * MIB + 4096), (start + 9 * MIB, end - 8192)]
+
+
+def test_only_what_was_never_written_is_zeroed() -> None:
+    async def main() -> None:
+        disk = FileDisk(CONFIG.capacity_bytes)
+        disk.open = lambda path, *, writable: HoledFile(disk, path, writable=writable)
+        log = WalOnDisk(disk, CONFIG)
+        await log.begin()
+        before = disk.writes
+        await until(lambda: disk.writes == before + 12)
+        await log.wal.shutdown()
+        ranges = sorted(
+            (write.position, write.position + len(write.data)) for write in zero_writes(disk)
+        )
+        assert ranges[0] == (RING_POSITION + 3 * MIB, RING_POSITION + 3 * MIB + 4096)
+        assert ranges[1][0] == RING_POSITION + 9 * MIB
+        assert ranges[-1][1] == CONFIG.capacity_bytes - 8192
+        for (_, end), (begin, _) in pairwise(ranges[1:]):
+            assert end == begin
 
     asyncio.run(main())
 
