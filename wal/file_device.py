@@ -10,10 +10,13 @@ import errno
 import fcntl
 import os
 import stat
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 from wal.buffers import BufferPool
 from wal.errors import WalDeviceError, WalLockedError
+from wal.holders import find_writer, use_of_device
 from wal.layout import PAGE_BYTES
 
 _BLKSSZGET = 0x1268  # logical sector size of a block device
@@ -36,6 +39,13 @@ class DeviceFile:
     def size_bytes(self) -> int:
         """Current size; by seeking, since `st_size` of a block device is 0."""
         return os.lseek(self.fd, 0, os.SEEK_END)
+
+    @property
+    def sector_bytes(self) -> int:
+        """Smallest unit that a block device reads and writes; 0 for a file."""
+        if self.is_file:
+            return 0
+        return int.from_bytes(fcntl.ioctl(self.fd, _BLKSSZGET, bytes(4)), sys.byteorder)
 
     def allocate(self, size_bytes: int) -> None:
         """Grow a file to `size_bytes` with its space reserved, durably; check the size of a device.
@@ -80,19 +90,36 @@ def open_file(path: str, *, writable: bool) -> DeviceFile:
         fd, is_direct = _open_descriptor(path, is_file=is_file, writable=writable)
     except OSError as error:
         if error.errno == errno.EBUSY:
-            msg = f"{path} is mounted or in use by another writer"
-            raise WalLockedError(msg) from error
+            raise _busy(path) from error
         msg = f"cannot open the WAL {path}: {error.strerror}"
         raise WalDeviceError(msg) from error
     file = DeviceFile(path, fd, is_file=is_file, is_direct=is_direct, writable=writable)
     try:
         if writable:
             _lock(file)
-        _check_sector_size(file)
+        _require_sector_size(file)
     except BaseException:
         file.close()
         raise
     return file
+
+
+def _busy(path: str) -> WalLockedError:
+    """Say why a block device cannot be had alone."""
+    if use := use_of_device(path):
+        return WalLockedError(f"{path} is in use: {use}")
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return _locked(path, fd)
+    finally:
+        os.close(fd)
+
+
+def _locked(path: str, fd: int) -> WalLockedError:
+    writer = None
+    with suppress(OSError):
+        writer = find_writer(fd)
+    return WalLockedError(f"{writer or 'another process'} writes to the WAL {path}; stop it first")
 
 
 def _is_regular(path: str, *, writable: bool) -> bool:
@@ -152,15 +179,11 @@ def _lock(file: DeviceFile) -> None:
     try:
         fcntl.flock(file.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        msg = f"another process writes to the WAL {file.path}"
-        raise WalLockedError(msg) from error
+        raise _locked(file.path, file.fd) from error
 
 
-def _check_sector_size(file: DeviceFile) -> None:
-    if file.is_file:
-        return
-    raw = fcntl.ioctl(file.fd, _BLKSSZGET, bytes(4))
-    sector_bytes = int.from_bytes(raw, "little")
-    if PAGE_BYTES % sector_bytes:
+def _require_sector_size(file: DeviceFile) -> None:
+    sector_bytes = file.sector_bytes
+    if sector_bytes and PAGE_BYTES % sector_bytes:
         msg = f"{file.path} has sectors of {sector_bytes} bytes; at most {PAGE_BYTES} are supported"
         raise WalDeviceError(msg)

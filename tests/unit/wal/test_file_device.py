@@ -66,7 +66,7 @@ def test_a_full_file_system_is_said_to_be_full(tmp_path: Path) -> None:
 def test_the_lock_is_held_until_closing(tmp_path: Path) -> None:
     path = str(tmp_path / "wal")
     first = open_file(path, writable=True)
-    with pytest.raises(WalLockedError, match="another process"):
+    with pytest.raises(WalLockedError, match=rf"process {os.getpid()} \(.+\) writes to the WAL"):
         open_file(path, writable=True)
     reader = open_file(path, writable=False)
     reader.close()

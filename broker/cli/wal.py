@@ -1,0 +1,21 @@
+"""`headrace wal`: looks at, checks and prepares write-ahead logs."""
+
+import click
+
+from broker.cli.lazy import LazyCommand, LazyGroup
+
+_COMMANDS = {
+    "info": LazyCommand("broker.cli.wal_info", "info", "Whose it is, its size and state."),
+    "dump": LazyCommand("broker.cli.wal_dump", "dump", "Blocks and records, or every page."),
+    "verify": LazyCommand("broker.cli.wal_verify", "verify", "Scan it as recovery does."),
+    "format": LazyCommand("broker.cli.wal_format", "format_", "Erase it, and fill it with zeros."),
+}
+
+
+@click.group(cls=LazyGroup, table=_COMMANDS)
+def wal() -> None:
+    """Write-ahead logs, offline.
+
+    PATH is a file or block device; -c takes it from the configuration of a node. `info`, `dump` and
+    `verify` only read: they take no lock, and disturb no broker that writes to the log meanwhile.
+    """

@@ -1,0 +1,33 @@
+"""`headrace wal info`: what a device says about itself."""
+
+from pathlib import Path
+
+import click
+
+from broker.cli.output import emit_object
+from broker.cli.wal_place import explained, json_option, place_options, wal_path
+
+
+@click.command()
+@place_options
+@json_option
+def info(path: str | None, file: Path | None, as_json: bool) -> None:
+    """Show what a file or device holds, whose it is, and who writes to it.
+
+    Reads the superblocks, not the ring. A device that holds something else is no failure. The writer
+    is looked up where the kernel lists locks, which shows no process outside of this container.
+    """
+    from broker.cli.wal_report import inspection_report  # noqa: PLC0415 - not for help
+    from wal.offline import inspect  # noqa: PLC0415 - not for help
+
+    path = wal_path(path, file)
+    with explained(path):
+        report = inspection_report(inspect(path))
+    if not as_json:
+        slots = report.pop("slots")
+        assert isinstance(slots, list)
+        for number, slot in enumerate(slots):
+            report[f"superblock_{number}"] = " ".join(
+                f"{key} {value}" if key != "state" else str(value) for key, value in slot.items()
+            )
+    emit_object(report, output="json" if as_json else "table")
