@@ -26,6 +26,9 @@ _COMMANDS = {
     "group": LazyCommand("broker.cli.group", "group", "Consumer groups and their offsets."),
     "cluster": LazyCommand("broker.cli.cluster", "cluster", "Nodes and settings of a cluster."),
     "wal": LazyCommand("broker.cli.wal", "wal", "Look at, check and prepare write-ahead logs."),
+    "bucket": LazyCommand("broker.cli.bucket", "bucket", "Look into a bucket, without a broker."),
+    "object": LazyCommand("broker.cli.object", "object_", "Show and check single objects."),
+    "stream": LazyCommand("broker.cli.stream", "stream", "What is known of streams."),
     "config": LazyCommand("broker.cli.config", "config", "Check and explain configuration."),
     "version": LazyCommand("broker.cli.version", "version", "Version of this program."),
 }

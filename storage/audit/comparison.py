@@ -12,9 +12,10 @@
 | expired            | leftover | prepared, uploaded, never committed; the broker will remove it       |
 | overdue            | leftover | marked destroyed long ago; the broker should have removed it         |
 
-A bucket that changes is compared twice: whatever differs only because one of the two lists was
-older differs in another way the second time (`Comparison.confirmed_by`). For that each listing must
-be taken *before* the metadata that it is compared with.
+A bucket that changes is compared twice, metadata and listing read anew: whatever differs only
+because one of the two was older no longer does the second time (`Comparison.confirmed_by`). What is
+unknown both times had been listed before the second metadata were read, and an id is known before
+anything is written under it: that object is forgotten indeed.
 """
 
 from bisect import bisect_right
@@ -174,6 +175,62 @@ class Comparison:
         return confirmed
 
 
+class Comparer:
+    """Compares a listing page by page."""
+
+    def __init__(
+        self, known: KnownBucket, *, now_ms: int, overdue_ms: int = OVERDUE_MS_DEFAULT
+    ) -> None:
+        """Begin.
+
+        Args:
+            known: what the metadata knows.
+            now_ms: by the clock of the machine that wrote the metadata, more or less.
+            overdue_ms: how long after its mark a destroyed object may still be there.
+        """
+        self._known = known
+        self._now_ms = now_ms
+        self._overdue_ms = overdue_ms
+        self._seen: set[int] = set()
+        self._outcome = Comparison(known.cluster_id, {state: StateTotals() for state in KnownState})
+        for known_object in known.objects.values():
+            self._outcome.states[known_object.state].known += 1
+
+    def add(self, page: Iterable[ListedObject]) -> None:
+        """Compare some of what lies below the bucket's prefix, in any order."""
+        known, outcome = self._known, self._outcome
+        for one in page:
+            kind, cluster_id, object_id = meaning_of(one.key)
+            if kind != KeyKind.OBJECT:
+                outcome.not_judged[kind] = outcome.not_judged.get(kind, 0) + 1
+            elif cluster_id != known.cluster_id:
+                outcome.other_clusters[cluster_id] = outcome.other_clusters.get(cluster_id, 0) + 1
+            elif object_id not in self._seen:  # a page that was asked for again
+                self._seen.add(object_id)
+                self._add(one, object_id)
+
+    def finish(self) -> Comparison:
+        """Everything was listed: what is missing now is missing."""
+        known = self._known
+        for object_id in sorted(known.objects.keys() - self._seen):
+            lost = known.objects[object_id]
+            if lost.state == KnownState.COMMITTED:
+                self._outcome.add(_missing(known.cluster_id, lost))
+        return self._outcome
+
+    def _add(self, one: ListedObject, object_id: int) -> None:
+        found = _judge(
+            self._known, one, object_id, now_ms=self._now_ms, overdue_ms=self._overdue_ms
+        )
+        if found is not None:
+            self._outcome.add(found)
+        known_object = self._known.objects.get(object_id)
+        if known_object is not None:
+            totals = self._outcome.states[known_object.state]
+            totals.found += 1
+            totals.found_bytes += one.size_bytes
+
+
 def compare(
     known: KnownBucket,
     listed: Iterable[ListedObject],
@@ -181,38 +238,10 @@ def compare(
     now_ms: int,
     overdue_ms: int = OVERDUE_MS_DEFAULT,
 ) -> Comparison:
-    """Compare.
-
-    Args:
-        known: read after `listed` was.
-        listed: everything below the bucket's prefix, in any order.
-        now_ms: by the clock of the machine that wrote the metadata, more or less.
-        overdue_ms: how long after its mark a destroyed object may still be there.
-    """
-    outcome = Comparison(known.cluster_id, {state: StateTotals() for state in KnownState})
-    for known_object in known.objects.values():
-        outcome.states[known_object.state].known += 1
-    seen: set[int] = set()
-    for one in listed:
-        kind, cluster_id, object_id = meaning_of(one.key)
-        if kind != KeyKind.OBJECT:
-            outcome.not_judged[kind] = outcome.not_judged.get(kind, 0) + 1
-        elif cluster_id != known.cluster_id:
-            outcome.other_clusters[cluster_id] = outcome.other_clusters.get(cluster_id, 0) + 1
-        else:
-            seen.add(object_id)
-            found = _judge(known, one, object_id, now_ms=now_ms, overdue_ms=overdue_ms)
-            if found is not None:
-                outcome.add(found)
-            if object_id in known.objects:
-                totals = outcome.states[known.objects[object_id].state]
-                totals.found += 1
-                totals.found_bytes += one.size_bytes
-    for object_id in sorted(known.objects.keys() - seen):
-        lost = known.objects[object_id]
-        if lost.state == KnownState.COMMITTED:
-            outcome.add(_missing(known.cluster_id, lost))
-    return outcome
+    """Compare a listing that is at hand; see `Comparer`."""
+    comparer = Comparer(known, now_ms=now_ms, overdue_ms=overdue_ms)
+    comparer.add(listed)
+    return comparer.finish()
 
 
 def _judge(

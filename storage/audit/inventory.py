@@ -5,6 +5,7 @@
 | `<spread>/<cluster id>/<object id>` | an object of streams, `storage.objects.keys` |
 | anything with a segment `wal` before its last | a write-ahead log made of objects |
 | `headrace-probe/...` | left behind by a probe that was killed |
+| `.tmp/...` | `file://` only: being written, or left by a writer that was killed; the broker tidies up |
 | any other | not ours, or of a version that this one does not know |
 
 Only the first kind is ever judged or removed by the tools; the others are counted.
@@ -18,6 +19,7 @@ from typing import Final, NamedTuple
 from storage.objects.keys import parse_object_key
 
 PROBE_PREFIX: Final = "headrace-probe"
+TEMPORARY_FOLDER: Final = ".tmp"
 WAL_SEGMENT: Final = "wal"
 NO_OBJECT: Final = -1
 UNKNOWN_TIME: Final = 0
@@ -29,6 +31,7 @@ class KeyKind(Enum):
     OBJECT = "objects"
     WAL = "wal"
     PROBE = "probe"
+    TEMPORARY = "temporary"
     OTHER = "other"
 
 
@@ -56,6 +59,8 @@ def meaning_of(key: str) -> KeyMeaning:
     folders = key.split("/")[:-1]
     if folders[:1] == [PROBE_PREFIX]:
         return KeyMeaning(KeyKind.PROBE)
+    if folders[:1] == [TEMPORARY_FOLDER]:
+        return KeyMeaning(KeyKind.TEMPORARY)
     if WAL_SEGMENT in folders:
         before = folders.index(WAL_SEGMENT) - 1
         return KeyMeaning(KeyKind.WAL, folders[before] if before >= 0 else "")

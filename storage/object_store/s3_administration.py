@@ -33,7 +33,7 @@ async def ensure_s3_bucket(access: S3Access) -> bool:
 def _ensure(access: S3Access) -> bool:
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - slow to load
 
-    client = _client(access)
+    client = s3_client(access)
     try:
         try:
             client.head_bucket(Bucket=access.bucket)
@@ -58,14 +58,15 @@ def _ensure(access: S3Access) -> bool:
         client.close()
 
 
-def _client(access: S3Access) -> Any:
+def s3_client(access: S3Access, *, attempts_max: int = ATTEMPTS_MAX) -> Any:
+    """Make a client of boto3; the caller closes it. Blocking, as all of its requests are."""
     import boto3  # noqa: PLC0415 - 180 ms
     from botocore.config import Config  # noqa: PLC0415
 
     config = Config(
         connect_timeout=CONNECT_TIMEOUT_S,
         read_timeout=READ_TIMEOUT_S,
-        retries={"total_max_attempts": ATTEMPTS_MAX, "mode": "standard"},
+        retries={"total_max_attempts": attempts_max, "mode": "standard"},
         s3={"addressing_style": "path" if access.path_style else "virtual"},
         # Not every S3-compatible service knows the checksums that boto3 adds by default.
         request_checksum_calculation="when_required",

@@ -23,6 +23,7 @@ def test_a_key_of_an_object_tells_cluster_and_id(object_id):
         ("wal/1", KeyKind.WAL, ""),
         ("headrace-probe/12ab/put", KeyKind.PROBE, ""),
         ("headrace-probe", KeyKind.OTHER, ""),
+        (".tmp/12-34-5", KeyKind.TEMPORARY, ""),
         ("00/c1/1", KeyKind.OTHER, ""),  # the spread is not that of object 1
         ("9e/c1/01", KeyKind.OTHER, ""),
         ("9e/c1/1/extra", KeyKind.OTHER, ""),

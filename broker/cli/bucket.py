@@ -1,0 +1,27 @@
+"""`headrace bucket`: looks into a bucket, without a broker."""
+
+import click
+
+from broker.cli.lazy import LazyCommand, LazyGroup
+
+_COMMANDS = {
+    "verify": LazyCommand(
+        "broker.cli.bucket_verify", "verify", "Try every operation; say which right is missing."
+    ),
+    "ls": LazyCommand("broker.cli.bucket_ls", "ls", "Clusters, objects and sizes."),
+    "fsck": LazyCommand(
+        "broker.cli.bucket_fsck", "fsck", "Compare the bucket with what the metadata knows."
+    ),
+    "gc": LazyCommand("broker.cli.bucket_gc", "gc", "Remove objects that no metadata knows."),
+    "cost": LazyCommand("broker.cli.bucket_cost", "cost", "What it costs, by the month."),
+}
+
+
+@click.group(cls=LazyGroup, table=_COMMANDS)
+def bucket() -> None:
+    """Look into a bucket, without a broker.
+
+    URL is written as in s3.data.buckets: s3://name?region=...&endpoint=..., or file:///directory.
+    Credentials come from the AWS_* variables, profiles and roles, or from accessKey= and secretKey=
+    in the URL. Nothing is changed, but for the keys of `verify` itself and by `gc --yes`.
+    """

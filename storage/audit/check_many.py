@@ -1,0 +1,58 @@
+"""Reads the indexes of many objects at once, a bounded number at a time."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from typing import Final
+
+from storage.audit.object_check import ObjectReport, RangeReader, Watch, check_object
+from storage.errors import ObjectNotFoundError
+
+PARALLEL_DEFAULT: Final = 8
+PARALLEL_MAX: Final = 64
+
+# (key, size as listed)
+Candidate = tuple[str, int]
+
+
+async def check_many(
+    reader: RangeReader,
+    candidates: Iterable[Candidate],
+    *,
+    blocks: bool,
+    parallel: int = PARALLEL_DEFAULT,
+    watch: Watch | None = None,
+) -> AsyncIterator[tuple[str, ObjectReport | None]]:
+    """Check objects and yield (key, report) as each is done; None: it is not there (any more).
+
+    Args:
+        reader: of the bucket.
+        candidates: what to check; taken as there is room.
+        blocks: whether the data are read as well.
+        parallel: how many at a time; each takes a few chunks of memory.
+        watch: what is told meanwhile.
+
+    Raises:
+        ObjectStoreError: the bucket does not answer.
+    """
+
+    async def check(key: str, size_bytes: int) -> tuple[str, ObjectReport | None]:
+        try:
+            return key, await check_object(reader, key, size_bytes, blocks=blocks, watch=watch)
+        except ObjectNotFoundError:
+            return key, None
+
+    remaining = iter(candidates)
+    running: set[asyncio.Task[tuple[str, ObjectReport | None]]] = set()
+    try:
+        while True:
+            while len(running) < parallel and (candidate := next(remaining, None)) is not None:
+                running.add(asyncio.create_task(check(*candidate)))
+            if not running:
+                return
+            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                yield task.result()
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)

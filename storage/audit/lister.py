@@ -1,0 +1,160 @@
+"""Lists a bucket page by page, with the time of each object: independent of the broker's own client.
+
+A lister takes everything below the bucket's prefix, what the broker's listing leaves out included,
+and holds one page at a time.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
+
+from storage.audit.inventory import ListedObject
+from storage.errors import ObjectStoreError
+from storage.object_store.retrying import RefusedError
+from storage.object_store.s3_access import S3Access
+from storage.object_store.s3_administration import s3_client
+
+PAGE_OBJECTS_MAX: Final = 1_000  # what one page of S3 has at most
+
+_T = TypeVar("_T")
+
+
+class BucketLister(Protocol):
+    """A bucket's list of objects."""
+
+    def pages(self, prefix: str = "") -> AsyncIterator[list[ListedObject]]:
+        """Yield everything, page by page, in no particular order.
+
+        Args:
+            prefix: what keys begin with, not necessarily whole segments.
+
+        Raises:
+            RefusedError: the credentials do not allow it, or there is no such bucket.
+            ObjectStoreError: the bucket does not answer.
+        """
+        ...
+
+
+class DirectoryLister:
+    """A `file://` bucket, with what writers are still busy with below `.tmp/`."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    async def pages(self, prefix: str = "") -> AsyncIterator[list[ListedObject]]:
+        """See `BucketLister`."""
+        walk = self._walk(prefix)
+        async for page in _stepwise(lambda: next(walk, None)):
+            yield page
+
+    def _walk(self, prefix: str) -> Iterator[list[ListedObject]]:
+        page: list[ListedObject] = []
+        top = self._root / prefix.rpartition("/")[0]
+        for folder, _, names in os.walk(top, onerror=_raise_unless_gone):
+            for name in names:
+                path = Path(folder, name)
+                key = path.relative_to(self._root).as_posix()
+                if not key.startswith(prefix):
+                    continue
+                try:
+                    found = path.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # deleted since the directory was read
+                page.append(ListedObject(key, found.st_size, found.st_mtime_ns // 1_000_000))
+                if len(page) == PAGE_OBJECTS_MAX:
+                    yield page
+                    page = []
+        if page:
+            yield page
+
+
+class S3Lister:
+    """An `s3://` bucket, by boto3."""
+
+    def __init__(
+        self, access: S3Access, prefix: str, *, page_objects_max: int = PAGE_OBJECTS_MAX
+    ) -> None:
+        """Prepare; nothing is sent yet.
+
+        Args:
+            access: how the bucket is reached.
+            prefix: of the cluster's URI, empty or ending in "/"; keys are told without it.
+            page_objects_max: how many to ask for at once.
+        """
+        self._access = access
+        self._prefix = prefix
+        self._page_objects_max = page_objects_max
+
+    async def pages(self, prefix: str = "") -> AsyncIterator[list[ListedObject]]:
+        """See `BucketLister`."""
+        walk = self._walk(prefix)
+        async for page in _stepwise(lambda: next(walk, None)):
+            yield page
+
+    def _walk(self, prefix: str) -> Iterator[list[ListedObject]]:
+        client = s3_client(self._access)
+        try:
+            pages = client.get_paginator("list_objects_v2").paginate(
+                Bucket=self._access.bucket,
+                Prefix=self._prefix + prefix,
+                PaginationConfig={"PageSize": self._page_objects_max},
+            )
+            for page in pages:
+                yield [self._listed(entry) for entry in page.get("Contents", ())]
+        finally:
+            client.close()
+
+    def _listed(self, entry: Any) -> ListedObject:
+        key = entry["Key"].removeprefix(self._prefix)
+        return ListedObject(key, entry["Size"], int(entry["LastModified"].timestamp() * 1000))
+
+
+async def find_object(lister: BucketLister, key: str) -> ListedObject | None:
+    """Look a single key up.
+
+    Raises:
+        RefusedError, ObjectStoreError: as `pages`.
+    """
+    async for page in lister.pages(key):
+        for one in page:
+            if one.key == key:
+                return one
+    return None
+
+
+async def _stepwise(step: Callable[[], _T | None]) -> AsyncIterator[_T]:
+    """Take steps that block in a thread, one at a time, until one gives None.
+
+    Raises:
+        RefusedError, ObjectStoreError: instead of what the step raised.
+    """
+    loop = asyncio.get_running_loop()
+    executor = ThreadPoolExecutor(1, thread_name_prefix="bucket-list")
+    try:
+        while (found := await loop.run_in_executor(executor, _translated, step)) is not None:
+            yield found
+    finally:
+        executor.shutdown(wait=False)
+
+
+def _translated(step: Callable[[], _T]) -> _T:
+    try:
+        return step()
+    except OSError as error:
+        raise ObjectStoreError(f"bucket directory: {error}") from error
+    except Exception as error:
+        # botocore is recognised by name: it takes 100 ms to import, and a directory needs none.
+        if not type(error).__module__.startswith("botocore"):
+            raise
+        answer = getattr(error, "response", {})
+        status = int(answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        kind = RefusedError if 400 <= status < 500 else ObjectStoreError
+        raise kind(f"list: {error}") from error
+
+
+def _raise_unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error

@@ -1,0 +1,366 @@
+"""Tries every operation that a broker needs of a bucket, on keys of its own, and removes them.
+
+An S3 bucket is asked request by request, so that a refusal names its right, and then through the
+broker's own client. A directory is asked through the client alone.
+"""
+
+import asyncio
+import random
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
+
+from storage.audit import rights
+from storage.audit.inventory import PROBE_PREFIX
+from storage.audit.place import require_reachable
+from storage.audit.probe_s3 import (
+    LAST_PART_BYTES,
+    PART_BYTES,
+    RefusedRequestError,
+    S3Requests,
+    WrongAnswerError,
+)
+from storage.audit.rights import Outcome, Refusal, Status, Step, judge, judge_race
+from storage.errors import StorageError
+from storage.object_store.factory import open_object_store
+from storage.object_store.retrying import RefusedError, RetryPolicy
+from storage.object_store.s3_access import resolve_access
+from storage.object_store.uri import FileLocation, S3Location, parse_bucket_uri
+from storage.ports import Buffer, ObjectStore
+
+CREATORS_DEFAULT: Final = 16
+CREATORS_MAX: Final = 256
+RACES: Final = 3
+SMALL_BYTES: Final = 4_096
+LISTED_KEYS: Final = 5  # three pages of two
+CLEANUP_TIMEOUT_S: Final = 30
+_POLICY: Final = RetryPolicy(attempts_max=2)
+_STATUS: Final = re.compile(r"\b(?:status|HTTP error) (\d{3})\b|\b(4\d\d|5\d\d) [A-Z][a-z]+")
+_CODE: Final = re.compile(r"<Code>(\w+)</Code>")
+
+_T = TypeVar("_T")
+_Attempt = Callable[[], Awaitable[str]]
+
+
+@dataclass(slots=True)
+class ProbeReport:
+    """What a probe found out."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    left_behind: list[str] = field(default_factory=list)  # keys that could not be removed
+
+    @property
+    def missing_actions(self) -> list[str]:
+        """IAM actions that would help."""
+        return rights.missing_actions(self.outcomes)
+
+
+async def probe_bucket(
+    uri: str,
+    *,
+    rng: random.Random,
+    environment: Mapping[str, str],
+    creators: int = CREATORS_DEFAULT,
+    on_outcome: Callable[[Outcome], None] = lambda _: None,
+) -> ProbeReport:
+    """Probe a bucket. Nothing but keys below `headrace-probe/` is written or removed.
+
+    Args:
+        uri: see `storage.object_store.uri`.
+        rng: names the probe's keys, and makes what they hold.
+        environment: where `AWS_*` variables are looked up.
+        creators: how many race for one key.
+        on_outcome: told of each operation as it ends.
+
+    Raises:
+        ValueError: the URI is none, or names no bucket that can be probed.
+        ObjectStoreError: there is no such directory.
+    """
+    location = parse_bucket_uri(uri)
+    require_reachable(location)
+    store = open_object_store(
+        uri, rng=rng, environment=environment, part_bytes=PART_BYTES, policy=_POLICY
+    )
+    is_directory = isinstance(location, FileLocation)
+    probe = _Probe(store, rng, creators, on_outcome, is_directory=is_directory)
+    try:
+        if isinstance(location, S3Location):
+            requests = S3Requests(resolve_access(location, environment), location.prefix)
+            await _ThroughS3(probe, requests).run()
+        elif isinstance(location, FileLocation):
+            await _through_directory(probe, Path(location.path))
+    finally:
+        await store.close()
+    return probe.report
+
+
+class _Probe:
+    """What both kinds of buckets share: keys, outcomes, and what the broker's client does."""
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        rng: random.Random,
+        creators: int,
+        on_outcome: Callable[[Outcome], None],
+        *,
+        is_directory: bool,
+    ) -> None:
+        self.store = store
+        self._is_directory = is_directory
+        self.report = ProbeReport()
+        self.folder = f"{PROBE_PREFIX}/{rng.getrandbits(64):016x}"
+        self.content = rng.randbytes(PART_BYTES + LAST_PART_BYTES)
+        self.keys: list[str] = []  # everything that may have been written, once each
+        self._creators = creators
+        self._on_outcome = on_outcome
+
+    def key(self, name: str) -> str:
+        """Name an object of this probe, and remember to remove it."""
+        key = f"{self.folder}/{name}"
+        if key not in self.keys:
+            self.keys.append(key)
+        return key
+
+    async def attempt(self, step: Step, act: _Attempt) -> bool:
+        """Do one operation and note how it ended; tell whether it worked."""
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        try:
+            outcome = Outcome(step, Status.OK, await act())
+        except RefusedRequestError as error:
+            outcome = judge(step, error.refusal)
+        except WrongAnswerError as error:
+            outcome = Outcome(step, Status.FAILED, str(error))
+        except StorageError as error:
+            outcome = self._judge(step, error)
+        return self.note(outcome, (loop.time() - started) * 1000)
+
+    def note(self, outcome: Outcome, milliseconds: float = 0.0) -> bool:
+        """Keep an outcome; tell whether it is a good one."""
+        noted = Outcome(
+            outcome.step,
+            outcome.status,
+            outcome.detail,
+            outcome.missing,
+            outcome.advice,
+            milliseconds,
+        )
+        self.report.outcomes.append(noted)
+        self._on_outcome(noted)
+        return noted.status == Status.OK
+
+    def skip(self, step: Step, why: str) -> None:
+        """Note that an operation could not be tried."""
+        self.note(Outcome(step, Status.SKIPPED, why))
+
+    def _judge(self, step: Step, error: StorageError) -> Outcome:
+        if self._is_directory:
+            advice = "The broker's user must be able to read and write there."
+            return Outcome(step, Status.FAILED, str(error), advice=advice)
+        return judge(step, refusal_of(error))
+
+    async def client(self) -> str:
+        """Do what the broker does, as it does it."""
+        small, large = self.key("client/small"), self.key("client/large")
+        content = self.content
+        await self.store.put(small, [content[:1000], content[1000:SMALL_BYTES]])
+        await self.store.put_stream(large, _in_chunks(content))
+        read = await self.store.get_range(large, PART_BYTES - 100, len(content))
+        if bytes(read) != content[PART_BYTES - 100 :]:
+            raise WrongAnswerError("a ranged read of a multipart upload gave something else")
+        listed = [(small, SMALL_BYTES), (large, len(content))]
+        if list(await self.store.list(f"{self.folder}/client")) != sorted(listed):
+            raise WrongAnswerError("the listing does not show what was put")
+        await self.store.delete([small, large])
+        if await self.store.list(f"{self.folder}/client"):
+            raise WrongAnswerError("the listing still shows what was deleted")
+        return ""
+
+    async def conditional_put(self) -> str:
+        """Create an object twice."""
+        key = self.key("created")
+        if not await self.store.create(key, [b"first"]):
+            raise WrongAnswerError("a key that nobody has used is said to be taken")
+        if await self.store.create(key, [b"other"]):
+            raise WrongAnswerError(
+                "a second creator was told that it had won: If-None-Match is ignored"
+            )
+        if bytes(await self.store.get_range(key, 0, 5)) != b"first":
+            raise WrongAnswerError("the second creator lost, and overwrote the object nevertheless")
+        return ""
+
+    async def race(self) -> Outcome:
+        """Let many create one key at the same time, several times over."""
+        outcome = Outcome(rights.RACE, Status.SKIPPED)
+        for number in range(RACES):
+            key = self.key(f"raced-{number}")
+            contents = [b"%08d" % creator for creator in range(self._creators)]
+            results = await asyncio.gather(*(self._create(key, it) for it in contents))
+            try:
+                stored = bytes(await self.store.get_range(key, 0, 8))
+            except StorageError as error:
+                return self._judge(rights.RACE, error)
+            outcome = judge_race(results, stored, contents)
+            if outcome.status != Status.OK:
+                break
+        return outcome
+
+    async def _create(self, key: str, content: bytes) -> Refusal | None:
+        try:
+            won = await self.store.create(key, [content])
+        except StorageError as error:
+            return refusal_of(error)
+        return None if won else Refusal(412, "PreconditionFailed", "")
+
+
+class _ThroughS3:
+    """The steps of an S3 bucket."""
+
+    def __init__(self, probe: _Probe, requests: S3Requests) -> None:
+        self._probe = probe
+        self._requests = requests
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="bucket-probe")
+
+    async def run(self) -> None:
+        """Do every step, then remove what is left, also when this is cancelled."""
+        try:
+            await self._steps()
+        finally:
+            await self._clean_up()
+            self._requests.close()
+            self._thread.shutdown(wait=False)
+
+    async def _steps(self) -> None:
+        probe, requests = self._probe, self._requests
+        attempt = probe.attempt
+        await attempt(rights.HEAD_BUCKET, self._blocking(requests.head_bucket))
+        if probe.report.outcomes[-1].status == Status.FAILED:
+            self._skip_all("the bucket cannot be reached")
+            return
+        small = probe.content[:SMALL_BYTES]
+        put = probe.key("put")
+        wrote = await attempt(rights.PUT, self._blocking(requests.put, put, small))
+        if wrote:
+            await attempt(rights.HEAD, self._blocking(requests.head, put, len(small)))
+            await attempt(rights.RANGED_GET, self._blocking(requests.ranged_get, put, small))
+        else:
+            probe.skip(rights.HEAD, "nothing could be put")
+            probe.skip(rights.RANGED_GET, "nothing could be put")
+        await attempt(rights.LIST_PAGES, lambda: self._list_pages(wrote=wrote))
+        source = probe.key("multipart")
+        made = await attempt(
+            rights.MULTIPART, self._blocking(requests.multipart, source, probe.content)
+        )
+        await attempt(rights.ABORT, self._blocking(requests.abort, probe.key("aborted")))
+        await attempt(rights.LIST_UPLOADS, self._blocking(requests.list_uploads, probe.folder))
+        if made:
+            copy = self._blocking(requests.part_copy, probe.key("copy"), source, probe.content)
+            await attempt(rights.PART_COPY, copy)
+        else:
+            probe.skip(rights.PART_COPY, "there is no large object to copy from")
+        await _conditional_steps(probe)
+        await attempt(rights.CLIENT, probe.client)
+        await attempt(rights.DELETE_MANY, self._delete_many)
+
+    async def _list_pages(self, *, wrote: bool) -> str:
+        """List more keys than a page holds; without the right to put, an empty folder has to do."""
+        keys = []
+        if wrote:
+            keys = [self._probe.key(f"list/{number}") for number in range(LISTED_KEYS)]
+            for key in keys:
+                await self._blocking(self._requests.put, key, b"x")()
+        folder = f"{self._probe.folder}/list/"
+        return await self._blocking(self._requests.list_pages, folder, set(keys))()
+
+    async def _delete_many(self) -> str:
+        probe = self._probe
+        detail = await self._blocking(self._requests.delete_many, list(probe.keys))()
+        probe.keys.clear()
+        return detail
+
+    async def _clean_up(self) -> None:
+        """Abort uploads and delete keys that are still there; say what could not be removed."""
+        probe = self._probe
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLEANUP_TIMEOUT_S):
+                for key, upload_id in list(self._requests.uploads):
+                    await self._quietly(self._requests.abort_upload, key, upload_id)
+                if probe.keys and await self._quietly(self._requests.delete_many, list(probe.keys)):
+                    probe.keys.clear()
+        written = {it.step for it in probe.report.outcomes if it.status == Status.OK}
+        if probe.keys and written & {rights.PUT, rights.MULTIPART, rights.CONDITIONAL_PUT}:
+            probe.report.left_behind += probe.keys
+        probe.report.left_behind += [f"{key} (upload {it})" for key, it in self._requests.uploads]
+
+    async def _quietly(self, request: Callable[..., object], *arguments: object) -> bool:
+        with suppress(RefusedRequestError):
+            await self._blocking(request, *arguments)()
+            return True
+        return False
+
+    def _skip_all(self, why: str) -> None:
+        tried = {it.step for it in self._probe.report.outcomes}
+        for step in rights.STEPS:
+            if step not in tried:
+                self._probe.skip(step, why)
+
+    def _blocking(
+        self, request: Callable[..., _T], *arguments: object
+    ) -> Callable[[], Awaitable[_T]]:
+        loop = asyncio.get_running_loop()
+        return lambda: loop.run_in_executor(self._thread, lambda: request(*arguments))
+
+
+async def _conditional_steps(probe: _Probe) -> None:
+    if await probe.attempt(rights.CONDITIONAL_PUT, probe.conditional_put):
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        outcome = await probe.race()
+        probe.note(outcome, (loop.time() - started) * 1000)
+    else:
+        probe.skip(rights.RACE, "there is no conditional put to race")
+
+
+async def _through_directory(probe: _Probe, root: Path) -> None:
+    """Do what the broker does with a directory, and remove the folders that it made."""
+
+    async def delete() -> str:
+        keys = list(probe.keys)
+        await probe.store.delete(keys)
+        if await probe.store.list(probe.folder):
+            raise WrongAnswerError("the listing still shows what was deleted")
+        probe.keys.clear()
+        return f"{len(keys)} keys"
+
+    try:
+        await _conditional_steps(probe)
+        await probe.attempt(rights.CLIENT, probe.client)
+        await probe.attempt(rights.DELETE_MANY, delete)
+    finally:
+        with suppress(StorageError):
+            await probe.store.delete(probe.keys)
+        for folder in (f"{probe.folder}/client", probe.folder, PROBE_PREFIX):
+            with suppress(OSError):
+                (root / folder).rmdir()  # fails while another probe has keys there
+
+
+async def _in_chunks(content: bytes) -> AsyncIterator[Sequence[Buffer]]:
+    view = memoryview(content)
+    for start in range(0, len(view), 1 << 20):
+        yield [view[start : start + (1 << 20)]]
+
+
+def refusal_of(error: StorageError) -> Refusal:
+    """Read status and code out of what the broker's client tells."""
+    text = str(error)
+    status = _STATUS.search(text)
+    code = _CODE.search(text)
+    number = int(status[1] or status[2]) if status else 0
+    if not number and isinstance(error, RefusedError):
+        number = 403
+    return Refusal(number, code[1] if code else type(error).__name__, text)
