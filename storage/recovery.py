@@ -5,8 +5,9 @@ it only uploaded is never committed and expires.
 """
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 
 from storage.errors import CorruptObjectError
 from storage.ports import StreamManager
@@ -14,7 +15,9 @@ from storage.record_batch import decode_batch
 from storage.recovery_plan import RecoveryPlan, Verdict
 from storage.upload.commit import Committer
 from storage.upload.plan import plan_upload
-from wal.port import RecoveredRecord, WriteAheadLog
+from wal.port import DamageableLog, RecoveredRecord, WriteAheadLog
+
+STREAMS_LOGGED_MAX = 100
 
 logger = logging.getLogger("headrace.storage.recovery")
 
@@ -28,7 +31,11 @@ class RecoveryReport:
     dropped: int  # for whatever reason; most often since they were committed already
     streams: int  # of which records were uploaded
     duration_ms: int
-    discontinuous: int = 0  # of the dropped: behind a record that was never acknowledged
+    # Of the dropped: behind a record that did not survive. It was never acknowledged, and neither were
+    # these, unless the loss of acknowledged bytes was accepted.
+    discontinuous: int = 0
+    discontinuous_by_stream: Mapping[int, int] = field(default_factory=dict)
+    lost_bytes: int = 0  # acknowledged, and not readable in the WAL
 
 
 class Recovery:
@@ -79,7 +86,10 @@ class Recovery:
             streams=plan.recovered_streams,
             duration_ms=self._clock_ms() - begin_ms,
             discontinuous=plan.counts[Verdict.DISCONTINUOUS],
+            discontinuous_by_stream=dict(plan.discontinuous),
+            lost_bytes=self._wal.lost_bytes if isinstance(self._wal, DamageableLog) else 0,
         )
+        _tell_of_holes(report)
         logger.info(
             "WAL recovered",
             extra={verdict.name.lower(): count for verdict, count in plan.counts.items()},
@@ -90,15 +100,7 @@ class Recovery:
         batch, end = decode_batch(record.body, 0)
         if end != len(record.body):
             raise CorruptObjectError(f"WAL record at {record.offset} has bytes behind its batch")
-        if plan.add(batch) is Verdict.DISCONTINUOUS:
-            logger.warning(
-                "dropped an unacknowledged record",
-                extra={
-                    "stream_id": batch.stream_id,
-                    "base_offset": batch.base_offset,
-                    "wal_offset": record.offset,
-                },
-            )
+        plan.add(batch)
 
     async def _upload(self, plan: RecoveryPlan) -> None:
         segment = plan.cut()
@@ -108,3 +110,23 @@ class Recovery:
             segment.streams, segment.sizes_bytes, self._stream_split_bytes, plan.epochs
         )
         await self._committer.commit(upload, await self._committer.upload(upload))
+
+
+def _tell_of_holes(report: RecoveryReport) -> None:
+    """Say what was dropped behind records that did not survive, and whether anybody was told that it is there."""
+    by_stream = report.discontinuous_by_stream
+    details = {
+        "records": report.discontinuous,
+        "streams": len(by_stream),
+        "records_by_stream": dict(islice(by_stream.items(), STREAMS_LOGGED_MAX)),
+    }
+    if report.lost_bytes:
+        logger.critical(
+            "acknowledged records were lost with the damaged part of the WAL, as was accepted; their streams "
+            "end before them, so what follows them was dropped too",
+            extra={"lost_bytes": report.lost_bytes, **details},
+        )
+    elif by_stream:
+        logger.warning(
+            "dropped unacknowledged records behind a hole in their stream", extra=details
+        )

@@ -12,12 +12,14 @@
 
 "The end" is the stream's committed end, moved by each record that is taken. What is discontinuous
 follows a record that the WAL never confirmed (the WAL itself refuses to lose one that it did), so
-nobody was told that it exists. To refuse means that the control plane knows less than the WAL, so
-that going on could lose acknowledged records.
+nobody was told that it exists; unless the loss of confirmed records was accepted: streams have no
+holes, so each ends before its first loss then. To refuse means that the control plane knows less
+than the WAL, so that going on could lose acknowledged records.
 
 Pure. Source: S3Stream's recovery.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -35,7 +37,7 @@ class Verdict(Enum):
     COMMITTED = "committed"  # in the bucket already
     NOT_OWNED = "not owned"  # closed here since, which its upload preceded
     STALE = "stale"  # written under an epoch that has ended
-    DISCONTINUOUS = "discontinuous"  # behind a record that was never acknowledged
+    DISCONTINUOUS = "discontinuous"  # behind a record that did not survive
 
 
 @dataclass(slots=True)
@@ -67,6 +69,7 @@ class RecoveryPlan:
         self._recovered: set[int] = set()
         self.counts = dict.fromkeys(Verdict, 0)
         self.taken_bytes = 0  # payloads
+        self.discontinuous: Counter[int] = Counter()  # records by stream
 
     @property
     def recovered_streams(self) -> int:
@@ -93,6 +96,8 @@ class RecoveryPlan:
         self.counts[verdict] += 1
         if verdict is Verdict.TAKE:
             self._take(batch)
+        elif verdict is Verdict.DISCONTINUOUS:
+            self.discontinuous[batch.stream_id] += 1
         return verdict
 
     def cut(self) -> Segment | None:

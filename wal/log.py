@@ -97,7 +97,7 @@ class DeltaWal:
         self._submissions: Submissions | None = None
         self._store: SuperblockStore | None = None
         self._found: Superblock | None = None  # what recovery goes by
-        self._summary: ScanSummary | None = None
+        self._summary = ScanSummary()  # of the last `recover`
         self._writer: RingWriter | None = None
         self._size: DeviceSize | None = None
         self._resizer: Resizer | None = None
@@ -158,10 +158,9 @@ class DeltaWal:
         return self._submissions.statistics
 
     @property
-    def recovery_summary(self) -> ScanSummary:
-        """What `recover` met; valid once it has begun."""
-        assert self._summary is not None
-        return self._summary
+    def lost_bytes(self) -> int:
+        """See `wal.port.DamageableLog`; 0 before `recover`."""
+        return self._summary.lost_bytes
 
     async def start(self) -> None:
         """Open the device, check whose it is, format it when it is blank.

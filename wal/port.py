@@ -105,6 +105,16 @@ class WriteAheadLog(Protocol):
 
 
 @runtime_checkable
+class DamageableLog(Protocol):
+    """What a log says that may be damaged, and started all the same."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Acknowledged bytes that `recover` could not read, and was told to do without."""
+        ...
+
+
+@runtime_checkable
 class ResizableLog(Protocol):
     """What a log on a device offers beside: another capacity while it runs.
 

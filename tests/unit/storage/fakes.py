@@ -126,6 +126,7 @@ class FakeWal:
         self.is_shut_down = False
         self.failed: Exception | None = None
         self.fail_recovery_after: int | None = None
+        self.lost_bytes = 0  # of what was acknowledged
         self.is_parked = False
         self.resize_fault: Exception | None = None  # of `prepare_resize` and `resize`
         self.switch_gate: asyncio.Event | None = None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from storage.errors import CorruptObjectError, FencedError, RecoveryError
+from storage.record_batch import decode_batch
 from tests.unit.storage.fakes import (
     Crash,
     Node,
@@ -107,9 +108,42 @@ def test_what_follows_a_lost_unacknowledged_record_is_dropped_and_counted(caplog
         require_dense(node.objects_of(1), 0, 1)
         require_dense(node.objects_of(2), 0, 3)
         assert node.report.discontinuous == node.report.dropped == 1
+        assert node.report.discontinuous_by_stream == {1: 1}
+        assert node.report.lost_bytes == 0
         assert "unacknowledged" in caplog.text
 
     run(scenario())
+
+
+def test_an_accepted_loss_ends_the_stream_that_it_is_in_and_no_other(caplog):
+    """What follows in the stream was acknowledged, and cannot be kept: it is counted and told of."""
+
+    async def scenario():
+        old = await crashed()
+        surviving = old.wal.after_crash()
+        lost = next(record for record in surviving if stream_of(record) == (1, 6))
+        surviving.remove(lost)
+        node = old.next_life(surviving=surviving)
+        node.wal.lost_bytes = lost.end_offset - lost.offset
+        await node.start()
+        require_dense(node.objects_of(1), 0, 6)
+        require_dense(node.objects_of(2), 0, 12)
+        assert node.report.discontinuous_by_stream == {1: 5}
+        assert node.report.lost_bytes == lost.end_offset - lost.offset
+        assert node.wal.is_reset
+        told = next(line for line in caplog.records if line.levelname == "CRITICAL")
+        assert told.lost_bytes == node.report.lost_bytes
+        assert told.records_by_stream == {1: 5}
+        stream = await node.open(1, epoch=2)
+        assert stream.next_offset == 6, "the stream goes on where it ends now"
+
+    run(scenario())
+
+
+def stream_of(record: RecoveredRecord) -> tuple[int, int]:
+    """(stream id, base offset)"""
+    batch, _ = decode_batch(record.body, 0)
+    return batch.stream_id, batch.base_offset
 
 
 def test_segments_are_bounded():
