@@ -32,6 +32,7 @@ from broker.telemetry.request_metrics import RequestMetrics
 from broker.topic_creation import TopicCreation
 from config.node import Endpoint, NodeConfig
 from config.topic import validate_topic_config
+from config.wal_capacity import PLACE_KEY, check_wal_capacity, wal_place_text
 from metadata.client import BrokerIdentity, MetadataClient
 from metadata.controller.decision import ConfigRules
 from metadata.driver import ControllerNode
@@ -161,6 +162,7 @@ class Node:
             admin_port = await self._start_admin(admin)
             recovery = await unless_stopped(stop, broker.engine.start())
             admin.expose(broker.collector(listener))
+            admin.wal_resize.offer(broker.resize_wal)
             self._readiness.add(broker.check_engine)
             self._readiness.add(lambda: _check_lease(client))
             await client.serve()
@@ -307,6 +309,24 @@ class _Broker:
             listener=listener,
             requests=self._requests,
         )
+
+    async def resize_wal(self, capacity_bytes: int) -> dict[str, object]:
+        """Give the WAL another capacity, and say what happened and what the next start needs.
+
+        Raises:
+            ValueError, ResizeRefusedError: it cannot be; nothing has changed.
+            StorageError: it was given up; nothing has changed, unless the engine has failed.
+        """
+        check_wal_capacity(self._config, capacity_bytes)
+        report = await self.engine.resize_wal(capacity_bytes)
+        return {
+            "old": report.old_bytes,
+            "new": report.new_bytes,
+            "pause_ms": report.pause_ms,
+            "uploaded_bytes": report.uploaded_bytes,
+            "duration_ms": report.duration_ms,
+            "configuration": {PLACE_KEY: wal_place_text(self._config, report.new_bytes)},
+        }
 
     def _open_streams(self) -> Sequence[tuple[int, int]]:
         return self.engine.open_streams()  # made after the compactor that asks for them

@@ -6,7 +6,7 @@ is optional. Pure parsing: nothing is opened or resolved.
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from config.node import Endpoint, Voter
 
@@ -14,6 +14,7 @@ _SECRET_OPTIONS = ("accesskey", "secretkey", "sessiontoken", "password")
 _SECRET_VALUE = re.compile(rf"({'|'.join(_SECRET_OPTIONS)})=[^&\s]*", re.IGNORECASE)
 _BUCKET_OPTIONS = {"s3": ("region", "endpoint", "pathStyle"), "file": (), "mem": ()}
 _WAL_FILE_OPTIONS = ("capacity", "iops", "iobandwidth", "iodepth")
+WAL_CAPACITY_BYTES_MIN = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,8 @@ def parse_wal_place(text: str) -> WalPlace:
         raise ValueError("names no file or device")
     _check_options(options, _WAL_FILE_OPTIONS)
     capacity = _positive(options, "capacity")
-    if capacity is not None and capacity < 16 * 1024 * 1024:
-        raise ValueError("has a capacity below 16777216 bytes (16 MiB)")
+    if capacity is not None and capacity < WAL_CAPACITY_BYTES_MIN:
+        raise ValueError(f"has a capacity below {WAL_CAPACITY_BYTES_MIN} bytes (16 MiB)")
     return WalPlace(
         unquote(place),
         capacity_bytes=capacity,
@@ -152,6 +153,19 @@ def parse_wal_place(text: str) -> WalPlace:
         bandwidth_bytes_max=_positive(options, "iobandwidth"),
         io_depth=_positive(options, "iodepth"),
     )
+
+
+def with_wal_capacity(text: str, capacity_bytes: int) -> str:
+    """Return the place of a WAL on a device or in a file with another capacity, and all else as it was."""
+    uri = _without_id(text)
+    prefix = text.strip().removesuffix(uri)
+    if "://" not in uri:
+        uri = f"file://{quote(uri)}"
+    place, _, options = uri.partition("?")
+    kept = [
+        option for option in options.split("&") if option and not option.startswith("capacity=")
+    ]
+    return f"{prefix}{place}?{'&'.join([f'capacity={capacity_bytes}', *kept])}"
 
 
 def _without_id(text: str) -> str:

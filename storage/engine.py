@@ -101,16 +101,7 @@ class StorageEngine:
         )
         self._wal = self._path.wal = wal_factory(self._path.on_confirmed, self._path.on_failed)
         self._counters = UploadCounters()
-        uploads = ObjectUpload(
-            config,
-            store=store,
-            objects=objects,
-            cluster_id=cluster_id,
-            retrying=Retrying(rng, self._counters),
-            clock_ms=_loop_ms,
-            counters=self._counters,
-        )
-        self._committer = Committer(uploads, objects, self._counters)
+        self._committer = _committer(config, store, objects, cluster_id, rng, self._counters)
         self._pipeline = UploadPipeline(
             cache=self._cache,
             committer=self._committer,
@@ -127,13 +118,7 @@ class StorageEngine:
             timeout_ms=config.admission_timeout_ms,
         )
         self._resize = WalResize(
-            self._wal,
-            path=self._path,
-            pipeline=self._pipeline,
-            cache=self._cache,
-            uploads=self._counters,
-            admission_timeout_ms=config.admission_timeout_ms,
-            on_unparked=self._gate.poll,
+            config, self._path, self._pipeline, self._cache, self._counters, self._gate.poll
         )
         self._open = OpenStreams(
             path=self._path,
@@ -339,6 +324,26 @@ class StorageEngine:
         await self._failed.wait()
         assert self._failure is not None
         raise self._failure
+
+
+def _committer(
+    config: StorageConfig,
+    store: ObjectStore,
+    objects: ObjectManager,
+    cluster_id: str,
+    rng: random.Random,
+    counters: UploadCounters,
+) -> Committer:
+    uploads = ObjectUpload(
+        config,
+        store=store,
+        objects=objects,
+        cluster_id=cluster_id,
+        retrying=Retrying(rng, counters),
+        clock_ms=_loop_ms,
+        counters=counters,
+    )
+    return Committer(uploads, objects, counters)
 
 
 def _loop_ms() -> int:

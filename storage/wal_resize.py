@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from config.node import StorageConfig
 from storage.append_path import AppendPath
 from storage.cache.log_cache import LogCache
 from storage.errors import EngineFailedError, ResizeRefusedError, RetriableStorageError
@@ -47,23 +48,21 @@ class WalResize:
 
     def __init__(
         self,
-        wal: WriteAheadLog,
-        *,
+        config: StorageConfig,
         path: AppendPath,
         pipeline: UploadPipeline,
         cache: LogCache,
         uploads: UploadCounters,
-        admission_timeout_ms: int,
         on_unparked: Callable[[], None],
     ) -> None:
         """Nothing happens yet; `on_unparked` is called when appends may be admitted again."""
-        self._wal = wal
+        self._wal: WriteAheadLog = path.wal
         self._path = path
         self._pipeline = pipeline
         self._cache = cache
         self._uploads = uploads
         # Who came first has waited for the whole pause, and is not to be refused for it.
-        self._pause_s_max = min(PAUSE_MS_MAX, admission_timeout_ms // 2) / 1000
+        self._pause_s_max = min(PAUSE_MS_MAX, config.admission_timeout_ms // 2) / 1000
         self._on_unparked = on_unparked
         self._task: asyncio.Task[ResizeReport] | None = None
         self._is_stopped = False

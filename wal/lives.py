@@ -1,13 +1,14 @@
 """Makes the lives of a log: what the superblock of each says at its beginning, and the group commit on it."""
 
 import random
-from collections.abc import Callable
 
 from config.node import WalConfig
 from wal.budget import IO_BYTES_MAX, IoBudget
+from wal.buffers import BufferPool
 from wal.group_commit import CommitLimits, GroupCommit
 from wal.kernel_queue import write_bytes_max
 from wal.layout import Ring, ShutdownType, Superblock, align_up
+from wal.ring_writer import WalClocks
 from wal.superblock_store import WalIdentity
 
 
@@ -18,19 +19,16 @@ class Lives:
         self,
         config: WalConfig,
         identity: WalIdentity,
-        *,
         rng: random.Random,
-        wall_ms: Callable[[], int],
-        take_buffer: Callable[[int], memoryview],
-        monotonic_ns: Callable[[], int],
+        clocks: WalClocks,
+        pool: BufferPool,
     ) -> None:
-        """Nothing is made yet; `monotonic_ns` is the clock that paces writes."""
+        """Nothing is made yet; `rng` gives the life ids."""
         self._config = config
         self._identity = identity
         self._rng = rng
-        self._wall_ms = wall_ms
-        self._take_buffer = take_buffer
-        self._monotonic_ns = monotonic_ns
+        self._clocks = clocks
+        self._pool = pool
         self._budget: IoBudget | None = None
 
     def first(self, capacity_bytes: int) -> Superblock:
@@ -71,10 +69,10 @@ class Lives:
             self._budget = IoBudget(
                 iops_max=config.iops_max,
                 bandwidth_bytes_max=config.bandwidth_bytes_max,
-                now_ns=self._monotonic_ns(),
+                now_ns=self._clocks.monotonic_ns(),
                 io_bytes_max=min(write_bytes_max(config.path) or IO_BYTES_MAX, IO_BYTES_MAX),
             )
-        return GroupCommit(superblock, limits, take_buffer=self._take_buffer, budget=self._budget)
+        return GroupCommit(superblock, limits, take_buffer=self._pool.take, budget=self._budget)
 
     def _begin(
         self, capacity_bytes: int, *, sequence: int, start_offset: int, shutdown: ShutdownType
@@ -92,5 +90,5 @@ class Lives:
             node_id=self._identity.node_id,
             node_epoch=self._identity.node_epoch,
             cluster_id=self._identity.cluster_id,
-            last_write_ms=self._wall_ms(),
+            last_write_ms=self._clocks.wall_ms(),
         )

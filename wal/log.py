@@ -82,14 +82,7 @@ class DeltaWal:
         self._listener = WalListener(on_confirmed, on_failed, on_room)
         self._opener = opener
         self._pool = BufferPool(idle_bytes_per_class=_IDLE_BYTES_PER_CLASS)
-        self._lives = Lives(
-            config,
-            self._identity,
-            rng=rng,
-            wall_ms=wall_clock_ms,
-            take_buffer=self._pool.take,
-            monotonic_ns=monotonic_ns,
-        )
+        self._lives = Lives(config, self._identity, rng, self._clocks, self._pool)
         self._timeout_s = config.io_timeout_ms / 1000
         self._state = _State.NEW
         self._capacity_bytes = config.capacity_bytes  # of the next life

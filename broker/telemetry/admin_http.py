@@ -1,4 +1,4 @@
-"""Admin HTTP endpoint: `/metrics`, `/livez`, `/readyz`."""
+"""Admin HTTP endpoint: `/metrics`, `/livez`, `/readyz`, and `POST /wal/resize`."""
 
 import asyncio
 import json
@@ -11,6 +11,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from broker.telemetry.collector import NodeCollector
 from broker.telemetry.readiness import Readiness
+from broker.telemetry.wal_resize_http import PATH, WalResizeEndpoint
 
 RENDER_CACHE_MS = 1_000  # a page is not rendered more often than this
 SHUTDOWN_TIMEOUT_S = 1.0
@@ -29,6 +30,7 @@ class AdminServer:
         self._rendering = asyncio.Lock()
         self._before_render: Callable[[], None] = lambda: None
         self._runner: web.AppRunner | None = None
+        self.wal_resize = WalResizeEndpoint()
 
     def expose(self, collector: NodeCollector) -> None:
         """Show a node's metrics from now on."""
@@ -45,6 +47,7 @@ class AdminServer:
         app.router.add_get("/metrics", self._metrics)
         app.router.add_get("/livez", self._livez)
         app.router.add_get("/readyz", self._readyz)
+        app.router.add_post(PATH, self.wal_resize.handle)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
         await runner.setup()
         self._runner = runner

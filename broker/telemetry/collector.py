@@ -61,6 +61,12 @@ class NodeCollector(Collector):
         yield _gauge(
             "wal_used_bytes", "Bytes of the ring that may not be reused", stats.wal_used_bytes
         )
+        yield _counter("wal_resizes", "Resizes of the WAL", stats.wal_resizes_total)
+        yield _gauge(
+            "wal_resize_last_pause_seconds",
+            "How long the last resize of the WAL held up appends",
+            stats.wal_resize_last_pause_ms * MILLISECONDS,
+        )
         yield _gauge(
             "log_cache_capacity_bytes", "LogCache's budget", stats.log_cache_capacity_bytes
         )

@@ -14,6 +14,7 @@ from tests.unit.broker.telemetry.node_parts import FakeEngine, node_collector
 GAUGES = {
     "wal_capacity_bytes",
     "wal_used_bytes",
+    "wal_resize_last_pause_seconds",
     "wal_next_offset",
     "wal_confirmed_offset",
     "wal_trim_offset",
@@ -39,6 +40,7 @@ COUNTERS = {
     "uploaded_bytes",
     "upload_retries",
     "upload_expired",
+    "wal_resizes",
     "wal_writes",
     "wal_written_bytes",
     "wal_write_seconds",
