@@ -1,211 +1,233 @@
-"""Every crash of the production WAL on a simulated disk: acknowledged means recovered, and nothing else appears."""
+"""Every crash of the production WAL on a simulated disk: acknowledged means recovered, and nothing else appears.
+
+One run of each workload, the same each time; `tests/integration/test_wal_crash_images.py` tries other
+ones every day, and `make soak` 500,000 states.
+"""
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
+from contextlib import contextmanager
 
 import pytest
 
-from tests.simulation.disk import CrashPoint, SimulatedDisk, crash_points, outcomes
-from tests.simulation.wal_run import KIB, SMALL, Expectation, WalOnDisk, recover_image
-from wal.errors import WalCorruptError, WalDeviceError
-from wal.layout import RING_POSITION
+from tests.simulation import virtual_time, wal_crash_run
+from tests.simulation.disk import Completed, Event, PowerCut, SimulatedDisk, Submitted
+from tests.simulation.wal_catalogue import BY_NAME, WORKLOADS
+from tests.simulation.wal_crash_judge import Judge
+from tests.simulation.wal_run import WalOnDisk, recover_image
+from tests.simulation.wal_workloads import Workload
+from wal.errors import WalCorruptError
+from wal.framing import BlockHeader, read_block_header
+from wal.layout import PAGE_BYTES, RING_POSITION, Superblock, decode_superblock
 
-SEEDS = range(6)
-DISK_BYTES = SMALL.capacity_bytes
-Workload = Callable[[WalOnDisk, random.Random], Awaitable[None]]
-
-
-async def turns(count: int) -> None:
-    for _ in range(count):
-        await asyncio.sleep(0)
+SEED = 1
 
 
-async def quiet(log: WalOnDisk) -> None:
-    while log.wal.confirmed_offset < log.wal.next_offset or log.disk.pending:
-        await asyncio.sleep(0)
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
+def test_what_was_acknowledged_survives_every_crash(workload: Workload) -> None:
+    verdicts = Judge(workload, SEED).run(torn=1, damaged=0.0)
+    assert verdicts.violations == []
+    assert len(verdicts.states) > 30
 
 
-async def append_when_there_is_room(log: WalOnDisk, body: bytes) -> None:
-    while not log.wal.room_for(len(body)):
-        if log.confirmed and log.confirmed[-1] - 1 > log.wal.trim_offset:
-            log.trim(log.confirmed[-1] - 1)
-        await asyncio.sleep(0)
-    log.append(body)
+@pytest.mark.parametrize(
+    "name", ["mixed records", "many laps", "bursts that fill the IO depth", "trimmed at need"]
+)
+def test_damage_is_harmless_or_refused(name: str) -> None:
+    """Never silent loss of what the disk tells to be acknowledged; and a loss that is accepted is named."""
+    verdicts = Judge(BY_NAME[name], SEED).run(torn=1, damaged=1.0)
+    assert verdicts.violations == []
+    assert verdicts.refused > 20
+    assert verdicts.damaged - verdicts.refused > 20
 
 
-async def small_records(log: WalOnDisk, rng: random.Random) -> None:
-    """A few records a turn, trimmed now and then."""
-    for _ in range(40):
-        for _ in range(rng.randrange(1, 4)):
-            await append_when_there_is_room(log, rng.randbytes(rng.randrange(1, 3000)))
-        await turns(rng.randrange(4))
-        if rng.random() < 0.2 and log.confirmed:
-            log.trim(rng.randrange(log.wal.superblock.head_offset - 1, log.confirmed[-1]))
-    await quiet(log)
+# --- the workloads are what they are called
 
 
-async def laps(log: WalOnDisk, rng: random.Random) -> None:
-    """Several times around the ring, with records that do not fit at its end."""
-    while log.wal.next_offset < log.wal.superblock.capacity_bytes * 4:
-        await append_when_there_is_room(log, rng.randbytes(rng.choice((900, 4000, 11_000, 15_000))))
-        await turns(rng.randrange(6))
-    await quiet(log)
+class Traits:
+    """What the log wrote in a run."""
+
+    def __init__(self, trace: list[Event]) -> None:
+        self.blocks: list[BlockHeader] = []
+        self.superblocks: list[Superblock] = []
+        self.inflight_max = 0
+        self.power_cuts = 0
+        self.failed_writes = 0
+        self.zero_writes = 0
+        inflight = set()
+        for event in trace:
+            match event:
+                case Submitted():
+                    inflight.add(event.number)
+                    self.inflight_max = max(self.inflight_max, len(inflight))
+                    self._written(event)
+                case Completed():
+                    inflight.discard(event.number)
+                case PowerCut():
+                    self.power_cuts += 1
+                    inflight.clear()
+
+    def _written(self, event: Submitted) -> None:
+        header = read_block_header(memoryview(event.data), 0)
+        superblock = decode_superblock(event.data) if event.position < RING_POSITION else None
+        if header is not None:
+            self.blocks.append(header)
+        elif superblock is not None:
+            self.superblocks.append(superblock)
+        elif not any(event.data):
+            self.zero_writes += 1
+
+    @property
+    def holes(self) -> list[int]:
+        return [
+            block.offset - block.previous_end
+            for block in self.blocks
+            if block.offset > block.previous_end
+        ]
+
+    @property
+    def ring_bytes(self) -> int:
+        return self.superblocks[0].ring.size_bytes
+
+    @property
+    def laps(self) -> float:
+        return (self.blocks[-1].offset - self.blocks[0].offset) / self.ring_bytes
+
+    def distinct(self, field: str) -> int:
+        return len({getattr(superblock, field) for superblock in self.superblocks})
 
 
-async def full_depth(log: WalOnDisk, rng: random.Random) -> None:
-    """Bursts that fill the IO depth and grow the window."""
-    for _ in range(6):
-        for _ in range(6):
-            await append_when_there_is_room(log, rng.randbytes(rng.randrange(3000, 7900)))
-        await turns(rng.randrange(12))
-    await quiet(log)
+TRAITS: dict[str, Callable[[Traits], bool]] = {
+    "one-byte records": lambda run: max(block.records for block in run.blocks) >= 8,
+    "a page exactly": lambda run: any(block.length == PAGE_BYTES for block in run.blocks),
+    "a block exactly": lambda run: any(block.length == 2 * PAGE_BYTES for block in run.blocks),
+    "a byte more than a block": lambda run: all(b.length == 2 * PAGE_BYTES + 1 for b in run.blocks),
+    "the largest record": lambda run: {block.length for block in run.blocks} == {16 * 1024},
+    "ends with the ring": lambda run: any(
+        (block.offset + block.length) % run.ring_bytes == 0 for block in run.blocks
+    ),
+    "a byte too long for the ring": lambda run: set(run.holes) == {8 * 1024},
+    "a hole wider than a block": lambda run: set(run.holes) == {12 * 1024},
+    "stale blocks of a page everywhere": lambda run: run.laps > 1.5 and not run.holes,
+    "many laps": lambda run: run.laps > 2,
+    "the window grows in steps": lambda run: run.distinct("window_bytes") > 3,
+    "the window grows by exact fits": lambda run: run.distinct("window_bytes") > 3,
+    "trimmed at each confirmation": lambda run: run.distinct("trim_offset") > 10,
+    "never trimmed": lambda run: run.laps < 1,
+    "one write at a time": lambda run: run.inflight_max == 2,  # one, and the superblock
+    "eight writes at a time": lambda run: run.inflight_max >= 7,
+    "a device larger than used": lambda run: run.ring_bytes == 64 * 1024,
+    "zeroed in the background": lambda run: run.zero_writes > 5,
+    "idle in between": lambda run: run.distinct("confirmed_offset") > 5,
+    "shut down empty": lambda run: run.distinct("shutdown") == 2,
+    "power cuts, ten in a row": lambda run: run.power_cuts == 10,
+    "power cuts while beginning": lambda run: run.distinct("life_id") > 6,
+    "another capacity": lambda run: run.distinct("capacity_bytes") == 4,
+    "resized, larger": lambda run: run.distinct("capacity_bytes") == 4,
+    "resized, smaller": lambda run: run.distinct("capacity_bytes") == 4,
+    "resized, power cut": lambda run: run.power_cuts > 0,
+    "a write hangs": lambda run: run.power_cuts == 3,
+}
 
 
-async def lives(log: WalOnDisk, rng: random.Random) -> None:
-    """The ring is reset twice, with and without a graceful shutdown."""
-    await small_records(log, rng)
-    log.disk.has_writer = False
-    second = WalOnDisk(log.disk, replace(SMALL, capacity_bytes=SMALL.capacity_bytes - 16 * KIB))
-    await second.begin()
-    await full_depth(second, rng)
-    if second.wal.trim_offset < second.confirmed[-1] - 1:
-        second.trim(second.confirmed[-1] - 1)
-    await second.wal.shutdown()
-    third = WalOnDisk(log.disk)
-    assert await third.begin() == []
-    await full_depth(third, rng)
+@pytest.mark.parametrize("name", TRAITS)
+def test_a_workload_does_what_it_is_called(name: str) -> None:
+    assert any(TRAITS[name](Traits(BY_NAME[name].record(seed).trace)) for seed in range(3))
 
 
-WORKLOADS = (small_records, laps, full_depth, lives)
+def test_a_workload_is_the_same_each_time() -> None:
+    for name in ("mixed records", "resized, a file", "a write hangs"):
+        assert BY_NAME[name].record(7).trace == BY_NAME[name].record(7).trace
 
 
-def recorded(workload: Workload, seed: int, image: bytes | None = None) -> SimulatedDisk:
-    """Run a workload to its end; return the disk with its trace."""
-    rng = random.Random(seed)
-    disk = SimulatedDisk(DISK_BYTES, rng=rng)
-    if image is not None:
-        disk.image[:] = image
-
-    async def run() -> None:
-        log = WalOnDisk(disk)
-        await log.begin()
-        await workload(log, rng)
-        assert not log.failures
-
-    asyncio.run(run())
-    return disk
+# --- the test is tested
 
 
-def crashes(
-    disk: SimulatedDisk, rng: random.Random, start: bytes
-) -> Iterator[tuple[CrashPoint, bytearray]]:
-    for point in crash_points(start, disk.trace):
-        for image in outcomes(point, rng):
-            yield point, image
+class HastyDisk(SimulatedDisk):
+    """Tells of the completion of blocks before it is true."""
 
-
-def is_formatted(image: bytearray) -> bool:
-    """Whether a superblock was ever durable: before, the device is blank."""
-    return bool(image[:RING_POSITION].strip(b"\0"))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("workload", WORKLOADS)
-def test_what_was_acknowledged_survives_every_crash(workload: Workload, seed: int) -> None:
-    disk = recorded(workload, seed)
-    states = 0
-    for point, image in crashes(disk, random.Random(seed), bytes(DISK_BYTES)):
-        if not is_formatted(image):
-            continue
-        superblock, records, _ = recover_image(image)
-        Expectation.at(point).judge(superblock, records)
-        states += 1
-    assert states > 200
-
-
-@pytest.mark.parametrize("workload", [small_records, full_depth])
-def test_a_second_crash_loses_nothing_either(workload: Workload) -> None:
-    rng = random.Random(5)
-    disk = recorded(workload, 5)
-    first = [
-        (Expectation.at(point), image)
-        for point, image in crashes(disk, rng, bytes(DISK_BYTES))
-        if is_formatted(image)
-    ]
-    for before, image in rng.sample(first, 6):
-        again = recorded(full_depth, rng.randrange(1000), image=bytes(image))
-        for point, second in crashes(again, rng, bytes(image)):
-            superblock, records, _ = recover_image(second)
-            Expectation.at(point, before).judge(superblock, records)
-
-
-@pytest.mark.parametrize("workload", WORKLOADS)
-def test_a_flipped_bit_is_harmless_or_refused(workload: Workload) -> None:
-    """Never silent loss of what the device knows to be acknowledged."""
-    rng = random.Random(11)
-    disk = recorded(workload, 11)
-    verdicts = {"harmless": 0, "refused": 0}
-    points = list(crashes(disk, rng, bytes(DISK_BYTES)))
-    for point, image in rng.sample(points, min(600, len(points))):
-        if not is_formatted(image):
-            continue
-        superblock, records, summary = recover_image(image)
-        expected = Expectation.at(point)
-        expected.confirmed = min(expected.confirmed, summary.confirmed_offset)
-        flip_a_bit(image, rng, [superblock.ring.position(record.offset) for record in records])
-        try:
-            superblock, records, _ = recover_image(image)
-            expected.judge(superblock, records)
-            verdicts["harmless"] += 1
-        except (WalCorruptError, WalDeviceError):
-            verdicts["refused"] += 1
-    assert min(verdicts.values()) > 20, verdicts
-
-
-def flip_a_bit(image: bytearray, rng: random.Random, positions: list[int]) -> None:
-    """Mostly in a live record, else anywhere."""
-    in_a_record = positions and rng.random() < 0.7
-    at = rng.choice(positions) + rng.randrange(200) if in_a_record else rng.randrange(len(image))
-    image[at] ^= 1 << rng.randrange(8)
-
-
-@pytest.mark.parametrize("lost", [0, 1, 2])
-def test_lost_superblocks(lost: int) -> None:
-    """One damaged copy costs at most what nothing relied on; both refuse the start."""
-    disk = recorded(small_records, 3)
-    image = bytearray(disk.image)
-    for slot in range(lost):
-        image[slot * 4096 : slot * 4096 + 512] = bytes(512)
-    if lost < 2:
-        try:
-            superblock, records, _ = recover_image(image)
-        except WalCorruptError:
+    def submit(self, position: int, data: memoryview, done: Callable[[object], None]) -> None:
+        if position < RING_POSITION:
+            super().submit(position, data, done)
             return
-        *_, last = crash_points(bytes(DISK_BYTES), disk.trace)
-        Expectation.at(last).judge(superblock, records)
+        super().submit(position, data, lambda error: None)
+        asyncio.get_running_loop().call_soon(done, None)
+
+
+@contextmanager
+def hasty(monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("tests.simulation.wal_workloads.SimulatedDisk", HastyDisk)
+        yield
+
+
+def test_an_early_acknowledgement_is_found_and_found_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with hasty(monkeypatch):
+        work = [
+            unit for unit in wal_crash_run.units(7400, 1, [0]) if unit.workload == "never trimmed"
+        ]
+        summary = wal_crash_run.run(work)
+        assert wal_crash_run.report(summary) == 1
+        violation = summary.verdicts.violations[0]
+        assert f'--replay "{violation.replay}"' in capsys.readouterr().out
+        assert violation.replay.count(":") == 3
+        assert "acknowledged and lost" in violation.what
+        assert wal_crash_run.main(["--replay", violation.replay]) == 1
+        assert violation.what in capsys.readouterr().out
+    assert wal_crash_run.main(["--replay", f"never trimmed:{SEED}:20:s0"]) == 0
+
+
+def test_a_share_is_a_tenth_of_the_whole_with_runs_of_its_own() -> None:
+    every = wal_crash_run.units(500_000, 1, range(10))
+    assert sum(unit.states for unit in every) >= 500_000
+    shares = [
+        wal_crash_run.units(500_000, 1, wal_crash_run.parse_shares(f"{k}/10")) for k in range(1, 11)
+    ]
+    assert sorted(map(repr, every)) == sorted(repr(unit) for share in shares for unit in share)
+
+
+# --- beside the enumeration
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_lost_superblocks(lost: int) -> None:
+    """After a shutdown one copy is enough; both refuse the start."""
+    disk = BY_NAME["shut down empty"].record(3)
+    for slot in range(lost):
+        disk.image[slot * PAGE_BYTES : slot * PAGE_BYTES + 512] = bytes(512)
+    disk.has_writer = False
+    if lost == 2:
+        with pytest.raises(WalCorruptError, match="no valid superblock"):
+            virtual_time.run(WalOnDisk(disk).begin())
         return
-    damaged = SimulatedDisk(DISK_BYTES)
-    damaged.image[:] = image
-    with pytest.raises(WalCorruptError, match="no valid superblock"):
-        asyncio.run(WalOnDisk(damaged).begin())
+    superblock, _, _ = recover_image(disk.image)
+    assert superblock.slot_position == PAGE_BYTES
 
 
 def test_the_driver_recovers_what_the_core_does() -> None:
+    """Else the enumeration, which uses the core alone, would say nothing of a start."""
     rng = random.Random(2)
-    disk = recorded(laps, 2)
-    sample = rng.sample(list(crashes(disk, rng, bytes(DISK_BYTES))), 40)
+    judge = Judge(BY_NAME["many laps"], 2)
+    compared = 0
+    for point in judge.points():
+        if point.index < 20 or rng.random() > 0.3:
+            continue
+        kept = point.kept("t0") if point.inflight else []
+        point.make(kept)
+        disk = SimulatedDisk(len(point.image))
+        disk.image[:] = point.image
+        _, records, _ = recover_image(disk.image)
+        expected = [(record.offset, bytes(record.body)) for record in records]
+        point.unmake(kept)
+        assert virtual_time.run(recovered_by_driver(disk)) == expected
+        compared += 1
+    assert compared > 10
 
-    async def recover(image: bytearray) -> list[tuple[int, bytes]]:
-        copy = SimulatedDisk(DISK_BYTES)
-        copy.image[:] = image
-        wal = WalOnDisk(copy).wal
-        await wal.start()
-        return [(record.offset, bytes(record.body)) async for record in wal.recover()]
 
-    for _, image in sample:
-        if is_formatted(image):
-            _, records, _ = recover_image(image)
-            expected = [(record.offset, bytes(record.body)) for record in records]
-            assert asyncio.run(recover(image)) == expected
+async def recovered_by_driver(disk: SimulatedDisk) -> list[tuple[int, bytes]]:
+    log = WalOnDisk(disk)
+    await log.start()
+    return [(record.offset, bytes(record.body)) for record in await log.recover()]

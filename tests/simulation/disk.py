@@ -1,15 +1,17 @@
 """A disk in memory that can lose power: writes stay in flight until they are completed, and a crash may leave of
 each of them nothing, all, or any set of its sectors.
 
-`SimulatedDevice` is a `wal.device.BlockDevice` on it, so production code runs unchanged. `Trace` is what happened;
-`crash_points` cuts it at every event and `outcomes` enumerates what a crash at a cut may leave.
+`SimulatedDevice` is a `wal.device.BlockDevice` on it, so production code runs unchanged. What happened
+is in the disk's trace, from which `tests.simulation.crash_states` makes every state that a crash may
+leave. No two writes in flight ever overlap, which the disk insists on: so the order in which a crash
+lets them reach the medium makes no difference.
 """
 
 import asyncio
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
+from functools import partial
 
 from wal.device import WriteDone
 from wal.errors import WalDeviceError, WalLockedError
@@ -41,7 +43,32 @@ class Noted:
     value: object
 
 
-Event = Submitted | Completed | Noted
+@dataclass(frozen=True, slots=True)
+class PowerCut:
+    """Nothing is in flight any more, and this is what the disk holds."""
+
+    image: bytes
+
+
+Event = Submitted | Completed | Noted | PowerCut
+# Which of the writes in flight, oldest first, is completed next.
+Policy = Callable[[random.Random, int], int]
+
+
+def any_order(rng: random.Random, count: int) -> int:
+    return rng.randrange(count)
+
+
+def oldest_first(rng: random.Random, count: int) -> int:
+    return 0
+
+
+def newest_first(rng: random.Random, count: int) -> int:
+    return count - 1
+
+
+def oldest_last(rng: random.Random, count: int) -> int:
+    return rng.randrange(1, count) if count > 1 else 0
 
 
 @dataclass(slots=True)
@@ -57,21 +84,34 @@ class Pending:
 class SimulatedDisk:
     """What survives a crash, and what is in flight.
 
-    `fault(number, position)` may return an error for a write, or `HANG`. With `automatic` each write is completed
-    by the loop, in an order that `rng` chooses; otherwise by `complete`.
+    `fault(number, position)` may return an error for a write, or `HANG`; what the disk holds of such a write is
+    unknown until the power is cut. With `automatic` each write is completed by the loop, in an order that `policy`
+    chooses: after some turns, or after up to `latency_s` of a loop with virtual time; otherwise by `complete`.
     """
 
     HANG = OSError("hangs")
 
     def __init__(
-        self, size_bytes: int, *, rng: random.Random | None = None, automatic: bool = True
+        self,
+        size_bytes: int,
+        *,
+        rng: random.Random | None = None,
+        automatic: bool = True,
+        policy: Policy = any_order,
+        latency_s: float = 0.0,
+        is_file: bool = False,
     ) -> None:
         self.image = bytearray(size_bytes)
         self.rng = rng or random.Random(0)
         self.automatic = automatic
+        self.policy = policy
+        self.latency_s = latency_s
+        self.is_file = is_file
         self.trace: list[Event] = []
         self.pending: list[Pending] = []
+        self.failed: list[Pending] = []  # since the last power cut
         self.writes = 0
+        self.generation = 0  # of what runs on it
         self.has_writer = False
         self.pages_written: set[int] = set()
         self.fault: Callable[[int, int], OSError | None] = lambda number, position: None
@@ -83,18 +123,22 @@ class SimulatedDisk:
         number = self.writes
         self.writes += 1
         self.pages_written.update(range(position // 4096, (position + len(data)) // 4096))
-        loop = asyncio.get_running_loop()
+        end = position + len(data)
+        for other in self.pending:
+            assert end <= other.position or other.position + len(other.data) <= position, (
+                "writes in flight overlap"
+            )
+        write = Pending(number, position, bytes(data), done)
+        self.trace.append(Submitted(number, position, write.data))
         error = self.fault(number, position)
-        if error is self.HANG:
+        if error is None:
+            self.pending.append(write)
+            if self.automatic:
+                self._complete_soon()
             return
-        if error is not None:
-            loop.call_soon(done, error)
-            return
-        content = bytes(data)
-        self.trace.append(Submitted(number, position, content))
-        self.pending.append(Pending(number, position, content, done))
-        if self.automatic:
-            self._complete_soon(self.rng.randrange(1, 4))
+        self.failed.append(write)
+        if error is not self.HANG:
+            asyncio.get_running_loop().call_soon(done, error)
 
     def complete(self, index: int = 0) -> None:
         """Make a write durable and tell its submitter."""
@@ -103,11 +147,42 @@ class SimulatedDisk:
         self.trace.append(Completed(write.number))
         write.done(None)
 
-    def _complete_soon(self, turns: int) -> None:
-        if turns:
-            asyncio.get_running_loop().call_soon(self._complete_soon, turns - 1)
-        elif self.pending:
-            self.complete(self.rng.randrange(len(self.pending)))
+    def cut_power(self) -> None:
+        """Keep of each write in flight nothing, all, or some sectors; nobody is told, and nobody has it open."""
+        for write in self.pending + self.failed:
+            count = len(write.data) // SECTOR_BYTES
+            share = self.rng.choice((0.0, 0.5, 1.0))
+            for sector in range(count):
+                if self.rng.random() < share:
+                    at = sector * SECTOR_BYTES
+                    self.image[write.position + at : write.position + at + SECTOR_BYTES] = (
+                        write.data[at : at + SECTOR_BYTES]
+                    )
+        self.pending.clear()
+        self.failed.clear()
+        self.generation += 1
+        self.has_writer = False
+        self.trace.append(PowerCut(bytes(self.image)))
+
+    def end_process(self) -> None:
+        """Let everything in flight become durable; nobody is told, and nobody has it open."""
+        for write in self.rng.sample(self.pending, len(self.pending)):
+            self.image[write.position : write.position + len(write.data)] = write.data
+            self.trace.append(Completed(write.number))
+        self.pending.clear()
+        self.cut_power()
+
+    def _complete_soon(self) -> None:
+        complete = partial(self._complete_next, self.generation)
+        if self.latency_s:
+            delay_s = self.latency_s * self.rng.choice((0.1, 0.3, 0.3, 1.0))
+            asyncio.get_running_loop().call_later(delay_s, complete)
+        else:
+            _after_turns(self.rng.randrange(1, 4), complete)
+
+    def _complete_next(self, generation: int) -> None:
+        if self.pending and generation == self.generation:
+            self.complete(self.policy(self.rng, len(self.pending)))
 
     def open(self, path: str, *, writable: bool) -> "SimulatedDevice":
         if writable:
@@ -118,17 +193,28 @@ class SimulatedDisk:
         return SimulatedDevice(self, path, writable=writable)
 
 
+def _after_turns(turns: int, callback: Callable[[], None]) -> None:
+    if turns:
+        asyncio.get_running_loop().call_soon(_after_turns, turns - 1, callback)
+    else:
+        callback()
+
+
 class SimulatedDevice:
     """One opening of a `SimulatedDisk`."""
 
     io = "simulated"
     is_direct = True
-    is_file = False
 
     def __init__(self, disk: SimulatedDisk, path: str, *, writable: bool) -> None:
         self.disk = disk
         self.path = path
         self.writable = writable
+        self._generation = disk.generation
+
+    @property
+    def is_file(self) -> bool:
+        return self.disk.is_file
 
     @property
     def size_bytes(self) -> int:
@@ -156,7 +242,13 @@ class SimulatedDevice:
         assert position % 4096 == 0
         assert len(data) % 4096 == 0
         assert position + len(data) <= len(self.disk.image)
-        self.disk.submit(position, data, done)
+        if self._generation == self.disk.generation:  # a process that has ended writes nothing
+            self.disk.submit(position, data, done)
+
+    def shrink(self, size_bytes: int) -> None:
+        """The rest stays, as garbage: what lies behind the end of a file is nobody's."""
+        assert self.disk.is_file
+        assert size_bytes <= len(self.disk.image)
 
     async def read(self, position: int, into: memoryview) -> None:
         await asyncio.sleep(0)
@@ -167,78 +259,5 @@ class SimulatedDevice:
         into[:] = data
 
     async def close(self) -> None:
-        if self.writable:
+        if self.writable and self._generation == self.disk.generation:
             self.disk.has_writer = False
-
-
-@dataclass(slots=True)
-class CrashPoint:
-    """The moment between two events. `image` is what is durable, and only until the next point is asked for."""
-
-    index: int
-    image: bytearray
-    inflight: list[Submitted]
-    all_notes: list[Noted]
-    noted: int
-
-    @property
-    def notes(self) -> list[Noted]:
-        """What had been noted by then."""
-        return self.all_notes[: self.noted]
-
-
-def crash_points(start: bytes, trace: list[Event]) -> Iterator[CrashPoint]:
-    """Yield the state before the first event and after each, of a disk that held `start`."""
-    image = bytearray(start)
-    inflight: dict[int, Submitted] = {}
-    notes: list[Noted] = []
-    yield CrashPoint(0, image, [], notes, 0)
-    for index, event in enumerate(trace, start=1):
-        match event:
-            case Submitted():
-                inflight[event.number] = event
-            case Completed():
-                write = inflight.pop(event.number)
-                image[write.position : write.position + len(write.data)] = write.data
-            case Noted():
-                notes.append(event)
-        yield CrashPoint(index, image, list(inflight.values()), notes, len(notes))
-
-
-def outcomes(point: CrashPoint, rng: random.Random, *, torn: int = 2) -> Iterator[bytearray]:
-    """Yield what the disk may hold after a crash at `point`.
-
-    Every combination of kept and lost for up to four writes in flight, random ones beyond; then `torn` times a
-    prefix and a random set of sectors of each.
-    """
-    writes = point.inflight
-    fates: Iterator[tuple[bool, ...]]
-    if len(writes) <= 4:
-        fates = product((False, True), repeat=len(writes))
-    else:
-        fates = (tuple(rng.random() < 0.5 for _ in writes) for _ in range(16))
-    for kept in fates:
-        image = bytearray(point.image)
-        for write, keep in zip(writes, kept, strict=True):
-            if keep:
-                image[write.position : write.position + len(write.data)] = write.data
-        yield image
-    if not writes:
-        return
-    for _ in range(torn):
-        yield _torn(point, rng, lambda count: _prefix(rng, count))
-        yield _torn(point, rng, lambda count: [s for s in range(count) if rng.random() < 0.5])
-
-
-def _prefix(rng: random.Random, count: int) -> list[int]:
-    return list(range(rng.randrange(count + 1)))
-
-
-def _torn(point: CrashPoint, rng: random.Random, choose: Callable[[int], list[int]]) -> bytearray:
-    image = bytearray(point.image)
-    for write in rng.sample(point.inflight, len(point.inflight)):
-        for sector in choose(len(write.data) // SECTOR_BYTES):
-            start = sector * SECTOR_BYTES
-            at = write.position + start
-            image[at : at + SECTOR_BYTES] = write.data[start : start + SECTOR_BYTES]
-    return image

@@ -1,10 +1,12 @@
 """Runs the production WAL on a simulated disk and judges what recovery makes of every crash."""
 
+import asyncio
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from config.node import WalConfig
-from tests.simulation.disk import CrashPoint, Noted, SimulatedDisk
-from wal.errors import WalError
+from tests.simulation.disk import Event, Noted, SimulatedDisk
+from wal.errors import WalCorruptError, WalError
 from wal.layout import RING_POSITION, Ring, Superblock, newest_superblock
 from wal.log import DeltaWal
 from wal.port import RecoveredRecord
@@ -24,24 +26,57 @@ SMALL = WalConfig(
 
 
 class FakeClock:
-    """Time that passes by being looked at: 100 microseconds each time."""
+    """Time that passes by being looked at, 100 microseconds each time, and as a loop's virtual time passes."""
 
-    def __init__(self) -> None:
-        self.now_ns = 0
+    def __init__(self, loop_time_s: Callable[[], float] = lambda: 0.0) -> None:
+        self._loop_time_s = loop_time_s
+        self._now_ns = 0
 
     def __call__(self) -> int:
-        self.now_ns += 100_000
-        return self.now_ns
+        self._now_ns = max(self._now_ns + 100_000, int(self._loop_time_s() * 1e9))
+        return self._now_ns
+
+
+class SimulatedTimer:
+    """A `WakeTimer` on the loop's own timers, which are exact in virtual time."""
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._handle: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    def set(self, delay_ns: int) -> None:
+        if not self._closed:
+            self._cancel()
+            loop = asyncio.get_running_loop()
+            self._handle = loop.call_later(delay_ns / 1e9, self._wake)
+
+    def close(self) -> None:
+        self._closed = True
+        self._cancel()
+
+    def _cancel(self) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
 
 
 class WalOnDisk:
     """A `DeltaWal` on a `SimulatedDisk` that writes what it is told and tells into the disk's trace."""
 
-    def __init__(self, disk: SimulatedDisk, config: WalConfig = SMALL, *, epoch: int = 1) -> None:
+    def __init__(
+        self,
+        disk: SimulatedDisk,
+        config: WalConfig = SMALL,
+        *,
+        epoch: int = 1,
+        clock: Callable[[], int] | None = None,
+    ) -> None:
         self.disk = disk
         self.confirmed: list[int] = []
         self.failures: list[WalError] = []
         self.rooms = 0
+        self.after_confirm: Callable[[int], None] = lambda offset: None
+        self._generation = disk.generation
         self.wal = DeltaWal(
             config,
             node_id=7,
@@ -53,32 +88,51 @@ class WalOnDisk:
             on_failed=self.failures.append,
             on_room=self._on_room,
             opener=lambda config, writable: disk.open(config.path, writable=writable),
-            monotonic_ns=FakeClock(),
+            monotonic_ns=clock or FakeClock(),
+            wake_timer=SimulatedTimer,
         )
 
     def _on_confirmed(self, offset: int) -> None:
+        assert self._generation == self.disk.generation, "confirmed after the end"
+        assert not self.failures, "confirmed after the failure"
         assert not self.confirmed or offset > self.confirmed[-1]
         self.confirmed.append(offset)
         self.disk.note("confirmed", offset)
+        self.after_confirm(offset)
 
     def _on_room(self) -> None:
         self.rooms += 1
 
     async def begin(self) -> list[RecoveredRecord]:
         """Start, recover, reset."""
+        await self.start()
+        records = await self.recover()
+        await self.reset()
+        return records
+
+    async def start(self) -> None:
         await self.wal.start()
-        records = [record async for record in self.wal.recover()]
-        self.disk.note(
-            "resetting", None
-        )  # as the storage engine does once all of it is in the bucket
+        self.disk.note("started", None)
+
+    async def recover(self) -> list[RecoveredRecord]:
+        return [record async for record in self.wal.recover()]
+
+    async def reset(self) -> None:
+        """As the storage engine does once all that was recovered is in the bucket."""
+        self.disk.note("resetting", None)
         await self.wal.reset()
         self.disk.note("reset", self.wal.superblock.head_offset)
-        return records
+
+    async def resize(self, capacity_bytes: int) -> None:
+        """Likewise, while the log runs; appends are parked, and what is in the ring is released."""
+        await self.wal.resize(capacity_bytes)
+        self.disk.note("reset", self.wal.superblock.head_offset)
 
     def append(self, body: bytes) -> int:
         """Append and note it; return the end offset."""
         before = len(self.disk.trace)  # an append may submit a block at once
-        appended = self.wal.append(body[:4], body[4:])
+        half = min(4, len(body))
+        appended = self.wal.append(body[:half], body[half:])
         note = Noted("append", (appended.offset, appended.end_offset, body))
         self.disk.trace.insert(before, note)
         return appended.end_offset
@@ -94,62 +148,97 @@ class Expectation:
 
     appended: dict[int, bytes] = field(default_factory=dict)
     ends: dict[int, int] = field(default_factory=dict)
+    required: set[int] = field(default_factory=set)  # acknowledged, of this life, not released
     confirmed: int = 0
     trim: int = -1  # asked for; may or may not be durable
     life_start: int = 0
+    formatted: bool = False
+    _unconfirmed: list[int] = field(default_factory=list)
 
     @classmethod
-    def at(cls, point: CrashPoint, before: "Expectation | None" = None) -> "Expectation":
-        """What holds at a crash point of a run, which may follow an earlier one on the same disk."""
-        found = cls() if before is None else before.copy()
-        for note in point.notes:
-            match note.what, note.value:
-                case "append", (offset, end, body):
-                    found.appended[offset] = body
-                    found.ends[offset] = end
-                case "confirmed", int(offset):
-                    found.confirmed = offset
-                case "trim", int(offset):
-                    found.trim = max(found.trim, offset)
-                case "resetting", _:
-                    found.trim = max(found.appended, default=-1)
-                case "reset", int(offset):
-                    found.life_start = offset
+    def after(cls, events: Iterable[Event]) -> "Expectation":
+        found = cls()
+        for event in events:
+            if isinstance(event, Noted):
+                found.note(event)
         return found
 
-    def copy(self) -> "Expectation":
-        return replace(self, appended=dict(self.appended), ends=dict(self.ends))
+    def note(self, note: Noted) -> bool:
+        """Take in what has happened; return whether more is expected than before."""
+        match note.what, note.value:
+            case "append", (offset, end, body):
+                assert offset > max(self.ends, default=-1), "an offset was handed out again"
+                self.appended[offset] = body
+                self.ends[offset] = end
+                self._unconfirmed.append(offset)
+            case "confirmed", int(offset):
+                self.confirmed = offset
+                while self._unconfirmed and self.ends[self._unconfirmed[0]] <= offset:
+                    self.required.add(self._unconfirmed.pop(0))
+                self._release()
+                return True
+            case "trim", int(offset):
+                self.trim = max(self.trim, offset)
+                self._release()
+            case "started", _:
+                self.formatted = True
+                return True
+            case "resetting", _:
+                self.trim = max(self.ends, default=-1)
+                self._unconfirmed.clear()
+                self._release()
+            case "reset", int(offset):
+                self.life_start = offset
+                return True
+        return False
 
-    @property
-    def required(self) -> set[int]:
-        """Offsets that were acknowledged, are of this life and were not released."""
-        return {
-            offset
-            for offset, end in self.ends.items()
-            if end <= self.confirmed and offset > self.trim and offset >= self.life_start
-        }
+    def _release(self) -> None:
+        self.required = {offset for offset in self.required if offset > self.trim}
+
+    def copy(self) -> "Expectation":
+        return replace(
+            self,
+            appended=dict(self.appended),
+            ends=dict(self.ends),
+            required=set(self.required),
+            _unconfirmed=list(self._unconfirmed),
+        )
 
     def judge(self, superblock: Superblock, records: list[RecoveredRecord]) -> None:
         """Fail when something acknowledged is missing, or something is there that must not be."""
         offsets = [record.offset for record in records]
         assert offsets == sorted(set(offsets)), "not in order, or twice"
         for record in records:
-            assert self.appended.get(record.offset) == bytes(record.body), "phantom"
-            assert self.ends[record.offset] == record.end_offset
+            assert self.appended.get(record.offset) == bytes(record.body), (
+                f"phantom at {record.offset}"
+            )
+            assert self.ends[record.offset] == record.end_offset, "an end that was not told"
             assert record.offset > superblock.trim_offset, "resurrected from below the trim offset"
-            assert record.offset >= self.life_start, "resurrected from an earlier life"
-        missing = self.required - set(offsets)
+        self.judge_offsets(offsets)
+
+    def judge_offsets(self, offsets: list[int]) -> None:
+        """Judge what was recovered, whose content is known to be right."""
+        first = offsets[0] if offsets else self.life_start
+        assert first >= self.life_start, f"{first} resurrected from an earlier life"
+        missing = self.required.difference(offsets)
         assert not missing, f"acknowledged and lost: {sorted(missing)}"
 
 
 def recover_image(
-    image: bytearray | memoryview,
+    image: bytearray | memoryview, *, accept_loss: bool = False
 ) -> tuple[Superblock, list[RecoveredRecord], ScanSummary]:
-    """Recover from the bytes of a disk, with the production cores and no loop: for millions of images."""
+    """Recover from the bytes of a disk, with the production cores and no loop: for millions of images.
+
+    The records are views of the image.
+
+    Raises:
+        WalError: as a start of the log.
+    """
     view = memoryview(image)
     superblock = newest_superblock(view[:RING_POSITION])
-    assert superblock is not None, "both superblocks lost"
-    scan = Scan(superblock, path="image")
+    if superblock is None:
+        raise WalCorruptError("image", "it has no valid superblock", offset=-1, position=0)
+    scan = Scan(superblock, path="image", accept_loss=accept_loss)
     ring: Ring = superblock.ring
     records = []
     while (wanted := scan.wants()) is not None:

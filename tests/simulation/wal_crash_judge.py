@@ -1,0 +1,240 @@
+"""Judges every state that a crash may leave of one recorded run of the WAL.
+
+At each point of the trace: every combination of kept and lost, then some torn writes, then some of
+these states with damage that no crash makes: a flipped bit, or a sector that went to the wrong place.
+After a crash alone recovery must return what was acknowledged and nothing else. After damage it may
+refuse instead, but never lose in silence; and if the loss is accepted then, it must name what is lost
+and return the rest.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tests.simulation.crash_states import CrashPoint, Kept, crash_points
+from tests.simulation.disk import SECTOR_BYTES, Noted, SimulatedDisk, Submitted
+from tests.simulation.wal_run import Expectation, recover_image
+from tests.simulation.wal_workloads import Workload
+from wal.errors import WalError
+from wal.framing import read_block_header
+from wal.layout import PAGE_BYTES, RING_POSITION, Superblock, decode_superblock, newest_superblock
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What is wrong, and the words that make it again."""
+
+    replay: str  # workload:seed[:point:outcome]
+    what: str
+
+
+@dataclass(slots=True)
+class Verdicts:
+    """What was seen in one run, or in all."""
+
+    images: int = (
+        0  # judged; one state at two points counts twice, since more may be expected later
+    )
+    states: set[int] = field(default_factory=set)  # numbers of distinct states after a crash
+    blank: int = 0  # of the images: a disk before its first superblock
+    damaged: int = 0
+    refused: int = 0  # of the damaged
+    violations: list[Violation] = field(default_factory=list)
+
+    def add(self, other: "Verdicts") -> None:
+        self.images += other.images
+        self.states |= other.states
+        self.blank += other.blank
+        self.damaged += other.damaged
+        self.refused += other.refused
+        self.violations += other.violations
+
+
+class Judge:
+    """One run's crash states."""
+
+    def __init__(self, workload: Workload, seed: int) -> None:
+        self.name = f"{workload.name}:{seed}"
+        self.verdicts = Verdicts()
+        self._expected = Expectation()
+        self._recovered: dict[int, list[int]] = {}  # offsets, by number of the state
+        self._settled: set[int] = set()  # states that were judged with what is expected now
+        try:
+            self.disk: SimulatedDisk | None = workload.record(seed)
+        except AssertionError as error:
+            self.disk = None
+            self._violated(self.name, error)
+
+    def points(self) -> Iterator[CrashPoint]:
+        """Yield the points at which a crash leaves something that was not judged before."""
+        if self.disk is None:
+            return
+        for point in crash_points(len(self.disk.image), self.disk.trace, self.name):
+            if isinstance(point.event, Noted):
+                if not self._expected.note(point.event):
+                    continue
+                self._settled.clear()
+            yield point
+
+    def run(self, *, torn: int, damaged: float) -> Verdicts:
+        """Judge all of it.
+
+        Args:
+            torn: outcomes with a torn write, for each write that is submitted.
+            damaged: of the states, how many are damaged as well, on average.
+        """
+        for point in self.points():
+            chosen = point.rng("damaged")
+            outcomes = list(point.subsets())
+            if isinstance(point.event, Submitted):
+                outcomes += point.torn(torn)
+            for outcome in outcomes:
+                self.judge(point, outcome)
+                if chosen.random() < damaged:
+                    self.judge_damaged(point, outcome)
+        return self.verdicts
+
+    def judge(self, point: CrashPoint, outcome: str) -> None:
+        """Judge one outcome of a crash, unless nothing about it is new."""
+        kept = point.kept(outcome)
+        number = point.number_of(kept)
+        if number in self._settled:
+            return
+        self._settled.add(number)
+        self.verdicts.states.add(number)
+        self.verdicts.images += 1
+        try:
+            if number in self._recovered:
+                self._expected.judge_offsets(self._recovered[number])
+                return
+            point.make(kept)
+            try:
+                self._recovered[number] = self._recover(point.image)
+            finally:
+                point.unmake(kept)
+        except (AssertionError, WalError) as error:
+            self._violated(f"{self.name}:{point.index}:{outcome}", error)
+
+    def _recover(self, image: bytearray) -> list[int]:
+        if not self._expected.formatted and not any(image[:RING_POSITION]):
+            self.verdicts.blank += 1
+            return []
+        superblock, records, _ = recover_image(image)
+        self._expected.judge(superblock, records)
+        return [record.offset for record in records]
+
+    def judge_damaged(self, point: CrashPoint, outcome: str) -> None:
+        """Judge the same with damage: what was acknowledged is there, or the log is refused."""
+        kept = point.kept(outcome)
+        point.make(kept)
+        try:
+            self._judge_damage(point.image, point.rng("x" + outcome))
+        except AssertionError as error:
+            self._violated(f"{self.name}:{point.index}:x{outcome}", error)
+        finally:
+            point.unmake(kept)
+
+    def _judge_damage(self, image: bytearray, rng: random.Random) -> None:
+        if not any(image[:RING_POSITION]):
+            return
+        superblock, records, _ = recover_image(image)
+        positions = [superblock.ring.position(record.offset) for record in records]
+        del records
+        told = _told_offset(image, superblock)
+        damage = _damage(image, positions, rng)
+        healthy = [(at, bytes(image[at : at + len(content)])) for at, content in damage]
+        for at, content in damage:
+            image[at : at + len(content)] = content
+        if len(damage) > 1:  # one place may have been the only witness of the other
+            told = min(told, _told_offset(image, superblock))
+        # What the disk does not tell to be acknowledged cannot be told from a torn tail.
+        expected = self._expected.copy()
+        expected.required = {at for at in expected.required if expected.ends[at] <= told}
+        self.verdicts.damaged += 1
+        try:
+            _judge_damaged_image(image, expected)
+        except WalError:
+            self.verdicts.refused += 1
+            _judge_loss(image, expected)
+        finally:
+            for at, content in healthy:
+                image[at : at + len(content)] = content
+
+    def _violated(self, replay: str, error: Exception) -> None:
+        self.verdicts.violations.append(Violation(replay, f"{type(error).__name__}: {error}"))
+
+
+def _told_offset(image: bytearray, superblock: Superblock) -> int:
+    """Return the highest offset that anything on the disk tells to be confirmed in this life."""
+    told = [0]
+    for slot in range(0, RING_POSITION, PAGE_BYTES):
+        found = decode_superblock(image[slot : slot + PAGE_BYTES])
+        if found is not None and found.life_id == superblock.life_id:
+            told.append(found.confirmed_offset)
+    view = memoryview(image)
+    for position in range(RING_POSITION, superblock.capacity_bytes, PAGE_BYTES):
+        header = read_block_header(view, position)
+        if header is not None and header.life_id == superblock.life_id:
+            told.append(header.confirmed_offset)
+    return max(told)
+
+
+def _judge_damaged_image(image: bytearray, expected: Expectation) -> None:
+    superblock, records, _ = recover_image(image)
+    expected.judge(superblock, records)
+
+
+def _judge_loss(image: bytearray, expected: Expectation) -> None:
+    """Judge what is left of a refused log once the loss is accepted."""
+    try:
+        superblock, records, summary = recover_image(image, accept_loss=True)
+    except WalError:
+        assert newest_superblock(image[:RING_POSITION]) is None, "refused though accepted"
+        return
+    there = {record.offset for record in records}
+    named = {
+        offset
+        for offset in expected.required - there
+        if any(start < expected.ends[offset] and offset < end for start, end in summary.lost)
+    }
+    rest = expected.copy()
+    rest.required -= named
+    rest.judge(superblock, records)
+
+
+def _damage(
+    image: bytearray, positions: list[int], rng: random.Random
+) -> list[tuple[int, bytes | bytearray]]:
+    """Return where and with what: mostly in a record that is to be recovered."""
+    at = rng.randrange(len(image))
+    if positions and rng.random() < 0.7:
+        at = min(rng.choice(positions) + rng.randrange(200), len(image) - 1)
+    if rng.random() < 0.6:
+        return [(at, bytes([image[at] ^ 1 << rng.randrange(8)]))]
+    start = at // SECTOR_BYTES * SECTOR_BYTES
+    other = rng.randrange(len(image) // SECTOR_BYTES) * SECTOR_BYTES
+    moved = [(start, image[other : other + SECTOR_BYTES])]
+    if rng.random() < 0.5 and other != start:
+        moved.append((other, bytes(SECTOR_BYTES)))  # it was new, and never came to its own place
+    return moved
+
+
+def replay(
+    workload: Workload, seed: int, index: int, outcome: str
+) -> tuple[CrashPoint, Kept, Verdicts]:
+    """Judge one outcome again; return the point, and what the outcome keeps.
+
+    Raises:
+        LookupError: there is no such point.
+    """
+    judge = Judge(workload, seed)
+    for point in judge.points():
+        if point.index == index:
+            name = outcome.removeprefix("x")
+            if outcome == name:
+                judge.judge(point, name)
+            else:
+                judge.judge_damaged(point, name)
+            return point, point.kept(name), judge.verdicts
+    msg = f"{workload.name}:{seed} has no point {index} at which anything is judged"
+    raise LookupError(msg)

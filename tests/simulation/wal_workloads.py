@@ -1,0 +1,153 @@
+"""What the production WAL is put through before every crash is tried: a table of named workloads.
+
+A workload is a script over a `Run`, in virtual time, with every choice drawn from one seed: the same
+seed gives the same trace. Rings are small, so that a few dozen records go around them several times.
+The scripts are in `tests.simulation.wal_scripts`.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from config.node import WalConfig
+from tests.simulation import virtual_time
+from tests.simulation.disk import Policy, SimulatedDisk, any_order
+from tests.simulation.wal_run import SMALL, Expectation, FakeClock, WalOnDisk
+from wal.errors import WalFailedError
+from wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
+from wal.layout import align_down
+
+FRAME_BYTES = BLOCK_HEADER_BYTES + RECORD_HEADER_BYTES  # what the first record of a block costs
+_POLLS_MAX = 20_000
+_POLL_MS = 0.1
+
+
+class Run:
+    """One workload under way on one disk."""
+
+    def __init__(self, disk: SimulatedDisk, config: WalConfig, now_s: Callable[[], float]) -> None:
+        self.disk = disk
+        self.rng = disk.rng
+        self.config = config
+        self._now_s = now_s
+        self.log = self._open()
+
+    def _open(self) -> WalOnDisk:
+        return WalOnDisk(self.disk, self.config, clock=FakeClock(self._now_s))
+
+    async def begin(self, **changes: object) -> None:
+        """Start (with other settings, perhaps), recover, judge what was recovered, reset."""
+        self.config = replace(self.config, **changes)
+        self.log = log = self._open()
+        expected = Expectation.after(self.disk.trace)
+        await log.start()
+        superblock = log.wal.superblock
+        expected.judge(superblock, await log.recover())
+        await log.reset()
+
+    async def cut_power_while_beginning(self) -> None:
+        """Begin, and lose power before that is done."""
+        task = asyncio.create_task(self.begin())
+        await self.sleep(self.rng.uniform(0, 3))
+        self.disk.cut_power()
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+    async def sleep(self, ms: float) -> None:
+        """Let virtual time pass; at least the loop turns once."""
+        await asyncio.sleep(ms / 1000)
+
+    async def until(self, reached: Callable[[], bool]) -> None:
+        """Wait, for two virtual seconds at most."""
+        for _ in range(_POLLS_MAX):
+            if reached():
+                return
+            await self.sleep(_POLL_MS)
+        msg = "stuck"
+        raise AssertionError(msg)
+
+    async def quiet(self) -> None:
+        """Wait until every append is confirmed and nothing is in flight."""
+        wal = self.log.wal
+        await self.until(lambda: wal.confirmed_offset == wal.next_offset and not self.disk.pending)
+
+    async def failed(self) -> None:
+        """Wait until the log has failed, and let the process end."""
+        await self.until(lambda: bool(self.log.failures))
+        with suppress(WalFailedError):
+            await self.log.wal.shutdown()
+        self.disk.fault = lambda number, position: None
+        self.disk.cut_power()
+
+    def body(self, size_bytes: int) -> bytes:
+        return self.rng.randbytes(size_bytes)
+
+    @property
+    def rest_of_lap_bytes(self) -> int:
+        """Bytes to the end of the lap from where the next block would begin, when the log is quiet."""
+        return self.log.wal.superblock.ring.distance_to_end(self.log.wal.next_offset)
+
+    @property
+    def largest_body_bytes(self) -> int:
+        """By the rule of `GroupCommit`: two of them fit into what may be unconfirmed."""
+        unconfirmed = min(self.config.window_bytes_max, self.log.wal.capacity_bytes)
+        return min(self.config.record_bytes_max, align_down(unconfirmed // 2) - FRAME_BYTES)
+
+    async def empty_and_resize(self, capacity_bytes: int) -> None:
+        """What the owner of a log does once appends are parked."""
+        wal = self.log.wal
+        await self.until(lambda: wal.confirmed_offset == wal.next_offset)
+        self.trim_to_confirmed()
+        await self.until(lambda: not wal.used_bytes)
+        await self.log.resize(capacity_bytes)
+
+    def trim_to_confirmed(self) -> None:
+        confirmed = self.log.confirmed
+        if confirmed and confirmed[-1] - 1 > self.log.wal.trim_offset:
+            self.log.trim(confirmed[-1] - 1)
+
+    async def append(self, body: bytes) -> int:
+        """Append, releasing what is confirmed when there is no room; return the end offset."""
+        while not self.log.wal.room_for(len(body)):
+            if self.log.failures:
+                raise self.log.failures[0]
+            self.trim_to_confirmed()
+            await self.sleep(_POLL_MS)
+        return self.log.append(body)
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A row of the table."""
+
+    name: str
+    script: Callable[[Run], Awaitable[None]]
+    config: WalConfig = SMALL
+    policy: Policy = any_order
+    latency_s: float = 0.001  # of a device write, at most
+    is_file: bool = False
+    disk_bytes: int = 0  # more than the log uses
+
+    def record(self, seed: int) -> SimulatedDisk:
+        """Run it; return the disk with its trace.
+
+        Raises:
+            AssertionError: an invariant was violated on the way.
+        """
+        disk = SimulatedDisk(
+            self.disk_bytes or self.config.capacity_bytes,
+            rng=random.Random(f"{self.name}:{seed}"),
+            policy=self.policy,
+            latency_s=self.latency_s,
+            is_file=self.is_file,
+        )
+
+        async def main() -> None:
+            run = Run(disk, self.config, asyncio.get_running_loop().time)
+            await self.script(run)
+
+        virtual_time.run(main())
+        return disk
