@@ -238,7 +238,7 @@ class Scan:
             self._block_bytes_needed = PAGE_BYTES
             if header.previous_end != self._expected:
                 self._note_gap(self._expected, header.previous_end)
-            found = self._read_block(memory[at : at + header.length], header)
+            found = self._read_block(memory[at : at + size], header)
             if self._first_gap is None or self.accepts_loss:
                 records += found
             else:
@@ -313,6 +313,7 @@ class Scan:
         at = BLOCK_HEADER_BYTES
         block_offset, length = header.offset, header.length
         seed, trim_offset = self._seed, self._superblock.trim_offset
+        gaps = self.summary.gaps
         while at < length:
             offset = block_offset + at
             record = read_record_header(memory, at, offset, seed)
@@ -327,10 +328,20 @@ class Scan:
                 self._note_gap(offset, block_offset + at)
             elif offset > trim_offset:
                 records.append(RecoveredRecord(offset, block_offset + at, body))
+        if self.summary.gaps > gaps:
+            self._hear_misdirected(memory)
         self.summary.blocks += 1
         self._at = self._expected = header.offset + align_up(header.length)
         self.summary.end_offset = self._expected
         return records
+
+    def _hear_misdirected(self, memory: memoryview) -> None:
+        """Take from a damaged block what a block tells that the device has put into it by mistake."""
+        summary = self.summary
+        for at in range(PAGE_BYTES, len(memory), PAGE_BYTES):
+            header = read_block_header(memory, at)
+            if header is not None and header.life_id == self._superblock.life_id:
+                summary.confirmed_offset = max(summary.confirmed_offset, header.confirmed_offset)
 
     def _gap_start(self) -> int:
         return self._expected if self._first_gap is None else self._first_gap
@@ -348,7 +359,12 @@ class Scan:
         self._ring_end = self._superblock.head_offset + 2 * self.ring.size_bytes
 
     def _note_later_lap(self, header: BlockHeader) -> None:
-        """What a block of the next lap has overwritten had been released before."""
+        """What a block of the next lap has overwritten had been released before.
+
+        One that is not at its place at all was misdirected; what it tells holds all the same.
+        """
+        summary = self.summary
+        summary.confirmed_offset = max(summary.confirmed_offset, header.confirmed_offset)
         if header.offset == self._at + self.ring.size_bytes:
             self._note_lost_superblock()
             length = min(align_up(header.length), self.ring.distance_to_end(self._at))

@@ -143,6 +143,20 @@ def test_a_loss_behind_a_lost_superblock_is_counted_too() -> None:
     assert summary.lost == [(HEAD + 6 * PAGE_BYTES, HEAD + 7 * PAGE_BYTES)]
 
 
+def test_a_block_at_the_wrong_place_tells_what_it_has_overwritten() -> None:
+    """Found by the enumeration of crash states: a write that the device put where another block lay."""
+    image = Image.blank()
+    at = image.put(HEAD, b"kept")
+    end = image.put(at, b"overwritten")
+    image.put(end, b"misdirected", confirmed=end)
+    here, home = at % RING_BYTES, end % RING_BYTES
+    image.memory[here : here + PAGE_BYTES] = image.memory[home : home + PAGE_BYTES]
+    image.memory[home : home + PAGE_BYTES] = bytes(PAGE_BYTES)
+    bodies, summary = accepted(image)
+    assert bodies == [b"kept"]
+    assert summary.lost == [(at, end)]
+
+
 def test_a_block_that_tells_of_a_lost_superblock_is_handed_out() -> None:
     image = Image.blank()
     image.put(HEAD, b"a", sequence=11)
