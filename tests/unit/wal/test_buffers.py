@@ -2,11 +2,14 @@
 
 import ctypes
 import gc
+import threading
 import weakref
+from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
-from wal.buffers import BufferPool, size_class
+from wal.buffers import HUGE_PAGE_BYTES, BufferPool, size_class, slab_bytes
 from wal.layout import PAGE_BYTES
 
 KIB = 1024
@@ -67,3 +70,81 @@ def test_a_pool_may_die_before_its_buffers() -> None:
     gc.collect()
     assert alive() is None
     assert bytes(view[:3]) == b"abc"
+
+
+@pytest.mark.parametrize("size", [64 * KIB, 256 * KIB, 288 * KIB, 1152 * KIB])
+def test_buffers_of_the_size_of_blocks_lie_together_in_huge_pages(size: int) -> None:
+    slab = slab_bytes(size, 32 << 20)
+    count = slab // size
+    assert slab % HUGE_PAGE_BYTES == 0
+    assert slab - count * size <= slab // 16
+    pool = BufferPool(idle_bytes_per_class=32 << 20)
+    views = [pool.take(size) for _ in range(count)]
+    starts = sorted(map(address, views))
+    assert starts[0] % HUGE_PAGE_BYTES == 0
+    assert starts == [starts[0] + number * size for number in range(count)]
+
+
+@pytest.mark.parametrize("size", [4 * KIB, 60 * KIB, 2048 * KIB, 9216 * KIB])
+def test_other_buffers_stand_alone(size: int) -> None:
+    assert slab_bytes(size, 32 << 20) == size
+
+
+def test_a_slab_is_small_beside_what_may_be_idle() -> None:
+    assert slab_bytes(256 * KIB, 8 << 20) == HUGE_PAGE_BYTES
+    assert slab_bytes(256 * KIB, 4 << 20) == 256 * KIB
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_BYTES
+
+
+def test_what_is_idle_beyond_the_bound_goes_back_to_the_system() -> None:
+    pool = BufferPool(idle_bytes_per_class=8 << 20)
+    before = resident_bytes()
+    views = [pool.take(256 * KIB) for _ in range(256)]
+    for view in views:
+        view[::PAGE_BYTES] = bytes(len(view) // PAGE_BYTES)
+    assert resident_bytes() - before >= 60 << 20
+    views.clear()
+    del view
+    assert pool.idle_bytes == 8 << 20
+    assert resident_bytes() - before <= 20 << 20
+
+
+def test_what_lies_beside_something_alive_is_used_again_first() -> None:
+    pool = BufferPool(idle_bytes_per_class=8 << 20)
+    views = [pool.take(256 * KIB) for _ in range(800)]
+    used = set(map(address, views))
+    del views[0::8], views[1::7]
+    alive = len(views)
+    again = [pool.take(256 * KIB) for _ in range(800 - alive)]
+    assert set(map(address, again)) <= used
+    assert len(set(map(address, again)) | set(map(address, views))) == 800
+
+
+def test_views_may_die_in_other_threads() -> None:
+    pool = BufferPool(idle_bytes_per_class=8 << 20)
+    alive: set[int] = set()
+    queue: SimpleQueue[tuple[int, memoryview] | None] = SimpleQueue()
+
+    def drop() -> None:
+        while (entry := queue.get()) is not None:
+            alive.remove(entry[0])
+            del entry
+
+    threads = [threading.Thread(target=drop) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(3000):
+        view = pool.take(256 * KIB)
+        where = address(view)
+        assert where not in alive, "handed out twice"
+        alive.add(where)
+        queue.put((where, view))
+        del view
+    for _ in threads:
+        queue.put(None)
+    for thread in threads:
+        thread.join()
+    assert 0 < pool.idle_bytes <= 8 << 20
