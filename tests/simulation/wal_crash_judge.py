@@ -137,7 +137,10 @@ class Judge:
     def _judge_damage(self, image: bytearray, rng: random.Random) -> None:
         if not any(image[:RING_POSITION]):
             return
-        superblock, records, _ = recover_image(image)
+        try:
+            superblock, records, _ = recover_image(image)
+        except WalError:
+            return  # a violation in itself, and reported as such
         positions = [superblock.ring.position(record.offset) for record in records]
         del records
         told = _told_offset(image, superblock)
