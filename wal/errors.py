@@ -88,6 +88,10 @@ class WalVersionError(WalDeviceError):
         )
 
 
+class WalChangedError(WalError):
+    """The log was written to while it was read, so what was read does not fit together: read it again."""
+
+
 class WalCorruptError(WalError):
     """What was acknowledged cannot be read back: refuse to serve, keep the device as it is.
 

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from config.node import WalConfig
 from wal.buffers import BufferPool
 from wal.device import BlockDevice
-from wal.errors import WalDeviceError
+from wal.errors import WalChangedError, WalCorruptError, WalDeviceError
 from wal.layout import Superblock
 from wal.open_device import DeviceOpener, open_device
 from wal.port import RecoveredRecord
-from wal.recovery import ScanSummary
+from wal.recovery import Scan, ScanSummary
 from wal.scan import begin_scan, scan_ring
 from wal.superblock_store import load_superblock
 
@@ -38,8 +38,7 @@ class WalReader:
         """
         self._device = self._opener(self._config, False)  # noqa: FBT003 - a DeviceOpener
         try:
-            async with asyncio.timeout(self._config.io_timeout_ms / 1000):
-                self._superblock = await load_superblock(self._device, self._pool)
+            self._superblock = await self._load()
         finally:
             if self._superblock is None:
                 await self.close()
@@ -64,14 +63,44 @@ class WalReader:
 
         Raises:
             WalCorruptError: something acknowledged cannot be read; nothing yielded so far is wrong.
+            WalChangedError: the owner writes meanwhile; nothing yielded so far is wrong.
             OSError: the device cannot be read.
         """
-        assert self._device is not None
         scan = begin_scan(self.superblock, self._config)
         self._summary = scan.summary
+        try:
+            async for record in self._walk(scan):
+                yield record
+        except WalCorruptError as error:
+            await self._require_stopped(error)
+            raise
+
+    def _walk(self, scan: Scan) -> AsyncIterator[RecoveredRecord]:
+        assert self._device is not None
         timeout_s = self._config.io_timeout_ms / 1000
-        async for record in scan_ring(self._device, scan, self._pool, timeout_s=timeout_s):
-            yield record
+        return scan_ring(self._device, scan, self._pool, timeout_s=timeout_s)
+
+    async def _require_stopped(self, refusal: WalCorruptError) -> None:
+        """Tell damage from a writer at work: it is where it was when one looks again.
+
+        Beside a writer, a block can be read before it is written, and the block behind it, which
+        knows that it was acknowledged, after.
+        """
+        newest = await self._load()
+        if newest is not None and newest.sequence == self.superblock.sequence:
+            try:
+                async for _ in self._walk(begin_scan(newest, self._config)):
+                    pass
+            except WalCorruptError as again:
+                if again.offset == refusal.offset:
+                    return
+        msg = f"the WAL {self._config.path} is being written to: stop its owner, or read it again"
+        raise WalChangedError(msg) from refusal
+
+    async def _load(self) -> Superblock | None:
+        assert self._device is not None
+        async with asyncio.timeout(self._config.io_timeout_ms / 1000):
+            return await load_superblock(self._device, self._pool)
 
     async def close(self) -> None:
         """Release the device."""

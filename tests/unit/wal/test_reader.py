@@ -1,18 +1,23 @@
 """Reading the log of somebody else, beside its owner."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
-from tests.simulation.disk import SimulatedDisk
+from config.node import WalConfig
+from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 from tests.simulation.wal_run import SMALL, WalOnDisk
-from wal.errors import WalCorruptError, WalDeviceError
+from wal import ring_writer
+from wal.errors import WalChangedError, WalCorruptError, WalDeviceError
+from wal.layout import RING_POSITION
 from wal.reader import WalReader
 
 
-def reader_of(disk: SimulatedDisk) -> WalReader:
+def reader_of(disk: SimulatedDisk, config: WalConfig = SMALL) -> WalReader:
     return WalReader(
-        SMALL, opener=lambda config, writable: disk.open(config.path, writable=writable)
+        config, opener=lambda config, writable: disk.open(config.path, writable=writable)
     )
 
 
@@ -60,3 +65,92 @@ def test_damage_is_refused() -> None:
             await reader_of(log.disk).open()
 
     asyncio.run(main())
+
+
+def test_damage_in_the_ring_is_refused_as_what_it_is() -> None:
+    async def main() -> None:
+        log = await written()
+        await log.wal.shutdown()  # says what was confirmed
+        log.disk.image[RING_POSITION + 100] ^= 1
+        reader = reader_of(log.disk)
+        await reader.open()
+        with pytest.raises(WalCorruptError, match="acknowledged tail lost"):
+            await drained(reader)
+
+    asyncio.run(main())
+
+
+class Meanwhile(SimulatedDevice):
+    """Something happens between two reads of a device."""
+
+    reads = 0
+
+    def __init__(self, disk: SimulatedDisk, happens: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(disk, "simulated", writable=False)
+        self.happens = happens
+
+    async def read(self, position: int, into: memoryview) -> None:
+        await super().read(position, into)
+        if position >= RING_POSITION:
+            self.reads += 1
+            if self.reads == 1:
+                into[:] = bytes(len(into))  # as the ring was before the first write
+                await self.happens()
+
+
+@pytest.mark.parametrize("superblock_changes", [False, True])
+def test_a_writer_at_work_is_not_taken_for_damage(
+    superblock_changes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ring_writer, "_REFRESH_DELAY_S", 0.0)
+
+    async def main() -> None:
+        log = await written()
+        while log.wal.superblock.confirmed_offset < log.wal.confirmed_offset:
+            await asyncio.sleep(0)
+
+        async def happens() -> None:
+            if superblock_changes:
+                log.wal.trim(log.wal.confirmed_offset - 1)
+                while log.wal.used_bytes:
+                    await asyncio.sleep(0)
+
+        device = Meanwhile(log.disk, happens)
+        reader = WalReader(SMALL, opener=lambda config, writable: device)
+        await reader.open()
+        with pytest.raises(WalChangedError, match="being written to"):
+            await drained(reader)
+
+    asyncio.run(main())
+
+
+async def drained(reader: WalReader) -> int:
+    return len([record async for record in reader.recover()])
+
+
+def test_a_loss_is_accepted_by_the_life_that_the_refusal_names(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def main() -> None:
+        log = await written()
+        await log.wal.shutdown()
+        at = log.disk.image.index(b"first---")
+        log.disk.image[at] ^= 1
+        life = f"{log.wal.superblock.life_id:016x}"
+        image = bytes(log.disk.image)
+        for accepted in ("", "0123456789abcdef"):
+            reader = reader_of(log.disk, replace(SMALL, accept_loss_life=accepted))
+            await reader.open()
+            with pytest.raises(WalCorruptError, match=f"s3.wal.accept.loss={life}"):
+                await drained(reader)
+        reader = reader_of(log.disk, replace(SMALL, accept_loss_life=life))
+        await reader.open()
+        assert [bytes(record.body) async for record in reader.recover()] == [b"second--"]
+        assert reader.summary.lost_bytes == 24 + 8
+        assert bytes(log.disk.image) == image
+
+    asyncio.run(main())
+    lines = [record.getMessage() for record in caplog.records if record.levelname == "CRITICAL"]
+    assert len(lines) == 2
+    assert "(32 bytes) at device position 8248" in lines[0]
+    assert "names 0123456789abcdef" in caplog.text
