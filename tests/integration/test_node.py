@@ -73,12 +73,12 @@ class Client:
         assert correlation_id == self._correlation_id
         return response
 
-    async def produce(self, *values: bytes) -> tuple[int, int]:
+    async def produce(self, *values: bytes, topic: str = TOPIC) -> tuple[int, int]:
         """(error code, base offset)."""
         await self.ask(
             ApiKey.METADATA,
             9,
-            MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=TOPIC)]),
+            MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=topic)]),
         )
         records = [Record(offset, 1_000, None, value) for offset, value in enumerate(values)]
         partition_class = ProduceRequest.TopicProduceData.PartitionProduceData
@@ -91,7 +91,7 @@ class Client:
                 timeout_ms=1_000,
                 topic_data=[
                     ProduceRequest.TopicProduceData(
-                        name=TOPIC,
+                        name=topic,
                         partition_data=[
                             partition_class(
                                 index=0, records=bytes(encode_batch(records, BatchOptions()))
@@ -104,7 +104,7 @@ class Client:
         found = response.responses[0].partition_responses[0]  # type: ignore[attr-defined]
         return found.error_code, found.base_offset
 
-    async def values(self, offset: int = 0) -> list[bytes | None]:
+    async def values(self, offset: int = 0, *, topic: str = TOPIC) -> list[bytes | None]:
         """Values of everything from `offset` on, one fetch."""
         partition_class = FetchRequest.FetchTopic.FetchPartition
         response = await self.ask(
@@ -115,7 +115,7 @@ class Client:
                 min_bytes=1,
                 topics=[
                     FetchRequest.FetchTopic(
-                        topic=TOPIC,
+                        topic=topic,
                         partitions=[
                             partition_class(
                                 partition=0, fetch_offset=offset, partition_max_bytes=1 << 24
