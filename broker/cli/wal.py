@@ -9,12 +9,15 @@ _COMMANDS = {
     "dump": LazyCommand("broker.cli.wal_dump", "dump", "Blocks and records, or every page."),
     "verify": LazyCommand("broker.cli.wal_verify", "verify", "Scan it as recovery does."),
     "format": LazyCommand("broker.cli.wal_format", "format_", "Erase it, and fill it with zeros."),
+    "resize": LazyCommand(
+        "broker.cli.wal_resize", "resize", "Give that of a running node another capacity."
+    ),
 }
 
 
 @click.group(cls=LazyGroup, table=_COMMANDS)
 def wal() -> None:
-    """Write-ahead logs, offline.
+    """Write-ahead logs.
 
     PATH is a file or block device; -c takes it from the configuration of a node. `info`, `dump` and
     `verify` only read: they take no lock, and disturb no broker that writes to the log meanwhile.

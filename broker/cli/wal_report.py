@@ -8,7 +8,7 @@ from wal.errors import WalVersionError
 from wal.layout import ShutdownType, Superblock
 from wal.offline import Inspection, Slot
 from wal.ring_walk import BlockSeen, PagesSeen, RecordSeen
-from wal.verification import Soundness, Verification
+from wal.verification import Verification
 
 Report = dict[str, object]
 
@@ -94,12 +94,12 @@ def verification_report(path: str, verification: Verification) -> Report:
             "earlier_lap_pages": summary.earlier_lap_pages,
             "other_life_pages": summary.other_life_pages,
         }
-    if error is not None and verification.soundness is Soundness.DAMAGED:
+    if error is not None:
         report |= {
             "damaged_offset": error.offset if error.offset >= 0 else None,
             "damaged_position": error.position,
         }
-    return report | {"scans": verification.scans}
+    return report | {"attempts": verification.attempts}
 
 
 def block_report(block: BlockSeen) -> Report:

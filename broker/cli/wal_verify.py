@@ -21,16 +21,20 @@ def verify(path: str | None, file: Path | None, as_json: bool) -> int:
 
     Exit code: 0 sound or blank, 1 damaged, 2 wrong usage or no WAL, 3 written to too fast to tell.
     """
+    import asyncio  # noqa: PLC0415 - not for help
+
     from broker.cli.wal_report import verification_report  # noqa: PLC0415 - not for help
     from wal.verification import Soundness  # noqa: PLC0415 - not for help
     from wal.verification import verify as verify_log  # noqa: PLC0415 - not for help
 
     path = wal_path(path, file)
     with explained(path, exit_code=EXIT_USAGE):
-        found = verify_log(path)
+        found = asyncio.run(verify_log(path))
     emit_object(verification_report(path, found), output="json" if as_json else "table")
     if found.soundness is Soundness.DAMAGED:
         talk(f"error: {found.error}")
     if found.soundness is Soundness.IN_USE:
-        talk(f"{found.scans} scans saw different places that look damaged: a writer is at work")
+        talk(
+            f"{path} was written to during each of {found.attempts} scans: stop its writer, or try again"
+        )
     return _EXIT_CODES[found.soundness.value]
