@@ -15,6 +15,7 @@ from broker.cli.bucket_place import (
     url_argument,
 )
 from broker.cli.output import emit_object, emit_rows, talk
+from broker.cli.progress import tally
 
 if TYPE_CHECKING:
     from storage.audit.probe import ProbeReport
@@ -69,13 +70,14 @@ async def _probe(url: str, creators: int) -> "ProbeReport":
     from storage.audit.probe import probe_bucket  # noqa: PLC0415 - not for help
 
     async with opened(url):  # the URL is one, and there are credentials
-        return await probe_bucket(
-            url,
-            rng=random.SystemRandom(),
-            environment=os.environ,
-            creators=creators,
-            on_outcome=lambda it: talk(f"{it.step.name}: {it.status.value}"),
-        )
+        with tally("operations probed") as count:
+            return await probe_bucket(
+                url,
+                rng=random.SystemRandom(),
+                environment=os.environ,
+                creators=creators,
+                on_outcome=lambda _: count(1),
+            )
 
 
 _COLUMNS = ("operation", "status", "milliseconds", "needed_for", "detail")

@@ -3,7 +3,7 @@
 | key | kind |
 |---|---|
 | `<spread>/<cluster id>/<object id>` | an object of streams, `storage.objects.keys` |
-| anything with a segment `wal` before its last | a write-ahead log made of objects |
+| `wal/<cluster id>/<node id>/...` | a write-ahead log made of objects, `wal.objects.layout` |
 | `headrace-probe/...` | left behind by a probe that was killed |
 | `.tmp/...` | `file://` only: being written, or left by a writer that was killed; the broker tidies up |
 | any other | not ours, or of a version that this one does not know |
@@ -20,7 +20,7 @@ from storage.objects.keys import parse_object_key
 
 PROBE_PREFIX: Final = "headrace-probe"
 TEMPORARY_FOLDER: Final = ".tmp"
-WAL_SEGMENT: Final = "wal"
+WAL_FOLDER: Final = "wal"
 NO_OBJECT: Final = -1
 UNKNOWN_TIME: Final = 0
 
@@ -61,9 +61,8 @@ def meaning_of(key: str) -> KeyMeaning:
         return KeyMeaning(KeyKind.PROBE)
     if folders[:1] == [TEMPORARY_FOLDER]:
         return KeyMeaning(KeyKind.TEMPORARY)
-    if WAL_SEGMENT in folders:
-        before = folders.index(WAL_SEGMENT) - 1
-        return KeyMeaning(KeyKind.WAL, folders[before] if before >= 0 else "")
+    if folders[:1] == [WAL_FOLDER] and len(folders) > 1:
+        return KeyMeaning(KeyKind.WAL, folders[1])
     return KeyMeaning(KeyKind.OTHER)
 
 

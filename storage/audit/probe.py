@@ -40,7 +40,8 @@ LISTED_KEYS: Final = 5  # three pages of two
 CLEANUP_TIMEOUT_S: Final = 30
 _POLICY: Final = RetryPolicy(attempts_max=2)
 _STATUS: Final = re.compile(r"\b(?:status|HTTP error) (\d{3})\b|\b(4\d\d|5\d\d) [A-Z][a-z]+")
-_CODE: Final = re.compile(r"<Code>(\w+)</Code>")
+_CODE: Final = re.compile(r"<Code>(\w+)</Code>|\(code: (\w+)")
+_MESSAGE: Final = re.compile(r"<Message>([^<]+)</Message>")
 
 _T = TypeVar("_T")
 _Attempt = Callable[[], Awaitable[str]]
@@ -136,8 +137,6 @@ class _Probe:
             outcome = judge(step, error.refusal)
         except WrongAnswerError as error:
             outcome = Outcome(step, Status.FAILED, str(error))
-        except StorageError as error:
-            outcome = self._judge(step, error)
         return self.note(outcome, (loop.time() - started) * 1000)
 
     def note(self, outcome: Outcome, milliseconds: float = 0.0) -> bool:
@@ -158,39 +157,34 @@ class _Probe:
         """Note that an operation could not be tried."""
         self.note(Outcome(step, Status.SKIPPED, why))
 
-    def _judge(self, step: Step, error: StorageError) -> Outcome:
-        if self._is_directory:
-            advice = "The broker's user must be able to read and write there."
-            return Outcome(step, Status.FAILED, str(error), advice=advice)
-        return judge(step, refusal_of(error))
-
     async def client(self) -> str:
         """Do what the broker does, as it does it."""
         small, large = self.key("client/small"), self.key("client/large")
-        content = self.content
-        await self.store.put(small, [content[:1000], content[1000:SMALL_BYTES]])
-        await self.store.put_stream(large, _in_chunks(content))
-        read = await self.store.get_range(large, PART_BYTES - 100, len(content))
+        content, store, ask = self.content, self.store, self.ask
+        await ask(rights.PUT_OBJECT, store.put(small, [content[:1000], content[1000:SMALL_BYTES]]))
+        await ask(rights.PUT_OBJECT, store.put_stream(large, _in_chunks(content)))
+        read = await ask(rights.GET_OBJECT, store.get_range(large, PART_BYTES - 100, len(content)))
         if bytes(read) != content[PART_BYTES - 100 :]:
             raise WrongAnswerError("a ranged read of a multipart upload gave something else")
-        listed = [(small, SMALL_BYTES), (large, len(content))]
-        if list(await self.store.list(f"{self.folder}/client")) != sorted(listed):
+        folder = f"{self.folder}/client"
+        listed = await ask(rights.LIST_BUCKET, store.list(folder))
+        if sorted(listed) != [(large, len(content)), (small, SMALL_BYTES)]:
             raise WrongAnswerError("the listing does not show what was put")
-        await self.store.delete([small, large])
-        if await self.store.list(f"{self.folder}/client"):
+        await ask(rights.DELETE_OBJECT, store.delete([small, large]))
+        if await ask(rights.LIST_BUCKET, store.list(folder)):
             raise WrongAnswerError("the listing still shows what was deleted")
         return ""
 
     async def conditional_put(self) -> str:
         """Create an object twice."""
-        key = self.key("created")
-        if not await self.store.create(key, [b"first"]):
+        key, ask = self.key("created"), self.ask
+        if not await ask(rights.PUT_OBJECT, self.store.create(key, [b"first"])):
             raise WrongAnswerError("a key that nobody has used is said to be taken")
-        if await self.store.create(key, [b"other"]):
+        if await ask(rights.PUT_OBJECT, self.store.create(key, [b"other"])):
             raise WrongAnswerError(
                 "a second creator was told that it had won: If-None-Match is ignored"
             )
-        if bytes(await self.store.get_range(key, 0, 5)) != b"first":
+        if bytes(await ask(rights.GET_OBJECT, self.store.get_range(key, 0, 5))) != b"first":
             raise WrongAnswerError("the second creator lost, and overwrote the object nevertheless")
         return ""
 
@@ -202,20 +196,34 @@ class _Probe:
             contents = [b"%08d" % creator for creator in range(self._creators)]
             results = await asyncio.gather(*(self._create(key, it) for it in contents))
             try:
-                stored = bytes(await self.store.get_range(key, 0, 8))
-            except StorageError as error:
-                return self._judge(rights.RACE, error)
-            outcome = judge_race(results, stored, contents)
+                stored = await self.ask(rights.GET_OBJECT, self.store.get_range(key, 0, 8))
+            except RefusedRequestError as error:
+                return judge(rights.RACE, error.refusal)
+            outcome = judge_race(results, bytes(stored), contents)
             if outcome.status != Status.OK:
                 break
         return outcome
 
     async def _create(self, key: str, content: bytes) -> Refusal | None:
         try:
-            won = await self.store.create(key, [content])
-        except StorageError as error:
-            return refusal_of(error)
+            won = await self.ask(rights.PUT_OBJECT, self.store.create(key, [content]))
+        except RefusedRequestError as error:
+            return error.refusal
         return None if won else Refusal(412, "PreconditionFailed", "")
+
+    async def ask(self, actions: tuple[str, ...], answer: Awaitable[_T]) -> _T:
+        """Wait for an answer to the broker's client.
+
+        Raises:
+            RefusedRequestError: it was refused, or nobody answered.
+        """
+        try:
+            return await answer
+        except StorageError as error:
+            if self._is_directory:
+                raise WrongAnswerError(str(error)) from error
+            refusal = refusal_of(error)._replace(actions=actions)
+            raise RefusedRequestError(refusal) from error
 
 
 class _ThroughS3:
@@ -245,6 +253,9 @@ class _ThroughS3:
         small = probe.content[:SMALL_BYTES]
         put = probe.key("put")
         wrote = await attempt(rights.PUT, self._blocking(requests.put, put, small))
+        if rights.blames_credentials(probe.report.outcomes[-1]):
+            self._skip_all("the credentials are not accepted")
+            return
         if wrote:
             await attempt(rights.HEAD, self._blocking(requests.head, put, len(small)))
             await attempt(rights.RANGED_GET, self._blocking(requests.ranged_get, put, small))
@@ -256,7 +267,7 @@ class _ThroughS3:
         made = await attempt(
             rights.MULTIPART, self._blocking(requests.multipart, source, probe.content)
         )
-        await attempt(rights.ABORT, self._blocking(requests.abort, probe.key("aborted")))
+        await attempt(rights.ABORT, self._blocking(requests.abort, f"{probe.folder}/aborted"))
         await attempt(rights.LIST_UPLOADS, self._blocking(requests.list_uploads, probe.folder))
         if made:
             copy = self._blocking(requests.part_copy, probe.key("copy"), source, probe.content)
@@ -331,8 +342,8 @@ async def _through_directory(probe: _Probe, root: Path) -> None:
 
     async def delete() -> str:
         keys = list(probe.keys)
-        await probe.store.delete(keys)
-        if await probe.store.list(probe.folder):
+        await probe.ask(rights.DELETE_OBJECT, probe.store.delete(keys))
+        if await probe.ask(rights.LIST_BUCKET, probe.store.list(probe.folder)):
             raise WrongAnswerError("the listing still shows what was deleted")
         probe.keys.clear()
         return f"{len(keys)} keys"
@@ -361,6 +372,8 @@ def refusal_of(error: StorageError) -> Refusal:
     status = _STATUS.search(text)
     code = _CODE.search(text)
     number = int(status[1] or status[2]) if status else 0
-    if not number and isinstance(error, RefusedError):
+    named = (code[1] or code[2]) if code else type(error).__name__
+    if not number and (isinstance(error, RefusedError) or named == "AccessDenied"):
         number = 403
-    return Refusal(number, code[1] if code else type(error).__name__, text)
+    message = _MESSAGE.search(text)
+    return Refusal(number, named, message[1] if message else text)

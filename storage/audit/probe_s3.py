@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from storage.audit import rights
 from storage.audit.rights import Refusal
 from storage.object_store.s3_access import S3Access
 from storage.object_store.s3_administration import s3_client
@@ -40,24 +41,26 @@ class S3Requests:
 
     def head_bucket(self) -> str:
         """Ask whether the bucket is there."""
-        self._ask(self._client.head_bucket)
+        self._ask(rights.LIST_BUCKET, self._client.head_bucket)
         return ""
 
     def put(self, key: str, content: bytes) -> str:
         """Write an object in one request."""
-        self._ask(self._client.put_object, key, Body=content)
+        self._ask(rights.PUT_OBJECT, self._client.put_object, key, Body=content)
         return ""
 
     def head(self, key: str, size_bytes: int) -> str:
         """Ask for the size of an object."""
-        answer = self._ask(self._client.head_object, key)
+        answer = self._ask(rights.GET_OBJECT, self._client.head_object, key)
         _require(answer["ContentLength"] == size_bytes, "the object has another size")
         return ""
 
     def ranged_get(self, key: str, content: bytes) -> str:
         """Read the middle of an object."""
         start, end = len(content) // 4, len(content) // 2
-        answer = self._ask(self._client.get_object, key, Range=f"bytes={start}-{end - 1}")
+        answer = self._ask(
+            rights.GET_OBJECT, self._client.get_object, key, Range=f"bytes={start}-{end - 1}"
+        )
         _require(answer["Body"].read() == content[start:end], "another range was answered")
         return ""
 
@@ -68,6 +71,7 @@ class S3Requests:
         more: dict[str, str] = {}
         while pages <= len(keys):
             answer = self._ask(
+                rights.LIST_BUCKET,
                 self._client.list_objects_v2,
                 Prefix=self._prefix + folder,
                 MaxKeys=PAGE_KEYS,
@@ -102,7 +106,9 @@ class S3Requests:
     def abort_upload(self, key: str, upload_id: str) -> None:
         """Abort an upload; one that is gone is no error."""
         try:
-            self._ask(self._client.abort_multipart_upload, key, UploadId=upload_id)
+            self._ask(
+                rights.ABORT_UPLOAD, self._client.abort_multipart_upload, key, UploadId=upload_id
+            )
         except RefusedRequestError as error:
             if error.refusal.code != "NoSuchUpload":
                 raise
@@ -110,13 +116,18 @@ class S3Requests:
 
     def list_uploads(self, folder: str) -> str:
         """List uploads that were not completed."""
-        answer = self._ask(self._client.list_multipart_uploads, Prefix=self._prefix + folder)
+        answer = self._ask(
+            rights.LIST_BUCKET_UPLOADS,
+            self._client.list_multipart_uploads,
+            Prefix=self._prefix + folder,
+        )
         return f"{len(answer.get('Uploads', ()))} below the probe's prefix"
 
     def part_copy(self, key: str, source: str, content: bytes) -> str:
         """Write an object out of a range of another one and a part of its own."""
         upload_id = self._create_upload(key)
         copied = self._ask(
+            rights.COPY_PART,
             self._client.upload_part_copy,
             key,
             UploadId=upload_id,
@@ -129,14 +140,18 @@ class S3Requests:
         self._complete(key, upload_id, [first, last])
         wanted = content[PART_BYTES - 10 : PART_BYTES] + b"the end"
         place = f"bytes={PART_BYTES - 10}-{PART_BYTES + len(b'the end') - 1}"
-        answer = self._ask(self._client.get_object, key, Range=place)
+        answer = self._ask(rights.GET_OBJECT, self._client.get_object, key, Range=place)
         _require(answer["Body"].read() == wanted, "the copy holds something else")
         return ""
 
     def delete_many(self, keys: list[str]) -> str:
         """Delete in one request; a refusal of a single key is one."""
         entries = [{"Key": self._prefix + key} for key in keys]
-        answer = self._ask(self._client.delete_objects, Delete={"Objects": entries, "Quiet": True})
+        answer = self._ask(
+            rights.DELETE_OBJECT,
+            self._client.delete_objects,
+            Delete={"Objects": entries, "Quiet": True},
+        )
         for failed in answer.get("Errors", ()):
             code = failed.get("Code", "")
             status = 403 if code == "AccessDenied" else 500
@@ -144,18 +159,26 @@ class S3Requests:
         return f"{len(keys)} keys"
 
     def _create_upload(self, key: str) -> str:
-        upload_id: str = self._ask(self._client.create_multipart_upload, key)["UploadId"]
+        upload_id: str = self._ask(rights.PUT_OBJECT, self._client.create_multipart_upload, key)[
+            "UploadId"
+        ]
         self.uploads.add((key, upload_id))
         return upload_id
 
     def _upload_part(self, key: str, upload_id: str, number: int, body: bytes) -> dict[str, Any]:
         answer = self._ask(
-            self._client.upload_part, key, UploadId=upload_id, PartNumber=number, Body=body
+            rights.PUT_OBJECT,
+            self._client.upload_part,
+            key,
+            UploadId=upload_id,
+            PartNumber=number,
+            Body=body,
         )
         return {"PartNumber": number, "ETag": answer["ETag"]}
 
     def _complete(self, key: str, upload_id: str, parts: list[dict[str, Any]]) -> None:
         self._ask(
+            rights.PUT_OBJECT,
             self._client.complete_multipart_upload,
             key,
             UploadId=upload_id,
@@ -163,8 +186,14 @@ class S3Requests:
         )
         self.uploads.discard((key, upload_id))
 
-    def _ask(self, request: Callable[..., Any], key: str | None = None, **arguments: Any) -> Any:
-        """Send one request.
+    def _ask(
+        self,
+        actions: tuple[str, ...],
+        request: Callable[..., Any],
+        key: str | None = None,
+        **arguments: Any,
+    ) -> Any:
+        """Send one request, which `actions` allow.
 
         Raises:
             RefusedRequestError: it was refused, or nobody answered.
@@ -178,7 +207,7 @@ class S3Requests:
         except ClientError as error:
             told = error.response.get("Error", {})
             status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-            refusal = Refusal(int(status), told.get("Code", ""), told.get("Message", ""))
+            refusal = Refusal(int(status), told.get("Code", ""), told.get("Message", ""), actions)
             raise RefusedRequestError(refusal) from error
         except BotoCoreError as error:
             raise RefusedRequestError(Refusal(0, type(error).__name__, str(error))) from error

@@ -37,54 +37,60 @@ class Step(NamedTuple):
     purpose: str
 
 
+PUT_OBJECT: Final = ("s3:PutObject",)
+GET_OBJECT: Final = ("s3:GetObject",)
+LIST_BUCKET: Final = ("s3:ListBucket",)
+DELETE_OBJECT: Final = ("s3:DeleteObject",)
+ABORT_UPLOAD: Final = ("s3:AbortMultipartUpload",)
+LIST_BUCKET_UPLOADS: Final = ("s3:ListBucketMultipartUploads",)
+COPY_PART: Final = PUT_OBJECT + GET_OBJECT
+
 HEAD_BUCKET: Final = Step(
-    "head bucket", ("s3:ListBucket",), Need.BROKER, "the broker looks for its bucket when it starts"
+    "head bucket", LIST_BUCKET, Need.BROKER, "the broker looks for its bucket when it starts"
 )
-PUT: Final = Step("put", ("s3:PutObject",), Need.BROKER, "uploads of up to a part's size")
-HEAD: Final = Step("head", ("s3:GetObject",), Need.BROKER, "whether an upload took effect")
-RANGED_GET: Final = Step("ranged get", ("s3:GetObject",), Need.BROKER, "cold reads")
+PUT: Final = Step("put", PUT_OBJECT, Need.BROKER, "uploads of up to a part's size")
+HEAD: Final = Step("head", GET_OBJECT, Need.BROKER, "whether an upload took effect")
+RANGED_GET: Final = Step("ranged get", GET_OBJECT, Need.BROKER, "cold reads")
 LIST_PAGES: Final = Step(
-    "list with pages", ("s3:ListBucket",), Need.BROKER, "these tools, and the object WAL's recovery"
+    "list with pages", LIST_BUCKET, Need.BROKER, "these tools, and the object WAL's recovery"
 )
-MULTIPART: Final = Step(
-    "multipart upload", ("s3:PutObject",), Need.BROKER, "uploads above a part's size"
-)
+MULTIPART: Final = Step("multipart upload", PUT_OBJECT, Need.BROKER, "uploads above a part's size")
 ABORT: Final = Step(
     "abort of a multipart upload",
-    ("s3:AbortMultipartUpload",),
+    ABORT_UPLOAD,
     Need.BROKER,
     "an upload that failed leaves no parts that are paid for",
 )
 LIST_UPLOADS: Final = Step(
     "list of multipart uploads",
-    ("s3:ListBucketMultipartUploads",),
+    LIST_BUCKET_UPLOADS,
     Need.SWEEP,
     "finding the uploads that a killed broker left",
 )
 PART_COPY: Final = Step(
     "server-side part copy",
-    ("s3:PutObject", "s3:GetObject"),
+    COPY_PART,
     Need.COMPACTION,
     "compaction of Stream Objects without moving their data",
 )
 CONDITIONAL_PUT: Final = Step(
     "conditional put",
-    ("s3:PutObject",),
+    PUT_OBJECT,
     Need.OBJECT_WAL,
     "a write-ahead log made of objects: If-None-Match keeps two writers apart",
 )
 RACE: Final = Step(
     "race of conditional puts",
-    ("s3:PutObject",),
+    PUT_OBJECT,
     Need.OBJECT_WAL,
     "of many creators of one key exactly one must win",
 )
 DELETE_MANY: Final = Step(
-    "delete of many", ("s3:DeleteObject",), Need.BROKER, "deletion after retention and compaction"
+    "delete of many", DELETE_OBJECT, Need.BROKER, "deletion after retention and compaction"
 )
 CLIENT: Final = Step(
     "the broker's own client",
-    ("s3:PutObject", "s3:GetObject", "s3:ListBucket", "s3:DeleteObject"),
+    PUT_OBJECT + GET_OBJECT + LIST_BUCKET + DELETE_OBJECT,
     Need.BROKER,
     "put, multipart put, ranged get, list and delete as the broker does them",
 )
@@ -124,6 +130,7 @@ class Refusal(NamedTuple):
     http_status: int  # 0: there was no answer
     code: str
     message: str
+    actions: tuple[str, ...] = ()  # what allows the very request; empty: the step's
 
 
 # Refusals of the credentials themselves: no right would help.
@@ -154,7 +161,7 @@ def judge(step: Step, refusal: Refusal) -> Outcome:
         return Outcome(step, Status.UNSUPPORTED, shown, advice=f"Needed for: {step.purpose}.")
     if refusal.http_status == 403:
         kms = _CLOSED_KMS if "kms" in refusal.message.lower() else ()
-        missing = kms or step.actions
+        missing = kms or refusal.actions or step.actions
         return Outcome(
             step,
             Status.DENIED,
@@ -167,6 +174,11 @@ def judge(step: Step, refusal: Refusal) -> Outcome:
             step, Status.FAILED, shown, advice="Is the endpoint right, and reachable from here?"
         )
     return Outcome(step, Status.FAILED, shown)
+
+
+def blames_credentials(outcome: Outcome) -> bool:
+    """Whether the service does not accept who asks, or how: whatever else it is asked will fail."""
+    return outcome.advice in _CREDENTIAL_ADVICE.values()
 
 
 def judge_race(outcomes: list[Refusal | None], stored: bytes, contents: list[bytes]) -> Outcome:
@@ -201,8 +213,11 @@ def judge_race(outcomes: list[Refusal | None], stored: bytes, contents: list[byt
 def missing_actions(outcomes: list[Outcome]) -> list[str]:
     """Return the actions that are missing, without those that another probe proves to be there.
 
-    A part copy that is refused while puts work lacks the right to read its source.
+    A part copy that is refused while puts work lacks the right to read its source. With credentials
+    that are not valid every refusal means just that.
     """
+    if any(blames_credentials(it) for it in outcomes):
+        return []
     proven = {
         action
         for it in outcomes

@@ -103,7 +103,7 @@ def test_what_is_not_this_cluster_s_is_counted_and_not_judged():
     outcome = run(
         known(),
         listed(1, cluster="other"),
-        ListedObject("c/wal/1/2", 5, 0),
+        ListedObject("wal/c/1/2", 5, 0),
         ListedObject("headrace-probe/x/put", 5, 0),
         ListedObject("readme.txt", 5, 0),
     )

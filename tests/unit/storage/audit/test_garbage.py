@@ -45,7 +45,7 @@ def test_what_the_metadata_knows_stays(state):
 def test_what_is_not_ours_stays():
     strangers = [
         listed(1, cluster="other"),
-        ListedObject("c/wal/1/2", 5, 1),
+        ListedObject("wal/c/1/2", 5, 1),
         ListedObject("headrace-probe/x/put", 5, 1),
         ListedObject("notes.txt", 5, 1),
     ]
@@ -55,7 +55,7 @@ def test_what_is_not_ours_stays():
 
 def test_a_finding_whose_key_does_not_bear_it_out_stays():
     outcome = Comparison("c", {state: StateTotals() for state in KnownState})
-    for key in ("c/wal/1/2", object_key("other", 1), object_key("c", 2)):
+    for key in ("wal/c/1/2", object_key("other", 1), object_key("c", 2)):
         outcome.add(Finding(Problem.UNKNOWN, key, 1, 10, OLD_MS, ""))
     assert plan_garbage(outcome, now_ms=NOW_MS, safe_age_ms=0).removable == []
 

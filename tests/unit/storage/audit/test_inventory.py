@@ -18,9 +18,10 @@ def test_a_key_of_an_object_tells_cluster_and_id(object_id):
 @pytest.mark.parametrize(
     ("key", "kind", "cluster"),
     [
-        ("c1/wal/1/00000000000000000000", KeyKind.WAL, "c1"),
-        ("7f/c1/wal/1/5/0", KeyKind.WAL, "c1"),
-        ("wal/1", KeyKind.WAL, ""),
+        ("wal/c1/1/00000000000000000000", KeyKind.WAL, "c1"),
+        ("wal/c1/1/checkpoint", KeyKind.WAL, "c1"),
+        ("wal/1", KeyKind.OTHER, ""),
+        ("7f/wal/1", KeyKind.OTHER, ""),
         ("headrace-probe/12ab/put", KeyKind.PROBE, ""),
         ("headrace-probe", KeyKind.OTHER, ""),
         (".tmp/12-34-5", KeyKind.TEMPORARY, ""),

@@ -47,6 +47,11 @@ def test_a_refusal_names_the_action(step, action):
     assert outcome.detail == "AccessDenied: Access Denied"
 
 
+def test_a_refusal_may_know_better_than_its_step():
+    refused = Refusal(403, "AccessDenied", "", ("s3:PutObject",))  # of the upload, not of its abort
+    assert judge(ABORT, refused).missing == ("s3:PutObject",)
+
+
 def test_a_refusal_of_the_key_of_encryption():
     message = "User is not authorized to perform: kms:GenerateDataKey"
     assert judge(PUT, Refusal(403, "AccessDenied", message)).missing[0] == "kms:GenerateDataKey"

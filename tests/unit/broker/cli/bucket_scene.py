@@ -1,0 +1,88 @@
+"""A node's directories as they are after a crash: a bucket and the metadata that know it, no process."""
+
+import os
+
+from metadata.controller.objects import expire_objects
+from metadata.log.files import LogFiles
+from metadata.log.identity import check_identity, lock_directory
+from metadata.rpc.requests import CommitStreamSetObject, CommittedStreamObject
+from storage.objects.keys import object_key
+from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController, stream_range
+from tests.unit.storage.samples import batches, joined, write
+
+
+class BucketScene:
+    """Objects are written whole into the directory and committed with their true sizes and ranges."""
+
+    def __init__(self, directory):
+        self.bucket = directory / "bucket"
+        self.bucket.mkdir()
+        self.metadata = directory / "metadata"
+        self.metadata.mkdir()
+        self.url = f"file://{self.bucket}"
+        self.controller = PureController()
+        self.controller.register()
+        self.stream_id = self.controller.opened_stream("orders")
+        self._end = 0
+        check_identity(
+            self.metadata,
+            node_id=1,
+            cluster_id=CLUSTER_ID,
+            new_cluster_id=str,
+            has_log=False,
+            sync=os.fsync,
+        )
+        self._files = LogFiles(self.metadata, os.fsync)
+        self._files.open(life_id=5)
+        self._written = 0
+        self._lock = -1
+
+    def path(self, object_id, cluster=CLUSTER_ID):
+        """Where an object lies."""
+        return self.bucket / object_key(cluster, object_id)
+
+    def put(self, object_id, content=b"content", *, cluster=CLUSTER_ID, modified_ms=None):
+        """Write a file of the bucket."""
+        path = self.path(object_id, cluster)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        if modified_ms is not None:
+            os.utime(path, ns=(modified_ms * 1_000_000,) * 2)
+        return path
+
+    def commit(self, number=3):
+        """Write, prepare and commit a Stream Object with so many batches; return its id."""
+        object_id = self.controller.prepare()
+        content = joined(write([batches(self.stream_id, self._end, number)]))
+        self.put(object_id, content)
+        piece = stream_range(self.stream_id, self._end, self._end + number)
+        self._end += number
+        stream_object = CommittedStreamObject(object_id, len(content), piece)
+        self.controller.do(
+            CommitStreamSetObject(*self.controller.sender(), -1, 0, (), (stream_object,), ())
+        )
+        return object_id
+
+    def forgotten(self):
+        """Have an id prepared, expired and forgotten; return it."""
+        object_id = self.controller.prepare(ttl_ms=1)
+        self.controller.commit(expire_objects(self.controller.image, self.controller.now_ms + 10))
+        self.controller.forget(object_id)
+        return object_id
+
+    def save(self):
+        """Write to the metadata log what it has not got yet."""
+        entries = self.controller.entries[self._written :]
+        if entries:
+            self._files.append(entries)
+        self._written = len(self.controller.entries)
+
+    def lock(self):
+        """Hold the directory as a running node does."""
+        self._lock = lock_directory(self.metadata)
+
+    def close(self):
+        """Let go of everything."""
+        self._files.close()
+        if self._lock >= 0:
+            os.close(self._lock)
