@@ -157,10 +157,13 @@ def _open_descriptor(path: str, *, is_file: bool, writable: bool) -> tuple[int, 
         if error.errno != errno.EINVAL:
             raise
         return os.open(path, flags), False
-    if _direct_read_works(fd):
-        return fd, True
-    os.close(fd)
-    return os.open(path, flags), False
+    is_direct = False
+    try:
+        is_direct = _direct_read_works(fd)
+    finally:  # a device that cannot be read is not to stay locked by who found that out
+        if not is_direct:
+            os.close(fd)
+    return (fd, True) if is_direct else (os.open(path, flags), False)
 
 
 def _direct_read_works(fd: int) -> bool:
