@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 from tests.simulation.crash_states import CrashPoint, Kept, crash_points
 from tests.simulation.disk import SECTOR_BYTES, Noted, SimulatedDisk, Submitted
-from tests.simulation.wal_run import Expectation, recover_image
+from tests.simulation.wal_run import Expectation, examine_image, recover_image
 from tests.simulation.wal_workloads import Workload
+from wal.content import Kind
 from wal.errors import WalError
 from wal.framing import read_block_header
 from wal.layout import PAGE_BYTES, RING_POSITION, Superblock, decode_superblock, newest_superblock
@@ -58,6 +59,7 @@ class Judge:
         self.verdicts = Verdicts()
         self._expected = Expectation()
         self._recovered: dict[int, list[int]] = {}  # offsets, by number of the state
+        self._told: dict[tuple[str, int, int], int] = {}  # what was confirmed when it was written
         self._settled: set[int] = set()  # states that were judged with what is expected now
         try:
             self.disk: SimulatedDisk | None = workload.record(seed)
@@ -70,6 +72,10 @@ class Judge:
         if self.disk is None:
             return
         for point in crash_points(len(self.disk.image), self.disk.trace, self.name):
+            if isinstance(point.event, Submitted):
+                name = _names(memoryview(point.event.data))
+                if name is not None:
+                    self._told[name] = self._expected.confirmed
             if isinstance(point.event, Noted):
                 if not self._expected.note(point.event):
                     continue
@@ -116,7 +122,7 @@ class Judge:
             self._violated(f"{self.name}:{point.index}:{outcome}", error)
 
     def _recover(self, image: bytearray) -> list[int]:
-        if not self._expected.formatted and not any(image[:RING_POSITION]):
+        if not self._expected.formatted and _is_blank(image):
             self.verdicts.blank += 1
             return []
         superblock, records, _ = recover_image(image)
@@ -135,7 +141,7 @@ class Judge:
             point.unmake(kept)
 
     def _judge_damage(self, image: bytearray, rng: random.Random) -> None:
-        if not any(image[:RING_POSITION]):
+        if _is_blank(image):
             return
         try:
             superblock, records, _ = recover_image(image)
@@ -143,13 +149,13 @@ class Judge:
             return  # a violation in itself, and reported as such
         positions = [superblock.ring.position(record.offset) for record in records]
         del records
-        told = _told_offset(image, superblock)
+        told = self._told_offset(image, superblock)
         damage = _damage(image, positions, rng)
         healthy = [(at, bytes(image[at : at + len(content)])) for at, content in damage]
         for at, content in damage:
             image[at : at + len(content)] = content
         if len(damage) > 1:  # one place may have been the only witness of the other
-            told = min(told, _told_offset(image, superblock))
+            told = min(told, self._told_offset(image, superblock))
         # What the disk does not tell to be acknowledged cannot be told from a torn tail.
         expected = self._expected.copy()
         expected.required = {at for at in expected.required if expected.ends[at] <= told}
@@ -163,23 +169,34 @@ class Judge:
             for at, content in healthy:
                 image[at : at + len(content)] = content
 
+    def _told_offset(self, image: bytearray, superblock: Superblock) -> int:
+        """Return how far the disk must know what was confirmed, since something on it was written after that.
+
+        By what was confirmed when it was written, not by what it says of that.
+        """
+        view = memoryview(image)
+        pages = range(0, superblock.capacity_bytes, PAGE_BYTES)
+        found = (_names(view[page : page + PAGE_BYTES]) for page in pages)
+        told = (self._told[name] for name in found if name and name[1] == superblock.life_id)
+        return max(told, default=0)
+
     def _violated(self, replay: str, error: Exception) -> None:
         self.verdicts.violations.append(Violation(replay, f"{type(error).__name__}: {error}"))
 
 
-def _told_offset(image: bytearray, superblock: Superblock) -> int:
-    """Return the highest offset that anything on the disk tells to be confirmed in this life."""
-    told = [0]
-    for slot in range(0, RING_POSITION, PAGE_BYTES):
-        found = decode_superblock(image[slot : slot + PAGE_BYTES])
-        if found is not None and found.life_id == superblock.life_id:
-            told.append(found.confirmed_offset)
-    view = memoryview(image)
-    for position in range(RING_POSITION, superblock.capacity_bytes, PAGE_BYTES):
-        header = read_block_header(view, position)
-        if header is not None and header.life_id == superblock.life_id:
-            told.append(header.confirmed_offset)
-    return max(told)
+def _is_blank(image: bytearray) -> bool:
+    return examine_image(memoryview(image)).kind is Kind.BLANK
+
+
+def _names(data: memoryview) -> tuple[str, int, int] | None:
+    """Return what tells a block or superblock from every other, or None if this is neither."""
+    block = read_block_header(data, 0)
+    if block is not None:
+        return "block", block.life_id, block.offset
+    superblock = decode_superblock(data[:PAGE_BYTES])
+    if superblock is not None:
+        return "superblock", superblock.life_id, superblock.sequence
+    return None
 
 
 def _judge_damaged_image(image: bytearray, expected: Expectation) -> None:

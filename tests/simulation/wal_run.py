@@ -3,14 +3,17 @@
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from config.node import WalConfig
 from tests.simulation.disk import Event, Noted, SimulatedDisk
-from wal.errors import WalCorruptError, WalError
+from wal.content import END_BYTES, Content, examine
+from wal.errors import WalError
 from wal.layout import RING_POSITION, Ring, Superblock, newest_superblock
 from wal.log import DeltaWal
 from wal.port import RecoveredRecord
 from wal.recovery import Scan, ScanSummary
+from wal.superblock_store import require_log
 
 KIB = 1024
 RING_BYTES = 64 * KIB
@@ -224,6 +227,19 @@ class Expectation:
         assert not missing, f"acknowledged and lost: {sorted(missing)}"
 
 
+def examine_image(view: memoryview) -> Content:
+    """Say what a start would find: no more than the superblocks is looked at while one is valid."""
+    content = _examine_slots(bytes(view[:RING_POSITION]), len(view))
+    return content or examine(view[:END_BYTES], view[-END_BYTES:], len(view))
+
+
+@lru_cache(maxsize=64)  # the ring changes more often
+def _examine_slots(slots: bytes, size_bytes: int) -> Content | None:
+    if newest_superblock(slots) is None:
+        return None
+    return examine(memoryview(slots), memoryview(b""), size_bytes)
+
+
 def recover_image(
     image: bytearray | memoryview, *, accept_loss: bool = False
 ) -> tuple[Superblock, list[RecoveredRecord], ScanSummary]:
@@ -235,9 +251,7 @@ def recover_image(
         WalError: as a start of the log.
     """
     view = memoryview(image)
-    superblock = newest_superblock(view[:RING_POSITION])
-    if superblock is None:
-        raise WalCorruptError("image", "it has no valid superblock", offset=-1, position=0)
+    superblock = require_log(examine_image(view), "image")
     scan = Scan(superblock, path="image", accept_loss=accept_loss)
     ring: Ring = superblock.ring
     records = []
