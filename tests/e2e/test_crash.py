@@ -59,10 +59,12 @@ class CrashTest:
         )
 
     @contextmanager
-    def load(self) -> Iterator[tuple[subprocess.Popen[bytes], subprocess.Popen[bytes]]]:
+    def load(
+        self, bytes_per_s: int = LOAD_BYTES_PER_S
+    ) -> Iterator[tuple[subprocess.Popen[bytes], subprocess.Popen[bytes]]]:
         """Run producer and consumer for the length of the block."""
         bootstrap, seed = self.broker.bootstrap, str(self.seed)
-        produced = (str(PARTITIONS), seed, str(self.acknowledged), str(LOAD_BYTES_PER_S))
+        produced = (str(PARTITIONS), seed, str(self.acknowledged), str(bytes_per_s))
         consumed = (GROUP, seed, str(self.tried), str(self.committed))
         producer = start_client("ledger_producer", bootstrap, TOPIC, *produced)
         consumer = start_client("ledger_consumer", bootstrap, TOPIC, *consumed)

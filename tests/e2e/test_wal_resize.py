@@ -22,6 +22,7 @@ from tests.e2e.test_crash import MIB, PARTITIONS, RING_BYTES, TOPIC, CrashTest, 
 from tests.environment.paths import ROOT
 
 SEED = 11
+LOAD_BYTES_PER_S = 12 * MIB
 RESIZES = 10
 PAUSE_MS_MAX = 1000
 SIZES = (128 * MIB, 32 * MIB, 96 * MIB + 4096, 17 * MIB, RING_BYTES)
@@ -61,17 +62,17 @@ def test_resizes_under_load_lose_nothing_and_hold_up_producers_for_less_than_a_s
     crash = begin(tmp_path)
     wal = tmp_path / "broker" / "data" / "wal"
     answers = []
-    with crash.load() as (producer, consumer):
+    with crash.load(LOAD_BYTES_PER_S) as (producer, consumer):
         wait_for_commits(crash)
         for _, size in zip(range(RESIZES), cycle(SIZES), strict=False):
-            let_work(crash, 4 * MIB)
+            let_work(crash, 2 * MIB)
             done = resize(crash, str(size), "-o", "json")
             assert done.returncode == 0, done.stderr
             answers.append(json.loads(done.stdout))
             assert answers[-1]["new"] == wal.stat().st_size == size
             assert f"\ns3.wal.path=0@file://{wal}?capacity={size}\n" in done.stderr
             assert producer.poll() is None, "the producer found a fault, see its output"
-        let_work(crash, 4 * MIB)
+        let_work(crash, 2 * MIB)
         metrics = crash.broker.metrics()
         producer.terminate()
         assert producer.wait(120) == 0, "the producer found a fault, see its output"
@@ -84,7 +85,6 @@ def test_resizes_under_load_lose_nothing_and_hold_up_producers_for_less_than_a_s
     assert metrics["headrace_wal_capacity_bytes"] == RING_BYTES - 8192
     assert metrics["headrace_wal_resizes_total"] == RESIZES
     assert metrics["headrace_admission_refused_total"] == 0
-    crash.check_everything()
     crash.broker.kill()
     crash.broker.start()
     assert crash.check_everything() > 0
@@ -133,11 +133,11 @@ def test_a_kill_in_the_middle_of_a_resize_loses_nothing(tmp_path: Path) -> None:
     crash = begin(tmp_path)
     rng = random.Random()
     cut_off = 0
-    with crash.load() as (producer, consumer):
+    with crash.load(LOAD_BYTES_PER_S) as (producer, consumer):
         wait_for_commits(crash)
         longest_s = 0.2
         for _, size in zip(range(KILLS_MAX), cycle(SIZES[:-1]), strict=False):
-            let_work(crash, 4 * MIB)
+            let_work(crash, 2 * MIB)
             attempt = Attempt(crash, size)
             attempt.start()
             attempt.join(rng.uniform(0, longest_s))
