@@ -1,7 +1,6 @@
 """`headrace object verify`: checks objects to the last byte."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,11 +16,9 @@ from broker.cli.bucket_place import (
     url_argument,
 )
 from broker.cli.output import emit_object, emit_rows, talk
-from broker.cli.progress import tally
+from broker.cli.progress import progress, tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from storage.audit.check_many import Candidate
     from storage.audit.object_check import ObjectReport
     from storage.audit.place import Place
@@ -102,34 +99,51 @@ def verify(
 async def _verify(
     url: str, names: tuple[str, ...], cluster: str | None, *, blocks: bool, parallel: int
 ) -> _Outcome:
-    from storage.audit.check_many import check_many  # noqa: PLC0415 - not for help
+    from broker.cli.object_place import find_named  # noqa: PLC0415 - not for help
 
     outcome = _Outcome()
-    async with _counted() as count, opened(url) as place:
-        pages = _named(place, names, cluster) if names else _listed(place, cluster)
-        async for page in pages:
-            async for key, report in check_many(
-                place.reader, page, blocks=blocks, parallel=parallel
-            ):
-                outcome.add(key, report)
-                count(1)
+    async with opened(url) as place:
+        check = _Checker(place, outcome, blocks=blocks, parallel=parallel)
+        if names:
+            found = [await find_named(place, name, cluster) for name in names]
+            total = sum(one.size_bytes for one in found) if blocks else 0
+            with progress("checking", total=total) as advance:
+                await check([(one.key, one.size_bytes) for one in found], on_bytes=advance)
+        else:
+            with tally("objects checked") as count:
+                async for page in _listed(place, cluster):
+                    await check(page, on_object=count)
     return outcome
 
 
-@asynccontextmanager
-async def _counted() -> "AsyncIterator[Callable[[int], None]]":
-    with tally("objects checked") as count:
-        yield count
+class _Checker:
+    """Checks some objects and adds what it finds to the outcome."""
 
+    def __init__(self, place: "Place", outcome: _Outcome, *, blocks: bool, parallel: int) -> None:
+        self._place = place
+        self._outcome = outcome
+        self._blocks = blocks
+        self._parallel = parallel
 
-async def _named(
-    place: "Place", names: tuple[str, ...], cluster: str | None
-) -> "AsyncIterator[list[Candidate]]":
-    from broker.cli.object_place import find_named  # noqa: PLC0415 - not for help
+    async def __call__(
+        self,
+        candidates: "list[Candidate]",
+        *,
+        on_bytes: Callable[[int], None] = lambda _: None,
+        on_object: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        from storage.audit.check_many import check_many  # noqa: PLC0415 - not for help
+        from storage.audit.object_check import Watch  # noqa: PLC0415 - not for help
 
-    for name in names:
-        found = await find_named(place, name, cluster)
-        yield [(found.key, found.size_bytes)]
+        async for key, report in check_many(
+            self._place.reader,
+            candidates,
+            blocks=self._blocks,
+            parallel=self._parallel,
+            watch=Watch(on_bytes=on_bytes),
+        ):
+            self._outcome.add(key, report)
+            on_object(1)
 
 
 async def _listed(place: "Place", cluster: str | None) -> "AsyncIterator[list[Candidate]]":
