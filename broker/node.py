@@ -30,6 +30,7 @@ from broker.telemetry.collector import NodeCollector
 from broker.telemetry.readiness import CheckResult, Readiness
 from broker.telemetry.request_metrics import RequestMetrics
 from broker.topic_creation import TopicCreation
+from broker.write_ahead_log import LogListener, LogOwner, LogPlace, NodeLog
 from config.node import Endpoint, NodeConfig
 from config.topic import validate_topic_config
 from config.wal_capacity import PLACE_KEY, check_wal_capacity, wal_place_text
@@ -44,8 +45,8 @@ from storage.engine import StorageEngine
 from storage.object_store.factory import ensure_bucket, open_object_store
 from storage.object_store.retrying import RetryingObjectStore
 from storage.recovery import RecoveryReport
-from wal.log import DeltaWal
 from wal.open_device import DeviceOpener, open_device
+from wal.port import Medium
 
 logger = logging.getLogger("headrace")
 
@@ -78,7 +79,7 @@ class NodeAddress:
     node_id: int
     bucket: str
     wal: str
-    wal_is_direct: bool  # whether writes bypass the page cache
+    wal_medium: Medium
     recovery: RecoveryReport
 
 
@@ -102,13 +103,7 @@ class Node:
             WalError, MetadataError, StorageError, ValueError: a part cannot start.
         """
         config, around = self._config, self._around
-        await ensure_bucket(config.storage.bucket_uri, environment=around.environment)
-        store = open_object_store(
-            config.storage.bucket_uri,
-            rng=around.rng,
-            environment=around.environment,
-            part_bytes=config.storage.object_part_bytes,
-        )
+        store, log_place = await self._open_storage()
         controller = ControllerNode(
             config.metadata,
             node_id=config.node_id,
@@ -137,17 +132,38 @@ class Node:
                 )
                 await client.start()
                 async with running(client.run()):
-                    await self._serve(client, store, listener, bound[0], ready, stop)
+                    broker = _Broker(config, around, client, store, log_place)
+                    await self._serve(client, broker, listener, bound[0], ready, stop)
                     await client.shutdown()
         finally:
             await listener.shutdown()
             await controller.shutdown()
+            await log_place.close()
             await store.close()
+
+    async def _open_storage(self) -> tuple[RetryingObjectStore, LogPlace]:
+        """Open the bucket, and where the WAL lies."""
+        config, around = self._config, self._around
+        await ensure_bucket(config.storage.bucket_uri, environment=around.environment)
+        store = open_object_store(
+            config.storage.bucket_uri,
+            rng=around.rng,
+            environment=around.environment,
+            part_bytes=config.storage.object_part_bytes,
+        )
+        log_place = LogPlace(
+            config.wal,
+            rng=around.rng,
+            wall_clock_ms=around.wall_clock_ms,
+            open_device=around.open_device,
+        )
+        await log_place.open(around.environment)
+        return store, log_place
 
     async def _serve(
         self,
         client: MetadataClient,
-        store: RetryingObjectStore,
+        broker: "_Broker",
         listener: Listener,
         bound: Endpoint,
         ready: Callable[[NodeAddress], None],
@@ -155,7 +171,6 @@ class Node:
     ) -> None:
         """Recover what the WAL holds, open what this broker leads, and take requests."""
         config = self._config
-        broker = _Broker(config, self._around, client, store)
         admin = AdminServer(self._metrics_registry, self._readiness)
         try:
             self._state = "recovering"
@@ -183,7 +198,7 @@ class Node:
                         node_id=config.node_id,
                         bucket=config.storage.bucket_uri,
                         wal=config.wal.path,
-                        wal_is_direct=broker.wal.device.is_direct,
+                        wal_medium=broker.wal.medium,
                         recovery=recovery,
                     )
                 )
@@ -216,12 +231,14 @@ class _Broker:
         around: Surroundings,
         client: MetadataClient,
         store: RetryingObjectStore,
+        log_place: LogPlace,
     ) -> None:
         self._config = config
         self._around = around
         self._client = client
         self._store = store
-        self.wal: DeltaWal
+        self._log_place = log_place
+        self.wal: NodeLog
         adapter = StorageMetadata(
             client, object_delete_retention_ms=config.storage.object_delete_retention_ms
         )
@@ -231,12 +248,7 @@ class _Broker:
             storage, store, adapter, cluster_id, rng=around.rng, open_streams=self._open_streams
         )
         deleter = ObjectDeleter(
-            storage,
-            store,
-            adapter,
-            cluster_id,
-            rng=around.rng,
-            wall_clock_ms=around.wall_clock_ms,
+            storage, store, adapter, cluster_id, rng=around.rng, wall_clock_ms=around.wall_clock_ms
         )
         self.block_cache = BlockCache(storage, store, adapter, cluster_id)
         self.engine = StorageEngine(
@@ -347,19 +359,18 @@ class _Broker:
 
     def _make_wal(
         self, on_confirmed: Callable[[int], None], on_failed: Callable[[Exception], None]
-    ) -> DeltaWal:
-        self.wal = DeltaWal(
-            self._config.wal,
+    ) -> NodeLog:
+        owner = LogOwner(
+            cluster_id=self._client.image.cluster_id,
             node_id=self._config.node_id,
             node_epoch=self._client.node_epoch,
-            cluster_id=self._client.image.cluster_id,
-            rng=self._around.rng,
-            wall_clock_ms=self._around.wall_clock_ms,
+        )
+        listener = LogListener(
             on_confirmed=on_confirmed,
             on_failed=on_failed,
-            opener=self._around.open_device,
             on_room=lambda: self.engine.room_freed(),  # noqa: PLW0108  # the engine is being made
         )
+        self.wal = self._log_place.log(owner, listener)
         return self.wal
 
 

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
 from storage.object_store.retrying import RefusedError
 from storage.ports import ObjectStore
-from wal.objects.port import BucketError, BucketRefusedError
-from wal.port import Buffer
+from wal.objects.port import BucketError, BucketRefusedError, Part
 
 
 class WalBucket:
@@ -16,7 +15,7 @@ class WalBucket:
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
 
-    async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
+    async def create(self, key: str, parts: Sequence[Part]) -> bool:
         """See `wal.objects.port.Bucket`."""
         with _translated():
             return await self._store.create(key, parts)

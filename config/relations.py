@@ -67,7 +67,7 @@ _TABLE = (
     _AtMost(
         "s3.wal.upload.threshold",
         "s3.wal.path",
-        lambda c: (c.storage.upload_threshold_bytes, _ring_bytes(c)),
+        lambda c: (c.storage.upload_threshold_bytes, c.wal.capacity_bytes),
         "there must be room for new records while older ones are uploaded",
         factor=2,
         high_name="the capacity in s3.wal.path",
@@ -75,7 +75,7 @@ _TABLE = (
     _AtMost(
         "message.max.bytes",
         "s3.wal.path",
-        lambda c: (c.log.message_bytes_max, _ring_bytes(c)),
+        lambda c: (c.log.message_bytes_max, c.wal.capacity_bytes),
         "one batch must not fill the WAL",
         factor=APPEND_SHARE_MAX,
         high_name="the capacity in s3.wal.path",
@@ -145,13 +145,6 @@ _LISTENER_RULES = (
     "a controller is in `controller.quorum.voters`, where that is given; a node that is only a "
     "broker needs it",
 )
-
-_UNBOUNDED = 2**63 - 1
-
-
-def _ring_bytes(config: NodeConfig) -> int:
-    """Capacity of the WAL's ring; a WAL made of objects has none."""
-    return _UNBOUNDED if "://" in config.wal.path else config.wal.capacity_bytes
 
 
 def violated_relations(config: NodeConfig) -> list[Violation]:

@@ -38,6 +38,8 @@ def _wal_place(text: str) -> FieldValues:
         "wal.iops_max": place.iops_max,
         "wal.bandwidth_bytes_max": place.bandwidth_bytes_max,
         "wal.io_depth": place.io_depth,
+        "wal.batch_interval_ms": place.batch_interval_ms,
+        "wal.batch_bytes": place.batch_bytes,
     }
     return {path: value for path, value in values.items() if value is not None}
 
@@ -92,8 +94,10 @@ S3_KEYS = (
         default_text="0@file://wal?capacity=2147483648&iodepth=8",
         importance=Importance.HIGH,
         doc="Where the write-ahead log lies: a block device or a file, with the options capacity "
-        "(bytes), iops, iobandwidth (bytes per second) and iodepth (writes at once); or a bucket, "
-        "for a machine without a disk. What iops and iobandwidth allow is never exceeded.",
+        "(bytes), iops, iobandwidth (bytes per second) and iodepth (writes at once); what iops "
+        "and iobandwidth allow is never exceeded. Or, for a machine without a disk, a bucket, with "
+        "the options of s3.data.buckets, capacity, and batchInterval (ms), maxBytesInBatch and "
+        "maxInflightUploadCount (16 at most).",
         example="0@file:///dev/nvme1n1?capacity=10737418240&iops=3000&iobandwidth=157286400",
     ),
     ConfigKey(
@@ -233,7 +237,8 @@ HEADRACE_KEYS = (
         field="wal.io_timeout_ms",
         valid=Between(1000),
         importance=Importance.LOW,
-        doc="A device write that takes longer counts as failed, and the node stops.",
+        doc="A device write that takes longer counts as failed, and the node stops. A request to "
+        "the bucket of a WAL made of objects that takes longer is made again.",
     ),
     _bytes(
         "headrace.wal.block.bytes",

@@ -13,6 +13,7 @@ from config.node import Endpoint, Voter
 _SECRET_OPTIONS = ("accesskey", "secretkey", "sessiontoken", "password")
 _SECRET_VALUE = re.compile(rf"({'|'.join(_SECRET_OPTIONS)})=[^&\s]*", re.IGNORECASE)
 _BUCKET_OPTIONS = {"s3": ("region", "endpoint", "pathStyle"), "file": (), "mem": ()}
+_WAL_BUCKET_OPTIONS = ("capacity", "batchInterval", "maxBytesInBatch", "maxInflightUploadCount")
 _WAL_FILE_OPTIONS = ("capacity", "iops", "iobandwidth", "iodepth")
 WAL_CAPACITY_BYTES_MIN = 16 * 1024 * 1024
 
@@ -26,6 +27,8 @@ class WalPlace:
     iops_max: int | None = None
     bandwidth_bytes_max: int | None = None
     io_depth: int | None = None
+    batch_interval_ms: int | None = None
+    batch_bytes: int | None = None
 
 
 def parse_listeners(text: str) -> tuple[Endpoint, ...]:
@@ -137,22 +140,40 @@ def parse_wal_place(text: str) -> WalPlace:
         return WalPlace(uri)
     scheme, place, options = _split(uri)
     if scheme in ("s3", "mem"):
-        return WalPlace(parse_bucket(uri))
+        _check_options(options, (*_BUCKET_OPTIONS[scheme], *_WAL_BUCKET_OPTIONS))
+        return _wal_bucket(uri, options)
     if scheme != "file":
         raise ValueError(f"has the scheme {scheme!r}; use file:// for a device or file, or s3://")
     if not place.strip("/"):
         raise ValueError("names no file or device")
     _check_options(options, _WAL_FILE_OPTIONS)
-    capacity = _positive(options, "capacity")
-    if capacity is not None and capacity < WAL_CAPACITY_BYTES_MIN:
-        raise ValueError(f"has a capacity below {WAL_CAPACITY_BYTES_MIN} bytes (16 MiB)")
     return WalPlace(
         unquote(place),
-        capacity_bytes=capacity,
+        capacity_bytes=_wal_capacity(options),
         iops_max=_positive(options, "iops"),
         bandwidth_bytes_max=_positive(options, "iobandwidth"),
         io_depth=_positive(options, "iodepth"),
     )
+
+
+def _wal_bucket(uri: str, options: dict[str, str]) -> WalPlace:
+    """Read a bucket with the options of a WAL among its own."""
+    address, _, query = uri.partition("?")
+    own = [each for each in query.split("&") if each.partition("=")[0] not in _WAL_BUCKET_OPTIONS]
+    return WalPlace(
+        parse_bucket("?".join([address, "&".join(own)]) if query and any(own) else address),
+        capacity_bytes=_wal_capacity(options),
+        io_depth=_positive(options, "maxInflightUploadCount"),
+        batch_interval_ms=_positive(options, "batchInterval"),
+        batch_bytes=_positive(options, "maxBytesInBatch"),
+    )
+
+
+def _wal_capacity(options: dict[str, str]) -> int | None:
+    capacity = _positive(options, "capacity")
+    if capacity is not None and capacity < WAL_CAPACITY_BYTES_MIN:
+        raise ValueError(f"has a capacity below {WAL_CAPACITY_BYTES_MIN} bytes (16 MiB)")
+    return capacity
 
 
 def with_wal_capacity(text: str, capacity_bytes: int) -> str:

@@ -17,7 +17,7 @@ from wal.errors import WalError, WalFailedError, WalStateError
 from wal.layout import RING_POSITION, Ring, Superblock
 from wal.lives import Lives
 from wal.open_device import DeviceOpener, open_device
-from wal.port import Appended, Buffer, RecoveredRecord
+from wal.port import Appended, Buffer, Medium, RecoveredRecord
 from wal.recovery import ScanSummary
 from wal.resizer import DeviceSize, Resizer, allocate
 from wal.ring_writer import RingWriter, WalClocks, WalListener
@@ -143,6 +143,11 @@ class DeltaWal:
         """The device, for what is said about it; valid from `start` to `shutdown`."""
         assert self._device is not None
         return self._device
+
+    @property
+    def medium(self) -> Medium:
+        """What makes writes durable; valid from `start` to `shutdown`."""
+        return Medium.DIRECT if self.device.is_direct else Medium.CACHED
 
     @property
     def statistics(self) -> WriteStatistics:

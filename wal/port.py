@@ -6,9 +6,18 @@ for as long as somebody holds it.
 """
 
 from collections.abc import AsyncIterator
+from enum import Enum
 from typing import NamedTuple, Protocol, runtime_checkable
 
 Buffer = bytes | bytearray | memoryview
+
+
+class Medium(Enum):
+    """What makes a log's writes durable."""
+
+    DIRECT = "direct IO"
+    CACHED = "a device or file, through the page cache"
+    OBJECTS = "objects in a bucket"
 
 
 class Appended(NamedTuple):

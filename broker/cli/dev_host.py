@@ -20,6 +20,11 @@ from broker.cli.version import program_version
 if TYPE_CHECKING:
     from broker.node import NodeAddress
 
+_MEDIA = {
+    "DIRECT": "O_DIRECT",
+    "CACHED": "no O_DIRECT here: through the page cache",
+    "OBJECTS": "objects: a record is acknowledged once the bucket has it",
+}
 EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound
 
 
@@ -94,7 +99,7 @@ class Banner:
         kafka = f"{host}:{address.kafka_port}"
         program = program_name()
         target = "" if kafka == BOOTSTRAP_DEFAULT else f" -b {kafka}"
-        how = "O_DIRECT" if address.wal_is_direct else "no O_DIRECT here: through the page cache"
+        how = _MEDIA[address.wal_medium.name]
         return [
             f"{_bold(f'Headrace {program_version()}')}"
             f"  node {address.node_id}, cluster {address.cluster_id}",

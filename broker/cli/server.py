@@ -49,6 +49,6 @@ def _announce(address: "NodeAddress") -> None:
             "cluster": address.cluster_id,
             "bucket": address.bucket,
             "wal": address.wal,
-            "wal_is_direct": address.wal_is_direct,
+            "wal_medium": address.wal_medium.name.lower(),
         },
     )

@@ -66,12 +66,6 @@ def _require_runnable(config: "NodeConfig") -> None:
             hint="Set process.roles=broker,controller and leave controller.quorum.voters out.",
             exit_code=EXIT_USAGE,
         )
-    if "://" in config.wal.path:
-        raise CommandFailedError(
-            "a write-ahead log made of objects is not part of this version",
-            hint="Set s3.wal.path to a file or a block device.",
-            exit_code=EXIT_USAGE,
-        )
 
 
 def _require_free(config: "NodeConfig") -> None:

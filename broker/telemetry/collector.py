@@ -8,11 +8,11 @@ from prometheus_client.registry import Collector
 from broker.network.listener import Listener
 from broker.partition.registry import PartitionRegistry
 from broker.telemetry.request_metrics import RequestMetrics
+from broker.write_ahead_log import NodeLog
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from storage.engine import StorageEngine
 from storage.object_store.statistics import StoreStatistics
-from wal.log import DeltaWal
 
 NANOSECONDS = 1e-9
 MILLISECONDS = 1e-3
@@ -25,7 +25,7 @@ class NodeCollector(Collector):
         self,
         *,
         engine: StorageEngine,
-        wal: DeltaWal,
+        wal: NodeLog,
         store: StoreStatistics,
         partitions: PartitionRegistry,
         listener: Listener,

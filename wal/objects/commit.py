@@ -68,7 +68,7 @@ class Outgoing:
         last_record_offset: int,
     ) -> None:
         self.header = header
-        self.content: list[Buffer] = [header.encode(), *records]
+        self.content: list[bytes | memoryview] = [header.encode(), *records]
         self.head_offset = head_offset  # where the first object that is needed begins
         self.last_record_offset = last_record_offset
         self.settled = False

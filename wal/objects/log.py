@@ -30,11 +30,12 @@ from wal.objects.read_ahead import ReadAhead
 from wal.objects.requests import Requests
 from wal.objects.walk import Action, Claims, Walk, WalkSummary, check_identity, newest_numbers
 from wal.objects.writer import ObjectWriter
-from wal.port import Appended, Buffer, RecoveredRecord
+from wal.port import Appended, Buffer, Medium, RecoveredRecord
 from wal.submissions import WriteStatistics
 
 LINGER_S = 0.010
 _IDLE_BYTES_PER_CLASS = 32 * 1024 * 1024
+_LISTS_MAX = 10
 _PROBE = b"Headrace created this object to see that this bucket never replaces one.\n"
 
 _T = TypeVar("_T")
@@ -101,9 +102,9 @@ class ObjectWal:
         self.statistics = WriteStatistics()
 
     @property
-    def medium(self) -> str:
-        """What the log is written to, in words."""
-        return "objects, acknowledged once the bucket has them"
+    def medium(self) -> Medium:
+        """What makes writes durable."""
+        return Medium.OBJECTS
 
     @property
     def errors_total(self) -> int:
@@ -169,7 +170,11 @@ class ObjectWal:
         self._require(_State.STARTED, _State.RECOVERED)
         self._state = _State.STARTED
         self._walk = walk = Walk(
-            self._keys, self._owner, self._claims, accept_loss_life=self._config.accept_loss_life
+            self._keys,
+            self._owner,
+            self._claims,
+            self._listed,
+            accept_loss_life=self._config.accept_loss_life,
         )
         ahead = ReadAhead(self._requests, self._keys)
         try:
@@ -265,18 +270,32 @@ class ObjectWal:
         raise WalDeviceError(msg)
 
     async def _list(self) -> list[ObjectHeader]:
-        """List the objects; return the headers of the newest."""
+        """List the objects; return the headers of the newest.
+
+        Raises:
+            BucketError: a live owner releases objects faster than they can be read here.
+            WalObjectCorruptError: none of the newest objects is valid.
+        """
         keys = self._keys
-        numbers = {keys.number(key): size for key, size in await self._requests.list(keys.folder)}
-        self._listed = {number: size for number, size in numbers.items() if number is not None}
-        newest = newest_numbers(self._listed)
-        found = await _all(self._requests.read(keys.key(each), 0, HEADER_BYTES) for each in newest)
-        contents = [content for content in found if content is not None]
-        headers = [header for each in contents if (header := decode_header(each)) is not None]
-        if contents and not headers and not self._config.accept_loss_life:
-            number = newest[-1]
-            raise WalObjectCorruptError(keys.key(number), number, "is damaged", life_id=0)
-        return headers
+        for _ in range(_LISTS_MAX):
+            numbers = {
+                keys.number(key): size for key, size in await self._requests.list(keys.folder)
+            }
+            self._listed = {number: size for number, size in numbers.items() if number is not None}
+            newest = newest_numbers(self._listed)
+            contents = await _all(
+                self._requests.read(keys.key(number), 0, HEADER_BYTES) for number in newest
+            )
+            if contents and contents[-1] is None:
+                continue  # the list is out of date: there is something newer that says so
+            found = [content for content in contents if content is not None]
+            headers = [header for each in found if (header := decode_header(each)) is not None]
+            if found and not headers and not self._config.accept_loss_life:
+                key = keys.key(newest[-1])
+                raise WalObjectCorruptError(key, newest[-1], "is damaged", life_id=0)
+            return headers
+        msg = f"objects below {keys.folder} vanish while they are read: its owner is alive"
+        raise BucketError(msg)
 
     async def _step(self, walk: Walk, ahead: ReadAhead) -> list[RecoveredRecord]:
         """Do what the walk wants."""

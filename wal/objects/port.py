@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from wal.port import Buffer
+Part = bytes | memoryview
 
 
 class BucketError(Exception):
@@ -21,7 +21,7 @@ class Bucket(Protocol):
     for `list` and `delete`.
     """
 
-    async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
+    async def create(self, key: str, parts: Sequence[Part]) -> bool:
         """Write the concatenation of `parts` unless the key is taken; return whether it was written.
 
         After an error, or a cancellation, it may have been written, or may be later.

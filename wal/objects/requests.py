@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from wal.objects.layout import HEADER_BYTES
-from wal.objects.port import Bucket, BucketError, BucketRefusedError
-from wal.port import Buffer
+from wal.objects.port import Bucket, BucketError, BucketRefusedError, Part
 
 # The first attempt is given up early: a request that hangs holds up everything behind it.
 ATTEMPT_S_INITIAL = 5.0
@@ -52,7 +51,7 @@ class Requests:
         self.errors_total = 0
 
     async def create(
-        self, key: str, content: Sequence[Buffer], *, may_give_up: bool
+        self, key: str, content: Sequence[Part], *, may_give_up: bool
     ) -> InTheWay | None:
         """Create an object; return None when this call did, else what is in the way.
 

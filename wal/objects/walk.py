@@ -3,14 +3,15 @@
 Sans-IO: `Walk` says what to read or create next and is told the outcome. The old writer may be alive
 meanwhile, and go on: an object may arrive after it was looked for, or be released and deleted.
 
-A missing object is judged by a list that is made after it was missed. It is
+A missing object is
 
 - released, if any object tells of a head beyond it: the walk goes on there;
 - lost, if any object tells that it was confirmed, or lies further on than a writer could with this
-  one unconfirmed: refused as corruption;
+  one unconfirmed: refused as corruption, after a look at a list that is newer than the miss;
 - otherwise the end, if a fence can be created in its place. If not, it has just arrived, and is
-  read. If so, another list tells whether it had arrived, been confirmed, released and deleted in
-  between: then the fence has stopped nobody (a *stray* one), and the walk goes on at the head.
+  read. If so, a list made after it tells whether it had arrived, been confirmed, released and
+  deleted in between: then the fence has stopped nobody (a *stray* one), and the walk goes on at the
+  head.
 
 Behind a fence every object of another life is void: its writer cannot have confirmed it. Those that
 lie above the newest head were not stopped by a fence below it.
@@ -109,11 +110,18 @@ class Walk:
     """One walk; begins where the newest head says."""
 
     def __init__(
-        self, keys: LogKeys, owner: Owner, claims: Claims, *, accept_loss_life: str = ""
+        self,
+        keys: LogKeys,
+        owner: Owner,
+        claims: Claims,
+        listed: Collection[int],
+        *,
+        accept_loss_life: str = "",
     ) -> None:
         self._keys = keys
         self._owner = owner
         self._claims = claims
+        self._listed = listed
         self._accept_loss_life = accept_loss_life
         self._writer: Owner | None = None  # whose objects are valid here
         self._first_fence: int | None = None  # that was passed since the walk was at a head
@@ -155,7 +163,8 @@ class Walk:
         """
         assert self.action is Action.READ
         if content is None:
-            self.action = Action.LIST
+            doubtful = self.number in self._listed or self._seems_lost
+            self.action = Action.LIST if doubtful else Action.FENCE
             return []
         header = decode_header(content)
         if header is None or header.number != self.number:
@@ -194,27 +203,27 @@ class Walk:
         for header in newest:
             self._require_not_behind(header)
             self._claims.absorb(header)
-        claims = self._claims
-        if claims.released > self.number or self._passed_stray_fence():
+        self._listed = numbers
+        if self._claims.released > self.number or self._passed_stray_fence():
             self._go_on_at_head()
-            return
-        was_passed = (
-            claims.confirmed > self.number or max(numbers, default=-1) >= self.number + WINDOW
-        )
-        if self._is_fenced:
-            if was_passed:
-                msg = (
-                    f"the WAL below {self._keys.folder} is taken over by another life at this epoch"
-                )
+        elif self._is_fenced:
+            if self._seems_lost:
+                msg = f"the WAL below {self._keys.folder} is taken over by another life, at this epoch"
                 raise WalFencedError(msg)
             self.action = Action.END
-        elif self.number in numbers or (was_passed and self._doubted != self.number):
+        elif self.number in numbers or (self._seems_lost and self._doubted != self.number):
             self._doubted = self.number  # a long list is no snapshot: look again
             self.action = Action.READ
-        elif was_passed:
+        elif self._seems_lost:
             self._lost("is missing")
         else:
             self.action = Action.FENCE
+
+    @property
+    def _seems_lost(self) -> bool:
+        """Whether the object at `number`, if missing, was confirmed, as far as is known."""
+        highest = max(self._listed, default=-1)
+        return self._claims.confirmed > self.number or highest >= self.number + WINDOW
 
     def _passed_stray_fence(self) -> bool:
         """Whether something that is needed was taken for void because of a fence below the head."""

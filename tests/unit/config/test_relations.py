@@ -103,8 +103,9 @@ def test_the_message_has_both_values_and_the_reason():
     assert "room for new records" in message
 
 
-def test_a_wal_made_of_objects_has_no_capacity_to_fit():
-    NodeConfig(wal=WalConfig(path="s3://bucket", capacity_bytes=1))
+def test_the_capacity_of_a_wal_made_of_objects_counts_as_well():
+    with pytest.raises(RelationError, match=r"the capacity in s3\.wal\.path"):
+        NodeConfig(wal=WalConfig(path="s3://bucket", capacity_bytes=64 * MIB))
 
 
 def test_an_advertised_name_must_be_a_listener():

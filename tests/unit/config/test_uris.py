@@ -124,6 +124,17 @@ def test_a_message_about_a_bucket_never_repeats_its_secrets():
         ("file://wal", WalPlace("wal")),
         ("file:///with%20blank", WalPlace("/with blank")),
         ("0@s3://b?region=eu", WalPlace("s3://b?region=eu")),
+        ("mem://", WalPlace("mem://")),
+        ("s3://b?capacity=33554432", WalPlace("s3://b", 33_554_432)),
+        (
+            "0@s3://b/p?batchInterval=100&region=eu&maxBytesInBatch=4&pathStyle=true&maxInflightUploadCount=50",
+            WalPlace(
+                "s3://b/p?region=eu&pathStyle=true",
+                io_depth=50,
+                batch_interval_ms=100,
+                batch_bytes=4,
+            ),
+        ),
         (
             "0@file:///dev/x?capacity=33554432&iops=3000&iobandwidth=5&iodepth=8",
             WalPlace("/dev/x", 33_554_432, 3000, 5, 8),
@@ -145,6 +156,11 @@ def test_the_place_of_the_wal_is_read(text, place):
         ("file:///x?capacity=1000", "16 MiB"),
         ("file:///x?iops=-1", "iops=-1"),
         ("file:///x?bandwidth=1", "unknown options: bandwidth"),
+        ("s3://b?iops=1", "unknown options: iops .known: region.*batchInterval"),
+        ("s3://b?batchInterval=0", "batchInterval=0"),
+        ("s3://b?capacity=1000", "16 MiB"),
+        ("s3://?capacity=33554432", "no bucket"),
+        ("s3://b?secretKey=hush", "credentials"),
     ],
 )
 def test_a_wrong_place_of_the_wal_is_explained(text, part):

@@ -8,6 +8,7 @@ import pytest
 
 from broker.cli.dev_host import Banner, default_data_dir, hold_data_dir, program_name
 from broker.cli.failures import CommandFailedError
+from wal.port import Medium
 
 
 def address(**changes):
@@ -19,7 +20,7 @@ def address(**changes):
         "node_id": 1,
         "bucket": "file:///d/bucket",
         "wal": "/d/wal",
-        "wal_is_direct": True,
+        "wal_medium": Medium.DIRECT,
     }
     return SimpleNamespace(**(fields | changes))
 
@@ -85,9 +86,15 @@ def test_who_listens_everywhere_is_reached_here():
 
 
 def test_a_wal_without_o_direct_and_no_admin_endpoint_are_told():
-    text = "\n".join(Banner(Path("/d")).lines(address(wal_is_direct=False, admin_url="")))
+    text = "\n".join(Banner(Path("/d")).lines(address(wal_medium=Medium.CACHED, admin_url="")))
     assert "no O_DIRECT here" in text
     assert "Admin   off" in text
+
+
+@pytest.mark.parametrize("medium", Medium)
+def test_every_medium_of_the_wal_has_words(medium):
+    (line,) = [it for it in Banner(Path("/d")).lines(address(wal_medium=medium)) if "  WAL " in it]
+    assert line.startswith("  WAL     /d/wal (")
 
 
 def test_the_program_is_named_so_that_it_can_be_called_again(monkeypatch, tmp_path):

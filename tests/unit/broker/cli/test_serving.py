@@ -29,10 +29,6 @@ def test_a_broker_without_controller_is_refused():
     )
 
 
-def test_a_wal_made_of_objects_is_refused():
-    assert "s3.wal.path" in str(refused("s3.wal.path=0@s3://bucket"))
-
-
 @pytest.mark.parametrize(
     ("key", "form"), [("listeners", "PLAINTEXT://{}"), ("headrace.admin.listener", "{}")]
 )
