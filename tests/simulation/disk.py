@@ -107,6 +107,7 @@ class SimulatedDisk:
         self.policy = policy
         self.latency_s = latency_s
         self.is_file = is_file
+        self.size_bytes = size_bytes  # of a file, which may be cut off and grow again
         self.trace: list[Event] = []
         self.pending: list[Pending] = []
         self.failed: list[Pending] = []  # since the last power cut
@@ -218,12 +219,14 @@ class SimulatedDevice:
 
     @property
     def size_bytes(self) -> int:
-        return len(self.disk.image)
+        return min(self.disk.size_bytes, len(self.disk.image))
 
     def allocate(self, size_bytes: int) -> None:
         if size_bytes > len(self.disk.image):
             msg = f"{self.path} has {len(self.disk.image)} bytes, {size_bytes} are configured"
             raise WalDeviceError(msg)
+        if size_bytes > self.disk.size_bytes:
+            self._resize(size_bytes)
 
     def unwritten(self, start: int, end: int) -> list[tuple[int, int]]:
         """As a file system that tells where a file has holes; a device has none."""
@@ -241,14 +244,20 @@ class SimulatedDevice:
         assert self.writable
         assert position % 4096 == 0
         assert len(data) % 4096 == 0
-        assert position + len(data) <= len(self.disk.image)
+        assert position + len(data) <= self.size_bytes
         if self._generation == self.disk.generation:  # a process that has ended writes nothing
             self.disk.submit(position, data, done)
 
     def shrink(self, size_bytes: int) -> None:
-        """The rest stays, as garbage: what lies behind the end of a file is nobody's."""
+        """What is cut off stays as garbage, in case that the file grows again."""
         assert self.disk.is_file
-        assert size_bytes <= len(self.disk.image)
+        assert size_bytes <= self.disk.size_bytes
+        self._resize(size_bytes)
+
+    def _resize(self, size_bytes: int) -> None:
+        if self._generation == self.disk.generation:
+            self.disk.size_bytes = size_bytes
+            self.disk.note("size", size_bytes)
 
     async def read(self, position: int, into: memoryview) -> None:
         await asyncio.sleep(0)

@@ -123,6 +123,8 @@ _ENDS = (
     row("resized, smaller", scripts.resizes, MIXED, ring_pages=(14, 11, 8), disk_bytes=128 * KIB),
     row("resized up and down", scripts.resizes, MIXED, ring_pages=(11, 30, 16, 16), disk_bytes=128 * KIB),
     row("resized, a file", scripts.resizes, MIXED, ring_pages=(20, 9, 24), disk_bytes=128 * KIB, is_file=True),
+    row("resized, a file, power cut", scripts.resizes, MIXED, ring_pages=(20, 9, 24, 11), disk_bytes=128 * KIB,
+        is_file=True, cut=True),
     row("resized, given up", scripts.resizes, MIXED, ring_pages=(20, 9, 24, 10), disk_bytes=128 * KIB, cancel=True),
     row("resized, power cut", scripts.resizes, MIXED, ring_pages=(20, 9, 24, 10), disk_bytes=128 * KIB, cut=True),
 )  # fmt: skip

@@ -80,6 +80,8 @@ class Judge:
                 if not self._expected.note(point.event):
                     continue
                 self._settled.clear()
+                if point.event.what == "size":
+                    self._recovered.clear()
             yield point
 
     def run(self, *, torn: int, damaged: float) -> Verdicts:

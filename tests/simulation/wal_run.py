@@ -156,6 +156,7 @@ class Expectation:
     trim: int = -1  # asked for; may or may not be durable
     life_start: int = 0
     formatted: bool = False
+    size_bytes: int | None = None  # of the file, if that has changed
     _unconfirmed: list[int] = field(default_factory=list)
 
     @classmethod
@@ -183,6 +184,9 @@ class Expectation:
             case "trim", int(offset):
                 self.trim = max(self.trim, offset)
                 self._release()
+            case "size", int(size_bytes):
+                self.size_bytes = size_bytes
+                return True
             case "started", _:
                 self.formatted = True
                 return True
@@ -209,6 +213,8 @@ class Expectation:
 
     def judge(self, superblock: Superblock, records: list[RecoveredRecord]) -> None:
         """Fail when something acknowledged is missing, or something is there that must not be."""
+        size_bytes = self.size_bytes
+        assert size_bytes is None or superblock.capacity_bytes <= size_bytes, "the file was cut off"
         offsets = [record.offset for record in records]
         assert offsets == sorted(set(offsets)), "not in order, or twice"
         for record in records:

@@ -111,11 +111,16 @@ class Run:
 
     async def append(self, body: bytes) -> int:
         """Append, releasing what is confirmed when there is no room; return the end offset."""
-        while not self.log.wal.room_for(len(body)):
+        wal = self.log.wal
+
+        def is_possible() -> bool:
             if self.log.failures:
                 raise self.log.failures[0]
-            self.trim_to_confirmed()
-            await self.sleep(_POLL_MS)
+            if not wal.room_for(len(body)):
+                self.trim_to_confirmed()
+            return wal.room_for(len(body))
+
+        await self.until(is_possible)
         return self.log.append(body)
 
 
