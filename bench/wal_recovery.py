@@ -3,8 +3,9 @@
     python -m bench.wal_recovery [--path FILE_OR_DEVICE] [--capacity 2147483648] [--rounds 5]
 
 Per kind of ring, `rounds` times in turn: `read` is the device read once by plain `preadv` with O_DIRECT, in reads of the
-same size, as many at once; `recover` is `WalReader` to the end; `plan` also decodes each record and decides what is to
-be uploaded, as a start does. Medians; `ratio` is recover / read; `memory` is the peak of the whole process (VmHWM).
+same size, as many at once; `recover` is `WalReader` to the end; `plan` also decodes each record, decides what is to be
+uploaded and keeps 64 MiB of it at a time, as a start does. Medians; `ratio` is recover / read; `memory` is the peak of
+the whole process (VmHWM) in `recover`, and behind the slash in `plan`.
 
 The last two kinds hold one record, and a window of 512 MiB in which nothing is valid: blocks of a life before the last
 reset, as a busy log leaves them, and a ring that was only zeroed.
@@ -25,6 +26,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
+from broker.telemetry.runtime_tuning import tune
 from config.node import WalConfig
 from storage.ports import StreamMetadata
 from storage.record_batch import decode_batch, encode_header
@@ -203,10 +205,15 @@ def measure(arguments: argparse.Namespace) -> None:
     if arguments.measure == "read":
         found = read_once(arguments.path, arguments.bytes)
     else:
+        tune()  # as a broker runs
         kind = KINDS[arguments.kind[0]]
         config = config_of(arguments.path, arguments.capacity, kind)
         found = asyncio.run(recover(config, plan=arguments.measure == "plan"))
     print(json.dumps({**found, "peak": peak_bytes()}))
+
+
+def memory(found: list[dict]) -> float:
+    return max(one["peak"] for one in found) / MIB
 
 
 def table(path: str, capacity_bytes: int, kinds: list[int], rounds: int) -> None:
@@ -232,7 +239,7 @@ def table(path: str, capacity_bytes: int, kinds: list[int], rounds: int) -> None
             f"{kind.name:18}{size / MIB:6.0f}{records:9.0f}{seconds['read']:8.2f}{took:11.2f}"
             f"{took / seconds['read']:7.2f}{statistics.median(r['cpu'] for r in results['recover']):7.2f}"
             f"{seconds['plan']:8.2f}{records / took:11,.0f}{size / took / 1e6:7.0f}"
-            f"{max(r['peak'] for r in results['recover']) / MIB:12.0f}",
+            f"{memory(results['recover']):8.0f}/{memory(results['plan']):.0f}",
             flush=True,
         )
 

@@ -14,7 +14,7 @@ from wal.recovery import Scan, ScanSummary
 from wal.scan import begin_scan, scan_ring
 from wal.superblock_store import load_superblock
 
-_IDLE_BYTES_PER_CLASS = 8 * 1024 * 1024
+_IDLE_BYTES_PER_CLASS = 32 * 1024 * 1024
 
 
 class WalReader:
