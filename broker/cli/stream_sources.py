@@ -78,10 +78,14 @@ async def from_metadata(
     if url is not None:
         async with opened(url) as place:
             await _check(place, cluster_id, streams)
-            if any(it.contradictions for it in streams):
+            before = {object_id for it in streams for object_id in it.contradictions}
+            if before:
                 # An object may have been compacted away since the metadata were read.
                 streams, cluster_id = _read(metadata_dir, wanted)
                 await _check(place, cluster_id, streams)
+                for found in streams:
+                    for object_id in found.contradictions.keys() - before:
+                        del found.contradictions[object_id]
     return streams
 
 
