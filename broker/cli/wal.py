@@ -9,6 +9,7 @@ _COMMANDS = {
     "dump": LazyCommand("broker.cli.wal_dump", "dump", "Blocks and records, or every page."),
     "verify": LazyCommand("broker.cli.wal_verify", "verify", "Scan it as recovery does."),
     "format": LazyCommand("broker.cli.wal_format", "format_", "Erase it, and fill it with zeros."),
+    "bench": LazyCommand("broker.cli.wal_bench", "bench", "Measure one, beside fio; overwrites."),
     "resize": LazyCommand(
         "broker.cli.wal_resize", "resize", "Give that of a running node another capacity."
     ),

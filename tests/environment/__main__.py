@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from pipeline.java import NoJavaError
+from tests.environment.fio import fio_program
 from tests.environment.java import java_home
 from tests.environment.kafka import kafka_jars
 from tests.environment.kcat import kcat_program
@@ -16,6 +17,7 @@ from tests.environment.spark import connector_jars
 COMPONENTS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("Java 17", java_home),
     ("kcat", kcat_program),
+    ("fio", fio_program),
     ("Apache Kafka's jars", kafka_jars),
     ("Spark's Kafka connector", connector_jars),
     ("MinIO (built from source, about three minutes the first time)", minio_program),

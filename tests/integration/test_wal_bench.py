@@ -1,0 +1,107 @@
+"""`headrace wal bench` on real files and devices."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from config.node import WalConfig
+from tests.environment.fio import fio_program
+from tests.environment.loop_device import LoopDevice
+from wal.benchmark.figures import Load, Row
+from wal.benchmark.session import Plan, Session
+
+Component = Callable[[Callable[[], object]], None]
+
+QUICK = ("--seconds", "0.1", "--runs", "1", "--capacity", "64MiB", "--offered", "16MiB")
+
+
+def bench(path: Path | str, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "broker", "wal", "bench", str(path), *QUICK, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+        env=environment or None,
+    )
+
+
+def test_what_is_not_blank_is_overwritten_only_by_force(tmp_path: Path) -> None:
+    path = tmp_path / "precious"
+    path.write_bytes(b"precious" * (64 << 17))
+    refused = bench(path)
+    assert refused.returncode == 1
+    assert "not blank" in refused.stderr
+    assert path.read_bytes() == b"precious" * (64 << 17)
+    forced = bench(path, "--force", "--no-fio", "--json")
+    assert forced.returncode == 0, forced.stderr
+    assert path.exists(), "it was there before"
+    rows = json.loads(forced.stdout)
+    sizes = [size * 1024 for size in (1, 4, 64, 128, 256, 1024)]
+    assert [row["record_bytes"] for row in rows] == sizes * 2
+    assert [row["bytes_per_second"] for row in rows] == [16 << 20] * 6 + [0] * 6
+    for row in rows:
+        ours = row["wal"]
+        assert 0 < ours["average_ms"] <= ours["max_ms"]
+        assert ours["request_bytes"] >= 4096
+        assert ours["depth"] > 0
+        assert row["fio"] is None
+
+
+def test_a_new_file_is_measured_without_fio_and_removed(tmp_path: Path) -> None:
+    done = bench(tmp_path / "wal", "--io", "threads", PATH=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "wal").exists()
+    assert "fio is not installed" in done.stderr
+    title, *lines = done.stdout.splitlines()
+    assert title.split()[:2] == ["record", "offered"]
+    assert len(lines) == 12
+    assert all(line.split()[-1] == "-" for line in lines)
+
+
+def test_fio_is_asked_for_what_our_run_showed(tmp_path: Path, component: Component) -> None:
+    component(fio_program)
+    path = tmp_path / "wal"
+    config = WalConfig(path=str(path), capacity_bytes=64 << 20)
+    plan = Plan((Load(65536, 0), Load(4096, 8 << 20)), seconds=0.2, runs=2, fio=fio_program())
+
+    async def main() -> list[Row]:
+        return [row async for row in Session(config, plan).rows()]
+
+    for row in asyncio.run(main()):
+        assert row.fio is not None
+        assert row.fio.bytes_per_second > 0
+        assert row.fio.average_ms > 0
+        assert row.throughput_ratio == row.ours.bytes_per_second / row.fio.bytes_per_second
+
+
+@pytest.mark.parametrize("record_bytes", [4096, 262_144])
+def test_the_devices_own_counters_show_the_budgets(
+    record_bytes: int, tmp_path: Path, component: Component
+) -> None:
+    """Flat out, so the superblocks of trims compete with blocks for what is allowed."""
+    iops_max, bandwidth_max = 300, 8 << 20
+    with ExitStack() as stack:
+        devices: list[LoopDevice] = []
+        image = LoopDevice(tmp_path / "image", 32 << 20)
+        component(lambda: devices.append(stack.enter_context(image)))
+        (device,) = devices
+        config = WalConfig(
+            path=device.path,
+            capacity_bytes=32 << 20,
+            iops_max=iops_max,
+            bandwidth_bytes_max=bandwidth_max,
+        )
+        session = Session(config, Plan((), seconds=2.0, runs=1, fio=None))
+        figures, counted = asyncio.run(session.run(Load(record_bytes, 0), counted=True))
+    assert counted is not None
+    assert counted.writes_per_second_max <= iops_max
+    assert counted.bytes_per_second_max <= bandwidth_max
+    assert counted.bytes_per_second >= 0.9 * bandwidth_max
+    assert figures.iops <= iops_max
