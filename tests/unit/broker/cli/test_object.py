@@ -115,6 +115,14 @@ def test_damage_is_named_with_its_place(scene, outcome):
     assert outcome("object", "verify", scene.url, "--all", "--index-only")[0] == 0
 
 
+def test_an_object_that_vanishes_between_listing_and_reading(scene, outcome):
+    scene.path(50).parent.mkdir(parents=True)
+    scene.path(50).symlink_to("nowhere" * 20)  # is listed with that size
+    code, found = outcome("object", "verify", scene.url, "--all")
+    assert (code, found["objects"], len(found["gone"])) == (0, 2, 1)
+    assert outcome("object", "verify", scene.url, "50")[0] == 1
+
+
 @pytest.mark.parametrize(
     ("names", "code", "text"),
     [

@@ -113,9 +113,9 @@ def test_what_is_not_this_cluster_s_is_counted_and_not_judged():
 
 
 def test_only_what_is_found_twice_is_confirmed():
-    # Object 1 was committed after the first listing, 2 was deleted between listing and metadata.
+    # The first time, 1 was listed too early and 2 was deleted meanwhile; the second time, 5 and 6.
     first = run(known(committed(1), committed(3)), listed(2), listed(4))
-    second = run(known(committed(1), committed(3)), listed(1), listed(4))
+    second = run(known(committed(1), committed(3), committed(5)), listed(1), listed(4), listed(6))
     confirmed = first.confirmed_by(second)
     assert problems(confirmed) == {(Problem.MISSING, 3), (Problem.UNKNOWN, 4)}
     assert confirmed.counts == {Problem.MISSING: 1, Problem.UNKNOWN: 1}
