@@ -126,6 +126,7 @@ class WalResize:
                 parked_s = clock_s()
                 await self._switch(wal, capacity_bytes)
                 pause_s = clock_s() - parked_s
+                await wal.finish_resize()
             finally:
                 wal.cancel_resize()
             self.counters.resizes_total += 1

@@ -50,7 +50,7 @@ class BlockDevice(Protocol):
         ...
 
     def shrink(self, size_bytes: int) -> None:
-        """Cut a file to this size; not for a device. Nothing may be under way.
+        """Cut a file to this size; not for a device. Nothing may be under way behind it.
 
         Raises:
             OSError: it stays as it is.

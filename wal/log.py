@@ -13,13 +13,14 @@ from enum import Enum
 from config.node import WalConfig
 from wal.buffers import BufferPool
 from wal.device import BlockDevice
+from wal.device_size import DeviceSize
 from wal.errors import WalError, WalFailedError, WalStateError
 from wal.layout import RING_POSITION, Ring, Superblock
 from wal.lives import Lives
 from wal.open_device import DeviceOpener, open_device
 from wal.port import Appended, Buffer, Medium, RecoveredRecord
 from wal.recovery import ScanSummary
-from wal.resizer import DeviceSize, Resizer, allocate
+from wal.resizer import Resizer, allocate
 from wal.ring_writer import RingWriter, WalClocks, WalListener
 from wal.scan import begin_scan, scan_ring
 from wal.submissions import Submissions, WriteStatistics
@@ -224,7 +225,6 @@ class DeltaWal:
         fresh = self._lives.after(self.superblock, self._capacity_bytes)
         self._found = await self._store.write_both(fresh)
         self._size = DeviceSize(self.device)
-        await self._size.at_most(self._capacity_bytes)
         self._begin_life(self._found)
         self._resizer = Resizer(
             self.device,
@@ -235,6 +235,7 @@ class DeltaWal:
             begin_life=self._resized,
         )
         self._state = _State.RUNNING
+        self._size.shrink(self._capacity_bytes)
 
     async def prepare_resize(self, capacity_bytes: int) -> None:
         """See `wal.port.ResizableLog`."""
@@ -247,6 +248,10 @@ class DeltaWal:
     async def resize(self, capacity_bytes: int) -> None:
         """See `wal.port.ResizableLog`."""
         await self._running_resizer().run(capacity_bytes)
+
+    async def finish_resize(self) -> None:
+        """See `wal.port.ResizableLog`."""
+        await self._running_resizer().finish()
 
     def cancel_resize(self) -> None:
         """See `wal.port.ResizableLog`."""

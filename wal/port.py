@@ -128,7 +128,8 @@ class ResizableLog(Protocol):
     """What a log on a device offers beside: another capacity while it runs.
 
     Order of use: `prepare_resize`; `begin_resize`; once everything that was appended is confirmed
-    and trimmed, `resize`; and `cancel_resize` in any case but success.
+    and trimmed, `resize`; then `finish_resize`, which may be left out, or, in any case but success,
+    `cancel_resize`.
     """
 
     @property
@@ -165,6 +166,10 @@ class ResizableLog(Protocol):
 
         Cancellation: nothing has changed, or everything; it waits for the end of a switch.
         """
+        ...
+
+    async def finish_resize(self) -> None:
+        """Return when a file has given back what it has too much, which it begins without being asked."""
         ...
 
     def cancel_resize(self) -> None:

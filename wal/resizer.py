@@ -11,7 +11,7 @@ trim durable) or the new one:
     every append and trim becomes durable       the old life, empty
     the superblock of the new life, first slot  the old life or the new one
     the same, second slot                       the new life
-    a file shrinks                              the new life, in a file with or without an unused end
+    appends go on, and a file shrinks           the new life, in a file with or without an unused end
 
 From the first superblock on there is no way back: a cancellation waits for the end.
 """
@@ -21,6 +21,7 @@ import logging
 from collections.abc import Callable
 
 from wal.device import BlockDevice
+from wal.device_size import DeviceSize
 from wal.errors import WalDeviceError, WalFailedError, WalStateError
 from wal.layout import Ring, Superblock
 from wal.lives import Lives
@@ -46,64 +47,6 @@ def allocate(device: BlockDevice, capacity_bytes: int, found: Superblock | None)
         _logger.error("%s; the WAL stays at %d bytes", error, found.capacity_bytes)  # noqa: TRY400
         return found.capacity_bytes
     return capacity_bytes
-
-
-class DeviceSize:
-    """Grows and shrinks the file below a log, off the loop: either may take as long as a file system likes."""
-
-    def __init__(self, device: BlockDevice) -> None:
-        self._device = device
-        self._work: asyncio.Future[None] | None = None
-
-    async def at_least(self, size_bytes: int) -> None:
-        """Grow a file; check a device.
-
-        Raises:
-            WalDeviceError: there is no room; the size is what it was.
-
-        Cancellation: waits for the end.
-        """
-        await self.settled()
-        if self._device.size_bytes >= size_bytes or not self._device.is_file:
-            self._device.allocate(size_bytes)
-            return
-        await self._in_thread(self._device.allocate, size_bytes)
-
-    async def at_most(self, size_bytes: int) -> None:
-        """Shrink a file; a device stays as it is. A file that cannot shrink is only larger than needed.
-
-        Cancellation: waits for the end.
-        """
-        await self.settled()
-        if not self._device.is_file or self._device.size_bytes <= size_bytes:
-            return
-        try:
-            await self._in_thread(self._device.shrink, size_bytes)
-        except OSError as error:
-            _logger.warning("%s stays larger than needed: %s", self._device.path, error)
-
-    def shrink_soon(self, size_bytes: int) -> None:
-        """Shrink a file and wait for nothing; not while its size is being changed."""
-        is_busy = self._work is not None and not self._work.done()
-        if is_busy or not self._device.is_file or self._device.size_bytes <= size_bytes:
-            return
-        shrink = self._device.shrink
-        self._work = asyncio.get_running_loop().run_in_executor(None, shrink, size_bytes)
-        self._work.add_done_callback(_retrieve)
-
-    async def settled(self) -> None:
-        """Return when no thread uses the device any more: only then may it be closed."""
-        while self._work is not None and not self._work.done():
-            await asyncio.wait([self._work])
-
-    async def _in_thread(self, change: Callable[[int], None], size_bytes: int) -> None:
-        self._work = work = asyncio.get_running_loop().run_in_executor(None, change, size_bytes)
-        try:
-            await asyncio.shield(work)
-        except asyncio.CancelledError:
-            await self.settled()
-            _retrieve(work)
-            raise
 
 
 class Resizer:
@@ -191,8 +134,12 @@ class Resizer:
         """Unpark appends, and give back what a file has grown for nothing."""
         writer = self._running_writer()
         if self._task is None:
-            self._size.shrink_soon(writer.superblock.capacity_bytes)
+            self._size.shrink(writer.superblock.capacity_bytes)
         writer.unpark()
+
+    async def finish(self) -> None:
+        """Return when the file has the size of the log."""
+        await self._size.shrunk()
 
     async def end(self) -> None:
         """Give a resize up while that is possible, and return when it is over."""
@@ -202,7 +149,8 @@ class Resizer:
         if not self._is_switching:
             task.cancel()
         await asyncio.wait([task])
-        _retrieve(task)
+        if not task.cancelled():
+            task.exception()  # taken note of: nobody waits for it any more
         self._task = None
 
     def _running_writer(self) -> RingWriter:
@@ -227,7 +175,6 @@ class Resizer:
                 fresh = await self._store.write_both(self._lives.after(old, capacity_bytes))
             except OSError as error:
                 raise writer.fail(error) from error
-            await self._size.at_most(capacity_bytes)
             if writer.failure is not None:  # a write took too long, and is not trusted any more
                 raise writer.failure
             _logger.info(
@@ -237,11 +184,6 @@ class Resizer:
                 old.capacity_bytes,
             )
             self._begin_life(fresh)
+            self._size.shrink(capacity_bytes)
         finally:
             self._is_switching = False
-
-
-def _retrieve(work: asyncio.Future[None]) -> None:
-    """Take note of a failure that nobody waits for any more, so that it is not reported as forgotten."""
-    if not work.cancelled():
-        work.exception()

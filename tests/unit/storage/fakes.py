@@ -243,6 +243,9 @@ class FakeWal:
         self._freed = self.next_offset - 1
         self.is_parked = False
 
+    async def finish_resize(self) -> None:
+        await asyncio.sleep(0)
+
     def cancel_resize(self) -> None:
         if self.is_parked:
             self.journal.add("unpark")

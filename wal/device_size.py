@@ -1,0 +1,91 @@
+"""The size of the file below a running log; a device has the size that it has.
+
+File systems take their time: freeing 24 GiB in one call was measured to take 0.8 s, and a write to the same file waits
+for it. So both directions go by a thread, and a file shrinks in steps, with as long a rest after each as it took.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from wal.device import BlockDevice
+
+SHRINK_STEP_BYTES = 64 * 1024 * 1024
+
+_logger = logging.getLogger("headrace.wal")
+
+
+class DeviceSize:
+    """Grows and shrinks one file, one change at a time."""
+
+    def __init__(self, device: BlockDevice) -> None:
+        self._device = device
+        self._work: asyncio.Future[None] | None = None  # in a thread
+        self._shrinking: asyncio.Task[None] | None = None
+
+    async def at_least(self, size_bytes: int) -> None:
+        """Let a file grow to this, unless it has that size; check a device. No shrinking goes on.
+
+        Raises:
+            WalDeviceError: there is no room; the size is what it was.
+
+        Cancellation: waits for the end.
+        """
+        await self.settled()
+        if self._device.size_bytes >= size_bytes or not self._device.is_file:
+            self._device.allocate(size_bytes)
+        else:
+            await self._in_thread(self._device.allocate, size_bytes)
+
+    def shrink(self, size_bytes: int) -> None:
+        """Begin to shrink a file to this, which is all that the log on it uses.
+
+        A file that cannot shrink is only larger than needed; the next start tries again.
+        """
+        present_bytes = self._device.size_bytes
+        if not self._device.is_file or present_bytes <= size_bytes or self._is_busy:
+            return
+        self._shrinking = asyncio.create_task(self._shrink(present_bytes, size_bytes))
+
+    async def shrunk(self) -> None:
+        """Return when shrinking has ended; a cancellation does not end it."""
+        if self._shrinking is not None:
+            await asyncio.wait([self._shrinking])
+
+    async def settled(self) -> None:
+        """End shrinking, and return when no thread uses the device: only then may it be closed."""
+        if self._shrinking is not None:
+            self._shrinking.cancel()
+            await asyncio.wait([self._shrinking])
+            self._shrinking = None
+        await self._thread_done()
+
+    @property
+    def _is_busy(self) -> bool:
+        return any(work is not None and not work.done() for work in (self._work, self._shrinking))
+
+    async def _shrink(self, present_bytes: int, size_bytes: int) -> None:
+        clock_s = asyncio.get_running_loop().time
+        while present_bytes > size_bytes:
+            present_bytes = max(size_bytes, present_bytes - SHRINK_STEP_BYTES)
+            started_s = clock_s()
+            try:
+                await self._in_thread(self._device.shrink, present_bytes)
+            except OSError as error:
+                _logger.warning("%s stays larger than needed: %s", self._device.path, error)
+                return
+            await asyncio.sleep(clock_s() - started_s)
+
+    async def _in_thread(self, change: Callable[[int], None], size_bytes: int) -> None:
+        self._work = work = asyncio.get_running_loop().run_in_executor(None, change, size_bytes)
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            await self._thread_done()
+            if not work.cancelled():
+                work.exception()  # taken note of: nobody waits for it any more
+            raise
+
+    async def _thread_done(self) -> None:
+        while self._work is not None and not self._work.done():
+            await asyncio.wait([self._work])
