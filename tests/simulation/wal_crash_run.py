@@ -34,14 +34,18 @@ class Unit:
 
     def judge(self) -> Verdicts:
         """Run the workload with one seed after the other until there are enough states."""
+        disabled = logging.root.manager.disable
         logging.disable(logging.CRITICAL)  # a workload that lets writes fail is told so, loudly
         total = Verdicts()
-        for number in range(_RUNS_MAX):
-            seed = (self.seed * SHARES + self.share) * _RUNS_MAX + number
-            judge = Judge(BY_NAME[self.workload], seed)
-            total.add(judge.run(torn=TORN_PER_WRITE, damaged=DAMAGED))
-            if len(total.states) >= self.states or total.violations:
-                break
+        try:
+            for number in range(_RUNS_MAX):
+                seed = (self.seed * SHARES + self.share) * _RUNS_MAX + number
+                judge = Judge(BY_NAME[self.workload], seed)
+                total.add(judge.run(torn=TORN_PER_WRITE, damaged=DAMAGED))
+                if len(total.states) >= self.states or total.violations:
+                    break
+        finally:
+            logging.disable(disabled)  # others in this process may wait for a message
         return total
 
 
