@@ -40,7 +40,7 @@ def metadata_option(*, required: bool) -> Callable[[Command], Command]:
         metavar="DIR",
         required=required,
         type=click.Path(exists=True, file_okay=False),
-        help="Metadata directory of the node, or log.dirs, which has it; only read, never locked.",
+        help="Metadata directory of the node, or log.dirs, which has it; nothing in it is changed.",
     )
 
 

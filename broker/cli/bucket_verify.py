@@ -46,7 +46,7 @@ def verify(url: str, unneeded: tuple[str, ...], creators: int, as_json: bool) ->
 
     Writes keys of its own below headrace-probe/ and removes them again; no other key is touched. An
     S3 service is asked request by request, so that a refusal names the IAM action that is missing,
-    and then through the broker's own client. About 15 MB are written and 5 MB read.
+    and then through the broker's own client. About 11 MB are written.
 
     Exit code: 0 everything works, 1 something does not, 2 wrong usage.
     """

@@ -107,6 +107,15 @@ def test_all_that_is_missing_is_named(minio, place):
     assert set(report.missing_actions) == set(RIGHTS) - {"s3:PutObject", "s3:DeleteObject"}
 
 
+def test_what_will_not_be_used_may_fail(minio, place, capsys, monkeypatch):
+    rights = [it for it in RIGHTS if it != "s3:ListBucketMultipartUploads"]
+    for name, value in restricted_to(minio, rights).items():
+        monkeypatch.setenv(name, value)
+    assert run(["bucket", "verify", place[0]]) == 1
+    assert "missing right: s3:ListBucketMultipartUploads" in capsys.readouterr().err
+    assert run(["bucket", "verify", place[0], "--without", "sweep"]) == 0
+
+
 def test_credentials_that_are_none(minio, place, capsys, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
