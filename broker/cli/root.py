@@ -25,10 +25,10 @@ _COMMANDS = {
     "consume": LazyCommand("broker.cli.consume", "consume", "Print the records of a topic."),
     "group": LazyCommand("broker.cli.group", "group", "Consumer groups and their offsets."),
     "cluster": LazyCommand("broker.cli.cluster", "cluster", "Nodes and settings of a cluster."),
-    "wal": LazyCommand("broker.cli.wal", "wal", "Look at, check and prepare write-ahead logs."),
     "bucket": LazyCommand("broker.cli.bucket", "bucket", "Look into a bucket, without a broker."),
     "object": LazyCommand("broker.cli.object", "object_", "Show and check single objects."),
     "stream": LazyCommand("broker.cli.stream", "stream", "What is known of streams."),
+    "wal": LazyCommand("broker.cli.wal", "wal", "Look at, check and prepare write-ahead logs."),
     "config": LazyCommand("broker.cli.config", "config", "Check and explain configuration."),
     "version": LazyCommand("broker.cli.version", "version", "Version of this program."),
 }
