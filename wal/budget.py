@@ -2,7 +2,8 @@
 
 A pure token bucket that starts empty; the burst is taken out of the rate, so that no second sees more than the
 limit: a cloud disk is used fully and never billed beyond what is free. Only what is larger than a burst may
-exceed it once, and is paid for afterwards.
+exceed it once, and is paid for afterwards. What is counted here is submitted, what a device counts is completed:
+operations that were under way when a second begins are taken out of the rate as well.
 """
 
 _NS_PER_SECOND = 1_000_000_000
@@ -16,10 +17,11 @@ class TokenBucket:
 
     __slots__ = ("_burst", "_filled_ns", "_rate", "_tokens")
 
-    def __init__(self, per_second: int, now_ns: int) -> None:
+    def __init__(self, per_second: int, now_ns: int, *, under_way_max: int = 0) -> None:
         assert per_second > 0
         self._burst = max(1.0, per_second / _BURSTS_PER_SECOND)
-        self._rate = max(per_second - self._burst, per_second / 2) / _NS_PER_SECOND
+        rate = per_second - self._burst - under_way_max
+        self._rate = max(rate, per_second / 2) / _NS_PER_SECOND
         self._tokens = 0.0
         self._filled_ns = now_ns
 
@@ -47,6 +49,7 @@ class IoBudget:
         bandwidth_bytes_max: bytes in any second.
         now_ns: of the clock that the other methods are given.
         io_bytes_max: size above which the device counts one write as several operations.
+        under_way_max: operations at the device at once.
     """
 
     __slots__ = ("_bandwidth", "_io_bytes_max", "_iops")
@@ -58,10 +61,13 @@ class IoBudget:
         bandwidth_bytes_max: int,
         now_ns: int,
         io_bytes_max: int = IO_BYTES_MAX,
+        under_way_max: int = 0,
     ) -> None:
         assert io_bytes_max > 0
         self._io_bytes_max = io_bytes_max
-        self._iops = TokenBucket(iops_max, now_ns) if iops_max else None
+        self._iops = (
+            TokenBucket(iops_max, now_ns, under_way_max=under_way_max) if iops_max else None
+        )
         self._bandwidth = TokenBucket(bandwidth_bytes_max, now_ns) if bandwidth_bytes_max else None
 
     def delay_ns(self, size_bytes: int, now_ns: int) -> int:

@@ -11,6 +11,8 @@ from wal.layout import Ring, ShutdownType, Superblock, align_up
 from wal.ring_writer import WalClocks
 from wal.superblock_store import WalIdentity
 
+_WRITES_BESIDE_BLOCKS = 2  # a superblock and a step of zeroing
+
 
 class Lives:
     """The rules are those of a configuration; the capacity is what `resize` may change."""
@@ -71,6 +73,7 @@ class Lives:
                 bandwidth_bytes_max=config.bandwidth_bytes_max,
                 now_ns=self._clocks.monotonic_ns(),
                 io_bytes_max=min(write_bytes_max(config.path) or IO_BYTES_MAX, IO_BYTES_MAX),
+                under_way_max=config.io_depth + _WRITES_BESIDE_BLOCKS,
             )
         return GroupCommit(superblock, limits, take_buffer=self._pool.take, budget=self._budget)
 

@@ -98,3 +98,13 @@ def test_a_clock_that_goes_back_gives_nothing() -> None:
 def test_a_device_that_splits_writes_counts_their_parts() -> None:
     budget = IoBudget(iops_max=100, bandwidth_bytes_max=0, now_ns=0, io_bytes_max=64 * 1024)
     assert 190 <= len(spend(budget, 128 * 1024, 4 * SECOND)) <= 200
+
+
+def test_operations_under_way_when_a_second_begins_are_within_its_limit() -> None:
+    """Submitted at the budget's times and all completed late together: still no second has more."""
+    budget = IoBudget(iops_max=500, bandwidth_bytes_max=0, now_ns=0, under_way_max=10)
+    submitted = spend(budget, 4096, 4 * SECOND)
+    completed = [later for _, later in zip(submitted, submitted[10:], strict=False)]
+    for first, later in zip(completed, submitted[510:], strict=False):
+        assert later - first >= SECOND
+    assert len(submitted) >= 0.95 * 500 * 4

@@ -92,7 +92,7 @@ def test_no_second_sees_more_writes_than_allowed_and_nearly_all_are_used(record_
         log = BusyLog(replace(CONFIG, iops_max=200), record_bytes)
         await log.work(SECONDS)
         assert busiest([(at, 1) for at, _ in log.writes]) <= 200
-        assert len(log.writes) >= 0.95 * 200 * SECONDS
+        assert len(log.writes) >= 0.93 * 200 * SECONDS, "the others may have been under way"
         assert log.superblocks > 100, "each trim wants one"
 
     run(main())
