@@ -56,7 +56,7 @@ class Deletion:
 
     async def finish(self, timeout_s: float) -> None:
         """Delete what waits, if that can be done in time, and stop."""
-        self.stop()
+        await asyncio.gather(*self.stop(), return_exceptions=True)
         try:
             async with asyncio.timeout(timeout_s):
                 await self._delete_waiting()
@@ -65,11 +65,12 @@ class Deletion:
                 "released WAL objects are left to the next start", extra={"reason": repr(error)}
             )
 
-    def stop(self) -> None:
-        """Stop."""
-        for task in self._tasks:
+    def stop(self) -> list[asyncio.Task[None]]:
+        """Stop; return what is coming to its end."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
             task.cancel()
-        self._tasks = []
+        return tasks
 
     async def _run(self) -> None:
         while True:

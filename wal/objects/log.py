@@ -256,7 +256,7 @@ class ObjectWal:
                 if running:
                     await self._writer.drain(self._timeout_s)
             finally:
-                self._writer.stop()
+                await self._writer.close()
 
     async def _probe(self) -> None:
         """Create the same object twice; one of a start long ago counts."""

@@ -93,6 +93,8 @@ class ObjectWriter:
         Raises:
             WalFailedError: the log failed, before or meanwhile, or the bucket did not answer in time.
         """
+        if self.failure is not None:
+            raise self.failure
         self.commit.refuse(WalFailedError(f"the WAL {self._keys.folder} is shut down"))
         try:
             async with asyncio.timeout(timeout_s):
@@ -103,14 +105,17 @@ class ObjectWriter:
             ) from error
         await self._deletion.finish(_DELETION_S_MAX)
 
-    def stop(self) -> None:
-        """Start nothing more, and give up what is under way."""
-        self._deletion.stop()
+    async def close(self) -> None:
+        """Start nothing more, give up what is under way, and wait until it has ended."""
+        await asyncio.gather(*self._stop(), return_exceptions=True)
+
+    def _stop(self) -> list[asyncio.Task[None]]:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         for task in self._puts:
             task.cancel()
+        return [*self._puts, *self._deletion.stop()]
 
     def fail(self, error: WalError) -> None:
         """Confirm nothing more."""
@@ -119,7 +124,7 @@ class ObjectWriter:
         self.failure = error
         _logger.critical("%s; nothing is confirmed any more", error)
         self.commit.halt(error)
-        self.stop()
+        self._stop()
         if self._quiet is not None and not self._quiet.done():
             self._quiet.set_exception(error)
         self._on_failed(error)

@@ -1,0 +1,243 @@
+"""Lives of one node's object WAL that race each other over a simulated bucket, and what must hold whatever happens.
+
+A life recovers, commits what it found to the world (as the engine uploads it), resets, appends, and now and then
+commits and trims. It may be killed at any moment, or live on beside its successors: nothing tells it that there are
+any. The world keeps a lease only in so far as a life whose successor began long ago acknowledges nothing.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from config.node import WalConfig
+from tests.simulation.bucket import Client, SimulatedBucket, Weather
+from tests.simulation.virtual_time import run
+from wal.errors import WalDeviceError, WalError
+from wal.objects.deletion import FENCE_RETENTION_S
+from wal.objects.log import ObjectWal
+from wal.port import RecoveredRecord
+
+KIB = 1024
+SMALL = WalConfig(
+    path="s3://simulated",
+    capacity_bytes=64 * KIB,
+    block_bytes=4 * KIB,
+    window_bytes_max=32 * KIB,
+    record_bytes_max=8 * KIB,
+    batch_bytes=4 * KIB,
+    io_depth=12,
+    io_timeout_ms=20_000,
+)
+LEASE_S = FENCE_RETENTION_S / 2
+STORM = Weather(late=0.08, lost=0.03, doubled=0.08, reply_lost=0.05, reply_late=0.05, refused=0.05)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What was appended, and by whom."""
+
+    life: int
+    index: int  # among the records of its life
+    end_offset: int
+    body: bytes
+
+
+@dataclass(slots=True)
+class World:
+    """Everything that is known from outside."""
+
+    rng: random.Random
+    bucket: SimulatedBucket
+    appended: dict[int, Record] = field(default_factory=dict)
+    acknowledged: set[int] = field(default_factory=set)
+    committed: set[int] = field(default_factory=set)
+    recovered: dict[int, set[int]] = field(default_factory=dict)  # by life, once its fence is there
+    started_s: dict[int, float] = field(default_factory=dict)
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def append(self, life: int, index: int, offset: int, end_offset: int, body: bytes) -> None:
+        assert (
+            offset > max(self.appended, default=-1) or self.appended[max(self.appended)].life > life
+        ), "an offset was handed out again"
+        assert offset not in self.appended, "an offset was handed out again"
+        self.appended[offset] = Record(life, index, end_offset, body)
+
+    def holds_lease(self, life: int) -> bool:
+        now_s = asyncio.get_running_loop().time()
+        newer = [started_s for each, started_s in self.started_s.items() if each > life]
+        return not newer or now_s < min(newer) + LEASE_S
+
+    def acknowledge(self, life: int, offset: int) -> None:
+        self.acknowledged.add(offset)
+        for newer, found in self.recovered.items():
+            assert newer <= life or offset in found or offset in self.committed, (
+                f"life {life} acknowledged {offset} behind the fence of life {newer}"
+            )
+
+    def judge(self, life: int, records: list[RecoveredRecord]) -> None:
+        """Judge what a life has recovered, its fence being there."""
+        offsets = [record.offset for record in records]
+        assert offsets == sorted(set(offsets)), "not in order, or twice"
+        last: dict[int, int] = {}
+        index_of = {(it.life, it.index): offset for offset, it in self.appended.items()}
+        for record in records:
+            known = self.appended.get(record.offset)
+            assert known is not None, f"phantom at {record.offset}"
+            assert known.body == bytes(record.body), f"phantom at {record.offset}"
+            assert known.end_offset == record.end_offset, "an end that was not told"
+            assert known.life < life
+            before = last.get(known.life, known.index - 1)
+            skipped = {index_of[known.life, each] for each in range(before + 1, known.index)}
+            assert skipped <= self.committed, f"a hole before {record.offset}"
+            last[known.life] = known.index
+        found = set(offsets)
+        superseded = any(newer > life for newer in self.recovered)
+        missing = self.acknowledged - self.committed - found
+        missing = {each for each in missing if self.appended[each].life < life}
+        assert superseded or not missing, f"acknowledged and lost: {sorted(missing)}"
+        self.recovered[life] = found
+        self.seen["records recovered"] += len(records)
+
+
+class LifeOfALog:
+    """One process."""
+
+    def __init__(self, world: World, number: int, client: Client, idle_s_max: float) -> None:
+        self.world = world
+        self.number = number
+        self.client = client
+        self.rng = random.Random(world.rng.random())
+        self.failures: list[WalError] = []
+        self.open: list[tuple[int, int]] = []  # (offset, end offset) of what is not confirmed
+        self.confirmed: list[int] = []  # offsets, not yet released
+        self.confirmations = 0
+        self.is_killed = False
+        self.task = asyncio.create_task(self.run())
+        self.idle_s_max = idle_s_max
+        self.end: WalError | None = None
+        self.wal = ObjectWal(
+            SMALL,
+            client,
+            node_id=7,
+            node_epoch=number,
+            cluster_id="race",
+            rng=self.rng,
+            on_confirmed=self.on_confirmed,
+            on_failed=self.failures.append,
+        )
+
+    def on_confirmed(self, offset: int) -> None:
+        assert not self.failures, "confirmed after the failure"
+        if self.is_killed:
+            return
+        if not self.world.holds_lease(self.number):
+            self.world.seen["ended by the lease"] += 1
+            self.kill()
+            return
+        while self.open and self.open[0][1] <= offset:
+            first, _ = self.open.pop(0)
+            self.confirmed.append(first)
+            self.confirmations += 1
+            self.world.acknowledge(self.number, first)
+
+    async def run(self) -> None:
+        """Live until killed or fenced."""
+        world, wal = self.world, self.wal
+        loop = asyncio.get_running_loop()
+        world.started_s[self.number] = loop.time()
+        try:
+            await wal.start()
+            await self.pause(1)
+            records = [record async for record in wal.recover()]
+            world.judge(self.number, records)
+            await self.pause(2)
+            world.committed.update(record.offset for record in records)
+            await wal.reset()
+            world.seen["lives begun"] += 1
+            await self.work()
+        except WalDeviceError as error:
+            world.seen["starts given up"] += 1
+            self.end = error
+        except WalError as error:
+            world.seen[type(error).__name__] += 1
+            self.end = error
+            assert max(world.started_s) > self.number, "fenced, and there is nobody newer"
+
+    async def work(self) -> None:
+        """Append in bursts, with pauses of all lengths; release now and then."""
+        index = 0
+        while not self.failures:
+            for _ in range(self.rng.randrange(1, 6)):
+                size = self.rng.choice((10, 300, 2000, 6000))
+                if not self.wal.room_for(size):
+                    self.world.seen["full"] += 1
+                    break
+                body = self.rng.randbytes(size)
+                appended = self.wal.append(body[:4], body[4:])
+                self.world.append(self.number, index, appended.offset, appended.end_offset, body)
+                self.open.append((appended.offset, appended.end_offset))
+                index += 1
+            if self.confirmed and self.rng.random() < 0.5:
+                self.release(self.rng.randrange(len(self.confirmed)) + 1)
+            busy = self.world.rng.random() < 0.99
+            await self.pause(self.rng.choice((0.02, 0.5, 3)) if busy else self.idle_s_max)
+
+    def release(self, count: int) -> None:
+        """Commit the oldest confirmed records, and trim them."""
+        released, self.confirmed = self.confirmed[:count], self.confirmed[count:]
+        self.world.committed.update(released)
+        if not self.failures:
+            self.wal.trim(released[-1])
+
+    async def pause(self, seconds_max: float) -> None:
+        await asyncio.sleep(self.rng.random() * seconds_max)
+
+    def kill(self) -> None:
+        """End at once: what was sent still arrives."""
+        self.is_killed = True
+        self.client.is_cut = True
+        self.task.cancel()
+
+
+async def race(seed: int, *, lives: int = 4, long_pauses: bool = False) -> World:
+    """Let lives follow each other in a storm, and a last one find everything in a calm."""
+    rng = random.Random(seed)
+    bucket = SimulatedBucket(rng, STORM if rng.random() < 0.8 else Weather())
+    world = World(rng, bucket)
+    running: list[LifeOfALog] = []
+    idle_s_max = FENCE_RETENTION_S if long_pauses else 20
+    for number in range(1, lives + 1):
+        running.append(LifeOfALog(world, number, bucket.client(), idle_s_max))
+        await asyncio.sleep(rng.choice((0.3, 3, 12, 40)) * rng.random())
+        if long_pauses and rng.random() < 0.5:
+            await asyncio.sleep(FENCE_RETENTION_S * 2 * rng.random())
+        if rng.random() < 0.4:
+            running.pop(rng.randrange(len(running))).kill()
+            world.seen["killed"] += 1
+    await asyncio.sleep(rng.random() * 20)
+    bucket.weather = Weather()
+    last = LifeOfALog(world, lives + 1, bucket.client(), 1)
+    running.append(last)
+    for _ in range(1000):
+        await asyncio.sleep(0.5)
+        if last.confirmations >= 5:
+            break
+    for life in running:
+        life.kill()
+        with suppress(asyncio.CancelledError):
+            await life.task  # raises what it has found to be wrong
+    assert last.number in world.recovered, f"the last life ended: {last.end!r}"
+    assert last.confirmations, "the last life confirmed nothing"
+    missing = world.acknowledged - world.committed - world.recovered[last.number]
+    missing = {each for each in missing if world.appended[each].life != last.number}
+    assert not missing, f"acknowledged and lost: {sorted(missing)}"
+    world.seen.update(bucket.seen)
+    world.seen["acknowledged"] = len(world.acknowledged)
+    return world
+
+
+def run_race(seed: int, *, lives: int = 4, long_pauses: bool = False) -> World:
+    """Run one race in virtual time."""
+    return run(race(seed, lives=lives, long_pauses=long_pauses))

@@ -1,0 +1,449 @@
+"""The driver on a simulated bucket, in virtual time."""
+
+import asyncio
+import random
+from dataclasses import replace
+
+import pytest
+
+from tests.simulation.bucket import CALM, SimulatedBucket, Weather
+from tests.simulation.object_wal_race import SMALL
+from tests.simulation.virtual_time import run
+from wal.errors import (
+    WalDeviceError,
+    WalFailedError,
+    WalIdentityError,
+    WalOverCapacityError,
+    WalStateError,
+)
+from wal.objects.deletion import FENCE_RETENTION_S
+from wal.objects.errors import WalFencedError, WalObjectCorruptError
+from wal.objects.layout import WINDOW, Kind, LogKeys, decode_header
+from wal.objects.log import ObjectWal
+from wal.objects.port import BucketRefusedError
+from wal.port import Medium
+
+KEYS = LogKeys("c", 1)
+
+
+class Owner:
+    """An `ObjectWal` and what it has told."""
+
+    def __init__(self, bucket, *, epoch=1, config=SMALL, seed=None):
+        self.client = bucket.client()
+        self.confirmed = []
+        self.failures = []
+        self.rooms = 0
+        self.wal = ObjectWal(
+            config,
+            self.client,
+            node_id=1,
+            node_epoch=epoch,
+            cluster_id="c",
+            rng=random.Random(epoch if seed is None else seed),
+            on_confirmed=self.confirmed.append,
+            on_failed=self.failures.append,
+            on_room=self._on_room,
+        )
+
+    def _on_room(self):
+        self.rooms += 1
+
+    async def begin(self):
+        await self.wal.start()
+        records = [bytes(record.body) async for record in self.wal.recover()]
+        await self.wal.reset()
+        return records
+
+    async def append(self, *bodies):
+        appended = [self.wal.append(b"", body) for body in bodies]
+        async with asyncio.timeout(100):
+            while self.wal.confirmed_offset < self.wal.next_offset:
+                await asyncio.sleep(0.01)
+        return appended
+
+
+def bucket_with(weather=CALM):
+    return SimulatedBucket(random.Random(0), weather)
+
+
+def numbers(bucket):
+    return sorted(number for key in bucket.objects if (number := KEYS.number(key)) is not None)
+
+
+def kinds(bucket):
+    return [decode_header(bucket.objects[KEYS.key(number)]).kind for number in numbers(bucket)]
+
+
+def test_what_is_appended_is_recovered_by_a_later_life():
+    async def main():
+        bucket = bucket_with()
+        first = Owner(bucket)
+        assert await first.begin() == []
+        await first.append(b"one", b"two")
+        await first.append(b"three")
+        first.client.is_cut = True
+        second = Owner(bucket, epoch=2)
+        assert await second.begin() == [b"one", b"two", b"three"]
+        third = Owner(bucket, epoch=3)
+        assert await third.begin() == []
+
+    run(main())
+
+
+def test_the_first_record_after_a_pause_goes_out_soon_and_the_next_keep_their_distance():
+    async def main():
+        bucket = bucket_with(Weather(delay_s_max=0))
+        owner = Owner(bucket)
+        await owner.begin()
+        await asyncio.sleep(10)
+        loop = asyncio.get_running_loop()
+        begin_s = loop.time()
+        await owner.append(b"x")
+        assert loop.time() - begin_s < 0.03
+        await owner.append(b"x")
+        assert 0.24 < loop.time() - begin_s < 0.30
+
+    run(main())
+
+
+def test_a_store_that_replaces_objects_is_refused():
+    async def main():
+        bucket = bucket_with()
+        bucket.replaces = True
+        with pytest.raises(WalDeviceError, match="If-None-Match"):
+            await Owner(bucket).wal.start()
+        assert numbers(bucket) == []
+
+    run(main())
+
+
+def test_a_bucket_that_does_not_answer_ends_a_start_in_time():
+    async def main():
+        bucket = bucket_with()
+        bucket.is_down = True
+        begin_s = asyncio.get_running_loop().time()
+        with pytest.raises(WalDeviceError, match="503"):
+            await Owner(bucket).wal.start()
+        assert asyncio.get_running_loop().time() - begin_s <= SMALL.io_timeout_ms / 1000
+
+    run(main())
+
+
+def test_a_bucket_that_refuses_us_ends_a_start_at_once():
+    async def main():
+        owner = Owner(bucket_with())
+
+        async def refuse(key, parts):
+            raise BucketRefusedError("403")
+
+        owner.client.create = refuse
+        with pytest.raises(WalDeviceError, match="403"):
+            await owner.wal.start()
+        assert asyncio.get_running_loop().time() == 0
+
+    run(main())
+
+
+def test_the_log_of_a_newer_registration_is_refused():
+    async def main():
+        bucket = bucket_with()
+        await Owner(bucket, epoch=2).begin()
+        with pytest.raises(WalIdentityError, match="node epoch 2"):
+            await Owner(bucket, epoch=1).wal.start()
+
+    run(main())
+
+
+def test_a_log_none_of_whose_newest_objects_is_valid_is_refused():
+    async def main():
+        bucket = bucket_with()
+        bucket.objects[KEYS.key(5)] = b"something else"
+        with pytest.raises(WalObjectCorruptError, match="00005 is damaged"):
+            await Owner(bucket).wal.start()
+
+    run(main())
+
+
+def test_the_older_owner_learns_that_it_is_fenced():
+    async def main():
+        bucket = bucket_with()
+        old, new = Owner(bucket), Owner(bucket, epoch=2)
+        await old.begin()
+        await old.append(b"acknowledged")
+        confirmed = list(old.confirmed)
+        assert await new.begin() == [b"acknowledged"]
+        old.wal.append(b"", b"too late")
+        await asyncio.sleep(5)
+        (failure,) = old.failures
+        assert isinstance(failure, WalFencedError)
+        assert old.confirmed == confirmed
+        with pytest.raises(WalFencedError):
+            old.wal.append(b"", b"x")
+        with pytest.raises(WalFencedError):
+            old.wal.trim(confirmed[-1] - 1)
+        with pytest.raises(WalFencedError):
+            await old.wal.shutdown()
+        with pytest.raises(WalFencedError):
+            old.wal.append(b"", b"x")
+        await new.append(b"goes on")
+        assert not new.failures
+
+    run(main())
+
+
+def test_the_lower_of_two_that_take_over_ends():
+    async def main():
+        bucket = bucket_with()
+        lower, higher = Owner(bucket, epoch=2), Owner(bucket, epoch=3)
+        await lower.wal.start()
+        assert [record async for record in lower.wal.recover()] == []
+        await higher.begin()
+        with pytest.raises(WalFencedError):
+            await lower.wal.reset()
+        await higher.append(b"x")
+
+    run(main())
+
+
+def test_two_lives_of_one_epoch_do_not_both_go_on():
+    async def main():
+        bucket = bucket_with()
+        one, two = Owner(bucket, seed=1), Owner(bucket, seed=2)
+        results = await asyncio.gather(one.begin(), two.begin(), return_exceptions=True)
+        for owner, result in zip((one, two), results, strict=True):
+            if not isinstance(result, WalFencedError):
+                owner.wal.append(b"", b"x")
+        await asyncio.sleep(10)
+        assert sum(bool(owner.confirmed) and not owner.failures for owner in (one, two)) <= 1
+
+    run(main())
+
+
+def test_an_outage_stops_the_acknowledgements_and_then_they_go_on():
+    async def main():
+        bucket = bucket_with()
+        owner = Owner(bucket)
+        await owner.begin()
+        await owner.append(b"before")
+        confirmed = list(owner.confirmed)
+        bucket.is_down = True
+        bodies = []
+        while owner.wal.room_for(1000):
+            bodies.append(b"%04d" % len(bodies) + bytes(996))
+            owner.wal.append(b"", bodies[-1])
+        with pytest.raises(WalOverCapacityError):
+            owner.wal.append(b"", bytes(1000))
+        assert sum(map(len, bodies)) <= SMALL.window_bytes_max
+        await asyncio.sleep(3600)
+        assert (owner.confirmed, owner.failures, owner.rooms) == (confirmed, [], 0)
+        errors = owner.wal.errors_total
+        assert errors < 12 * 3600  # 12 requests at once, each once a second at most
+        bucket.is_down = False
+        await asyncio.sleep(10)
+        assert owner.wal.confirmed_offset == owner.wal.next_offset
+        assert owner.rooms > 0
+        assert owner.wal.room_for(1000)
+        assert await Owner(bucket, epoch=2).begin() == [b"before", *bodies]
+
+    run(main())
+
+
+def test_a_lost_reply_is_settled_by_reading():
+    async def main():
+        bucket = bucket_with()
+        owner = Owner(bucket)
+        await owner.begin()
+        created = owner.client.create
+        lost = []
+
+        async def lose_first(key, parts):
+            answer = await created(key, parts)
+            if not lost:
+                lost.append(key)
+                await asyncio.get_running_loop().create_future()
+            return answer
+
+        owner.client.create = lose_first
+        await owner.append(b"once")
+        assert lost
+        assert not owner.failures
+        assert bucket.seen["create: exists"] >= 2  # the probe's and this one
+        assert await Owner(bucket, epoch=2).begin() == [b"once"]
+
+    run(main())
+
+
+def test_a_graceful_shutdown_leaves_one_object_to_read():
+    async def main():
+        bucket = bucket_with()
+        owner = Owner(bucket)
+        await owner.begin()
+        appended = await owner.append(*[bytes(3000)] * 10)
+        owner.wal.trim(appended[-1].offset)
+        await owner.wal.shutdown()
+        assert kinds(bucket) == [Kind.FENCE] * WINDOW + [Kind.TRIM]
+        again = Owner(bucket, epoch=2)
+        await again.wal.start()
+        reads = bucket.seen["read"]
+        assert [record async for record in again.wal.recover()] == []
+        # The last object, where the next would be, and the newest headers once the fence is there.
+        assert bucket.seen["read"] - reads <= 2 + WINDOW
+
+    run(main())
+
+
+def test_a_shutdown_makes_everything_durable():
+    async def main():
+        bucket = bucket_with()
+        owner = Owner(bucket)
+        await owner.begin()
+        for number in range(20):
+            owner.wal.append(b"", b"%d" % number)
+        await owner.wal.shutdown()
+        with pytest.raises(WalFailedError, match="shut down"):
+            owner.wal.append(b"", b"x")
+        assert await Owner(bucket, epoch=2).begin() == [b"%d" % number for number in range(20)]
+
+    run(main())
+
+
+def test_a_shutdown_without_a_bucket_ends_in_time():
+    async def main():
+        bucket = bucket_with()
+        owner = Owner(bucket)
+        await owner.begin()
+        owner.wal.append(b"", b"x")
+        bucket.is_down = True
+        begin_s = asyncio.get_running_loop().time()
+        with pytest.raises(WalFailedError, match="not durable"):
+            await owner.wal.shutdown()
+        assert asyncio.get_running_loop().time() - begin_s == pytest.approx(20)
+        assert len(asyncio.all_tasks()) == 1
+
+    run(main())
+
+
+def test_released_objects_are_deleted_once_the_release_is_durable():
+    async def main():
+        bucket = bucket_with()
+        owner = Owner(bucket)
+        await owner.begin()
+        first = numbers(bucket)[-1]
+        one, two = await owner.append(bytes(4000), bytes(4000))
+        assert numbers(bucket)[-2:] == [first + 1, first + 2]
+        owner.wal.trim(one.offset)
+        assert owner.wal.used_bytes == two.end_offset - one.offset
+        await asyncio.sleep(5)
+        assert numbers(bucket)[WINDOW:] == [first + 2, first + 3]
+        assert owner.wal.used_bytes == two.end_offset - two.offset
+
+    run(main())
+
+
+def test_deletion_that_fails_is_made_later_and_fails_nothing():
+    async def main():
+        bucket = bucket_with()
+        owner = Owner(bucket)
+        await owner.begin()
+        first = numbers(bucket)[-1]
+        deleted, failures = owner.client.delete, []
+
+        async def refuse(keys):
+            failures.append(keys)
+            raise BucketRefusedError("403")
+
+        owner.client.delete = refuse
+        (one,) = await owner.append(bytes(4000))
+        owner.wal.trim(one.offset)
+        await asyncio.sleep(60)
+        assert len(failures) > 2
+        assert first in numbers(bucket)
+        owner.client.delete = deleted
+        await asyncio.sleep(60)
+        assert first not in numbers(bucket)
+        assert not owner.failures
+
+    run(main())
+
+
+def test_fences_are_kept_as_long_as_requests_may_be_under_way():
+    async def main():
+        bucket = bucket_with()
+        owner = Owner(bucket)
+        await owner.begin()
+        fences = numbers(bucket)[:WINDOW]
+        await asyncio.sleep(FENCE_RETENTION_S - 10)
+        assert numbers(bucket)[:WINDOW] == fences
+        await asyncio.sleep(20)
+        assert not set(fences) & set(numbers(bucket))
+        assert len(numbers(bucket)) == 1
+        await owner.append(b"x")
+        assert await Owner(bucket, epoch=2).begin() == [b"x"]
+
+    run(main())
+
+
+def test_recovery_may_be_repeated_and_is_changed_by_nothing():
+    async def main():
+        bucket = bucket_with()
+        first = Owner(bucket)
+        await first.begin()
+        await first.append(b"one", b"two")
+        second = Owner(bucket, epoch=2)
+        await second.wal.start()
+        for _ in range(3):
+            found = [bytes(record.body) async for record in second.wal.recover()]
+            assert found == [b"one", b"two"]
+        await second.wal.reset()
+        await second.append(b"three")
+
+    run(main())
+
+
+def test_many_objects_are_read_ahead():
+    async def main():
+        bucket = bucket_with(Weather(delay_s_max=0.1))
+        first = Owner(bucket, config=replace(SMALL, capacity_bytes=2**20))
+        await first.begin()
+        bodies = [b"%04d" % number + bytes(4000) for number in range(100)]
+        for body in bodies:
+            await first.append(body)
+        second = Owner(bucket, epoch=2)
+        await second.wal.start()
+        begin_s = asyncio.get_running_loop().time()
+        assert [bytes(record.body) async for record in second.wal.recover()] == bodies
+        # One after the other they would take 0.1 s on average, there and back.
+        assert asyncio.get_running_loop().time() - begin_s < 4
+
+    run(main())
+
+
+@pytest.mark.parametrize("call", ["append", "trim", "recover", "reset"])
+def test_calls_out_of_order_are_told(call):
+    async def main():
+        wal = Owner(bucket_with()).wal
+        calls = {
+            "append": lambda: wal.append(b"", b"x"),
+            "trim": lambda: wal.trim(0),
+            "recover": lambda: anext(wal.recover()),
+            "reset": wal.reset,
+        }
+        with pytest.raises(WalStateError, match="not started"):
+            await calls[call]()
+
+    run(main())
+
+
+def test_statistics_count_objects():
+    async def main():
+        owner = Owner(bucket_with())
+        await owner.begin()
+        await owner.append(bytes(4000))
+        statistics = owner.wal.statistics
+        assert statistics.writes_total == 2
+        assert statistics.written_bytes_total == 160 + 160 + 24 + 4000
+        assert 0 < statistics.latency_ns_max <= statistics.latency_ns_total
+        assert owner.wal.medium is Medium.OBJECTS
+
+    run(main())
