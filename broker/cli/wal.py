@@ -20,6 +20,7 @@ _COMMANDS = {
 def wal() -> None:
     """Write-ahead logs.
 
-    PATH is a file or block device; -c takes it from the configuration of a node. `info`, `dump` and
-    `verify` only read: they take no lock, and disturb no broker that writes to the log meanwhile.
+    PATH is a file, a block device, or a bucket as in s3.wal.path; -c takes it from the configuration
+    of a node. `info`, `dump` and `verify` only read: they take no lock, fence nobody, and disturb no
+    broker that writes to the log meanwhile.
     """

@@ -9,7 +9,7 @@ import click
 
 from broker.cli.failures import CommandFailedError
 from broker.cli.output import talk
-from broker.cli.wal_place import EXIT_USAGE, explained, place_options, wal_path
+from broker.cli.wal_place import EXIT_USAGE, explained, is_bucket, place_options, wal_path
 
 if TYPE_CHECKING:
     from broker.cli.wal_report import Report
@@ -50,6 +50,12 @@ def dump(
     from wal.superblock_store import require_log  # noqa: PLC0415 - not for help
 
     path = wal_path(path, file)
+    if is_bucket(path):
+        from broker.cli.wal_objects import show_dump  # noqa: PLC0415 - not for help
+
+        wants_bodies = bodies == "hex"
+        show_dump(path, start=start, limit=limit, bodies=wants_bodies, raw=raw, as_json=as_json)
+        return
     with explained(path), OfflineDevice.open(path) as device:
         content = device.content()
         if content.kind is Kind.BLANK:

@@ -10,7 +10,7 @@ from broker.cli.failures import CommandFailedError
 from broker.cli.output import talk
 from broker.cli.progress import progress
 from broker.cli.sizes import SizeType, size_text
-from broker.cli.wal_place import EXIT_USAGE, explained, place_options, wal_path
+from broker.cli.wal_place import EXIT_USAGE, explained, is_bucket, place_options, wal_path
 
 if TYPE_CHECKING:
     from wal.formatting import Formatter, Plan
@@ -35,6 +35,12 @@ def format_(path: str | None, file: Path | None, capacity: int | None, force: bo
     from wal.formatting import Formatter  # noqa: PLC0415 - not for help
 
     path = wal_path(path, file)
+    if is_bucket(path):
+        raise CommandFailedError(
+            "a WAL made of objects needs no formatting",
+            hint="A node without a log there begins one.",
+            exit_code=EXIT_USAGE,
+        )
     if capacity is None and not Path(path).exists():
         raise CommandFailedError(
             f"there is no {path}",

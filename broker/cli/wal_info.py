@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from broker.cli.output import emit_object
-from broker.cli.wal_place import explained, json_option, place_options, wal_path
+from broker.cli.wal_place import explained, is_bucket, json_option, place_options, wal_path
 
 
 @click.command()
@@ -21,6 +21,11 @@ def info(path: str | None, file: Path | None, as_json: bool) -> None:
     from wal.offline import inspect  # noqa: PLC0415 - not for help
 
     path = wal_path(path, file)
+    if is_bucket(path):
+        from broker.cli.wal_objects import show_info  # noqa: PLC0415 - not for help
+
+        show_info(path, as_json=as_json)
+        return
     with explained(path):
         report = inspection_report(inspect(path))
     if not as_json:

@@ -34,22 +34,20 @@ def json_option(command: Command) -> Command:
 
 
 def wal_path(path: str | None, file: Path | None) -> str:
-    """Return the file or device that is meant.
+    """Return the file or device that is meant, or the URI of a bucket.
 
     Raises:
         click.UsageError: none or two were named.
-        CommandFailedError: the configuration is wrong, or the log is no file or device.
+        CommandFailedError: the configuration is wrong.
     """
     if (path is None) == (file is None):
         raise click.UsageError("Name the WAL: PATH, or --config FILE.")
-    path = _configured(file) if path is None else _without_uri(path)
-    if "://" in path:
-        raise CommandFailedError(
-            f"{path} is a WAL made of objects, not a file or device",
-            hint="`headrace bucket ls` shows its objects.",
-            exit_code=EXIT_USAGE,
-        )
-    return path
+    return _configured(file) if path is None else _without_uri(path)
+
+
+def is_bucket(path: str) -> bool:
+    """Whether the log is made of objects."""
+    return "://" in path
 
 
 def _configured(file: Path | None) -> str:

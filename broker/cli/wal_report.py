@@ -135,13 +135,13 @@ def record_report(record: RecordSeen, *, bodies: bool) -> Report:
         "position": record.position,
         "length": len(record.body),
         "state": record.state.value,
-    } | _batch(record.body)
+    } | batch_report(record.body)
     if bodies:
         report["body"] = record.body.hex()
     return report
 
 
-def _batch(body: memoryview) -> Report:
+def batch_report(body: memoryview) -> Report:
     """Decode the stream header; a damaged body may have any."""
     try:
         batch, _ = decode_batch(body, 0)

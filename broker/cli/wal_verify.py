@@ -5,7 +5,14 @@ from pathlib import Path
 import click
 
 from broker.cli.output import emit_object, talk
-from broker.cli.wal_place import EXIT_USAGE, explained, json_option, place_options, wal_path
+from broker.cli.wal_place import (
+    EXIT_USAGE,
+    explained,
+    is_bucket,
+    json_option,
+    place_options,
+    wal_path,
+)
 
 _EXIT_CODES = {"sound": 0, "blank": 0, "damaged": 1, "in use": 3}
 
@@ -28,6 +35,10 @@ def verify(path: str | None, file: Path | None, as_json: bool) -> int:
     from wal.verification import verify as verify_log  # noqa: PLC0415 - not for help
 
     path = wal_path(path, file)
+    if is_bucket(path):
+        from broker.cli.wal_objects import show_verification  # noqa: PLC0415 - not for help
+
+        return show_verification(path, as_json=as_json)
     with explained(path, exit_code=EXIT_USAGE):
         found = asyncio.run(verify_log(path))
     emit_object(verification_report(path, found), output="json" if as_json else "table")

@@ -1,17 +1,25 @@
 """The commands about write-ahead logs: what they print, their exit codes, and that they only look."""
 
+import asyncio
 import json
+import random
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from broker.cli import wal_objects
 from broker.cli.root import run
+from broker.wal_bucket import WalBucket
+from config.node import WalConfig
+from storage.errors import ObjectStoreError
+from storage.object_store.filesystem import FileObjectStore
 from storage.record_batch import encode_header
 from tests.unit.wal.log_files import LOG, block, graceful, image, two_blocks, written
 from tests.unit.wal.test_layout import of_version
 from wal.file_device import open_file
 from wal.layout import FORMATTING_SLOT, PAGE_BYTES, RING_POSITION
+from wal.objects.log import ObjectWal
 
 BATCH = encode_header(7, 2, 100, 3, 5) + b"hello"
 
@@ -58,8 +66,6 @@ def test_one_log_is_named_by_path_uri_or_configuration(path, tmp_path, capsys):
 def test_a_log_must_be_named_once_and_be_there(command, path, capsys):
     assert run(["wal", command]) == 2
     assert run(["wal", command, str(path), "-c", "server.properties"]) == 2
-    assert run(["wal", command, "s3://bucket/"]) == 2
-    assert "WAL made of objects" in capsys.readouterr().err
     assert run(["wal", command, str(path)]) != 0
     assert str(path) in capsys.readouterr().err
     assert not path.exists()
@@ -283,3 +289,112 @@ def test_format_never_takes_a_log_from_its_writer(path, capsys):
     writer.close()
     assert "writes to the WAL" in capsys.readouterr().err
     assert path.read_bytes() == two_blocks()
+
+
+# --- logs in a bucket
+
+
+@pytest.fixture
+def bucket(tmp_path, monkeypatch):
+    """A bucket that every URI names, with a log of three records."""
+
+    def opened(*args, **kwargs):
+        return FileObjectStore(tmp_path / "bucket")
+
+    monkeypatch.setattr(wal_objects, "open_object_store", opened)
+
+    async def fill():
+        log = ObjectWal(
+            WalConfig(path="s3://b"),
+            WalBucket(opened()),
+            node_id=1,
+            node_epoch=4,
+            cluster_id="c",
+            rng=random.Random(1),
+            on_confirmed=lambda offset: None,
+            on_failed=lambda error: None,
+        )
+        await log.start()
+        async for _ in log.recover():
+            pass
+        await log.reset()
+        for body in (BATCH, b"two", b"three"):
+            log.append(b"", body)
+        await log.shutdown()
+
+    asyncio.run(fill())
+    return tmp_path / "bucket"
+
+
+def files(bucket):
+    return [
+        (path, path.stat().st_mtime_ns, path.read_bytes())
+        for path in sorted(bucket.rglob("*"))
+        if path.is_file()
+    ]
+
+
+def test_info_lists_the_logs_of_a_bucket(bucket, capsys):
+    (told,) = json.loads(output_of(capsys, "info", "0@s3://b?region=x", "--json"))
+    assert (told["cluster_id"], told["node_id"], told["node_epoch"]) == ("c", 1, 4)
+    assert told["first_number"] == 0
+    assert told["last_number"] >= 16
+    assert "c                 1           4" in output_of(capsys, "info", "s3://b")
+
+
+def test_verify_runs_recovery_on_a_bucket_and_changes_nothing(bucket, capsys):
+    before = files(bucket)
+    (told,) = json.loads(output_of(capsys, "verify", "s3://b", "--json"))
+    assert (told["result"], told["records"], told["bytes"]) == ("sound", 3, len(BATCH) + 8)
+    assert files(bucket) == before
+
+
+def test_verify_tells_what_is_damaged_in_a_bucket(bucket, capsys):
+    (path,) = (path for path, _, content in files(bucket) if b"hello" in content)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    assert run(["wal", "verify", "s3://b", "--json"]) == 1
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)[0]["result"] == "damaged"
+    assert f"{path.name} is damaged" in shown.err
+    assert "damaged" in output_of(capsys, "dump", "s3://b")
+
+
+def test_dump_shows_the_objects_and_records_of_a_bucket(bucket, capsys):
+    shown = [
+        json.loads(line) for line in output_of(capsys, "dump", "s3://b", "--json").splitlines()
+    ]
+    (at,) = [number for number, line in enumerate(shown) if line.get("state") == "data"]
+    assert shown[at]["records"] == 3
+    assert [line["length"] for line in shown[at + 1 : at + 4]] == [len(BATCH), 3, 5]
+    assert shown[at + 1]["stream_id"] == 7
+    assert "stream 7 epoch 2" in output_of(capsys, "dump", "s3://b", "--bodies", "hex")
+    assert output_of(capsys, "dump", "s3://b", "--raw", "-n", "2").count("\n") == 2
+
+
+def test_a_bucket_without_a_log_is_told(bucket, capsys):
+    for path in sorted(bucket.rglob("wal/**/*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+    for command in ("info", "verify", "dump"):
+        assert run(["wal", command, "s3://b"]) == 2
+        assert "there is no WAL in s3://b" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(ValueError("there are no credentials"), 2), (ObjectStoreError("does not answer"), 1)],
+)
+def test_a_bucket_that_cannot_be_used_is_told(error, code, capsys, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(wal_objects, "open_object_store", refuse)
+    assert run(["wal", "info", "s3://b"]) == code
+    assert run(["wal", "verify", "s3://b"]) == 2
+    assert f"s3://b: {error}" in capsys.readouterr().err
+
+
+def test_a_log_of_objects_is_not_formatted(capsys):
+    assert run(["wal", "format", "s3://b"]) == 2
+    assert "needs no formatting" in capsys.readouterr().err
