@@ -17,7 +17,7 @@ from tests.simulation.ring_image import (
 from wal.errors import WalCorruptError
 from wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
 from wal.layout import PAGE_BYTES
-from wal.recovery import LOST_RANGES_MAX, ScanSummary
+from wal.recovery import LOST_RANGES_MAX, Scan, ScanSummary
 
 
 def accepted(image: Image, superblock=SUPERBLOCK, **options) -> tuple[list[bytes], ScanSummary]:
@@ -105,11 +105,26 @@ def test_the_unused_rest_of_a_lap_is_not_counted() -> None:
     image = Image.blank()
     second = image.put(head, b"a", confirmed=head)
     rest = image.put(second, b"b", confirmed=second)
-    image.put(HEAD + RING_BYTES, b"c" * 6000, previous_end=rest, confirmed=rest)
+    last = image.put(HEAD + RING_BYTES, b"c" * 6000, previous_end=rest, confirmed=rest)
+    image.put(last, b"d", confirmed=last)
     image.damage(second)
     bodies, summary = accepted(image, superblock)
-    assert bodies == [b"a", b"c" * 6000]
+    assert bodies == [b"a", b"c" * 6000, b"d"]
     assert summary.lost == [(second, rest)]
+
+
+def test_what_is_behind_a_loss_is_not_kept_back() -> None:
+    """It may be the whole ring: memory is bounded by what the reader of it keeps."""
+    image = Image.blank()
+    second = image.put(HEAD, b"a")
+    third = image.put(second, b"b", confirmed=second)
+    image.put(third, b"c", confirmed=third)
+    image.damage(second)
+    walk = Scan(SUPERBLOCK, path="image", accept_loss=True)
+    at = HEAD % RING_BYTES
+    records = walk.feed(memoryview(image.memory)[at : at + 3 * PAGE_BYTES])
+    assert [bytes(record.body) for record in records] == [b"a", b"c"]
+    assert walk.summary.lost == [(second, third)], "told as soon as it is known"
 
 
 def test_blocks_that_only_a_lost_superblock_allowed_are_handed_out_in_order() -> None:

@@ -141,3 +141,19 @@ def test_a_read_that_hangs_times_out() -> None:
         assert disk.under_way == 0
 
     asyncio.run(main())
+
+
+def test_closing_waits_for_no_read() -> None:
+    async def main() -> None:
+        disk = Disk()
+        disk.hangs = True
+        reads = reads_of(disk, timeout_s=60.0)
+        waiting = asyncio.create_task(reads.extend(memoryview(b""), PAGE_BYTES))
+        while disk.under_way < READS_AHEAD:
+            await asyncio.sleep(0)
+        waiting.cancel()
+        async with asyncio.timeout(5):
+            await reads.close()
+        assert disk.under_way == 0
+
+    asyncio.run(main())

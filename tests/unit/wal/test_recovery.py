@@ -244,6 +244,17 @@ def test_the_search_ends_behind_the_window() -> None:
     assert fed == 2 * SUPERBLOCK.window_bytes // PAGE_BYTES + 1
 
 
+@pytest.mark.parametrize("step_bytes", [PAGE_BYTES, 3 * PAGE_BYTES, RING_BYTES])
+def test_the_search_ends_there_whatever_the_reads(step_bytes: int) -> None:
+    image = Image.blank()
+    second = image.put(HEAD, b"a")
+    far = second + 2 * SUPERBLOCK.window_bytes + 2 * PAGE_BYTES
+    image.put(far, b"no write of this window", confirmed=far)
+    image.put(far - PAGE_BYTES, b"stale", life=LIFE + 1)
+    bodies, summary = scan(image, step_bytes=step_bytes)
+    assert (bodies, summary.other_life_pages) == ([b"a"], 0)
+
+
 def test_a_block_that_tells_of_a_newer_superblock_is_refused() -> None:
     image = Image.blank()
     image.put(HEAD, b"a", sequence=11)

@@ -149,3 +149,33 @@ def test_an_accepted_loss_is_accepted_until_the_reset_took_effect(death: tuple[i
         assert await die_in_reset(disk, *death, config) == BODIES[1:]
 
     asyncio.run(main())
+
+
+def test_offsets_go_on_growing_behind_a_superblock_that_was_lost() -> None:
+    """It had freed a whole lap, and the log was further than the one before it would allow."""
+
+    async def main() -> None:
+        disk = SimulatedDisk(SMALL.capacity_bytes)
+        log = WalOnDisk(disk, replace(SMALL, window_bytes_initial=SMALL.window_bytes_max))
+        await log.begin()
+        for lap in range(2):
+            while log.wal.room_for(6000):
+                end = log.append(b"%d" % lap * 6000)
+                while log.wal.confirmed_offset < log.wal.next_offset:
+                    await asyncio.sleep(0)
+            if not lap:
+                log.wal.trim(log.wal.confirmed_offset - 1)
+                while log.wal.used_bytes:
+                    await asyncio.sleep(0)
+        newest = log.wal.superblock
+        disk.cut_power()
+        disk.image[newest.slot_position] ^= 1
+        older = newest_superblock(memoryview(disk.image))
+        assert older is not None
+        assert end > older.head_offset + older.ring.size_bytes
+        again = WalOnDisk(disk, replace(SMALL, accept_loss_life=f"{newest.life_id:016x}"))
+        found = {bytes(record.body[:1]) for record in await again.begin()}
+        assert found == {b"1"}
+        assert again.wal.superblock.head_offset >= end
+
+    asyncio.run(main())
