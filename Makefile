@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run test check lint types imports tidy fmt unit integration e2e soak bench demo clean
+.PHONY: help setup run test check lint types imports tidy fmt unit integration e2e soak bench bench-wal demo clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' Makefile
@@ -51,6 +51,9 @@ soak: setup ## Kill the broker for an hour: make soak ARGS="--crash-rounds 1000 
 
 bench: setup ## Compare with Apache Kafka on this machine
 	@$(BIN)/python -m bench $(ARGS)
+
+bench-wal: setup ## Measure the WAL beside fio, on a raw device and a file
+	@$(BIN)/python -m bench.wal $(ARGS)
 
 demo: setup ## Feed real data through the broker and Spark: make demo DATA=file.jsonl
 	@$(BIN)/python -m pipeline.demo $(if $(DATA),--data "$(DATA)") $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)

@@ -17,6 +17,9 @@ class Load(NamedTuple):
 
     record_bytes: int
     bytes_per_second: int  # of the records; 0 is flat out
+    open_max: int = (
+        0  # records appended and not confirmed, flat out; 0 is twice what the device takes
+    )
 
 
 @dataclass(frozen=True, slots=True)

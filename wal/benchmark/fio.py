@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from wal.benchmark.figures import PeerFigures
 from wal.errors import WalError
 
-_GRACE_S = 30.0
+_GRACE_S = 60.0
 _NS_PER_MS = 1e6
 
 

@@ -48,7 +48,8 @@ class LoadDriver:
             else 0.0
         )
         request_bytes = max(config.block_bytes, load.record_bytes)
-        self._open_max = max(1, 2 * config.io_depth * request_bytes // load.record_bytes)
+        full = max(1, 2 * config.io_depth * request_bytes // load.record_bytes)
+        self._open_max = load.open_max or full
         self._open: deque[tuple[int, int]] = deque()  # end offset, when the record was due
         self._trimmed_offset = 0
         self._began_ns = 0

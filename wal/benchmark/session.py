@@ -94,21 +94,25 @@ class Session:
         self.io = ""  # the way of IO that was used
 
     async def rows(self) -> AsyncIterator[Row]:
-        """Measure, and yield each load's row when it is complete.
+        """Measure, and yield each load's row when it is complete; errors as of `row`."""
+        for load in self._plan.loads:
+            yield await self.row(load)
+
+    async def row(self, load: Load) -> Row:
+        """Measure one load as often as planned, in turn with fio.
 
         Raises:
             WalError: the log or fio failed.
             OSError: the device failed.
         """
-        for load in self._plan.loads:
-            ours: list[Figures] = []
-            peers: list[PeerFigures] = []
-            for _ in range(self._plan.runs):
-                figures, _ = await self.run(load)
-                ours.append(figures)
-                if self._plan.fio is not None:
-                    peers.append(await self._run_fio(figures))
-            yield Row(load, medians(ours), medians(peers) if peers else None)
+        ours: list[Figures] = []
+        peers: list[PeerFigures] = []
+        for _ in range(self._plan.runs):
+            figures, _ = await self.run(load)
+            ours.append(figures)
+            if self._plan.fio is not None:
+                peers.append(await self._run_fio(figures))
+        return Row(load, medians(ours), medians(peers) if peers else None)
 
     async def run(self, load: Load, *, counted: bool = False) -> tuple[Figures, Counted | None]:
         """Measure one load once; with `counted` also by the device's own counters, where it has some.
