@@ -1,6 +1,5 @@
 """`headrace wal bench`: what a file or device makes of the log."""
 
-import asyncio
 import json
 import sys
 from typing import TYPE_CHECKING
@@ -94,6 +93,8 @@ def bench(
 
 
 def _run(session: "Session", *, as_json: bool) -> None:
+    import asyncio  # noqa: PLC0415 - not for help
+
     import uvloop  # noqa: PLC0415 - not for help
 
     from broker.telemetry.runtime_tuning import tune  # noqa: PLC0415 - not for help
