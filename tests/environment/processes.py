@@ -103,6 +103,15 @@ class ServerProcess:
         self._process = None
         return status
 
+    def wait_for_end(self, *, timeout_s: float) -> int:
+        """Wait until the process ends by itself, and return its exit status."""
+        try:
+            status = self._running().wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            raise ServerFailedError(self._with_log(f"did not end in {timeout_s} s")) from None
+        self._process = None
+        return status
+
     def kill(self) -> None:
         """Kill the process as a power switch would: no handler of its own runs."""
         process = self._running()

@@ -31,7 +31,8 @@ from wal.port import Appended
 
 KIB = 1024
 CAPACITY = 4 * KIB * KIB
-TIMEOUT_MS = 150
+TIMEOUT_MS = 500  # where something hangs; a busy machine takes tens of milliseconds for a write
+PATIENT_TIMEOUT_MS = 30_000
 CLOSE_TIMEOUT_S = 0.1
 WITHIN_S = 10.0
 EVER = 0  # for `times`
@@ -85,6 +86,7 @@ class Bench:
         self.is_file = kind == "file"
         self.path = str(disk.file) if self.is_file else disk.device
         self._run = uvloop.run if loop == "uvloop" else asyncio.run
+        self.timeout_ms = PATIENT_TIMEOUT_MS
         self._opened: list[BlockDevice] = []
         self._rng = random.Random(how)
 
@@ -146,7 +148,7 @@ class Bench:
             window_bytes_initial=64 * KIB,
             window_bytes_max=1024 * KIB,
             record_bytes_max=256 * KIB,
-            io_timeout_ms=TIMEOUT_MS,
+            io_timeout_ms=self.timeout_ms,
         )
         log = Log(
             DeltaWal(
@@ -296,21 +298,21 @@ def test_a_write_that_fails_is_final(
     bench.run(scenario)
 
 
+@pytest.mark.parametrize("bench", ["loop-aio-uvloop", "loop-threads-asyncio"], indirect=True)
 def test_a_flush_that_fails_is_final(bench: Bench) -> None:
-    """A file opened with O_DSYNC gets durable writes instead of flushes."""
+    """Of a device: a file opened with O_DSYNC gets durable writes instead of flushes."""
 
     async def scenario() -> None:
         for at in (1, 2, 3, 6, 11):
             log = await bench.begin()
             async with bench.failing(log):
-                op = "write" if bench.is_file else "sync"
-                bench.disk.arm(op, "error", at=at, errno=errno.EIO)
+                bench.disk.arm("sync", "error", at=at, errno=errno.EIO)
             journal = bench.disk.journal()
-            outcomes = [entry[3] for entry in journal]
-            assert outcomes.count("error") == 1
-            lost = [e for e in journal[: outcomes.index("error")][-1:] if e[0] == "write"]
-            after = journal[outcomes.index("error") :]
-            assert not {e[1:3] for e in lost} & {e[1:3] for e in after}, "written again"
+            failed = [entry[3] for entry in journal].index("error")
+            flushed = max([n for n in range(failed) if journal[n][0] == "sync"], default=0)
+            unsynced = [entry for entry in journal[flushed:failed] if entry[0] == "write"]
+            as_failed = [(op, at, size, "error") for op, at, size, _ in unsynced]
+            assert written_again([*as_failed, *journal[failed:]], "error") == []
             await bench.check(log)
 
     bench.run(scenario)
@@ -336,22 +338,25 @@ def test_a_short_write_is_final(bench: Bench, where: dict[str, int], ats: tuple[
     bench.run(scenario)
 
 
-@pytest.mark.parametrize(("where", "ats"), [(DATA, (1, 4, 9)), (SUPERBLOCK, (1,))])
+@pytest.mark.parametrize(
+    ("where", "at", "late"), [(DATA, 1, False), (DATA, 4, True), (SUPERBLOCK, 1, True)]
+)
 def test_a_write_that_hangs_is_final_even_if_it_completes_later(
-    bench: Bench, where: dict[str, int], ats: tuple[int, ...]
+    bench: Bench, where: dict[str, int], at: int, late: bool
 ) -> None:
+    """While the log is still open (`late`), or after it was closed."""
+    bench.timeout_ms = TIMEOUT_MS
+
     async def scenario() -> None:
-        for at in ats:
-            for late in (False, True):
-                log = await bench.begin()
-                async with bench.failing(log, late=late):
-                    bench.disk.arm("write", "hang", at=at, **where)
-                assert "took more than 0.15 s" in str(log.failures[0])
-                await bench.clean_up()
-                journal = bench.disk.journal()
-                assert "late" in [entry[3] for entry in journal]
-                assert written_again(journal, "hangs") == []
-                await bench.check(log)
+        log = await bench.begin()
+        async with bench.failing(log, late=late):
+            bench.disk.arm("write", "hang", at=at, **where)
+        assert "took more than 0.5 s" in str(log.failures[0])
+        await bench.clean_up()
+        journal = bench.disk.journal()
+        assert "late" in [entry[3] for entry in journal]
+        assert written_again(journal, "hangs") == []
+        await bench.check(log)
 
     bench.run(scenario)
 
@@ -360,7 +365,7 @@ def test_a_write_that_is_late_but_in_time_is_confirmed(bench: Bench) -> None:
     async def scenario() -> None:
         log = await bench.begin()
         await bench.load_a_little(log)
-        bench.disk.arm("write", "delay", delay_ms=TIMEOUT_MS // 3)
+        bench.disk.arm("write", "delay", delay_ms=100)
         end = log.wal.next_offset
         await bench.load(log, until=lambda: log.confirmed[-1] > end)
         assert bench.disk.fired() == 1
@@ -370,10 +375,14 @@ def test_a_write_that_is_late_but_in_time_is_confirmed(bench: Bench) -> None:
     bench.run(scenario)
 
 
-@pytest.mark.parametrize("action", ["error", "hang"])
-def test_a_failure_while_shutting_down_is_final(bench: Bench, action: str) -> None:
+@pytest.mark.parametrize(("action", "ats"), [("error", (1, 2, 3)), ("hang", (1,))])
+def test_a_failure_while_shutting_down_is_final(
+    bench: Bench, action: str, ats: tuple[int, ...]
+) -> None:
+    bench.timeout_ms = TIMEOUT_MS if action == "hang" else PATIENT_TIMEOUT_MS
+
     async def scenario() -> None:
-        for at in (1, 2):
+        for at in ats:
             log = await bench.begin()
             await bench.load_a_little(log)
             log.append(b"the last record")
@@ -395,6 +404,8 @@ def test_a_failure_while_shutting_down_is_final(bench: Bench, action: str) -> No
 def test_a_reset_that_fails_can_be_repeated_by_the_next_start(
     bench: Bench, action: str, at: int
 ) -> None:
+    bench.timeout_ms = TIMEOUT_MS if action == "hang" else PATIENT_TIMEOUT_MS
+
     async def scenario() -> None:
         log = await bench.begin()
         await bench.load_a_little(log)
@@ -439,13 +450,14 @@ def test_a_format_that_fails_leaves_a_disk_that_can_be_formatted(bench: Bench, a
 @pytest.mark.parametrize("action", ["error", "hang"])
 def test_a_read_that_fails_is_never_taken_for_the_end_of_the_log(bench: Bench, action: str) -> None:
     """At each read of a start; the first one, which tries whether direct IO works, is made while opening."""
+    bench.timeout_ms = TIMEOUT_MS if action == "hang" else PATIENT_TIMEOUT_MS
 
     async def scenario() -> None:
         log = await bench.begin()
         await bench.load(log, until=lambda: log.wal.used_bytes > CAPACITY // 2)
         await log.wal.shutdown()
         struck = 0
-        for at in range(2 if action == "hang" else 1, 7):
+        for at in (2, 3) if action == "hang" else range(1, 7):
             bench.disk.arm("read", action, at=at, errno=errno.EIO)
             again = bench.open()
             started = time.monotonic()
@@ -460,7 +472,7 @@ def test_a_read_that_fails_is_never_taken_for_the_end_of_the_log(bench: Bench, a
             assert time.monotonic() - started < TIMEOUT_MS / 1000 + 2
             await again.wal.shutdown()
             await bench.clean_up()
-        assert struck >= 2
+        assert struck
         found = await bench.recover(bench.open())
         assert log.acknowledged().items() <= found.items()
 

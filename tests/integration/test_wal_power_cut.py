@@ -284,6 +284,14 @@ def at_any_moment(cuts: PowerCuts) -> None:
     running.read_for(cuts.rng.uniform(0, 0.25))
 
 
+def after_a_wrap(cuts: PowerCuts) -> None:
+    """When the ring has gone around, on records of an earlier lap."""
+    running = cuts.start()
+    running.read_until_working()
+    end = cuts.ledger.life_start + cuts.rng.uniform(1, 1.5) * CAPACITY
+    running.read_until(lambda: cuts.ledger.acknowledged > end)
+
+
 def at_a_write(cuts: PowerCuts) -> None:
     running = cuts.start()
     running.read_until_working()
@@ -333,6 +341,7 @@ def while_shutting_down(cuts: PowerCuts) -> None:
 
 MOMENTS: tuple[Moment, ...] = (
     at_any_moment,
+    after_a_wrap,
     at_a_write,
     at_a_flush,
     at_a_superblock,
