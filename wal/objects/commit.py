@@ -4,7 +4,7 @@ Sans-IO: records come in, objects to create come out, outcomes come in, the conf
 out. The driver (`wal.objects.writer`) performs it.
 
 Objects are created side by side and confirmed in the order of their numbers: number n is confirmed
-once all up to n are durable. No number reaches `WINDOW` beyond the first that is not confirmed;
+once all up to n are durable. No number is `REACH` or more beyond the first that is not confirmed:
 that bounds what a successor must fence.
 
 What is released is told by the next object's header (by an object of its own when nothing is
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from wal.errors import WalError, WalOverCapacityError, WalRecordTooLargeError
 from wal.framing import RECORD_HEADER_BYTES, checksum_seed
 from wal.objects.batch import Arena, Batch
-from wal.objects.layout import HEADER_BYTES, WINDOW, Kind, ObjectHeader
+from wal.objects.layout import HEADER_BYTES, REACH, Kind, ObjectHeader
 from wal.port import Appended, Buffer
 
 # What a log may keep unreleased, however small its objects: 7 hours at four objects a second.
@@ -94,7 +94,7 @@ class ObjectCommit:
     def __init__(
         self, life: Life, limits: CommitLimits, *, take_buffer: Callable[[int], memoryview]
     ) -> None:
-        assert limits.in_flight_max <= WINDOW
+        assert limits.in_flight_max <= REACH
         self._life = life
         self._limits = limits
         self._seed = checksum_seed(life.life_id)
@@ -240,7 +240,7 @@ class ObjectCommit:
             not self._halted
             and self._has_content
             and self.in_flight < self._limits.in_flight_max
-            and self._next_number < self.confirmed_number + WINDOW
+            and self._next_number < self.confirmed_number + REACH
         )
 
     def _due_s(self) -> float:

@@ -2,11 +2,13 @@
 
 The rules on which the log's safety rests:
 
-1. A writer has fewer than `WINDOW` numbers beyond its first unconfirmed one under way.
+1. A writer uses no number that is `WINDOW` or more beyond the first that it has not confirmed.
 2. Who takes over walks up to the first missing number m and creates a fence there. From then on the
    old writer cannot confirm m, so all that it may still have under way is below m + WINDOW.
 3. It then takes every number up to there, by fences; what is there already is void. Its own numbers
    begin at m + WINDOW, where no request of an older life can ever arrive.
+   A fence need not be at m: any one below m + WINDOW stops the old writer there. Such a *barrier*
+   makes an end of a race with a writer that is alive, and faster than the walk.
 4. An object in one's way is never taken for one's own unless it says so: the life id and every
    other byte of the header are compared.
 """

@@ -30,8 +30,8 @@ life id. So every byte has a checksum. Header, big-endian, 160 bytes:
         96 |    60 | bytes | cluster id, UTF-8, zero-padded
        156 |     4 | u32   | CRC32C of bytes 0 to 155
 
-`released <= confirmed <= number < confirmed + WINDOW` always holds: a writer has at most `WINDOW`
-numbers under way, which is part of the format, since whoever takes over relies on it.
+`released <= confirmed <= number < confirmed + WINDOW` always holds: how far numbers may reach is part
+of the format, since whoever takes over relies on it.
 """
 
 import re
@@ -52,7 +52,8 @@ from wal.port import Buffer, RecoveredRecord
 
 MAGIC = b"HEADWALO"
 FORMAT_VERSION = 1
-WINDOW = 16
+WINDOW = 32
+REACH = WINDOW // 2  # a writer's own limit: so there is room for a fence ahead of it
 CLUSTER_ID_BYTES_MAX = 60
 PROBE_NAME = "conditional-put"  # of the object by which a start sees that nothing is overwritten
 

@@ -20,6 +20,7 @@ from wal.objects.fencing import Owner, require_void
 from wal.objects.layout import (
     CLUSTER_ID_BYTES_MAX,
     HEADER_BYTES,
+    REACH,
     WINDOW,
     LogKeys,
     ObjectHeader,
@@ -306,7 +307,7 @@ class ObjectWal:
                 headers = await self._list()
                 walk.listed(self._listed, headers)
             case Action.FENCE:
-                fence = walk.fence(walk.number)
+                fence = walk.wanted_fence()
                 key = self._keys.key(fence.number)
                 content = fence.encode()
                 in_the_way = await self._requests.create(key, [content], may_give_up=True)
@@ -340,7 +341,7 @@ class ObjectWal:
             batch_bytes=config.batch_bytes,
             batch_interval_s=config.batch_interval_ms / 1000,
             linger_s=min(LINGER_S, config.batch_interval_ms / 1000),
-            in_flight_max=min(config.io_depth, WINDOW),
+            in_flight_max=min(config.io_depth, REACH),
             unconfirmed_bytes_max=config.window_bytes_max,
             record_bytes_max=config.record_bytes_max,
             buffer_bytes=config.block_bytes,

@@ -13,6 +13,9 @@ A missing object is
   deleted in between: then the fence has stopped nobody (a *stray* one), and the walk goes on at the
   head.
 
+Whoever is alive and fast could win that race for ever. So when it is lost, a fence is created ahead,
+further than a writer reaches, yet in the window: the walk comes to an end there at the latest.
+
 Behind a fence every object of another life is void: its writer cannot have confirmed it. Those that
 lie above the newest head were not stopped by a fence below it.
 """
@@ -128,13 +131,23 @@ class Walk:
         self._void_to = -1  # highest number that was passed over as void since then
         self._read_to = -1  # highest number whose records were handed out
         self._is_fenced = False  # the object at `number` is our fence
+        self._wants_barrier = False
+        self._barrier: int | None = None  # number of the fence ahead that is to be created
+        self._has_barrier = False
         self._doubted = -1  # number that seemed lost already
         self.action = Action.READ
         self.number = claims.released
         self.unneeded: list[int] = []  # what was read, and is not needed after recovery
         self.summary = WalkSummary()
 
-    def fence(self, number: int) -> ObjectHeader:
+    def wanted_fence(self) -> ObjectHeader:
+        """Return the fence that is to be created."""
+        if self._barrier is None:
+            return self.fence(self.number)
+        # Up to the window before it, all objects were there.
+        return self.fence(self._barrier, confirmed=self._barrier - WINDOW + 1)
+
+    def fence(self, number: int, *, confirmed: int | None = None) -> ObjectHeader:
         """Return the fence for a number, at or behind the end."""
         claims, keys, owner = self._claims, self._keys, self._owner
         return ObjectHeader(
@@ -145,7 +158,7 @@ class Walk:
             life_id=owner.life_id,
             number=number,
             released=claims.released,
-            confirmed=self.number,
+            confirmed=self.number if confirmed is None else confirmed,
             trim_offset=claims.trim_offset,
             base_offset=claims.end_offset,
             length=0,
@@ -184,13 +197,19 @@ class Walk:
 
     def created(self) -> None:
         """The fence is there, and ours."""
-        self._is_fenced = True
-        self.action = Action.LIST
+        assert self.action is Action.FENCE
+        self._is_fenced = self._barrier is None
+        self._has_barrier |= not self._is_fenced
+        self._barrier = None
+        self.action = Action.LIST if self._is_fenced else Action.READ
 
     def lost_race(self) -> None:
-        """Something is where the fence was to be: what was missing has just arrived."""
+        """Something is where the fence was to be."""
         assert self.action is Action.FENCE
-        self.action = Action.READ
+        # What was missing has just arrived: its writer is alive.
+        self._wants_barrier = self._barrier is None and not self._has_barrier
+        self._barrier = None
+        self.action = Action.LIST if self._wants_barrier else Action.READ
 
     def listed(self, numbers: Collection[int], newest: Iterable[ObjectHeader]) -> None:
         """Take the numbers of all objects and the headers of `newest_numbers`.
@@ -211,6 +230,10 @@ class Walk:
                 msg = f"the WAL below {self._keys.folder} is taken over by another life, at this epoch"
                 raise WalFencedError(msg)
             self.action = Action.END
+        elif self._wants_barrier:
+            self._wants_barrier = False
+            self._barrier = self._barrier_number()
+            self.action = Action.READ if self._barrier is None else Action.FENCE
         elif self.number in numbers or (self._seems_lost and self._doubted != self.number):
             self._doubted = self.number  # a long list is no snapshot: look again
             self.action = Action.READ
@@ -218,6 +241,14 @@ class Walk:
             self._lost("is missing")
         else:
             self.action = Action.FENCE
+
+    def _barrier_number(self) -> int | None:
+        """Where a fence may be ahead of a writer; None when something is there."""
+        first_missing = max(self.number, self._claims.confirmed)
+        while first_missing in self._listed:
+            first_missing += 1
+        number = first_missing + WINDOW - 1
+        return None if number in self._listed else number
 
     @property
     def _seems_lost(self) -> bool:
@@ -236,6 +267,7 @@ class Walk:
         self._first_fence = None
         self._void_to = -1
         self._is_fenced = False
+        self._has_barrier = False
         self.action = Action.READ
 
     def _require_not_behind(self, header: ObjectHeader) -> None:
@@ -259,7 +291,8 @@ class Walk:
 
     def _pass_fence(self, header: ObjectHeader) -> None:
         if self._owner.owns(header):
-            self.created()  # by an earlier walk of this life
+            self._is_fenced = True
+            self.action = Action.LIST
             return
         self._claims.absorb(header)
         if self._writer is None or header.node_epoch >= self._writer.node_epoch:

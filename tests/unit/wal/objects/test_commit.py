@@ -4,13 +4,13 @@ import pytest
 
 from wal.errors import WalFailedError, WalOverCapacityError, WalRecordTooLargeError
 from wal.objects.commit import CommitLimits, Life, ObjectCommit
-from wal.objects.layout import WINDOW, Kind, decode_header, read_records
+from wal.objects.layout import REACH, Kind, decode_header, read_records
 
 LIMITS = CommitLimits(
     batch_bytes=1000,
     batch_interval_s=0.25,
     linger_s=0.01,
-    in_flight_max=WINDOW,
+    in_flight_max=REACH,
     unconfirmed_bytes_max=50_000,
     record_bytes_max=5000,
     buffer_bytes=4096,
@@ -152,7 +152,7 @@ def test_a_record_larger_than_a_batch_has_an_object_of_its_own():
     assert [it.header.length for it in log.send()] == [34, 5024]
 
 
-@pytest.mark.parametrize("in_flight_max", [1, 4, WINDOW])
+@pytest.mark.parametrize("in_flight_max", [1, 4, REACH])
 def test_so_many_objects_are_under_way(in_flight_max):
     log = Log.begun(in_flight_max=in_flight_max)
     log.append(976, 30)
@@ -164,7 +164,7 @@ def test_so_many_objects_are_under_way(in_flight_max):
 
 
 def test_no_number_goes_further_than_the_window_beyond_the_first_unconfirmed():
-    log = Log.begun(in_flight_max=WINDOW)
+    log = Log.begun(in_flight_max=REACH)
     log.append(976, 40)
     first, *others = log.send()
     log.settle(*others)
@@ -172,7 +172,7 @@ def test_no_number_goes_further_than_the_window_beyond_the_first_unconfirmed():
     assert log.send() == []
     log.settle(first)
     numbers = [it.header.number for it in log.send()]
-    assert numbers == list(range(101 + WINDOW, 101 + 2 * WINDOW))
+    assert numbers == list(range(101 + REACH, 101 + 2 * REACH))
 
 
 def test_confirmed_in_the_order_of_numbers():

@@ -8,7 +8,7 @@ from tests.unit.wal.objects.test_layout import packed
 from wal.errors import WalIdentityError
 from wal.objects.errors import WalFencedError, WalObjectCorruptError
 from wal.objects.fencing import Owner, require_own, require_void
-from wal.objects.layout import HEADER_BYTES, WINDOW, Kind, LogKeys, ObjectHeader, decode_header
+from wal.objects.layout import HEADER_BYTES, REACH, WINDOW, Kind, LogKeys, ObjectHeader, decode_header
 from wal.objects.walk import Action, Claims, Walk, newest_numbers
 
 KEYS = LogKeys("c", 1)
@@ -93,11 +93,12 @@ class Bucket:
             case Action.LIST:
                 walk.listed(set(self.objects), self.headers())
             case Action.FENCE:
-                self.on_fence(walk.number)
-                if walk.number in self.objects:
+                fence = walk.wanted_fence()
+                self.on_fence(fence.number)
+                if fence.number in self.objects:
                     walk.lost_race()
                 else:
-                    self.objects[walk.number] = walk.fence(walk.number).encode()
+                    self.objects[fence.number] = fence.encode()
                     walk.created()
         return []
 
@@ -270,6 +271,30 @@ def test_what_arrives_before_the_fence_is_read():
     bucket.on_fence = arrive
     assert bucket.run() == [b"record 10", b"record 11", b"record 12"]
     assert fence_at(bucket, 13).kind is Kind.FENCE
+
+
+def test_an_owner_who_wins_every_race_is_stopped_ahead():
+    """It writes where the walk has got to, up to its reach beyond that, and as long as it is not fenced."""
+    bucket = Bucket()
+    bucket.data(10, released=10)
+    fences = []
+
+    def append(number):
+        fences.append(number)
+        reached = max(each for each in bucket.objects if bucket.objects[each][11] == Kind.DATA)
+        for each in range(reached + 1, reached + 1 + REACH):
+            if each in bucket.objects:
+                break
+            bucket.data(each, released=10)
+
+    bucket.on_fence = append
+    walk = bucket.walk()
+    records = bucket.run(walk)
+    barrier = walk.number
+    assert fence_at(bucket, barrier).life_id == ME.life_id
+    assert records == [b"record %d" % number for number in range(10, barrier)]
+    assert barrier < 10 + 3 * WINDOW
+    assert max(bucket.objects) < barrier + WINDOW
 
 
 def test_a_fence_where_the_owner_has_been_and_gone_stops_nobody():
