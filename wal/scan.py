@@ -84,7 +84,7 @@ def _report_loss(scan: Scan, path: str) -> None:
         )
     if summary.lost_ranges:
         _logger.critical(
-            "the WAL %s has lost %d acknowledged bytes in %d ranges, which was accepted; %d records were intact",
+            "the WAL %s has lost %d acknowledged bytes (ranges: %d), which was accepted; records intact: %d",
             path,
             summary.lost_bytes,
             summary.lost_ranges,
