@@ -2,8 +2,8 @@
 
     python -m bench.wal_recovery [--path FILE_OR_DEVICE] [--capacity 2147483648] [--rounds 5]
 
-Per kind of ring, `rounds` times in turn: `read` is the device read once by plain `preadv` with O_DIRECT, in reads of the
-same size, as many at once; `recover` is `WalReader` to the end; `plan` also decodes each record, decides what is to be
+Per kind of ring, `rounds` times in turn: `read` is the device read once by kernel AIO with O_DIRECT, in reads of the
+same size, as many at once, always into the same few buffers; `recover` is `WalReader` to the end; `plan` also decodes each record, decides what is to be
 uploaded and keeps 64 MiB of it at a time, as a start does. Medians; `ratio` is recover / read; `memory` is the peak of
 the whole process (VmHWM) in `recover`, and behind the slash in `plan`.
 
@@ -20,7 +20,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from dataclasses import dataclass, replace
 from itertools import count
@@ -32,9 +31,9 @@ from storage.ports import StreamMetadata
 from storage.record_batch import decode_batch, encode_header
 from storage.recovery_plan import RecoveryPlan
 from wal.buffers import BufferPool
-from wal.file_device import open_file
 from wal.layout import RING_POSITION, align_up
 from wal.log import DeltaWal
+from wal.open_device import open_device
 from wal.reader import WalReader
 from wal.read_ahead import READS_AHEAD, STEP_BYTES
 
@@ -144,24 +143,22 @@ def zero(path: str, capacity_bytes: int) -> None:
 # --- measured, each in a process of its own
 
 
-def read_once(path: str, size_bytes: int) -> dict[str, float]:
-    file = open_file(path, writable=False)
-    positions = iter(range(RING_POSITION, RING_POSITION + align_up(size_bytes), STEP_BYTES))
-    end = file.size_bytes
-    pool = BufferPool(idle_bytes_per_class=0)
+async def read_once(config: WalConfig, size_bytes: int) -> dict[str, float]:
+    device = open_device(config, False)
+    end = min(device.size_bytes, RING_POSITION + align_up(size_bytes))
+    positions = iter(range(RING_POSITION, end, STEP_BYTES))
+    pool = BufferPool(idle_bytes_per_class=32 * MIB)
 
-    def work() -> None:
+    async def work() -> None:
         memory = pool.take(STEP_BYTES)[:STEP_BYTES]
         for position in positions:
-            os.preadv(file.fd, [memory[: min(STEP_BYTES, end - position)]], position)
+            await device.read(position, memory[: min(STEP_BYTES, end - position)])
 
     begin = time.perf_counter()
-    threads = [threading.Thread(target=work) for _ in range(READS_AHEAD)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return {"seconds": time.perf_counter() - begin}
+    await asyncio.gather(*(work() for _ in range(READS_AHEAD)))
+    seconds = time.perf_counter() - begin
+    await device.close()
+    return {"seconds": seconds}
 
 
 async def recover(config: WalConfig, *, plan: bool) -> dict[str, float]:
@@ -202,12 +199,11 @@ def measured(path: str, capacity_bytes: int, kind: int, what: str, size_bytes: i
 
 
 def measure(arguments: argparse.Namespace) -> None:
+    tune()  # as a broker runs
+    config = config_of(arguments.path, arguments.capacity, KINDS[arguments.kind[0]])
     if arguments.measure == "read":
-        found = read_once(arguments.path, arguments.bytes)
+        found = asyncio.run(read_once(config, arguments.bytes))
     else:
-        tune()  # as a broker runs
-        kind = KINDS[arguments.kind[0]]
-        config = config_of(arguments.path, arguments.capacity, kind)
         found = asyncio.run(recover(config, plan=arguments.measure == "plan"))
     print(json.dumps({**found, "peak": peak_bytes()}))
 
