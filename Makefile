@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run test check lint types imports tidy fmt unit integration e2e soak bench bench-wal demo clean
+.PHONY: help setup run test check lint types imports tidy fmt unit integration e2e seeded soak bench bench-wal demo clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' Makefile
@@ -46,7 +46,12 @@ integration: setup ## Run the tests with real sockets, files and an S3 server
 e2e: setup ## Run real clients, crashes and Spark against a broker in another process
 	@$(BIN)/python -m pytest -q tests/e2e $(ARGS)
 
-soak: setup ## Kill the broker for an hour: make soak ARGS="--crash-rounds 1000 --crash-seed 7"
+seeded: setup ## Seed bugs and see whether the tests catch them: make seeded ARGS="--only wal-07"
+	@$(BIN)/python -m tests.seeded $(ARGS)
+
+soak: setup ## Try 500,000 crashes of the WAL and every seeded bug, kill the broker for an hour: make soak ARGS="--crash-rounds 1000"
+	@$(BIN)/python -m tests.simulation.wal_crash_run --images 500000
+	@$(BIN)/python -m tests.seeded
 	@$(BIN)/python -m pytest -q -s -o timeout=0 tests/e2e/test_crash.py --crash-rounds 500 $(ARGS)
 
 bench: setup ## Compare with Apache Kafka on this machine

@@ -27,17 +27,24 @@ SEED = 1
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
 def test_what_was_acknowledged_survives_every_crash(workload: Workload) -> None:
     verdicts = Judge(workload, SEED).run(torn=1, damaged=0.0)
-    assert verdicts.violations == []
+    assert not verdicts.violations, verdicts.violations[0]
     assert len(verdicts.states) > 30
 
 
 @pytest.mark.parametrize(
-    "name", ["mixed records", "many laps", "bursts that fill the IO depth", "trimmed at need"]
+    "name",
+    [
+        "mixed records",
+        "many laps",
+        "bursts that fill the IO depth",
+        "trimmed at need",
+        "shut down with records",
+    ],
 )
 def test_damage_is_harmless_or_refused(name: str) -> None:
     """Never silent loss of what the disk tells to be acknowledged; and a loss that is accepted is named."""
     verdicts = Judge(BY_NAME[name], SEED).run(torn=1, damaged=1.0)
-    assert verdicts.violations == []
+    assert not verdicts.violations, verdicts.violations[0]
     assert verdicts.refused > 20
     assert verdicts.damaged - verdicts.refused > 20
 
@@ -134,6 +141,11 @@ TRAITS: dict[str, Callable[[Traits], bool]] = {
 @pytest.mark.parametrize("name", TRAITS)
 def test_a_workload_does_what_it_is_called(name: str) -> None:
     assert any(TRAITS[name](Traits(BY_NAME[name].record(seed).trace)) for seed in range(3))
+
+
+@pytest.mark.parametrize(("name", "lives"), [("another capacity", 7), ("resized, larger", 5)])
+def test_every_reset_and_resize_begins_another_life(name: str, lives: int) -> None:
+    assert Traits(BY_NAME[name].record(SEED).trace).distinct("life_id") == lives
 
 
 def test_a_workload_is_the_same_each_time() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from storage.errors import ObjectNotFoundError, ObjectStoreError
-from storage.ports import Buffer, ObjectStore
+from storage.ports import Buffer, CopiedRange, ObjectStore
 
 
 class Fault(Enum):
@@ -47,7 +47,7 @@ class FaultyStore:
         self._late: list[tuple[str, bytes]] = []
 
     def then(self, operation: str, *faults: Fault | None) -> None:
-        """Script the next requests of an operation (put, put_stream, get_range, delete, list)."""
+        """Script the next requests of an operation (put, put_stream, compose, get_range, delete, list)."""
         self.script.setdefault(operation, deque()).extend(faults)
 
     async def land(self) -> None:
@@ -76,6 +76,16 @@ class FaultyStore:
         fault = await self._next("put_stream", key)
         if fault in (None, Fault.LOST_REPLY):
             await self.inner.put_stream(key, chunks)
+        self._raise(fault, key)
+
+    @property
+    def copies_remotely(self) -> bool:
+        return self.inner.copies_remotely
+
+    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+        fault = await self._next("compose", key)
+        if fault in (None, Fault.LOST_REPLY):
+            await self.inner.compose(key, pieces)
         self._raise(fault, key)
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:

@@ -18,7 +18,14 @@ from tests.simulation.wal_workloads import Workload
 from wal.content import Kind
 from wal.errors import WalError
 from wal.framing import read_block_header
-from wal.layout import PAGE_BYTES, RING_POSITION, Superblock, decode_superblock, newest_superblock
+from wal.layout import (
+    PAGE_BYTES,
+    RING_POSITION,
+    SUPERBLOCK_SLOTS,
+    Superblock,
+    decode_superblock,
+    newest_superblock,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,10 +234,14 @@ def _judge_loss(image: bytearray, expected: Expectation) -> None:
 def _damage(
     image: bytearray, positions: list[int], rng: random.Random
 ) -> list[tuple[int, bytes | bytearray]]:
-    """Return where and with what: mostly in a record that is to be recovered."""
-    at = rng.randrange(len(image))
-    if positions and rng.random() < 0.7:
+    """Return where and with what: mostly in a superblock, or a record that is to be recovered."""
+    where = rng.random()
+    if where < 0.15:
+        at = rng.randrange(SUPERBLOCK_SLOTS) * PAGE_BYTES + rng.randrange(200)
+    elif positions and where < 0.7:
         at = min(rng.choice(positions) + rng.randrange(200), len(image) - 1)
+    else:
+        at = rng.randrange(len(image))
     if rng.random() < 0.6:
         return [(at, bytes([image[at] ^ 1 << rng.randrange(8)]))]
     start = at // SECTOR_BYTES * SECTOR_BYTES

@@ -7,6 +7,7 @@ with the words that repeat it alone: `--replay "a full ring:1003:57:t2"`.
 
 import argparse
 import logging
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -143,7 +144,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--images", type=int, default=500_000, help="distinct states of all shares")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--share", type=parse_shares, default=list(range(SHARES)), metavar="K/10")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--replay", metavar="WORKLOAD:SEED:POINT:OUTCOME")
     options = parser.parse_args(arguments)
     if options.replay:

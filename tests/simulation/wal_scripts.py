@@ -303,16 +303,15 @@ async def write_fails(run: Run, sizes: Sizes, *, superblock: bool, hangs: bool =
             nonlocal countdown
             if superblock == (position < RING_POSITION):
                 countdown -= 1
+            assert countdown > -100, "tried again and again"
             return error if countdown < 0 else None
 
         run.disk.fault = fault
-        try:
-            while True:
+        with suppress(WalFailedError):
+            for _ in range(20):
                 await traffic(run, sizes, records=5)
                 run.trim_to_confirmed()
                 await run.sleep(run.rng.choice((0.5, 1100)))
-        except (WalFailedError, WalError):
-            pass
         await run.failed()
     await run.begin()
 

@@ -1,0 +1,46 @@
+"""A third of the seeded bugs are caught, another one every day; `make seeded` tries all."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.environment.rotation import turn_of_today
+from tests.seeded.bug import tables
+from tests.seeded.runner import Outcome, copied_project, run, try_bug
+
+PARTS = 3
+WAL = {bug.id: bug for bug in tables()["wal"]}
+
+
+@pytest.mark.timeout(600)
+def test_todays_third_of_the_seeded_bugs_is_caught() -> None:
+    _, part = turn_of_today(PARTS)
+    bugs = [bug for table in tables().values() for bug in table][part::PARTS]
+    results = list(run(bugs))
+    for result in results:
+        print(result)
+    assert [str(result) for result in results if result.outcome is not Outcome.CAUGHT] == []
+    assert len(results) == len(bugs) >= 8
+
+
+# --- and the runner would say so
+
+
+def test_what_is_not_caught_or_does_not_run_is_told() -> None:
+    bug = replace(WAL["wal-04"], in_process=True)
+    harmless = replace(bug, new="key=lambda superblock: +superblock.sequence")
+    elsewhere = replace(bug, file="wal/zeroing.py", old="class Zeroing:", new="class  Zeroing:")
+    sloppy = replace(bug, new="key=lambda superblock: superblock.no_such_field")
+    gone = replace(bug, test="tests/unit/wal/test_layout.py::test_that_does_not_exist")
+    with copied_project() as copy:
+        assert try_bug(copy, bug).outcome is Outcome.CAUGHT
+        missed = try_bug(copy, harmless)
+        assert missed.outcome is Outcome.MISSED
+        for broken, why in [
+            (elsewhere, "did not import the changed file"),
+            (sloppy, "AttributeError"),
+            (gone, "not found"),
+        ]:
+            result = try_bug(copy, broken)
+            assert result.outcome is Outcome.BROKEN
+            assert why in result.why

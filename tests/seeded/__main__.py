@@ -1,0 +1,43 @@
+"""Seeds bugs and sees whether the suite catches them: `python -m tests.seeded [--package wal] [--only ID]`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from tests.seeded import pages
+from tests.seeded.bug import SeededBug, tables
+from tests.seeded.runner import Outcome, run
+
+
+def chosen(package: str | None, only: Sequence[str] | None) -> list[SeededBug]:
+    """Return the bugs of a table (or all) with these ids (or all)."""
+    found = tables()
+    bugs = [bug for name, table in found.items() if package in (None, name) for bug in table]
+    return [bug for bug in bugs if not only or bug.id in only]
+
+
+def main(arguments: list[str]) -> int:
+    """Run from the command line; return the exit code."""
+    parser = argparse.ArgumentParser(prog="tests.seeded", description=__doc__)
+    parser.add_argument("--package", choices=sorted(tables()))
+    parser.add_argument("--only", action="append", metavar="ID")
+    parser.add_argument(
+        "--docs", action="store_true", help="write the tables into the pages and end"
+    )
+    options = parser.parse_args(arguments)
+    if options.docs:
+        pages.write()
+        return 0
+    bugs = chosen(options.package, options.only)
+    if not bugs:
+        parser.error("there is no such bug")
+    caught = 0
+    for result in run(bugs):
+        print(result, flush=True)
+        caught += result.outcome is Outcome.CAUGHT
+    print(f"{caught} of {len(bugs)} seeded bugs are caught")
+    return int(caught < len(bugs))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

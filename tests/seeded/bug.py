@@ -1,0 +1,56 @@
+"""What a seeded bug is, and where the tables of them are."""
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class SeededBug:
+    """A mistake that somebody could make, and the test that must notice."""
+
+    id: str
+    title: str  # what goes wrong, in a few words
+    file: str  # of the product
+    old: str  # occurs exactly once in it
+    new: str
+    test: str  # a test that passes, and fails with the mistake
+    in_process: bool = (
+        True  # the test itself imports the file; otherwise a process that it starts does
+    )
+
+    @property
+    def module(self) -> str:
+        """Name of the file as a module."""
+        return self.file.removesuffix(".py").replace("/", ".")
+
+    def apply(self, text: str) -> str:
+        """Return the file's text with the mistake.
+
+        Raises:
+            ValueError: the table does not fit the file any more.
+        """
+        count = text.count(self.old)
+        if count != 1:
+            msg = (
+                f"{self.id}: the text to replace occurs {count} times in {self.file}: {self.old!r}"
+            )
+            raise ValueError(msg)
+        changed = text.replace(self.old, self.new)
+        compile(changed, self.file, "exec")
+        return changed
+
+
+def tables() -> dict[str, tuple[SeededBug, ...]]:
+    """Return the tables by name: each module of this package that has `BUGS`."""
+    found = {}
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        if module.name.startswith(("test_", "__")):
+            continue
+        bugs = getattr(importlib.import_module(f"tests.seeded.{module.name}"), "BUGS", None)
+        if bugs is not None:
+            found[module.name] = bugs
+    return found

@@ -1,0 +1,163 @@
+"""Puts one mistake after the other into a copy of the project and runs the test that must notice.
+
+The copy comes first on the import path, and a plugin checks that the test imported the changed file
+from there. A test that fails is a mistake caught; anything else but a test that ran is an error of
+the table.
+"""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from tests.seeded.bug import ROOT, SeededBug
+from tests.seeded.plugin import NOTHING_RAN, WRONG_MODULE
+
+COPIED = ("broker", "config", "metadata", "pipeline", "protocol", "storage", "wal", "tests", "docs")
+FILES = ("pyproject.toml", "Makefile", "README.md")
+LINKED = (".cache", ".venv")
+TEST_TIMEOUT_S = 60
+RUN_TIMEOUT_S = 600
+MEMORY_BYTES_MAX = 4 << 30  # a mistake may well make a test append for ever
+_FAILED = 1  # of pytest
+_ERRORS = {
+    NOTHING_RAN: "the test did not run",
+    WRONG_MODULE: "the test did not import the changed file",
+}
+# A mistake that does not even run says nothing about the tests.
+_SLOPPY = ("NameError", "UnboundLocalError", "AttributeError", "ImportError")
+
+
+class Outcome(Enum):
+    """What became of a seeded bug."""
+
+    CAUGHT = "caught"
+    MISSED = "MISSED"
+    BROKEN = "BROKEN"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One bug's."""
+
+    bug: SeededBug
+    outcome: Outcome
+    seconds: float
+    why: str
+
+    def __str__(self) -> str:
+        head = f"{self.outcome.value:7} {self.bug.id:8} {self.seconds:5.1f} s  {self.bug.title}"
+        return f"{head}\n        {self.bug.test}\n        {self.why}"
+
+
+@contextmanager
+def copied_project() -> Iterator[Path]:
+    """Copy what tests need to a directory that goes again."""
+    with tempfile.TemporaryDirectory(prefix="seeded-") as name:
+        copy = Path(name).resolve()
+        for directory in COPIED:
+            # Byte code comes along, and keeps its validity with the times of the files.
+            shutil.copytree(ROOT / directory, copy / directory)
+        for file in FILES:
+            shutil.copy2(ROOT / file, copy / file)
+        for link in LINKED:
+            if (ROOT / link).exists():
+                (copy / link).symlink_to(ROOT / link)
+        yield copy
+
+
+@contextmanager
+def mistake(copy: Path, bug: SeededBug) -> Iterator[None]:
+    """Put the bug into the copy, for a while.
+
+    Raises:
+        ValueError: the table does not fit the file.
+    """
+    path = copy / bug.file
+    changed = bug.apply(path.read_text())
+    original = path.with_suffix(".original")
+    path.rename(original)
+    try:
+        path.write_text(changed)
+        for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
+            compiled.unlink()  # two versions may be of one size and one second
+        yield
+    finally:
+        original.replace(path)
+
+
+def run_tests(copy: Path, tests: Sequence[str], *options: str) -> tuple[int, str]:
+    """Run tests of the copy on the copy; return the exit code and what was printed."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "tests.seeded.plugin"]
+    command += ["-o", f"timeout={TEST_TIMEOUT_S}", "--seeded-root", str(copy), *options, *tests]
+    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        done = subprocess.run(
+            command,
+            cwd=copy,
+            env=environment,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=RUN_TIMEOUT_S,
+            preexec_fn=_limit_memory,
+        )
+    except subprocess.TimeoutExpired:
+        return -1, f"the tests took more than {RUN_TIMEOUT_S} s"
+    return done.returncode, done.stdout + done.stderr
+
+
+def _limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
+
+
+def check_sound(copy: Path, bugs: Sequence[SeededBug]) -> str | None:
+    """Run the tests without any mistake; return what is wrong, if they do not all pass."""
+    code, output = run_tests(copy, sorted({bug.test for bug in bugs}))
+    return None if code == 0 else f"{_ERRORS.get(code, '')}\n{output[-4000:]}"
+
+
+def try_bug(copy: Path, bug: SeededBug) -> Result:
+    """Seed one bug and run its test."""
+    started = time.monotonic()
+    options = ["--seeded-module", bug.module, *([] if bug.in_process else ["--seeded-elsewhere"])]
+    try:
+        with mistake(copy, bug):
+            code, output = run_tests(copy, [bug.test], *options)
+    except (ValueError, SyntaxError, OSError) as error:
+        return Result(bug, Outcome.BROKEN, time.monotonic() - started, str(error))
+    seconds = time.monotonic() - started
+    if code == 0:
+        return Result(bug, Outcome.MISSED, seconds, "the test passes all the same")
+    if code == _FAILED:
+        error = _first_error(output)
+        caught = not error.startswith(_SLOPPY)
+        return Result(bug, Outcome.CAUGHT if caught else Outcome.BROKEN, seconds, error)
+    return Result(bug, Outcome.BROKEN, seconds, _ERRORS.get(code) or output[-2000:])
+
+
+def _first_error(output: str) -> str:
+    """The line with which pytest says what failed."""
+    lines = (line[1:].strip() for line in output.splitlines() if line.startswith("E  "))
+    return next(lines, "failed")[:150]
+
+
+def run(bugs: Sequence[SeededBug]) -> Iterator[Result]:
+    """Try all of them, after a run without any.
+
+    Raises:
+        AssertionError: a test fails without a mistake.
+    """
+    with copied_project() as copy:
+        wrong = check_sound(copy, bugs)
+        assert wrong is None, f"the tests do not pass without a mistake: {wrong}"
+        for bug in bugs:
+            yield try_bug(copy, bug)
