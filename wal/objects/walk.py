@@ -33,7 +33,7 @@ from wal.port import RecoveredRecord
 
 @dataclass(slots=True)
 class Claims:
-    """What the objects tell about the whole log; each value only grows."""
+    """What is known of the whole log: what the objects tell, each of which only grows, and what we did."""
 
     newest: ObjectHeader | None = None  # of the highest number
     released: int = 0
@@ -41,6 +41,7 @@ class Claims:
     trim_offset: int = -1
     end_offset: int = 0
     capacity_bytes: int = 0
+    barrier: int = -1  # number of our fence ahead of the old writer; -1 when there is none
 
     def absorb(self, header: ObjectHeader) -> None:
         """Take in what an object tells.
@@ -132,8 +133,7 @@ class Walk:
         self._read_to = -1  # highest number whose records were handed out
         self._is_fenced = False  # the object at `number` is our fence
         self._wants_barrier = False
-        self._barrier: int | None = None  # number of the fence ahead that is to be created
-        self._has_barrier = False
+        self._fence_is_barrier = False  # the one that is to be created
         self._doubted = -1  # number that seemed lost already
         self.action = Action.READ
         self.number = claims.released
@@ -142,10 +142,11 @@ class Walk:
 
     def wanted_fence(self) -> ObjectHeader:
         """Return the fence that is to be created."""
-        if self._barrier is None:
+        if not self._fence_is_barrier:
             return self.fence(self.number)
         # Up to the window before it, all objects were there.
-        return self.fence(self._barrier, confirmed=self._barrier - WINDOW + 1)
+        barrier = self._claims.barrier
+        return self.fence(barrier, confirmed=barrier - WINDOW + 1)
 
     def fence(self, number: int, *, confirmed: int | None = None) -> ObjectHeader:
         """Return the fence for a number, at or behind the end."""
@@ -198,17 +199,19 @@ class Walk:
     def created(self) -> None:
         """The fence is there, and ours."""
         assert self.action is Action.FENCE
-        self._is_fenced = self._barrier is None
-        self._has_barrier |= not self._is_fenced
-        self._barrier = None
+        self._is_fenced = not self._fence_is_barrier
+        self._fence_is_barrier = False
         self.action = Action.LIST if self._is_fenced else Action.READ
 
     def lost_race(self) -> None:
         """Something is where the fence was to be."""
         assert self.action is Action.FENCE
-        # What was missing has just arrived: its writer is alive.
-        self._wants_barrier = self._barrier is None and not self._has_barrier
-        self._barrier = None
+        if self._fence_is_barrier:
+            self._fence_is_barrier = False
+            self._claims.barrier = -1
+        else:
+            # What was missing has just arrived: its writer is alive.
+            self._wants_barrier = self._claims.barrier < self.number
         self.action = Action.LIST if self._wants_barrier else Action.READ
 
     def listed(self, numbers: Collection[int], newest: Iterable[ObjectHeader]) -> None:
@@ -232,8 +235,9 @@ class Walk:
             self.action = Action.END
         elif self._wants_barrier:
             self._wants_barrier = False
-            self._barrier = self._barrier_number()
-            self.action = Action.READ if self._barrier is None else Action.FENCE
+            self._claims.barrier = self._barrier_number()
+            self._fence_is_barrier = self._claims.barrier >= 0
+            self.action = Action.FENCE if self._fence_is_barrier else Action.READ
         elif self.number in numbers or (self._seems_lost and self._doubted != self.number):
             self._doubted = self.number  # a long list is no snapshot: look again
             self.action = Action.READ
@@ -242,13 +246,13 @@ class Walk:
         else:
             self.action = Action.FENCE
 
-    def _barrier_number(self) -> int | None:
-        """Where a fence may be ahead of a writer; None when something is there."""
+    def _barrier_number(self) -> int:
+        """Where a fence may be ahead of a writer; -1 when something is there."""
         first_missing = max(self.number, self._claims.confirmed)
         while first_missing in self._listed:
             first_missing += 1
         number = first_missing + WINDOW - 1
-        return None if number in self._listed else number
+        return -1 if number in self._listed else number
 
     @property
     def _seems_lost(self) -> bool:
@@ -267,7 +271,6 @@ class Walk:
         self._first_fence = None
         self._void_to = -1
         self._is_fenced = False
-        self._has_barrier = False
         self.action = Action.READ
 
     def _require_not_behind(self, header: ObjectHeader) -> None:

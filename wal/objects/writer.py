@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from wal.errors import WalError, WalFailedError
+from wal.latencies import OpenBlocks, WriteQueue
 from wal.objects.commit import ObjectCommit, Outgoing
 from wal.objects.deletion import Deletion
 from wal.objects.errors import WalFencedError
@@ -22,6 +23,7 @@ from wal.submissions import WriteStatistics
 # Loop timers are not finer than this: uvloop rounds less to nothing.
 _WAKE_DELAY_S_MIN = 0.001
 _DELETION_S_MAX = 5.0
+_MARK_NS = 1_000_000  # appends of one millisecond count as one, where their latency is measured
 
 _logger = logging.getLogger("headrace.wal")
 
@@ -50,6 +52,9 @@ class ObjectWriter:
         self._loop = asyncio.get_running_loop()
         self._puts: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
+        self._open = OpenBlocks(statistics.appends)
+        statistics.queue = self._queue
+        self._marked_ns = -_MARK_NS
         self._flush_due = False
         self._quiet: asyncio.Future[None] | None = None
         self._deletion = Deletion(requests, keys, head=lambda: commit.durable_head)
@@ -68,6 +73,11 @@ class ObjectWriter:
     def append(self, header: Buffer, payload: Buffer) -> Appended:
         """Copy a record into the current batch; see `wal.port`."""
         appended = self.commit.append(header, payload)
+        self._open.appends_total += 1
+        now_ns = self._now_ns()
+        if now_ns - self._marked_ns >= _MARK_NS:
+            self._marked_ns = now_ns
+            self._open.begin(appended.offset, now_ns)
         if self.commit.has_full_batch:
             self._pump()
         elif not self._flush_due and self._timer is None:
@@ -176,7 +186,7 @@ class ObjectWriter:
             self.fail(failure)
         else:
             latency_ns = int((self._loop.time() - started_s) * 1e9)
-            self._count(outgoing.size_bytes, latency_ns)
+            self._statistics.written(outgoing.size_bytes, latency_ns)
             self._on_settled(outgoing)
 
     def _on_settled(self, outgoing: Outgoing) -> None:
@@ -188,18 +198,18 @@ class ObjectWriter:
         self._deletion.add(range(head, commit.durable_head))
         self._pump()  # first, so that the bucket works while the confirmation is passed on
         if moved:
+            self._open.confirmed(commit.confirmed_offset, self._now_ns())
             self._on_confirmed(commit.confirmed_offset)
         if commit.used_bytes < used_bytes or (moved and was_full):
             commit.was_full = False
             self._on_room()
         self._settle()
 
-    def _count(self, size_bytes: int, latency_ns: int) -> None:
-        statistics = self._statistics
-        statistics.writes_total += 1
-        statistics.written_bytes_total += size_bytes
-        statistics.latency_ns_total += latency_ns
-        statistics.latency_ns_max = max(statistics.latency_ns_max, latency_ns)
+    def _queue(self) -> WriteQueue:
+        return WriteQueue(len(self._puts), self._open.oldest_age_ns(self._now_ns()))
+
+    def _now_ns(self) -> int:
+        return int(self._loop.time() * 1e9)
 
     def _settle(self) -> None:
         """Wake who waits for it when nothing is under way."""

@@ -443,7 +443,7 @@ def test_statistics_count_objects():
         statistics = owner.wal.statistics
         assert statistics.writes_total == 2
         assert statistics.written_bytes_total == 160 + 160 + 24 + 4000
-        assert 0 < statistics.latency_ns_max <= statistics.latency_ns_total
+        assert 0 < statistics.writes.max_ns <= statistics.writes.sum_ns
         assert owner.wal.medium is Medium.OBJECTS
 
     run(main())

@@ -423,3 +423,28 @@ def test_what_takes_a_number_as_well_as_a_fence(found):
 def test_somebody_else_who_takes_over(found):
     with pytest.raises(WalFencedError, match="taking the WAL over"):
         require_void(found, ME, "k")
+
+
+def test_a_barrier_is_not_followed_by_one_that_is_out_of_its_window():
+    """The walk jumps over what was released after it has created the barrier, and loses the next race as well."""
+    bucket = Bucket()
+    bucket.data(10, released=10)
+    walk = bucket.walk()
+    fences = []
+
+    def append(number):
+        fences.append(number)
+        if number == 11 and len(fences) == 1:
+            bucket.data(11, released=10)
+        elif number > 11 and len(fences) == 2:  # the barrier
+            for each in range(10, 20):
+                bucket.objects.pop(each, None)
+            for each in range(20, number):
+                bucket.data(each, released=20)
+            for each in range(number + 1, number + REACH):
+                bucket.data(each, released=20, confirmed=number)
+
+    bucket.on_fence = append
+    bucket.run(walk)
+    assert walk.number == fences[1]
+    assert max(bucket.objects) < walk.number + WINDOW
