@@ -13,7 +13,9 @@ from functools import partial
 
 from wal.block import Block
 from wal.errors import WalError, WalFailedError, WalOverCapacityError, WalStateError
+from wal.framing import BLOCK_HEADER_BYTES
 from wal.group_commit import GroupCommit
+from wal.latencies import OpenBlocks, WriteQueue
 from wal.layout import PAGE_BYTES, Ring, ShutdownType, Superblock
 from wal.port import Appended, Buffer
 from wal.submissions import Submissions
@@ -72,6 +74,8 @@ class RingWriter:
         self._call_soon = self._loop.call_soon
         self._wake_timer = clocks.wake_timer(self._pump)
         self._refresh_timer: asyncio.TimerHandle | None = None
+        self._open_blocks = OpenBlocks(submissions.statistics.appends)
+        submissions.statistics.queue = self._queue
         self._flush_due = False
         self._quiet: asyncio.Future[None] | None = None
         self._zeroing: Zeroing | None = None
@@ -87,8 +91,13 @@ class RingWriter:
     def append(self, header: Buffer, payload: Buffer) -> Appended:
         """Copy a record into the current block; see `wal.port`."""
         commit = self.commit
+        blocks = self._open_blocks
+        pending = len(commit.pending)
         appended = commit.append(header, payload)
-        if commit.pending:
+        blocks.appends_total += 1
+        if appended.offset % PAGE_BYTES == BLOCK_HEADER_BYTES:  # the first of a block
+            blocks.begin(appended.offset, self._clocks.monotonic_ns())
+        if len(commit.pending) > pending:
             self._pump()  # a whole block: the device need not wait for the end of the loop's turn
         elif not self._flush_due:
             self._flush_due = True
@@ -223,6 +232,14 @@ class RingWriter:
         self._listener.on_failed(self.failure)
         return self.failure
 
+    def _queue(self) -> WriteQueue:
+        """What is appended and not confirmed."""
+        commit = self.commit
+        return WriteQueue(
+            writes=commit.inflight + len(commit.pending),
+            oldest_age_ns=self._open_blocks.oldest_age_ns(self._clocks.monotonic_ns()),
+        )
+
     def _flush(self) -> None:
         self._flush_due = False
         self._pump()
@@ -268,8 +285,10 @@ class RingWriter:
         moved = self.commit.completed(block)
         self._pump()  # first, so that the device works while the confirmation is passed on
         if moved:
+            confirmed_offset = self.commit.confirmed_offset
+            self._open_blocks.confirmed(confirmed_offset, self._clocks.monotonic_ns())
             self._arm_refresh()
-            self._listener.on_confirmed(self.commit.confirmed_offset)
+            self._listener.on_confirmed(confirmed_offset)
         self._settle()
 
     def _on_superblock_written(self, error: OSError | None) -> None:

@@ -6,23 +6,32 @@ again: what the device holds is unknown from then on.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from wal.device import BlockDevice, WriteDone
+from wal.latencies import EMPTY_QUEUE, LatencyHistogram, WriteQueue
 
 _NS_PER_MS = 1_000_000
 
 
 @dataclass(slots=True)
 class WriteStatistics:
-    """Counters since the start."""
+    """Counters of a log since its start; its writes are what it gives to the device or the bucket."""
 
     writes_total: int = 0
     written_bytes_total: int = 0
     superblock_writes_total: int = 0  # of the writes, those while the log runs that are not blocks
-    latency_ns_total: int = 0
-    latency_ns_max: int = 0
+    io_errors_total: int = 0  # failed or short writes, and those that took too long
+    writes: LatencyHistogram = field(default_factory=LatencyHistogram)
+    appends: LatencyHistogram = field(default_factory=LatencyHistogram)  # until they were confirmed
+    queue: Callable[[], WriteQueue] = lambda: EMPTY_QUEUE  # to be asked on the loop
+
+    def written(self, size_bytes: int, latency_ns: int) -> None:
+        """Count a write that is durable."""
+        self.writes_total += 1
+        self.written_bytes_total += size_bytes
+        self.writes.observe(latency_ns)
 
 
 class Submissions:
@@ -63,11 +72,10 @@ class Submissions:
 
     def _finish(self, number: int, size_bytes: int, done: WriteDone, error: OSError | None) -> None:
         latency_ns = self._monotonic_ns() - self._started_ns.pop(number)
-        statistics = self.statistics
-        statistics.writes_total += 1
-        statistics.written_bytes_total += size_bytes
-        statistics.latency_ns_total += latency_ns
-        statistics.latency_ns_max = max(statistics.latency_ns_max, latency_ns)
+        if error is None:
+            self.statistics.written(size_bytes, latency_ns)
+        else:
+            self.statistics.io_errors_total += 1
         done(error)
 
     def _check(self) -> None:
@@ -80,6 +88,7 @@ class Submissions:
         if remaining_ns > 0:
             self._timer = self._loop.call_later(remaining_ns / 1e9, self._check)
             return
+        self.statistics.io_errors_total += 1
         seconds = self._timeout_ns / 1e9
         self._on_timeout(
             TimeoutError(f"a write to {self._device.path} took more than {seconds:g} s")

@@ -2,7 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
 from broker.network.listener import Listener
@@ -13,6 +18,7 @@ from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from storage.engine import StorageEngine
 from storage.object_store.statistics import StoreStatistics
+from wal.latencies import BUCKETS_NS, EMPTY_QUEUE, LatencyHistogram
 
 NANOSECONDS = 1e-9
 MILLISECONDS = 1e-3
@@ -34,6 +40,7 @@ class NodeCollector(Collector):
         self._engine = engine
         self._engine_stats = engine.stats()
         self._wal = wal
+        self._wal_queue = EMPTY_QUEUE
         self._store = store
         self._partitions = partitions
         self._listener = listener
@@ -42,6 +49,7 @@ class NodeCollector(Collector):
     def refresh(self) -> None:
         """Take what may only be asked on the loop."""
         self._engine_stats = self._engine.stats()
+        self._wal_queue = self._wal.statistics.queue()
 
     def describe(self) -> Iterable[Metric]:
         """Name nothing in advance: the parts may not have started yet."""
@@ -111,14 +119,32 @@ class NodeCollector(Collector):
     def _wal_metrics(self) -> Iterator[Metric]:
         wal = self._wal
         writes = wal.statistics
-        yield _counter("wal_writes", "Device writes", writes.writes_total)
+        yield _counter("wal_writes", "Writes of the WAL", writes.writes_total)
+        yield _counter("wal_written_bytes", "Bytes that the WAL wrote", writes.written_bytes_total)
         yield _counter(
-            "wal_written_bytes", "Bytes written to the device", writes.written_bytes_total
+            "wal_superblock_writes",
+            "Writes of the WAL that say what is needed of it",
+            writes.superblock_writes_total,
         )
-        yield _counter(
-            "wal_write_seconds",
-            "Time that device writes took",
-            writes.latency_ns_total * NANOSECONDS,
+        yield _counter("wal_io_errors", "Writes that failed or hang", writes.io_errors_total)
+        yield _histogram("wal_write_duration_seconds", "Time that writes took", writes.writes)
+        yield _histogram(
+            "wal_append_duration_seconds",
+            "Time from an append (the first of its block) until it is durable",
+            writes.appends,
+        )
+        yield _gauge(
+            "wal_queue_depth", "Writes under way or waiting for it", self._wal_queue.writes
+        )
+        yield _gauge(
+            "wal_unflushed_bytes",
+            "Bytes appended and not yet durable",
+            max(0, wal.next_offset - wal.confirmed_offset),
+        )
+        yield _gauge(
+            "wal_oldest_unflushed_age_seconds",
+            "Age of the oldest append that is not yet durable",
+            self._wal_queue.oldest_age_ns * NANOSECONDS,
         )
         yield _gauge("wal_next_offset", "Logical offset of the next append", wal.next_offset)
         yield _gauge("wal_confirmed_offset", "Logical offset that is durable", wal.confirmed_offset)
@@ -165,6 +191,17 @@ class NodeCollector(Collector):
 
 def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
     return GaugeMetricFamily(f"headrace_{name}", text, value=value)
+
+
+def _histogram(name: str, text: str, counted: LatencyHistogram) -> HistogramMetricFamily:
+    buckets, total = [], 0
+    bounds = [str(bound / 1e9) for bound in BUCKETS_NS] + ["+Inf"]
+    for bound, count in zip(bounds, counted.counts.copy(), strict=True):
+        total += count
+        buckets.append((bound, total))
+    return HistogramMetricFamily(
+        f"headrace_{name}", text, buckets=buckets, sum_value=counted.sum_ns * NANOSECONDS
+    )
 
 
 def _counter(name: str, text: str, value: float) -> CounterMetricFamily:

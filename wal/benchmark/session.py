@@ -184,7 +184,7 @@ class Session:
 
 def _work(driver: LoadDriver) -> DeviceWork:
     writes = driver.wal.statistics
-    return DeviceWork(writes.writes_total, writes.written_bytes_total, writes.latency_ns_total)
+    return DeviceWork(writes.writes_total, writes.written_bytes_total, writes.writes.sum_ns)
 
 
 def _now_ns() -> int:

@@ -1,6 +1,7 @@
 """The timer that paces writes: it fires once per setting, the latest counts, and it is finer than a millisecond."""
 
 import asyncio
+import select
 import sys
 import time
 from collections.abc import Callable
@@ -104,7 +105,9 @@ def test_a_setting_that_is_replaced_while_it_fires_does_not_wake_twice(run: Call
     async def main() -> None:
         wakes = Wakes(KernelTimer)
         wakes.timer.set(1)
-        time.sleep(0.001)  # it has fired, and the loop has not looked yet
+        select.select(
+            [wakes.timer._fd], [], [], 10
+        )  # it has fired, and the loop has not looked yet
         wakes.timer.set(2_000_000)
         await wakes.next()
         assert wakes.count == 1

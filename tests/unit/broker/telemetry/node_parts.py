@@ -10,6 +10,8 @@ from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from storage.object_store.statistics import StoreStatistics
 from storage.stats import EngineStats
+from wal.latencies import WriteQueue
+from wal.submissions import WriteStatistics
 
 
 class FakeEngine:
@@ -33,13 +35,19 @@ def node_collector(engine: FakeEngine | None = None) -> NodeCollector:
     requests = RequestMetrics(lambda: 0.0)
     requests.requests[ApiKey.METADATA] = 6
     requests.produce_refused[ErrorCode.CORRUPT_MESSAGE] = 7
-    writes = SimpleNamespace(
-        writes_total=8, written_bytes_total=9_000, latency_ns_total=2_500_000_000
-    )
+    writes = WriteStatistics(superblock_writes_total=15, io_errors_total=16)
+    for _ in range(7):
+        writes.written(1_000, 400_000)
+    writes.written(2_000, 60_000_000_000)
+    writes.appends.observe(250_000, count=17)
+    writes.queue = lambda: WriteQueue(writes=18, oldest_age_ns=1_900_000_000)
     parts: dict[str, Any] = {
         "engine": engine or FakeEngine(),
         "wal": SimpleNamespace(
-            statistics=writes, next_offset=30, confirmed_offset=20, trim_offset=10
+            statistics=writes,
+            next_offset=30,
+            confirmed_offset=19,
+            trim_offset=10,
         ),
         "store": store,
         "partitions": range(11),
