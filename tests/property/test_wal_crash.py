@@ -134,6 +134,8 @@ TRAITS: dict[str, Callable[[Traits], bool]] = {
     "resized, larger": lambda run: run.distinct("capacity_bytes") == 4,
     "resized, smaller": lambda run: run.distinct("capacity_bytes") == 4,
     "resized, power cut": lambda run: run.power_cuts > 0,
+    "a loss is accepted": lambda run: run.power_cuts == 9,
+    "zeroed in the background, power cut": lambda run: run.zero_writes > 2,
     "a write hangs": lambda run: run.power_cuts == 3,
 }
 

@@ -139,6 +139,7 @@ _FAULTS = (
         hangs=True,
         config=small(io_timeout_ms=20),
     ),
+    row("a loss is accepted", scripts.loss_accepted, MIXED),
     row("no space", scripts.no_space, MIXED),
 )
 

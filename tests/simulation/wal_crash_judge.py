@@ -119,12 +119,14 @@ class Judge:
         self.verdicts.states.add(number)
         self.verdicts.images += 1
         try:
-            if number in self._recovered:
+            if number in self._recovered and not self._expected.damaged:
                 self._expected.judge_offsets(self._recovered[number])
                 return
             point.make(kept)
             try:
-                self._recovered[number] = self._recover(point.image)
+                offsets = self._recover(point.image)
+                if not self._expected.damaged:
+                    self._recovered[number] = offsets
             finally:
                 point.unmake(kept)
         except (AssertionError, WalError) as error:
@@ -134,8 +136,9 @@ class Judge:
         if not self._expected.formatted and _is_blank(image):
             self.verdicts.blank += 1
             return []
-        superblock, records, _ = recover_image(image)
-        self._expected.judge(superblock, records)
+        damaged = self._expected.damaged
+        superblock, records, summary = recover_image(image, accept_loss=damaged)
+        self._expected.without(summary.lost).judge(superblock, records)
         return [record.offset for record in records]
 
     def judge_damaged(self, point: CrashPoint, outcome: str) -> None:
@@ -150,7 +153,7 @@ class Judge:
             point.unmake(kept)
 
     def _judge_damage(self, image: bytearray, rng: random.Random) -> None:
-        if _is_blank(image):
+        if _is_blank(image) or self._expected.damaged:
             return
         try:
             superblock, records, _ = recover_image(image)
@@ -220,15 +223,7 @@ def _judge_loss(image: bytearray, expected: Expectation) -> None:
     except WalError:
         assert newest_superblock(image[:RING_POSITION]) is None, "refused though accepted"
         return
-    there = {record.offset for record in records}
-    named = {
-        offset
-        for offset in expected.required - there
-        if any(start < expected.ends[offset] and offset < end for start, end in summary.lost)
-    }
-    rest = expected.copy()
-    rest.required -= named
-    rest.judge(superblock, records)
+    expected.without(summary.lost).judge(superblock, records)
 
 
 def _damage(

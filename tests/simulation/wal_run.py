@@ -156,6 +156,7 @@ class Expectation:
     trim: int = -1  # asked for; may or may not be durable
     life_start: int = 0
     formatted: bool = False
+    damaged: bool = False  # until the next reset; what is lost by that is accepted
     size_bytes: int | None = None  # of the file, if that has changed
     _unconfirmed: list[int] = field(default_factory=list)
 
@@ -187,6 +188,8 @@ class Expectation:
             case "size", int(size_bytes):
                 self.size_bytes = size_bytes
                 return True
+            case "damaged", _:
+                self.damaged = True
             case "started", _:
                 self.formatted = True
                 return True
@@ -196,8 +199,19 @@ class Expectation:
                 self._release()
             case "reset", int(offset):
                 self.life_start = offset
+                self.damaged = False
                 return True
         return False
+
+    def without(self, lost: list[tuple[int, int]]) -> "Expectation":
+        """Return what is still expected when the bytes from `start` up to `end` of each range are lost."""
+        rest = self.copy()
+        rest.required = {
+            offset
+            for offset in self.required
+            if not any(start < self.ends[offset] and offset < end for start, end in lost)
+        }
+        return rest
 
     def _release(self) -> None:
         self.required = {offset for offset in self.required if offset > self.trim}

@@ -10,7 +10,13 @@ import pytest
 from tests.simulation.disk import SimulatedDisk
 from tests.simulation.wal_workloads import FRAME_BYTES, Run
 from wal import zeroing
-from wal.errors import WalError, WalFailedError, WalOverCapacityError, WalRecordTooLargeError
+from wal.errors import (
+    WalCorruptError,
+    WalError,
+    WalFailedError,
+    WalOverCapacityError,
+    WalRecordTooLargeError,
+)
 from wal.layout import PAGE_BYTES, RING_POSITION
 
 Sizes = Sequence[int] | range
@@ -313,6 +319,23 @@ async def write_fails(run: Run, sizes: Sizes, *, superblock: bool, hangs: bool =
                 run.trim_to_confirmed()
                 await run.sleep(run.rng.choice((0.5, 1100)))
         await run.failed()
+    await run.begin()
+
+
+async def loss_accepted(run: Run, sizes: Sizes) -> None:
+    """A record is damaged; the log is refused until its loss is accepted, and goes on."""
+    for _ in range(3):
+        await run.begin()
+        await traffic(run, sizes, records=12, trim=at_need)
+        await run.quiet()
+        await run.sleep(1500)  # the superblock tells what was confirmed
+        life = run.damage()
+        with pytest.raises(WalCorruptError, match=life):
+            await run.begin()
+        run.disk.cut_power()
+        await run.begin(accept_loss_life=life)
+        await traffic(run, sizes, records=4)
+        run.disk.cut_power()
     await run.begin()
 
 

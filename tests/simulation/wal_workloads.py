@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from config.node import WalConfig
 from tests.simulation import virtual_time
 from tests.simulation.disk import Policy, SimulatedDisk, any_order
-from tests.simulation.wal_run import SMALL, Expectation, FakeClock, WalOnDisk
+from tests.simulation.wal_run import SMALL, Expectation, FakeClock, WalOnDisk, recover_image
 from wal.errors import WalFailedError
 from wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
 from wal.layout import align_down
@@ -44,6 +44,9 @@ class Run:
         expected = Expectation.after(self.disk.trace)
         await log.start()
         superblock = log.wal.superblock
+        if self.config.accept_loss_life:
+            _, _, summary = recover_image(self.disk.image, accept_loss=True)
+            expected = expected.without(summary.lost)
         expected.judge(superblock, await log.recover())
         await log.reset()
 
@@ -55,6 +58,15 @@ class Run:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+    def damage(self) -> str:
+        """Lose power, and a bit of a record that was acknowledged; return the life that is lost by that."""
+        superblock = self.log.wal.superblock
+        offset = self.rng.choice(sorted(Expectation.after(self.disk.trace).required))
+        self.disk.note("damaged", None)
+        self.disk.image[superblock.ring.position(offset) + self.rng.randrange(24)] ^= 1
+        self.disk.cut_power()
+        return f"{superblock.life_id:016x}"
 
     async def sleep(self, ms: float) -> None:
         """Let virtual time pass; at least the loop turns once."""
