@@ -1,0 +1,58 @@
+"""A broker in another process whose bucket holds a topic that is nowhere in its memory."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import boto3
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from bench import load_program
+from tests.e2e.broker_process import HeadraceProcess
+from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer
+
+MIB = 1024 * 1024
+RECORD_BYTES = 1024
+BUCKET = "bench"
+REGION = "us-east-1"
+STORES = ("file", "minio")
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
+
+
+@contextmanager
+def broker_on(store: str, directory: Path, settings: Mapping[str, str]) -> Iterator[HeadraceProcess]:
+    """Start a broker whose bucket is a directory, or lies in a MinIO that is started for it."""
+    with ExitStack() as stack:
+        overrides = dict(settings)
+        if store == "minio":
+            server = stack.enter_context(MinioServer(directory / "minio"))
+            keys = {"aws_access_key_id": ACCESS_KEY, "aws_secret_access_key": SECRET_KEY}
+            client = boto3.client("s3", endpoint_url=server.endpoint, region_name=REGION, **keys)
+            client.create_bucket(Bucket=BUCKET)
+            options = f"region={REGION}&endpoint={server.endpoint}&pathStyle=true"
+            overrides["s3.data.buckets"] = f"0@s3://{BUCKET}?{options}"
+        broker = HeadraceProcess(directory / "node", overrides=overrides, environment=CREDENTIALS)
+        yield stack.enter_context(broker)
+
+
+def create_topic(bootstrap: str, name: str, partitions: int = 1) -> None:
+    """Create a topic and wait until it is there."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    for created in admin.create_topics([NewTopic(name, partitions)]).values():
+        created.result(timeout=30)
+
+
+def fill(broker: HeadraceProcess, topic: str, size_bytes: int, *, batch_bytes: int) -> int:
+    """Produce a topic, and restart the broker: what it had in memory is in the bucket. Return the records."""
+    create_topic(broker.bootstrap, topic)
+    records = size_bytes // RECORD_BYTES
+    load_program.produce(
+        broker.bootstrap,
+        topic,
+        records=records,
+        record_bytes=RECORD_BYTES,
+        batch_bytes=batch_bytes,
+        linger_ms=5,
+    )
+    broker.restart()
+    return records

@@ -1,0 +1,213 @@
+"""Composes objects of an S3 bucket by multipart copy: what is copied never leaves the service.
+
+By boto3, since the data path's client copies whole objects only. Requests block, so they run in a
+few threads of their own, which are started when the first object is composed.
+
+Create, copy and upload parts, complete; then the size is asked for. An answer to "complete" proves
+little: it can be 200 with an error inside, an error after success, or "no such upload" because a
+repetition found the work done. So whatever it was, the object decides: it is complete if it has the
+size and the end that it should have. Anything else is aborted; an abort that is lost is made up for
+by the sweep of old uploads.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from storage.errors import CopyUnsupportedError, CorruptObjectError, ObjectStoreError
+from storage.object_store.copy_parts import Part, Piece, UploadedPart, plan_parts, size_of
+from storage.object_store.s3_errors import is_answer, status_of, translated
+from storage.ports import CopiedRange
+
+logger = logging.getLogger("headrace.storage.object_store")
+
+COPY_THREADS: Final = 4  # parts under way at once, over all objects
+TAIL_BYTES_MAX: Final = 64 * 1024  # compared when an answer was lost
+
+# Reads `[start, end)` of a key.
+ReadRange = Callable[[str, int, int], Awaitable[memoryview]]
+
+
+class S3Copier:
+    """Composes objects; see `storage.ports.ObjectStore.compose`."""
+
+    def __init__(
+        self, make_client: Callable[[], Any], bucket: str, prefix: str, read: ReadRange
+    ) -> None:
+        """Prepare; nothing is loaded yet.
+
+        Args:
+            make_client: makes a client of boto3, in one of our threads.
+            bucket: name of the bucket.
+            prefix: what is put in front of every key.
+            read: for what is too small to be copied.
+        """
+        self._make_client = make_client
+        self._bucket = bucket
+        self._prefix = prefix
+        self._read = read
+        self._threads = ThreadPoolExecutor(COPY_THREADS, thread_name_prefix="bucket-copy")
+        self._client: Any = None
+        self._making = asyncio.Lock()
+
+    async def compose(self, key: str, pieces: Sequence[Piece]) -> None:
+        """See `storage.ports.ObjectStore`.
+
+        Cancellation: the object may still appear; parts may stay until the sweep.
+        """
+        parts = plan_parts(pieces)
+        size_bytes = sum(map(size_of, pieces))
+        last = pieces[-1]
+        tail = b"" if isinstance(last, CopiedRange) else bytes(last[-TAIL_BYTES_MAX:])
+        created = await self._call("create_multipart_upload", key)
+        upload_id = created["UploadId"]
+        try:
+            done = await self._write_parts(key, upload_id, parts)
+        except asyncio.CancelledError:
+            self._threads.submit(self._abort, key, upload_id)
+            raise
+        except Exception:
+            await self._run(self._abort, key, upload_id)
+            raise
+        await self._complete(key, upload_id, done, size_bytes, tail)
+
+    async def close(self) -> None:
+        """Accept nothing more."""
+        self._threads.shutdown(wait=False)
+        if self._client is not None:
+            self._client.close()
+
+    async def _write_parts(
+        self, key: str, upload_id: str, parts: Sequence[Part]
+    ) -> list[dict[str, Any]]:
+        """Write all parts. After a failure those under way are waited for, so that an abort finds them."""
+        turns = asyncio.Semaphore(COPY_THREADS)
+        failures: list[Exception] = []
+
+        async def write(number: int, part: Part) -> dict[str, Any]:
+            async with turns:
+                if failures:
+                    return {}
+                try:
+                    tag = await self._write_part(key, upload_id, number, part)
+                except Exception as error:  # noqa: BLE001 - raised below
+                    failures.append(error)
+                    return {}
+                return {"PartNumber": number, "ETag": tag}
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(write(n, part)) for n, part in enumerate(parts, 1)]
+        if failures:
+            raise failures[0]
+        return [task.result() for task in tasks]
+
+    async def _write_part(self, key: str, upload_id: str, number: int, part: Part) -> str:
+        place = {"UploadId": upload_id, "PartNumber": number}
+        if isinstance(part, UploadedPart):
+            body = b"".join([await self._content(piece) for piece in part.pieces])
+            answer = await self._call("upload_part", key, Body=body, **place)
+            return str(answer["ETag"])
+        answer = await self._call(
+            "upload_part_copy",
+            key,
+            CopySource={"Bucket": self._bucket, "Key": self._prefix + part.key},
+            CopySourceRange=f"bytes={part.start}-{part.end - 1}",
+            **place,
+        )
+        return str(answer["CopyPartResult"]["ETag"])
+
+    async def _content(self, piece: Piece) -> bytes | memoryview:
+        return await self._read(*piece) if isinstance(piece, CopiedRange) else piece
+
+    async def _complete(
+        self,
+        key: str,
+        upload_id: str,
+        parts: Sequence[dict[str, Any]],
+        size_bytes: int,
+        tail: bytes,
+    ) -> None:
+        failure: Exception | None = None
+        try:
+            await self._call(
+                "complete_multipart_upload",
+                key,
+                UploadId=upload_id,
+                MultipartUpload={"Parts": list(parts)},
+            )
+        except (ObjectStoreError, CorruptObjectError) as error:
+            failure = error
+        found = await self._size(key)
+        if found == size_bytes and (failure is None or await self._ends_with(key, found, tail)):
+            if failure is not None:
+                logger.info("composed after all", extra={"key": key, "answer": str(failure)})
+            return
+        await self._run(self._abort, key, upload_id)
+        if failure is None and found >= 0:
+            # Some service that takes ranges of copies for whole objects, or cuts them off.
+            await self._call("delete_object", key)
+            raise CopyUnsupportedError(f"{key}: composed {found} bytes instead of {size_bytes}")
+        raise ObjectStoreError(f"{key}: not composed: {failure}") from failure
+
+    async def _size(self, key: str) -> int:
+        """Size of an object; -1 if there is none."""
+
+        def head(client: Any) -> int:
+            try:
+                answer = client.head_object(Bucket=self._bucket, Key=self._prefix + key)
+            except Exception as error:
+                if is_answer(error) and status_of(error) == 404:
+                    return -1
+                raise
+            return int(answer["ContentLength"])
+
+        return int(await self._with_client(key, head))
+
+    async def _ends_with(self, key: str, size_bytes: int, tail: bytes) -> bool:
+        if not tail:
+            return False
+        return bytes(await self._read(key, size_bytes - len(tail), size_bytes)) == tail
+
+    async def _call(self, operation: str, key: str, **arguments: Any) -> Any:
+        place = {"Bucket": self._bucket, "Key": self._prefix + key}
+        return await self._with_client(
+            key, lambda client: getattr(client, operation)(**place, **arguments)
+        )
+
+    async def _with_client(self, key: str, act: Callable[[Any], Any]) -> Any:
+        async with self._making:
+            if self._client is None:
+                self._client = await self._run(self._make_client)
+        client = self._client
+
+        def acted() -> Any:
+            try:
+                return act(client)
+            except Exception as error:
+                if not is_answer(error):
+                    raise
+                raise translated(key, error) from error
+
+        return await self._run(acted)
+
+    async def _run(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._threads, call, *arguments)
+        except (OSError, RuntimeError) as error:  # RuntimeError: the threads are shut down
+            raise ObjectStoreError(f"copy: {error}") from error
+
+    def _abort(self, key: str, upload_id: str) -> None:
+        try:
+            self._client.abort_multipart_upload(
+                Bucket=self._bucket, Key=self._prefix + key, UploadId=upload_id
+            )
+        except Exception as error:
+            if not is_answer(error) and not isinstance(error, OSError):
+                raise
+            if status_of(error) != 404:
+                logger.warning(
+                    "upload left for the sweep", extra={"key": key, "reason": str(error)}
+                )
