@@ -129,6 +129,16 @@ class ObjectCommit:
         return self._batch.end_offset
 
     @property
+    def batch_offset(self) -> int:
+        """Where the current batch begins."""
+        return self._batch.base_offset
+
+    @property
+    def pending_batches(self) -> int:
+        """Batches that are full and wait for their turn."""
+        return len(self._pending)
+
+    @property
     def used_bytes(self) -> int:
         """Bytes that are not released durably."""
         return self.next_offset - self._free_offset

@@ -91,8 +91,13 @@ class ObjectWal:
         self._on_failed = on_failed
         self._on_room = on_room
         self._timeout_s = config.io_timeout_ms / 1000
+        self.statistics = WriteStatistics()
         self._requests = Requests(
-            bucket, place=self._keys.folder, rng=rng, timeout_s=self._timeout_s
+            bucket,
+            statistics=self.statistics,
+            place=self._keys.folder,
+            rng=rng,
+            timeout_s=self._timeout_s,
         )
         self._pool = BufferPool(idle_bytes_per_class=_IDLE_BYTES_PER_CLASS)
         self._state = _State.NEW
@@ -100,17 +105,11 @@ class ObjectWal:
         self._listed: dict[int, int] = {}  # size by number
         self._walk: Walk | None = None
         self._writer: ObjectWriter | None = None
-        self.statistics = WriteStatistics()
 
     @property
     def medium(self) -> Medium:
         """What makes writes durable."""
         return Medium.OBJECTS
-
-    @property
-    def errors_total(self) -> int:
-        """Requests of the log that failed, and were made again."""
-        return self._requests.errors_total
 
     @property
     def capacity_bytes(self) -> int:

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from wal.objects.layout import HEADER_BYTES
 from wal.objects.port import Bucket, BucketError, BucketRefusedError, Part
+from wal.submissions import WriteStatistics
 
 # The first attempt is given up early: a request that hangs holds up everything behind it.
 ATTEMPT_S_INITIAL = 5.0
@@ -34,21 +35,30 @@ class InTheWay:
 class Requests:
     """Makes requests for one log."""
 
-    def __init__(self, bucket: Bucket, *, place: str, rng: random.Random, timeout_s: float) -> None:
+    def __init__(
+        self,
+        bucket: Bucket,
+        *,
+        statistics: WriteStatistics,
+        place: str,
+        rng: random.Random,
+        timeout_s: float,
+    ) -> None:
         """Nothing is sent yet.
 
         Args:
             bucket: where the objects lie.
+            statistics: where attempts that fail are counted.
             place: the log, for messages.
             rng: jitter of the back-off.
             timeout_s: of an attempt, at most; and of all attempts, where a request may be given up.
         """
         self._bucket = bucket
+        self._statistics = statistics
         self._place = place
         self._rng = rng
         self._timeout_s = timeout_s
         self._failing = 0  # requests whose last attempt failed
-        self.errors_total = 0
 
     async def create(
         self, key: str, content: Sequence[Part], *, may_give_up: bool
@@ -94,7 +104,7 @@ class Requests:
                 try:
                     answer = await _within(attempt_s + size_bytes / BYTES_PER_S_MIN, attempt())
                 except BucketError as error:
-                    self.errors_total += 1
+                    self._statistics.io_errors_total += 1
                     refused = isinstance(error, BucketRefusedError)
                     if may_give_up and (refused or loop.time() + backoff_s >= give_up_s):
                         raise

@@ -23,7 +23,6 @@ from wal.submissions import WriteStatistics
 # Loop timers are not finer than this: uvloop rounds less to nothing.
 _WAKE_DELAY_S_MIN = 0.001
 _DELETION_S_MAX = 5.0
-_MARK_NS = 1_000_000  # appends of one millisecond count as one, where their latency is measured
 
 _logger = logging.getLogger("headrace.wal")
 
@@ -54,7 +53,6 @@ class ObjectWriter:
         self._timer: asyncio.TimerHandle | None = None
         self._open = OpenBlocks(statistics.appends)
         statistics.queue = self._queue
-        self._marked_ns = -_MARK_NS
         self._flush_due = False
         self._quiet: asyncio.Future[None] | None = None
         self._deletion = Deletion(requests, keys, head=lambda: commit.durable_head)
@@ -72,13 +70,12 @@ class ObjectWriter:
 
     def append(self, header: Buffer, payload: Buffer) -> Appended:
         """Copy a record into the current batch; see `wal.port`."""
-        appended = self.commit.append(header, payload)
+        commit = self.commit
+        appended = commit.append(header, payload)
         self._open.appends_total += 1
-        now_ns = self._now_ns()
-        if now_ns - self._marked_ns >= _MARK_NS:
-            self._marked_ns = now_ns
-            self._open.begin(appended.offset, now_ns)
-        if self.commit.has_full_batch:
+        if appended.offset == commit.batch_offset:
+            self._open.begin(appended.offset, self._now_ns())
+        if commit.has_full_batch:
             self._pump()
         elif not self._flush_due and self._timer is None:
             self._flush_due = True
@@ -173,7 +170,7 @@ class ObjectWriter:
     async def _put(self, outgoing: Outgoing) -> None:
         """Create an object, and settle whether it is there, however long that takes."""
         key = self._keys.key(outgoing.header.number)
-        started_s = self._loop.time()
+        started_ns = self._now_ns()
         try:
             in_the_way = await self._requests.create(key, outgoing.content, may_give_up=False)
             if in_the_way is not None:
@@ -185,8 +182,7 @@ class ObjectWriter:
             failure.__cause__ = error
             self.fail(failure)
         else:
-            latency_ns = int((self._loop.time() - started_s) * 1e9)
-            self._statistics.written(outgoing.size_bytes, latency_ns)
+            self._statistics.written(outgoing.size_bytes, self._now_ns() - started_ns)
             self._on_settled(outgoing)
 
     def _on_settled(self, outgoing: Outgoing) -> None:
@@ -206,7 +202,9 @@ class ObjectWriter:
         self._settle()
 
     def _queue(self) -> WriteQueue:
-        return WriteQueue(len(self._puts), self._open.oldest_age_ns(self._now_ns()))
+        """What is appended and not confirmed."""
+        writes = self.commit.in_flight + self.commit.pending_batches
+        return WriteQueue(writes, self._open.oldest_age_ns(self._now_ns()))
 
     def _now_ns(self) -> int:
         return int(self._loop.time() * 1e9)

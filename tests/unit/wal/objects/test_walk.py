@@ -8,7 +8,15 @@ from tests.unit.wal.objects.test_layout import packed
 from wal.errors import WalIdentityError
 from wal.objects.errors import WalFencedError, WalObjectCorruptError
 from wal.objects.fencing import Owner, require_own, require_void
-from wal.objects.layout import HEADER_BYTES, REACH, WINDOW, Kind, LogKeys, ObjectHeader, decode_header
+from wal.objects.layout import (
+    HEADER_BYTES,
+    REACH,
+    WINDOW,
+    Kind,
+    LogKeys,
+    ObjectHeader,
+    decode_header,
+)
 from wal.objects.walk import Action, Claims, Walk, newest_numbers
 
 KEYS = LogKeys("c", 1)
