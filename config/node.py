@@ -81,6 +81,7 @@ class StorageConfig:
     object_delete_retention_ms: int = 10 * 60_000
     stream_set_object_compaction_interval_ms: int = 20 * 60_000
     compaction_memory_bytes: int = 500 * MIB
+    compaction_bytes_per_s: int = 100 * MIB  # read, and as many written
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,10 @@ class ObjectNotFoundError(StorageError):
     """The object is gone (compacted away): plan again from newer metadata."""
 
 
+class CopyUnsupportedError(StorageError):
+    """The bucket does not copy parts of objects: read and write them instead."""
+
+
 class CorruptObjectError(StorageError):
     """Bytes of an object do not match their checksums; never served."""
 

@@ -6,11 +6,24 @@
 from collections.abc import AsyncIterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 Buffer = bytes | memoryview
 
 NO_OBJECT_ID = -1
+
+
+class CopiedRange(NamedTuple):
+    """Bytes `[start, end)` of an object in the same bucket."""
+
+    key: str
+    start: int
+    end: int
+
+    @property
+    def size_bytes(self) -> int:
+        """How many they are."""
+        return self.end - self.start
 
 
 class ObjectType(IntEnum):
@@ -174,6 +187,23 @@ class ObjectStore(Protocol):
 
         Unlike `put` it cannot be retried as a whole, only in its parts. An error of `chunks` passes
         through; the object does not exist then.
+        """
+        ...
+
+    @property
+    def copies_remotely(self) -> bool:
+        """Whether `compose` leaves the work to a service, and costs this machine next to nothing."""
+        ...
+
+    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+        """Write an object: the concatenation of `pieces`, ranges being copied within the bucket.
+
+        Ambiguous when it fails, as `put`; the key must be new.
+
+        Raises:
+            ObjectNotFoundError: a source is gone.
+            CorruptObjectError: a source ends before its range.
+            CopyUnsupportedError: this store cannot; it never will.
         """
         ...
 

@@ -10,14 +10,13 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
 from itertools import islice
 
 from config.node import StorageConfig
 from storage.compaction.plan import (
     GROUP_WIDTH_MIN,
     GroupLimits,
-    Piece,
     Run,
     StreamSetObject,
     choose_stream_objects,
@@ -27,6 +26,9 @@ from storage.compaction.plan import (
 )
 from storage.compaction.rewrite import RewriteError, Rewriter
 from storage.compaction.source import DamagedSourceError, SourceObject
+from storage.compaction.statistics import CompactionStatistics
+from storage.compaction.stream_objects import StreamObjectMerger
+from storage.compaction.throttle import Throttle
 from storage.errors import CorruptObjectError, RetriableStorageError, StorageError
 from storage.objects.index_block import ObjectIndex
 from storage.ports import (
@@ -43,7 +45,6 @@ WINDOW_BYTES = 16 * 1024 * 1024
 SOURCES_MAX = 64
 GROUP_BYTES_MAX = 64 * 1024 * 1024 * 1024
 OBJECT_PARTS_MAX = 9_000  # S3 allows 10,000 per upload
-STREAM_OBJECT_BYTES_MAX = 256 * 1024 * 1024
 GROUPS_PER_ROUND_MAX = 100
 RECLAIM_CHECKS_PER_ROUND = 16
 RECLAIM_RANGES_PER_STEP = 256
@@ -52,20 +53,6 @@ COMMIT_DELAY_MS = 200  # doubled after each attempt, times a random number below
 
 # (stream id, epoch) of the streams that this node has open.
 OpenStreams = Callable[[], Sequence[tuple[int, int]]]
-
-
-@dataclass(slots=True)
-class CompactionStatistics:
-    """Counted since the start."""
-
-    rounds: int = 0
-    groups: int = 0  # rewritten and committed
-    objects_in: int = 0
-    objects_out: int = 0
-    bytes_in: int = 0
-    bytes_out: int = 0
-    failures: int = 0
-    damaged_objects: int = 0  # now left alone
 
 
 class Compactor:
@@ -96,9 +83,9 @@ class Compactor:
         self._set_limits = GroupLimits(
             objects_max=sources, bytes_max=min(GROUP_BYTES_MAX, object_bytes_max)
         )
-        self._stream_limits = GroupLimits(
-            objects_max=sources, bytes_max=min(STREAM_OBJECT_BYTES_MAX, object_bytes_max)
-        )
+        self._throttle = Throttle(config.compaction_bytes_per_s)
+        self._merger = StreamObjectMerger(config, store, objects, cluster_id, self._spend)
+        self._asked = asyncio.Event()
         self.statistics = CompactionStatistics()
 
     async def run(self) -> None:
@@ -106,12 +93,30 @@ class Compactor:
         interval_s = self._config.stream_set_object_compaction_interval_ms / 1000
         while True:
             # Jitter keeps the brokers of a cluster from all doing it at the same time.
-            await asyncio.sleep(interval_s * (0.75 + self._rng.random() / 2))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(interval_s * (0.75 + self._rng.random() / 2)):
+                    await self._asked.wait()
+            self._asked.clear()
             await self.compact()
+
+    def ask(self) -> int:
+        """Have a round begin as soon as the one under way has ended.
+
+        Returns:
+            The number of that round: it is over when `rounds_finished` has reached it.
+        """
+        self._asked.set()
+        return self.statistics.rounds + 1
 
     async def compact(self) -> None:
         """Do everything that is worth doing now."""
         self.statistics.rounds += 1
+        try:
+            await self._compact()
+        finally:
+            self.statistics.rounds_finished = self.statistics.rounds
+
+    async def _compact(self) -> None:
         for _ in range(GROUPS_PER_ROUND_MAX):
             if not await self._guarded(self._next_group()):
                 break
@@ -122,6 +127,12 @@ class Compactor:
                 if not await self._guarded(self._next_of_stream(stream_id, epoch)):
                     break
             await asyncio.sleep(0)
+
+    async def _spend(self, size_bytes: int) -> None:
+        """Note that so many bytes went through here, and wait until that is paid for."""
+        self.statistics.group_done_bytes += size_bytes
+        await self._throttle.spend(size_bytes)
+        self.statistics.throttled_seconds = self._throttle.waited_s
 
     async def _guarded(self, step: Coroutine[None, None, bool]) -> bool:
         """Await one step; tell whether there may be more to do of its kind."""
@@ -136,6 +147,8 @@ class Compactor:
             self.statistics.failures += 1
             logger.warning("compaction will try again later", extra={"reason": repr(error)})
             return False
+        finally:
+            self.statistics.group_bytes = self.statistics.group_done_bytes = 0
 
     async def _next_group(self) -> bool:
         group = choose_stream_set_objects(self._stream_set_objects(), self._set_limits)
@@ -151,6 +164,8 @@ class Compactor:
         ]
 
     async def _merge_stream_sets(self, group: Sequence[StreamSetObject]) -> None:
+        size_bytes = sum(found.size_bytes for found in group)
+        self.statistics.group_bytes = size_bytes
         sources = await self._open([(found.object_id, found.size_bytes) for found in group])
         runs = plan_runs(
             [(found.ranges, source.index) for found, source in zip(group, sources, strict=True)],
@@ -166,7 +181,9 @@ class Compactor:
             object_ids,
         )
         await self._commit(lambda: self._objects.commit_stream_set_object(commit))
-        self._count(sum(found.size_bytes for found in group), len(group), rewriter)
+        made_bytes = rewriter.size_bytes + sum(it.size_bytes for it in rewriter.stream_objects)
+        made = len(rewriter.stream_objects) + bool(rewriter.ranges)
+        self._count((size_bytes, len(group)), (made_bytes, made))
 
     def _next_to_reclaim(self) -> list[StreamSetObject]:
         """Take the next few Stream Set Objects, round and round."""
@@ -195,7 +212,7 @@ class Compactor:
             for item in self._objects.get_stream_objects(stream_id)
             if item.object_id not in self._damaged
         ]
-        group = choose_stream_objects(found, self._stream_limits)
+        group = choose_stream_objects(found, self._merger.limits)
         if group:
             await self._merge_stream_objects(stream_id, epoch, group)
         return bool(group)
@@ -203,20 +220,19 @@ class Compactor:
     async def _merge_stream_objects(
         self, stream_id: int, epoch: int, group: Sequence[ObjectRange]
     ) -> None:
-        """Read and rewrite; the outcome could as well be had by a copy within the bucket."""
-        sources = await self._open([(found.object_id, found.size_bytes) for found in group])
-        pieces = [
-            Piece(ordinal, StreamRange(stream_id, epoch, found.start_offset, found.end_offset))
-            for ordinal, found in enumerate(group)
-        ]
-        offsets = StreamRange(stream_id, epoch, group[0].start_offset, group[-1].end_offset)
         size_bytes = sum(found.size_bytes for found in group)
-        run = Run(offsets, size_bytes, pieces, to_stream_object=True)
+        self.statistics.group_bytes = size_bytes
+        sources = await self._open([(found.object_id, found.size_bytes) for found in group])
+        offsets = StreamRange(stream_id, epoch, group[0].start_offset, group[-1].end_offset)
         object_ids = [found.object_id for found in group]
-        rewriter = await self._rewrite(sources, iter((run,)), object_ids)
-        (merged,) = rewriter.stream_objects
-        await self._commit(lambda: self._objects.compact_stream_object(merged, object_ids))
-        self._count(size_bytes, len(group), rewriter)
+        with self._blaming(object_ids):
+            merged = await self._merger.merge(offsets, group, sources)
+        if merged is None:
+            return
+        made = merged.stream_object
+        await self._commit(lambda: self._objects.compact_stream_object(made, object_ids))
+        self.statistics.copied_bytes += merged.copied_bytes
+        self._count((size_bytes, len(group)), (made.size_bytes, 1))
 
     async def _open(self, found: Sequence[tuple[int, int]]) -> list[SourceObject]:
         sources = []
@@ -236,14 +252,21 @@ class Compactor:
             sources,
             block_bytes_max=self._config.object_block_bytes,
             prepare_ttl_ms=self._config.object_prepare_ttl_ms,
+            spend=self._spend,
         )
-        try:
+        with self._blaming(object_ids):
             await rewriter.write(runs)
+        return rewriter
+
+    @contextmanager
+    def _blaming(self, object_ids: Sequence[int]) -> Iterator[None]:
+        """Leave all of these out from now on, if they do not give what the metadata say."""
+        try:
+            yield
         except (RewriteError, ValueError) as error:
-            # Which of them is to blame cannot be told: the others are compacted without all of these.
+            # Which of them is to blame cannot be told.
             self._damaged.update(object_ids)
             raise DamagedSourceError(object_ids[0], error) from error
-        return rewriter
 
     async def _commit(self, commit: Callable[[], Awaitable[None]]) -> None:
         """Commit, repeating what is answered by "maybe": a repetition of a success succeeds."""
@@ -254,15 +277,14 @@ class Compactor:
                 await asyncio.sleep(self._rng.random() * (COMMIT_DELAY_MS << attempt) / 1000)
         return await commit()
 
-    def _count(self, bytes_in: int, objects_in: int, rewriter: Rewriter) -> None:
+    def _count(self, sources: tuple[int, int], made: tuple[int, int]) -> None:
+        """Count a group that is committed; both are (bytes, objects)."""
         statistics = self.statistics
         statistics.groups += 1
-        statistics.objects_in += objects_in
-        statistics.bytes_in += bytes_in
-        statistics.objects_out += len(rewriter.stream_objects) + bool(rewriter.ranges)
-        statistics.bytes_out += rewriter.size_bytes + sum(
-            found.size_bytes for found in rewriter.stream_objects
-        )
+        statistics.bytes_in += sources[0]
+        statistics.objects_in += sources[1]
+        statistics.bytes_out += made[0]
+        statistics.objects_out += made[1]
 
 
 def _live_bytes(object_id: int, ranges: Sequence[StreamRange], index: ObjectIndex) -> int:

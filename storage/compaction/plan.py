@@ -3,7 +3,8 @@
 Stream Set Objects are merged in tiers: a group is a run of objects, by the age of their data, of
 which none is larger than all newer ones of the group together. So each byte is rewritten a number
 of times that grows with the logarithm of what is stored, and without new writes it comes to an end,
-since every rewriting leaves fewer objects. The same rule merges the Stream Objects of one stream.
+since every rewriting leaves fewer objects. The same rule merges the Stream Objects of one stream,
+which are copied within the bucket where that is possible and pays.
 
 In a group, the ranges of a stream that continue each other become a *run*. A stream with a run of
 `split_bytes` or more gets Stream Objects of its own, one per run; the rest is merged into one new
@@ -20,6 +21,12 @@ from storage.objects.index_block import ObjectIndex
 from storage.ports import ObjectRange, StreamRange
 
 GROUP_WIDTH_MIN = 4  # fewer objects of a size are left alone
+COPIED_GROUP_WIDTH_MIN = 8  # of Stream Objects where a copy costs requests and nothing else
+REWRITTEN_BYTES_MAX = 256 * 1024 * 1024  # a Stream Object that passes through here is no larger
+COPIED_BYTES_MAX = 10 * 1024 * 1024 * 1024
+# Below this, reading and writing takes fewer requests than copying.
+COPIED_BYTES_MIN = 32 * 1024 * 1024
+INDEX_ENTRIES_MAX = 65_536  # of a Stream Object: 2.25 MiB, which a reader of it has to fetch
 SMALL_OBJECT_BYTES = 1024 * 1024  # up to here an object may join newer ones that are smaller still
 
 _T = TypeVar("_T")
@@ -85,6 +92,39 @@ def choose_stream_objects(
         if chosen:
             return chosen
     return ()
+
+
+def stream_object_limits(*, objects_max: int, block_bytes_max: int, copies: bool) -> GroupLimits:
+    """Bound the groups of Stream Objects.
+
+    Args:
+        objects_max: how many are merged at a time.
+        block_bytes_max: size of a data block; on average they are at least half as large.
+        copies: whether merging leaves the data where they are.
+    """
+    if not copies:
+        return GroupLimits(objects_max=objects_max, bytes_max=REWRITTEN_BYTES_MAX)
+    return GroupLimits(
+        objects_max=objects_max,
+        bytes_max=min(COPIED_BYTES_MAX, INDEX_ENTRIES_MAX // 2 * block_bytes_max),
+        width_min=COPIED_GROUP_WIDTH_MIN,
+    )
+
+
+def is_worth_copying(indexes: Iterable[ObjectIndex], block_bytes_max: int) -> bool:
+    """Whether Stream Objects are put together as they are, rather than read and rewritten.
+
+    A copy keeps small blocks small, each with its index entry: such objects are rewritten while
+    that is cheap, and in any case before an index grows beyond its bound.
+    """
+    blocks = data_bytes = 0
+    for index in indexes:
+        blocks += len(index)
+        data_bytes += index.data_bytes
+    if data_bytes < COPIED_BYTES_MIN or blocks > INDEX_ENTRIES_MAX:
+        return False
+    is_fine = 4 * data_bytes < blocks * block_bytes_max
+    return not is_fine or data_bytes > REWRITTEN_BYTES_MAX
 
 
 def live_bytes(ranges: Iterable[StreamRange], index: ObjectIndex) -> int:

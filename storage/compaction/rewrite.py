@@ -5,7 +5,7 @@ Object at the same time) one chunk here and what the store has under way.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 
 from storage.compaction.plan import Run
@@ -27,6 +27,14 @@ PACE_BYTES = 1024 * 1024  # the loop gets its turn after this much work
 RUN_COST_BYTES = 32 * 1024  # what planning a run costs, as bytes copied
 
 
+Spend = Callable[[int], Awaitable[None]]
+
+
+async def _give_way(size_bytes: int) -> None:
+    del size_bytes
+    await asyncio.sleep(0)
+
+
 class RewriteError(Exception):
     """The output is not what was planned: the sources contradict the metadata."""
 
@@ -34,7 +42,7 @@ class RewriteError(Exception):
 class Rewriter:
     """Rewrites one group of objects; used once."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it stands on, and how it is to go about it
         self,
         store: ObjectStore,
         objects: ObjectManager,
@@ -43,14 +51,31 @@ class Rewriter:
         *,
         block_bytes_max: int,
         prepare_ttl_ms: int,
+        spend: Spend = _give_way,
+        read_once: bool = False,
     ) -> None:
+        """Prepare.
+
+        Args:
+            store: the bucket.
+            objects: prepares the ids.
+            cluster_id: part of every object's key.
+            sources: opened; by ordinal as in the runs.
+            block_bytes_max: size of the blocks that are written.
+            prepare_ttl_ms: how long it may take.
+            spend: awaited after so many bytes were copied, for as long as it takes.
+            read_once: whether no source is in more than one piece, so that its window can go.
+        """
         self._store = store
         self._objects = objects
         self._cluster_id = cluster_id
         self._sources = sources
         self._block_bytes_max = block_bytes_max
         self._prepare_ttl_ms = prepare_ttl_ms
+        self._spend = spend
+        self._read_once = read_once
         self._since_pause_bytes = 0
+        self._unspent_bytes = 0
         # The Stream Set Object, if any run goes there.
         self.object_id = NO_OBJECT_ID
         self.size_bytes = 0
@@ -107,17 +132,21 @@ class Rewriter:
                 )
                 async for entry, data in blocks:
                     output.add(entry, offsets.epoch, data)
+                    self._unspent_bytes += len(data)
                     await self._pace(len(data))
                     if output.pending_bytes >= CHUNK_BYTES:
                         yield output.drain()
+                if self._read_once:
+                    self._sources[piece.source].release()
             output.planned.append(run.range)
         yield output.finish()
 
     async def _pace(self, work_bytes: int) -> None:
         self._since_pause_bytes += work_bytes
         if self._since_pause_bytes >= PACE_BYTES:
+            spent, self._unspent_bytes = self._unspent_bytes, 0
             self._since_pause_bytes = 0
-            await asyncio.sleep(0)
+            await self._spend(spent)
 
 
 class _Output:

@@ -26,8 +26,8 @@ class SourceObject:
     ) -> None:
         """Read `window_bytes` at a time, or one block if that is larger. Call `open` first."""
         self._store = store
-        self._key = object_key(cluster_id, object_id)
-        self._object_id = object_id
+        self.key = object_key(cluster_id, object_id)
+        self.object_id = object_id
         self._window_bytes = window_bytes
         self._window = memoryview(b"")
         self._window_start = 0
@@ -41,9 +41,9 @@ class SourceObject:
             ObjectStoreError: the bucket does not answer.
         """
         try:
-            self.index = await load_index(self._store, self._key, size_bytes)
+            self.index = await load_index(self._store, self.key, size_bytes)
         except (CorruptObjectError, ObjectNotFoundError) as error:
-            raise DamagedSourceError(self._object_id, error) from error
+            raise DamagedSourceError(self.object_id, error) from error
 
     async def blocks(
         self, stream_id: int, start_offset: int, end_offset: int
@@ -58,7 +58,7 @@ class SourceObject:
             try:
                 data = await self._data(entry)
             except (CorruptObjectError, ObjectNotFoundError) as error:
-                raise DamagedSourceError(self._object_id, error) from error
+                raise DamagedSourceError(self.object_id, error) from error
             yield entry, data
 
     def release(self) -> None:
@@ -72,7 +72,7 @@ class SourceObject:
         except CorruptObjectError:
             # Bits may have flipped on the way: ask the bucket once more.
             end = entry.position + entry.size
-            return _verified(entry, await self._store.get_range(self._key, entry.position, end))
+            return _verified(entry, await self._store.get_range(self.key, entry.position, end))
 
     async def _block(self, entry: IndexEntry) -> memoryview:
         at = entry.position - self._window_start
@@ -80,7 +80,7 @@ class SourceObject:
             self.release()
             limit = entry.position + max(self._window_bytes, entry.size)
             end = self.index.block_boundary(entry.position, limit)
-            self._window = await self._store.get_range(self._key, entry.position, end)
+            self._window = await self._store.get_range(self.key, entry.position, end)
             self._window_start = entry.position
             at = 0
         return self._window[at : at + entry.size]

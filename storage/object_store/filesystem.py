@@ -14,15 +14,17 @@ with `writev` of the caller's own buffers, in pieces; every system call runs wit
 import asyncio
 import itertools
 import os
-from collections.abc import AsyncIterable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from storage.errors import ObjectNotFoundError, ObjectStoreError
+from storage.object_store.file_copy import append_range, steps
 from storage.object_store.ranges import exactly, folder_of, require_valid_range
 from storage.objects.keys import require_valid_key
-from storage.ports import Buffer
+from storage.ports import Buffer, CopiedRange
 
 READ_THREADS = 2
 WRITE_THREADS = 2
@@ -84,14 +86,29 @@ class FileObjectStore:
         descriptor.
         """
         require_valid_key(key)
-        temporary = self._new_temporary()
-        try:
+        async with self._published(key) as temporary:
             async for parts in chunks:
                 await _run(self._writers, _append, temporary, parts)
-            await _run(self._writers, self._publish, temporary, key)
-        except BaseException:
-            self._writers.submit(temporary.unlink, missing_ok=True)
-            raise
+
+    @property
+    def copies_remotely(self) -> bool:
+        """No: it is this machine's disk that does it."""
+        return False
+
+    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+        """See `storage.ports.ObjectStore`.
+
+        Step by step as well, so that uploads get their turn in between.
+        """
+        for name in (key, *(it.key for it in pieces if isinstance(it, CopiedRange))):
+            require_valid_key(name)
+        async with self._published(key) as temporary:
+            for piece in pieces:
+                if isinstance(piece, CopiedRange):
+                    for start, end in steps(piece.start, piece.end):
+                        await _run(self._writers, self._copy, temporary, piece.key, start, end)
+                else:
+                    await _run(self._writers, _append, temporary, (piece,))
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""
@@ -114,6 +131,23 @@ class FileObjectStore:
         """Let what has begun come to its end, and accept nothing more."""
         self._readers.shutdown(wait=False)
         self._writers.shutdown(wait=False)
+
+    @asynccontextmanager
+    async def _published(self, key: str) -> AsyncIterator[Path]:
+        """Lend a temporary file, which becomes the object in the end, or goes."""
+        temporary = self._new_temporary()
+        try:
+            yield temporary
+            await _run(self._writers, self._publish, temporary, key)
+        except BaseException:
+            self._writers.submit(temporary.unlink, missing_ok=True)
+            raise
+
+    def _copy(self, temporary: Path, source: str, start: int, end: int) -> None:
+        try:
+            append_range(temporary, self._root / source, start, end)
+        except FileNotFoundError as error:
+            raise ObjectNotFoundError(source) from error
 
     def _read_object(self, key: str, start: int, end: int) -> memoryview:
         try:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterable, Sequence
 from storage.errors import ObjectNotFoundError
 from storage.object_store.ranges import exactly, folder_of, require_valid_range
 from storage.objects.keys import require_valid_key
-from storage.ports import Buffer
+from storage.ports import Buffer, CopiedRange
 
 
 class MemoryObjectStore:
@@ -32,6 +32,20 @@ class MemoryObjectStore:
         require_valid_key(key)
         joined = [b"".join(parts) async for parts in chunks]
         self.objects[key] = b"".join(joined)
+
+    @property
+    def copies_remotely(self) -> bool:
+        """No: it is this process that does it."""
+        return False
+
+    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+        """See `storage.ports.ObjectStore`."""
+        require_valid_key(key)
+        parts = [
+            await self.get_range(*piece) if isinstance(piece, CopiedRange) else piece
+            for piece in pieces
+        ]
+        self.objects[key] = b"".join(parts)
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""

@@ -5,10 +5,12 @@ The data path is obstore (Rust; its own threads, no GIL while bytes move). An ob
 retries the parts of a multipart upload; whole requests are retried by
 `storage.object_store.retrying`, which counts them.
 
-A failed multipart upload is aborted by the client. What a killed or cancelled upload leaves stays
-until the bucket's lifecycle rule for incomplete uploads removes it.
+A failed multipart upload is aborted by the client; what a killed or cancelled one leaves is for the
+sweep. One whose completion was answered by "no such upload" is settled by the object's size: a key
+is never given another content of several parts.
 """
 
+import logging
 from collections.abc import (
     AsyncIterable,
     AsyncIterator,
@@ -27,15 +29,20 @@ from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
 from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
+from storage.object_store.failures import FailureKind, failure_kind
 from storage.object_store.ranges import exactly, folder_of, require_valid_range
 from storage.object_store.retrying import RefusedError
 from storage.object_store.s3_access import ChainCredentials, S3Access, resolve_access
+from storage.object_store.s3_administration import s3_client
+from storage.object_store.s3_copy import S3Copier
 from storage.object_store.uri import S3Location
 from storage.objects.keys import require_valid_key
-from storage.ports import Buffer
+from storage.ports import Buffer, CopiedRange
 
 if TYPE_CHECKING:
     from obstore.store import S3Config
+
+logger = logging.getLogger("headrace.storage.object_store")
 
 PART_BYTES_MIN = 5 * 1024 * 1024  # S3's own limit
 PARTS_IN_FLIGHT_MAX = 4  # of one upload
@@ -44,11 +51,12 @@ PART_RETRIES_MAX = 4
 REQUEST_TIMEOUT = timedelta(seconds=60)
 CONNECT_TIMEOUT = timedelta(seconds=5)
 RETRY_TIMEOUT = timedelta(seconds=120)
+COPY_TIMEOUT_S = 300  # of one part, which has up to a gigabyte
 _MESSAGE_LENGTH_MAX = 500
 # Refusals that pass by themselves: a clock that is being set, a token that is being renewed.
-_TRANSIENT_REFUSALS = ("RequestTimeTooSkewed", "ExpiredToken", "SlowDown")
-_REFUSALS = ("403 Forbidden", "401 Unauthorized", "<Code>NoSuchBucket</Code>")
+_PASSING = (FailureKind.CLOCK, FailureKind.CREDENTIALS, FailureKind.THROTTLED)
 _CONFLICT = "409 Conflict"
+_UPLOAD_IS_GONE = "NoSuchUpload"
 
 
 class S3ObjectStore:
@@ -69,6 +77,12 @@ class S3ObjectStore:
         self._part_bytes = part_bytes
         self._single = _open(access, retries=0)
         self._multipart = _open(access, retries=PART_RETRIES_MAX)
+        self._copier = S3Copier(
+            lambda: s3_client(access, read_timeout_s=COPY_TIMEOUT_S),
+            access.bucket,
+            location.prefix,
+            self.get_range,
+        )
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         """See `storage.ports.ObjectStore`.
@@ -112,6 +126,17 @@ class S3ObjectStore:
         require_valid_key(key)
         await self._put_multipart(key, _joined_chunks(chunks))
 
+    @property
+    def copies_remotely(self) -> bool:
+        """Yes: the service does it."""
+        return True
+
+    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+        """See `storage.ports.ObjectStore`: multipart copy."""
+        for name in (key, *(it.key for it in pieces if isinstance(it, CopiedRange))):
+            require_valid_key(name)
+        await self._copier.compose(key, pieces)
+
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""
         require_valid_key(key)
@@ -132,6 +157,15 @@ class S3ObjectStore:
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
         """See `storage.ports.ObjectStore`."""
+        found = await self._list(prefix)
+        # The client takes any 200 for a list, an error's text for an empty one: ask again then.
+        return found or await self._list(prefix)
+
+    async def close(self) -> None:
+        """End the copier's threads; connections close when the client is collected."""
+        await self._copier.close()
+
+    async def _list(self, prefix: str) -> Sequence[tuple[str, int]]:
         found: list[tuple[str, int]] = []
         cut = len(self._prefix)
         with _translated(f"list {prefix}", ObjectStoreError):
@@ -139,19 +173,34 @@ class S3ObjectStore:
                 found += ((entry["path"][cut:], entry["size"]) for entry in page)
         return sorted(found)
 
-    async def close(self) -> None:
-        """Nothing to do: connections close when the client is collected."""
-
     async def _put_multipart(self, key: str, buffers: AsyncIterator[Buffer]) -> None:
-        with _translated(key, ObjectStoreError):
-            await obstore.put_async(
-                self._multipart,
-                self._prefix + key,
-                buffers,
-                use_multipart=True,
-                chunk_size=self._part_bytes,
-                max_concurrency=PARTS_IN_FLIGHT_MAX,
-            )
+        sent = _Sent(buffers)
+        try:
+            with _translated(key, ObjectStoreError):
+                await obstore.put_async(
+                    self._multipart,
+                    self._prefix + key,
+                    sent.buffers(),
+                    use_multipart=True,
+                    chunk_size=self._part_bytes,
+                    max_concurrency=PARTS_IN_FLIGHT_MAX,
+                )
+        except ObjectStoreError as error:
+            # The client repeats a completion whose answer was lost, and is told that there is no
+            # such upload: it is an object by now, or somebody has removed it. The object decides.
+            if _UPLOAD_IS_GONE not in str(error.__cause__) or not sent.is_all:
+                raise
+            if await self._size(key) != sent.size_bytes:
+                raise
+            logger.info("uploaded after all", extra={"key": key, "answer": str(error)})
+
+    async def _size(self, key: str) -> int:
+        """Size of an object; -1 if there is none."""
+        with _translated(key, ObjectNotFoundError):
+            try:
+                return (await obstore.head_async(self._single, self._prefix + key))["size"]
+            except FileNotFoundError:
+                return -1
 
 
 def _open(access: S3Access, *, retries: int) -> S3Store:
@@ -159,6 +208,8 @@ def _open(access: S3Access, *, retries: int) -> S3Store:
         "region": access.region,
         "virtual_hosted_style_request": not access.path_style,
     }
+    if access.checksum:
+        config["checksum_algorithm"] = access.checksum
     if access.endpoint:
         config["endpoint"] = access.bucket_endpoint
     provider: ChainCredentials | None = None
@@ -180,6 +231,22 @@ def _open(access: S3Access, *, retries: int) -> S3Store:
         retry_config={"max_retries": retries, "retry_timeout": RETRY_TIMEOUT},
         credential_provider=provider,
     )
+
+
+class _Sent:
+    """Counts what the client takes of an upload."""
+
+    def __init__(self, buffers: AsyncIterator[Buffer]) -> None:
+        self._buffers = buffers
+        self.size_bytes = 0
+        self.is_all = False
+
+    async def buffers(self) -> AsyncIterator[Buffer]:
+        """Yield them."""
+        async for buffer in self._buffers:
+            self.size_bytes += len(buffer)
+            yield buffer
+        self.is_all = True
 
 
 def _joined(parts: Iterable[Buffer]) -> Iterator[Buffer]:
@@ -215,10 +282,11 @@ def _translated(what: str, not_found: Callable[[str], Exception]) -> Iterator[No
     except (FileNotFoundError, BaseError) as error:
         # The client has types for some answers to some requests only; the text tells them all.
         message = _message(what, error)
-        if any(reason in message for reason in _TRANSIENT_REFUSALS):
-            raise ObjectStoreError(message) from error
-        if any(reason in message for reason in _REFUSALS):
+        kind = failure_kind(message)
+        if kind is FailureKind.REFUSED:
             raise RefusedError(message) from error
+        if kind in _PASSING:
+            raise ObjectStoreError(message) from error
         if "InvalidRange" in message:
             raise CorruptObjectError(f"{what}: the object is too short") from error
         if isinstance(error, FileNotFoundError):

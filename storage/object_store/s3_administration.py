@@ -58,14 +58,16 @@ def _ensure(access: S3Access) -> bool:
         client.close()
 
 
-def s3_client(access: S3Access, *, attempts_max: int = ATTEMPTS_MAX) -> Any:
+def s3_client(
+    access: S3Access, *, attempts_max: int = ATTEMPTS_MAX, read_timeout_s: int = READ_TIMEOUT_S
+) -> Any:
     """Make a client of boto3; the caller closes it. Blocking, as all of its requests are."""
     import boto3  # noqa: PLC0415 - 180 ms
     from botocore.config import Config  # noqa: PLC0415
 
     config = Config(
         connect_timeout=CONNECT_TIMEOUT_S,
-        read_timeout=READ_TIMEOUT_S,
+        read_timeout=read_timeout_s,
         retries={"total_max_attempts": attempts_max, "mode": "standard"},
         s3={"addressing_style": "path" if access.path_style else "virtual"},
         # Not every S3-compatible service knows the checksums that boto3 adds by default.

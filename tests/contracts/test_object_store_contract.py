@@ -1,16 +1,17 @@
 """What every ObjectStore must do, run on all of them."""
 
 import asyncio
+import random
 
 import pytest
 
-from storage.errors import CorruptObjectError, ObjectNotFoundError
+from storage.errors import CopyUnsupportedError, CorruptObjectError, ObjectNotFoundError
 from storage.object_store.factory import ensure_bucket
 from storage.object_store.filesystem import FileObjectStore
 from storage.object_store.memory import MemoryObjectStore
 from storage.object_store.retrying import RetryingObjectStore
 from storage.object_store.s3 import S3ObjectStore
-from storage.ports import ObjectStore
+from storage.ports import CopiedRange, ObjectStore
 from tests.contracts.object_stores import (
     PART_BYTES,
     file_store,
@@ -281,5 +282,86 @@ def test_requests_run_side_by_side(open_store):
         await asyncio.gather(*(store.put(key, [key.encode()]) for key in keys))
         found = await asyncio.gather(*(content(store, key, len(key)) for key in keys))
         assert [it.decode() for it in found] == keys
+
+    run(open_store, scenario)
+
+
+MIB = 1024 * 1024
+
+
+def pattern(size, seed):
+    return random.Random(seed).randbytes(size)
+
+
+@pytest.mark.parametrize(
+    "sizes_mib",
+    [
+        (6, 7),
+        (6, 1, 1, 6),  # too small to be copied, in the middle
+        (1, 1, 1),
+        (0.001, 5.5, 0.001),
+        (1, 5, 5),  # what the small one needs leaves too little of the next
+        (11,),
+    ],
+)
+def test_an_object_is_composed_of_others(open_store, sizes_mib):
+    async def scenario(store):
+        pieces, expected = [], b""
+        for n, size_mib in enumerate(sizes_mib):
+            content = pattern(int(size_mib * MIB) + 20, n)
+            await store.put(f"source-{n}", [content])
+            pieces.append(CopiedRange(f"source-{n}", 3, len(content) - 4))
+            expected += content[3:-4]
+        await store.compose("made", [*pieces, b"the ", memoryview(b"end")])
+        expected += b"the end"
+        assert await content_of(store, "made", len(expected)) == expected
+        sizes = dict(await store.list(""))
+        assert sizes["made"] == len(expected)
+        assert len(sizes) == len(sizes_mib) + 1
+
+    run(open_store, scenario)
+
+
+async def content_of(store, key, size):
+    return bytes(await store.get_range(key, 0, size))
+
+
+def test_pieces_may_come_in_any_order_and_from_one_object(open_store):
+    async def scenario(store):
+        content = pattern(12 * MIB, 1)
+        await store.put("a", [content])
+        pieces = [
+            b"x" * 10,
+            CopiedRange("a", 6 * MIB, 12 * MIB),
+            b"y",
+            CopiedRange("a", 0, 6 * MIB),
+        ]
+        await store.compose("made", pieces)
+        expected = b"x" * 10 + content[6 * MIB :] + b"y" + content[: 6 * MIB]
+        assert await content_of(store, "made", len(expected)) == expected
+
+    run(open_store, scenario)
+
+
+@pytest.mark.parametrize("size_mib", [1, 6])
+def test_a_source_that_is_not_there(open_store, size_mib):
+    async def scenario(store):
+        await store.put("a", [bytes(6 * MIB)])
+        pieces = [CopiedRange("a", 0, 6 * MIB), CopiedRange("gone", 0, size_mib * MIB), b"end"]
+        with pytest.raises(ObjectNotFoundError):
+            await store.compose("made", pieces)
+        assert [key for key, _ in await store.list("")] == ["a"]
+
+    run(open_store, scenario)
+
+
+@pytest.mark.parametrize("size_mib", [1, 6])
+def test_a_source_that_is_too_short(open_store, size_mib):
+    async def scenario(store):
+        await store.put("a", [bytes(size_mib * MIB)])
+        # Moto copies what there is, which shows in the end.
+        with pytest.raises((CorruptObjectError, CopyUnsupportedError)):
+            await store.compose("made", [CopiedRange("a", 0, size_mib * MIB + 1), b"end"])
+        assert [key for key, _ in await store.list("")] == ["a"]
 
     run(open_store, scenario)
