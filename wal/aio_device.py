@@ -67,12 +67,20 @@ class _Context:
         self._syscall: Callable[..., int] = syscall
         self._id = ctypes.c_ulong(0)
         self._one = ctypes.c_long(1)
-        self._depth = ctypes.c_long(depth)
         if self._syscall(setup, ctypes.c_ulong(depth), ctypes.byref(self._id)) != 0:
             msg = f"io_setup failed: {os.strerror(ctypes.get_errno())}"
             raise AioUnavailableError(msg)
-        self._events = (ctypes.c_char * (_EVENT.size * depth))()
-        self._no_wait = (ctypes.c_long * 2)(0, 0)
+        events = (ctypes.c_char * (_EVENT.size * depth))()
+        self._events = memoryview(events)
+        no_wait = (ctypes.c_long * 2)(0, 0)
+        self._reap_arguments = (
+            self._getevents,
+            self._id,
+            ctypes.c_long(0),
+            ctypes.c_long(depth),
+            events,
+            ctypes.byref(no_wait),
+        )
 
     def submit(self, control_blocks: "ctypes.Array[ctypes.c_void_p]") -> int:
         """Submit the one operation that is pointed to; return 0 or an errno."""
@@ -81,20 +89,9 @@ class _Context:
 
     def reap(self) -> list[tuple[int, int]]:
         """Return (data, result) of what has completed, without waiting."""
-        count = self._syscall(
-            self._getevents,
-            self._id,
-            ctypes.c_long(0),
-            self._depth,
-            self._events,
-            ctypes.byref(self._no_wait),
-        )
-        return [
-            (data, result)
-            for data, _, result, _ in _EVENT.iter_unpack(
-                memoryview(self._events)[: max(count, 0) * _EVENT.size]
-            )
-        ]
+        count = self._syscall(*self._reap_arguments)
+        events = self._events[: max(count, 0) * _EVENT.size]
+        return [(data, result) for data, _, result, _ in _EVENT.iter_unpack(events)]
 
     def destroy(self) -> None:
         """Give the context back; waits for what is under way."""
@@ -227,13 +224,14 @@ class AioDevice:
             os.eventfd_read(self._eventfd)
         except BlockingIOError:
             return
-        while results := deque(self._context.reap()):
-            try:
-                while results:
-                    self._finish(*results.popleft())
-            finally:  # one that raises must not swallow the others
-                for result in results:
-                    self._loop.call_soon(self._finish, *result)
+        # All there are: what completes from here on makes the descriptor, which was read before, ready again.
+        results = deque(self._context.reap())
+        try:
+            while results:
+                self._finish(*results.popleft())
+        finally:  # one that raises must not swallow the others
+            for result in results:
+                self._loop.call_soon(self._finish, *result)
 
     def _finish(self, slot: int, result: int) -> None:
         operation = self._operations[slot]
