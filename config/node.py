@@ -82,6 +82,7 @@ class StorageConfig:
     stream_set_object_compaction_interval_ms: int = 20 * 60_000
     compaction_memory_bytes: int = 500 * MIB
     compaction_bytes_per_s: int = 100 * MIB  # read, and as many written
+    sweep_interval_ms: int = 60 * 60_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -275,6 +275,23 @@ HEADRACE_KEYS = (
         doc="Uploads of parts and objects under way at once.",
     ),
     _bytes(
+        "headrace.compaction.bytes.per.second",
+        "storage.compaction_bytes_per_s",
+        "What compaction reads from the bucket, and as much that it writes, each second at most. "
+        "What the bucket copies by itself does not count.",
+        low=1 * MIB,
+    ),
+    ConfigKey(
+        name="headrace.bucket.sweep.interval.minutes",
+        type=ConfigType.INT,
+        field="storage.sweep_interval_ms",
+        scale=60_000,
+        valid=Between(1),
+        importance=Importance.LOW,
+        doc="How often one broker lists the bucket and removes what nobody knows any more: puts that "
+        "arrived late, and uploads that were never completed.",
+    ),
+    _bytes(
         "headrace.read.ahead.bytes.max",
         "storage.read_ahead_bytes_max",
         "How far a sequential reader is read ahead from the bucket, at most.",
