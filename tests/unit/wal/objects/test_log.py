@@ -367,6 +367,34 @@ def test_deletion_that_fails_is_made_later_and_fails_nothing():
     run(main())
 
 
+def test_what_was_recovered_is_deleted_once_the_reset_is_durable():
+    async def main():
+        bucket = bucket_with()
+        first, second = Owner(bucket), Owner(bucket, epoch=2)
+        await first.begin()
+        await first.append(b"x")
+        data = numbers(bucket)[-1]
+        await second.wal.start()
+        assert len([record async for record in second.wal.recover()]) == 1
+        created, begun = second.client.create, asyncio.Event()
+
+        async def hold(key, parts):
+            if decode_header(parts[0]).kind is Kind.TRIM:
+                await begun.wait()
+            return await created(key, parts)
+
+        second.client.create = hold
+        resetting = asyncio.create_task(second.wal.reset())
+        await asyncio.sleep(60)
+        assert data in numbers(bucket)
+        begun.set()
+        await resetting
+        await asyncio.sleep(5)
+        assert data not in numbers(bucket)
+
+    run(main())
+
+
 def test_fences_are_kept_as_long_as_requests_may_be_under_way():
     async def main():
         bucket = bucket_with()

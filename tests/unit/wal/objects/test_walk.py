@@ -442,17 +442,17 @@ def test_a_barrier_is_not_followed_by_one_that_is_out_of_its_window():
 
     def append(number):
         fences.append(number)
-        if number == 11 and len(fences) == 1:
-            bucket.data(11, released=10)
-        elif number > 11 and len(fences) == 2:  # the barrier
-            for each in range(10, 20):
-                bucket.objects.pop(each, None)
-            for each in range(20, number):
-                bucket.data(each, released=20)
-            for each in range(number + 1, number + REACH):
-                bucket.data(each, released=20, confirmed=number)
+        if len(fences) == 2:  # the barrier
+            for each in (10, 11):
+                del bucket.objects[each]
+            for each in range(20, number + REACH):
+                if each not in (30, number):
+                    bucket.data(each, released=20, confirmed=min(each, 30))
+        elif number in (11, 30):
+            bucket.data(number, released=10)
 
     bucket.on_fence = append
     bucket.run(walk)
     assert walk.number == fences[1]
+    assert fences[2:] == [30]
     assert max(bucket.objects) < walk.number + WINDOW
