@@ -6,7 +6,9 @@ any. The world keeps a lease only in so far as a life whose successor began long
 """
 
 import asyncio
+import logging
 import random
+import sys
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -241,3 +243,20 @@ async def race(seed: int, *, lives: int = 4, long_pauses: bool = False) -> World
 def run_race(seed: int, *, lives: int = 4, long_pauses: bool = False) -> World:
     """Run one race in virtual time."""
     return run(race(seed, lives=lives, long_pauses=long_pauses))
+
+
+def main(first: int, last: int, long_pauses: bool) -> None:
+    """Run many races: `python -m tests.simulation.object_wal_race FIRST LAST [long]`."""
+    logging.disable(logging.CRITICAL)
+    seen: Counter[str] = Counter()
+    for seed in range(first, last):
+        try:
+            seen.update(run_race(seed, long_pauses=long_pauses).seen)
+        except Exception:
+            print(f"seed {seed}")
+            raise
+    print(f"{last - first} races: {dict(seen)}")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:] == ["long"])

@@ -99,7 +99,6 @@ class ObjectHeader:
     def encode(self) -> bytes:
         """Return the header's bytes."""
         cluster_id = self.cluster_id.encode()
-        assert len(cluster_id) <= CLUSTER_ID_BYTES_MAX
         fields = _FIELDS.pack(
             MAGIC,
             FORMAT_VERSION,

@@ -82,8 +82,14 @@ class ObjectWal:
             on_confirmed: called with the offset below which everything is durable.
             on_failed: called once, when nothing will ever be confirmed again.
             on_room: called when there is room again.
+
+        Raises:
+            ValueError: the cluster id is too long.
         """
-        assert len(cluster_id.encode()) <= CLUSTER_ID_BYTES_MAX
+        if len(cluster_id.encode()) > CLUSTER_ID_BYTES_MAX:
+            raise ValueError(
+                f"cluster id {cluster_id!r} has more than {CLUSTER_ID_BYTES_MAX} bytes"
+            )
         self._config = config
         self._keys = LogKeys(cluster_id, node_id)
         self._owner = Owner(node_epoch, rng.getrandbits(64))

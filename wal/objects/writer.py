@@ -71,10 +71,13 @@ class ObjectWriter:
     def append(self, header: Buffer, payload: Buffer) -> Appended:
         """Copy a record into the current batch; see `wal.port`."""
         commit = self.commit
+        was_full = commit.has_full_batch  # then it waits for an outcome, and not for this append
         appended = commit.append(header, payload)
         self._open.appends_total += 1
         if appended.offset == commit.batch_offset:
             self._open.begin(appended.offset, self._now_ns())
+        if was_full:
+            return appended
         if commit.has_full_batch:
             self._pump()
         elif not self._flush_due and self._timer is None:
