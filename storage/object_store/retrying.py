@@ -2,18 +2,23 @@
 
 What is retried is `ObjectStoreError`: every operation of the port is idempotent (a `put` repeats
 the same content under the same key), except `put_stream`, whose chunks are gone. `RefusedError` is
-not retried: the store answered, and would answer the same again.
+not retried: the store answered, and would answer the same again. An object that is not found is
+looked for once more at once: a single wrong answer must not be taken for a loss.
 """
 
 import asyncio
 import random
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
-from storage.object_store.statistics import StoreStatistics
-from storage.ports import Buffer, ObjectStore
+from storage.object_store.failures import FailureKind, failure_kind
+from storage.object_store.statistics import Operation, StoreStatistics
+from storage.ports import Buffer, CopiedRange, ObjectStore
+
+LOOKS_MAX: Final = 2  # for an object that is not found
 
 _T = TypeVar("_T")
 
@@ -24,15 +29,19 @@ class RefusedError(ObjectStoreError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """How long one request may be tried."""
+    """How long one request may be tried.
+
+    The k-th pause is a random part of `backoff_ms_initial << k`, at most of `backoff_ms_max`. An
+    attempt is given up after `attempt_ms_base` and the time of its bytes, and none is begun later
+    than `total_ms_base` and the time of its bytes after the first.
+    """
 
     attempts_max: int = 5
-    backoff_ms_initial: int = (
-        200  # doubled after each attempt, then multiplied by a random number below one
-    )
+    backoff_ms_initial: int = 200
     backoff_ms_max: int = 5_000
     attempt_ms_base: int = 30_000
     attempt_bytes_per_s: int = 1024 * 1024  # an attempt gets a second more for each of these
+    total_ms_base: int = 60_000
 
 
 class RetryingObjectStore:
@@ -49,61 +58,66 @@ class RetryingObjectStore:
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         """See `storage.ports.ObjectStore`."""
         size = sum(map(len, parts))
-        started = asyncio.get_running_loop().time()
+        started = _now_s()
         self.statistics.put_requests += 1
-        await self._try(lambda: self._inner.put(key, parts), size)
+        await self._try(Operation.PUT, lambda: self._inner.put(key, parts), size)
         self.statistics.put_bytes += size
-        self.statistics.put_seconds += asyncio.get_running_loop().time() - started
+        self.statistics.put_seconds += _now_s() - started
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
         """See `storage.ports.ObjectStore`. Tried once."""
         size = sum(map(len, parts))
-        statistics = self.statistics
-        started = asyncio.get_running_loop().time()
-        statistics.put_requests += 1
-        statistics.requests_in_flight += 1
-        try:
-            created = await _within(self._attempt_s(size), self._inner.create(key, parts))
-        except ObjectStoreError:
-            statistics.errors += 1
-            raise
-        finally:
-            statistics.requests_in_flight -= 1
-        statistics.put_bytes += size
-        statistics.put_seconds += asyncio.get_running_loop().time() - started
+        started = _now_s()
+        self.statistics.put_requests += 1
+        with self._counted_call(Operation.PUT):
+            attempt = self._inner.create(key, parts)
+            created = await self._attempt(Operation.PUT, attempt, self._attempt_s(size))
+        self.statistics.put_bytes += size
+        self.statistics.put_seconds += _now_s() - started
         return created
 
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
         """See `storage.ports.ObjectStore`. Tried once; how long it takes is up to `chunks`."""
         self.statistics.put_requests += 1
-        self.statistics.requests_in_flight += 1
-        try:
-            await self._inner.put_stream(key, self._counted(chunks))
-        except ObjectStoreError:
-            self.statistics.errors += 1
-            raise
-        finally:
-            self.statistics.requests_in_flight -= 1
+        with self._counted_call(Operation.PUT):
+            attempt = self._inner.put_stream(key, self._counted(chunks))
+            await self._attempt(Operation.PUT, attempt, None)
+
+    @property
+    def copies_remotely(self) -> bool:
+        """See `storage.ports.ObjectStore`."""
+        return self._inner.copies_remotely
+
+    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+        """See `storage.ports.ObjectStore`."""
+        copied = sum(it.size_bytes for it in pieces if isinstance(it, CopiedRange))
+        given = sum(len(it) for it in pieces if not isinstance(it, CopiedRange))
+        self.statistics.copy_requests += 1
+        await self._try(Operation.COPY, lambda: self._inner.compose(key, pieces), copied + given)
+        self.statistics.copied_bytes += copied
+        self.statistics.put_bytes += given
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""
-        started = asyncio.get_running_loop().time()
+        started = _now_s()
         self.statistics.get_requests += 1
-        content = await self._try(lambda: self._inner.get_range(key, start, end), end - start)
+        content = await self._try(
+            Operation.GET, lambda: self._inner.get_range(key, start, end), end - start
+        )
         self.statistics.get_bytes += len(content)
-        self.statistics.get_seconds += asyncio.get_running_loop().time() - started
+        self.statistics.get_seconds += _now_s() - started
         return content
 
     async def delete(self, keys: Sequence[str]) -> None:
         """See `storage.ports.ObjectStore`."""
         self.statistics.delete_requests += 1
-        await self._try(lambda: self._inner.delete(keys), 0)
+        await self._try(Operation.DELETE, lambda: self._inner.delete(keys), 0)
         self.statistics.deleted_objects += len(keys)
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
         """See `storage.ports.ObjectStore`."""
         self.statistics.list_requests += 1
-        return await self._try(lambda: self._inner.list(prefix), 0)
+        return await self._try(Operation.LIST, lambda: self._inner.list(prefix), 0)
 
     async def close(self) -> None:
         """See `storage.ports.ObjectStore`."""
@@ -113,22 +127,57 @@ class RetryingObjectStore:
         policy = self._policy
         return policy.attempt_ms_base / 1000 + size_bytes / policy.attempt_bytes_per_s
 
-    async def _try(self, attempt: Callable[[], Awaitable[_T]], size_bytes: int) -> _T:
-        policy, statistics = self._policy, self.statistics
+    async def _try(
+        self, operation: Operation, attempt: Callable[[], Awaitable[_T]], size_bytes: int
+    ) -> _T:
+        policy = self._policy
         timeout_s = self._attempt_s(size_bytes)
-        statistics.requests_in_flight += 1
-        try:
-            for tried in range(1, policy.attempts_max + 1):
+        give_up_s = _now_s() + timeout_s + (policy.total_ms_base - policy.attempt_ms_base) / 1000
+        tried = looks = 0
+        with self._counted_call(operation):
+            while True:
                 try:
-                    return await _within(timeout_s, attempt())
+                    return await self._attempt(operation, attempt(), timeout_s)
+                except ObjectNotFoundError:
+                    looks += 1
+                    if looks == LOOKS_MAX:
+                        raise
+                    continue
                 except RefusedError:
                     raise
                 except ObjectStoreError:
-                    if tried == policy.attempts_max:
+                    ceiling_ms = min(policy.backoff_ms_initial << tried, policy.backoff_ms_max)
+                    pause_s = self._rng.random() * ceiling_ms / 1000
+                    tried += 1
+                    if tried == policy.attempts_max or _now_s() + pause_s > give_up_s:
                         raise
-                statistics.retries += 1
-                ceiling_ms = min(policy.backoff_ms_initial << tried - 1, policy.backoff_ms_max)
-                await asyncio.sleep(self._rng.random() * ceiling_ms / 1000)
+                self.statistics.retries += 1
+                await asyncio.sleep(pause_s)
+
+    async def _attempt(
+        self, operation: Operation, attempt: Awaitable[_T], timeout_s: float | None
+    ) -> _T:
+        statistics = self.statistics
+        try:
+            result = await _within(timeout_s, attempt)
+        except ObjectStoreError as error:
+            kind = FailureKind.REFUSED
+            if not isinstance(error, RefusedError):
+                kind = failure_kind(str(error))
+            statistics.failed(operation, _now_s(), kind, str(error))
+            raise
+        except (ObjectNotFoundError, CorruptObjectError):
+            statistics.answered(operation, _now_s())
+            raise
+        statistics.answered(operation, _now_s())
+        return result
+
+    @contextmanager
+    def _counted_call(self, operation: Operation) -> Iterator[None]:
+        statistics = self.statistics
+        statistics.begun(operation)
+        try:
+            yield
         except ObjectNotFoundError:
             statistics.not_found += 1
             raise
@@ -136,8 +185,7 @@ class RetryingObjectStore:
             statistics.errors += 1
             raise
         finally:
-            statistics.requests_in_flight -= 1
-        raise AssertionError("the last attempt returns or raises")
+            statistics.ended(operation)
 
     async def _counted(
         self, chunks: AsyncIterable[Sequence[Buffer]]
@@ -147,9 +195,13 @@ class RetryingObjectStore:
             self.statistics.put_bytes += sum(map(len, parts))
 
 
-async def _within(timeout_s: float, attempt: Awaitable[_T]) -> _T:
+async def _within(timeout_s: float | None, attempt: Awaitable[_T]) -> _T:
     try:
         async with asyncio.timeout(timeout_s):
             return await attempt
     except TimeoutError as error:
-        raise ObjectStoreError(f"no answer within {timeout_s:.0f} s") from error
+        raise ObjectStoreError(f"no answer within {timeout_s:g} s") from error
+
+
+def _now_s() -> float:
+    return asyncio.get_running_loop().time()

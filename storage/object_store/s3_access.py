@@ -28,6 +28,7 @@ class S3Access:
     endpoint: str  # empty: AWS
     region: str
     path_style: bool
+    checksum: str  # that every PUT carries; empty: none
     access_key: str = field(repr=False)  # empty: botocore's chain
     secret_key: str = field(repr=False)
     session_token: str = field(repr=False)
@@ -65,6 +66,7 @@ def resolve_access(location: S3Location, environment: Mapping[str, str]) -> S3Ac
         endpoint=endpoint.rstrip("/"),
         region=region,
         path_style=path_style,
+        checksum=location.checksum,
         access_key=access_key,
         secret_key=secret_key,
         session_token=session_token,

@@ -1,8 +1,10 @@
 """Bucket URIs: what `s3.data.buckets` and the command line accept.
 
-`[<n>@]s3://bucket[/prefix][?endpoint=URL&region=R&pathStyle=BOOL&accessKey=K&secretKey=S]`,
+`[<n>@]s3://bucket[/prefix][?endpoint=URL&region=R&pathStyle=BOOL&checksum=SHA256
+&accessKey=K&secretKey=S]`,
 `file:///directory`, `file://relative/directory`, `mem://`. The `0@` in front is AutoMQ's bucket id;
-it has no meaning here.
+it has no meaning here. `checksum` (AutoMQ's `checksumAlgorithm` means the same) has every PUT carry
+one, SHA256 or CRC64NVME; without it none is sent, since not every service knows them.
 """
 
 import re
@@ -11,7 +13,10 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 _BUCKET_ID = re.compile(r"^\d+@")
 _BUCKET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,62}")
-_S3_OPTIONS = frozenset({"endpoint", "region", "pathStyle", "accessKey", "secretKey"})
+_S3_OPTIONS = frozenset(
+    {"endpoint", "region", "pathStyle", "checksum", "checksumAlgorithm", "accessKey", "secretKey"}
+)
+_CHECKSUMS = frozenset({"SHA256", "CRC64NVME"})
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -24,6 +29,7 @@ class S3Location:
     endpoint: str = ""  # empty: AWS
     region: str = ""
     path_style: bool | None = None  # None: true with an endpoint, false on AWS
+    checksum: str = ""  # empty: none
     access_key: str = field(default="", repr=False)
     secret_key: str = field(default="", repr=False)
 
@@ -78,6 +84,9 @@ def _s3_location(bucket: str, path: str, query: str) -> S3Location:
     path_style = options.get("pathStyle", "").lower()
     if path_style and path_style not in _BOOLEANS:
         raise ValueError("bucket URI: pathStyle is true or false")
+    checksum = options.get("checksum", options.get("checksumAlgorithm", "")).upper()
+    if checksum and checksum not in _CHECKSUMS:
+        raise ValueError(f"bucket URI: checksum is one of {sorted(_CHECKSUMS)}")
     access_key, secret_key = options.get("accessKey", ""), options.get("secretKey", "")
     if bool(access_key) != bool(secret_key):
         raise ValueError("bucket URI: accessKey and secretKey go together")
@@ -91,6 +100,7 @@ def _s3_location(bucket: str, path: str, query: str) -> S3Location:
         endpoint=endpoint,
         region=options.get("region", ""),
         path_style=_BOOLEANS.get(path_style),
+        checksum=checksum,
         access_key=access_key,
         secret_key=secret_key,
     )

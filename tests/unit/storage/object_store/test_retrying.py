@@ -6,8 +6,10 @@ import random
 import pytest
 
 from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
+from storage.object_store.failures import FailureKind
 from storage.object_store.memory import MemoryObjectStore
 from storage.object_store.retrying import RefusedError, RetryingObjectStore, RetryPolicy
+from storage.object_store.statistics import Operation
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
 
@@ -74,7 +76,6 @@ def test_jitter_makes_delays_shorter_only():
 @pytest.mark.parametrize(
     ("error", "counter"),
     [
-        (ObjectNotFoundError("gone"), "not_found"),
         (CorruptObjectError("short"), "errors"),
         (RefusedError("access denied"), "errors"),
     ],
@@ -94,6 +95,138 @@ def test_answers_are_not_retried(error, counter):
             await store.get_range("a", 0, 1)
         assert inner.calls == 1
         assert getattr(store.statistics, counter) == 1
+
+    run(main())
+
+
+def test_what_is_not_found_is_looked_for_once_more_at_once():
+    async def main():
+        faulty, store = stores()
+        await store.put("a", [b"content"])
+        faulty.then("get_range", Fault.NOT_FOUND)
+        assert bytes(await store.get_range("a", 0, 7)) == b"content"
+        assert (now(), store.statistics.not_found, store.statistics.retries) == (0, 0, 0)
+        with pytest.raises(ObjectNotFoundError):
+            await store.get_range("b", 0, 7)
+        assert faulty.requests["get_range"] == 4
+        assert store.statistics.not_found == 1
+
+    run(main())
+
+
+class Slow(MemoryObjectStore):
+    """Fails after a while."""
+
+    def __init__(self, after_s):
+        super().__init__()
+        self.after_s = after_s
+        self.calls = 0
+
+    async def put(self, key, parts):
+        self.calls += 1
+        await asyncio.sleep(self.after_s)
+        raise ObjectStoreError("503 Service Unavailable")
+
+
+@pytest.mark.parametrize(("after_s", "calls"), [(29, 3), (20, 3), (5, 9), (61, 2)])
+def test_no_attempt_begins_when_the_time_for_all_of_them_is_over(after_s, calls):
+    async def main():
+        inner = Slow(after_s)
+        policy = RetryPolicy(attempts_max=9, backoff_ms_initial=100, backoff_ms_max=100)
+        store = RetryingObjectStore(inner, AlwaysOne(), policy)
+        with pytest.raises(ObjectStoreError):
+            await store.put("a", [b"content"])
+        assert inner.calls == calls
+        assert now() <= (policy.total_ms_base + policy.attempt_ms_base) / 1000 + 1
+
+    run(main())
+
+
+def test_bytes_get_time_of_their_own():
+    async def main():
+        inner = Slow(100)
+        policy = RetryPolicy(attempts_max=9, backoff_ms_initial=1, attempt_bytes_per_s=1000)
+        store = RetryingObjectStore(inner, AlwaysOne(), policy)
+        with pytest.raises(ObjectStoreError):
+            await store.put("a", [bytes(130_000)])
+        assert inner.calls == 2
+
+    run(main())
+
+
+def test_what_failed_and_for_how_long_is_told():
+    async def main():
+        faulty, store = stores()
+        statistics = store.statistics
+        assert statistics.troubles(now()) == []
+        assert statistics.answered_ago_s(now()) is None
+        await store.put("a", [b"content"])
+        faulty.then("put", *[Fault.REFUSED] * 4)
+        with pytest.raises(ObjectStoreError):
+            await store.put("a", [b"content"])
+        failed_s = now()
+        await store.list("")
+        await asyncio.sleep(10)
+        (trouble,) = statistics.troubles(now())
+        assert (trouble.operation, trouble.failures) == (Operation.PUT, 4)
+        assert trouble.since_s == pytest.approx(failed_s + 10)
+        assert statistics.answered_ago_s(now()) == pytest.approx(10)
+        assert sum(statistics.failures.values()) == 4
+        await store.put("a", [b"content"])
+        assert statistics.troubles(now()) == []
+        assert sum(statistics.failures.values()) == 4
+
+    run(main())
+
+
+def test_trouble_is_forgotten_when_nobody_asks_any_more():
+    async def main():
+        faulty, store = stores()
+        await store.put("a", [b"content"])
+        faulty.then("get_range", *[Fault.REFUSED] * 4)
+        with pytest.raises(ObjectStoreError):
+            await store.get_range("a", 0, 7)
+        await asyncio.sleep(59)
+        assert store.statistics.troubles(now())
+        await asyncio.sleep(2)
+        assert not store.statistics.troubles(now())
+
+    run(main())
+
+
+def test_trouble_lasts_while_somebody_waits():
+    class Hanging(MemoryObjectStore):
+        async def put(self, key, parts):
+            if parts[0] == b"hang":
+                await asyncio.Event().wait()
+            raise ObjectStoreError("SlowDown")
+
+    async def main():
+        policy = RetryPolicy(attempts_max=1, attempt_ms_base=1000_000)
+        store = RetryingObjectStore(Hanging(), AlwaysOne(), policy)
+        with pytest.raises(ObjectStoreError):
+            await store.put("a", [b""])
+        task = asyncio.create_task(store.put("a", [b"hang"]))
+        await asyncio.sleep(500)
+        (trouble,) = store.statistics.troubles(now())
+        assert trouble.kind is FailureKind.THROTTLED
+        task.cancel()
+        await asyncio.wait([task])
+        assert not store.statistics.troubles(now())
+
+    run(main())
+
+
+def test_refusals_are_counted_as_such():
+    class Refusing(MemoryObjectStore):
+        async def delete(self, keys):
+            raise RefusedError("whatever it says")
+
+    async def main():
+        store = RetryingObjectStore(Refusing(), AlwaysOne(), POLICY)
+        with pytest.raises(RefusedError):
+            await store.delete(["a"])
+        assert store.statistics.failures == {FailureKind.REFUSED: 1}
 
     run(main())
 

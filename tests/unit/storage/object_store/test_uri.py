@@ -8,7 +8,7 @@ from storage.object_store.uri import FileLocation, MemoryLocation, S3Location, p
 def test_everything_that_an_s3_uri_can_say():
     location = parse_bucket_uri(
         "0@s3://my.bucket-1/deep/prefix/?endpoint=http://127.0.0.1:9000/&region=eu-west-3"
-        "&pathStyle=true&accessKey=AK&secretKey=s%2Fk%2B"
+        "&pathStyle=true&checksum=sha256&accessKey=AK&secretKey=s%2Fk%2B"
     )
     assert location == S3Location(
         bucket="my.bucket-1",
@@ -16,6 +16,7 @@ def test_everything_that_an_s3_uri_can_say():
         endpoint="http://127.0.0.1:9000",
         region="eu-west-3",
         path_style=True,
+        checksum="SHA256",
         access_key="AK",
         secret_key="s/k+",
     )
@@ -30,6 +31,12 @@ def test_path_style(text, value):
     location = parse_bucket_uri(f"s3://bucket?pathStyle={text}")
     assert isinstance(location, S3Location)
     assert location.path_style is value
+
+
+def test_automq_s_name_of_the_checksum():
+    location = parse_bucket_uri("s3://bucket?checksumAlgorithm=CRC64NVME")
+    assert location == parse_bucket_uri("s3://bucket?checksum=CRC64NVME")
+    assert location != parse_bucket_uri("s3://bucket")
 
 
 def test_the_bucket_id_in_front_is_optional():
@@ -65,6 +72,7 @@ def test_memory():
         ("s3://buck_et!", "not a bucket name"),
         ("s3://bucket?regoin=x", "unknown options"),
         ("s3://bucket?pathStyle=yes", "pathStyle"),
+        ("s3://bucket?checksum=MD5", "checksum is one of"),
         ("s3://bucket?accessKey=a", "go together"),
         ("s3://bucket?secretKey=a", "go together"),
         ("s3://bucket?endpoint=127.0.0.1:9000", "endpoint begins"),
