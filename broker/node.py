@@ -16,6 +16,7 @@ from prometheus_client import CollectorRegistry
 
 from broker.api.dispatch import ApiDispatcher
 from broker.api.registry import Services, build_dispatcher
+from broker.bucket_health import BucketHealth
 from broker.cluster_view import ClusterView
 from broker.coordinator.runtime import GroupCoordinator
 from broker.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
@@ -92,18 +93,41 @@ class Node:
         self._readiness = Readiness()
         self._state = "starting"
         self._metrics_registry = CollectorRegistry()
+        self._bucket = BucketHealth(self._around.rng)
         self._readiness.add(lambda: CheckResult("state", self._state == "serving", self._state))
+        self._readiness.add(self._bucket.check)
 
     async def run(self, ready: Callable[[NodeAddress], None], stop: asyncio.Event) -> None:
         """Start, serve until `stop` is set, shut down cleanly; a `stop` while it is starting counts as well.
+
+        A bucket that does not answer is waited for.
 
         Raises:
             ExceptionGroup: of what made a part fail, once the others have been stopped.
             OSError: an address cannot be bound.
             WalError, MetadataError, StorageError, ValueError: a part cannot start.
         """
+        admin = AdminServer(self._metrics_registry, self._readiness)
+        try:
+            admin_port = await self._start_admin(admin)
+            self._state = "waiting for the bucket"
+            store, log_place = await unless_stopped(stop, self._open_storage())
+            await self._run(store, log_place, (admin, admin_port), ready, stop)
+        except StoppedEarlyError:
+            logger.info("stopped while starting", extra={"state": self._state})
+        finally:
+            await admin.shutdown()
+
+    async def _run(
+        self,
+        store: RetryingObjectStore,
+        log_place: LogPlace,
+        admin: tuple[AdminServer, int],
+        ready: Callable[[NodeAddress], None],
+        stop: asyncio.Event,
+    ) -> None:
+        """Run controller and broker on an open bucket; see `run`."""
         config, around = self._config, self._around
-        store, log_place = await self._open_storage()
         controller = ControllerNode(
             config.metadata,
             node_id=config.node_id,
@@ -133,7 +157,7 @@ class Node:
                 await client.start()
                 async with running(client.run()):
                     broker = _Broker(config, around, client, store, log_place)
-                    await self._serve(client, broker, listener, bound[0], ready, stop)
+                    await self._serve(client, broker, listener, bound[0], admin, ready, stop)
                     await client.shutdown()
         finally:
             await listener.shutdown()
@@ -142,13 +166,14 @@ class Node:
             await store.close()
 
     async def _open_storage(self) -> tuple[RetryingObjectStore, LogPlace]:
-        """Open the bucket, and where the WAL lies."""
+        """Open the bucket, once it answers, and where the WAL lies."""
         config, around = self._config, self._around
-        await ensure_bucket(config.storage.bucket_uri, environment=around.environment)
+        uri, environment = config.storage.bucket_uri, around.environment
+        await self._bucket.answer(lambda: ensure_bucket(uri, environment=environment))
         store = open_object_store(
-            config.storage.bucket_uri,
+            uri,
             rng=around.rng,
-            environment=around.environment,
+            environment=environment,
             part_bytes=config.storage.object_part_bytes,
         )
         log_place = LogPlace(
@@ -157,7 +182,12 @@ class Node:
             wall_clock_ms=around.wall_clock_ms,
             open_device=around.open_device,
         )
-        await log_place.open(around.environment)
+        try:
+            await self._bucket.answer(lambda: log_place.open(environment))
+        except BaseException:
+            await store.close()
+            raise
+        self._bucket.watch(store.statistics)
         return store, log_place
 
     async def _serve(
@@ -166,15 +196,15 @@ class Node:
         broker: "_Broker",
         listener: Listener,
         bound: Endpoint,
+        admin_at: tuple[AdminServer, int],
         ready: Callable[[NodeAddress], None],
         stop: asyncio.Event,
     ) -> None:
         """Recover what the WAL holds, open what this broker leads, and take requests."""
         config = self._config
-        admin = AdminServer(self._metrics_registry, self._readiness)
+        admin, admin_port = admin_at
         try:
             self._state = "recovering"
-            admin_port = await self._start_admin(admin)
             recovery = await unless_stopped(stop, broker.engine.start())
             admin.expose(broker.collector(listener))
             admin.wal_resize.offer(broker.resize_wal)
@@ -212,7 +242,6 @@ class Node:
             await listener.shutdown()
             await broker.engine.shutdown()
             await broker.block_cache.shutdown()
-            await admin.shutdown()
 
     async def _start_admin(self, admin: AdminServer) -> int:
         """Port of the admin endpoint; 0 without one."""
@@ -320,6 +349,7 @@ class _Broker:
             partitions=self.partitions,
             listener=listener,
             requests=self._requests,
+            loop_clock_s=asyncio.get_running_loop().time,
         )
 
     async def resize_wal(self, capacity_bytes: int) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """What Prometheus is shown of the node: counters that the parts keep anyway, read at each scrape."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -17,7 +17,8 @@ from broker.write_ahead_log import NodeLog
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from storage.engine import StorageEngine
-from storage.object_store.statistics import StoreStatistics
+from storage.object_store.failures import FailureKind
+from storage.object_store.statistics import Operation, StoreStatistics, Trouble
 from wal.latencies import BUCKETS_NS, EMPTY_QUEUE, LatencyHistogram
 
 NANOSECONDS = 1e-9
@@ -36,20 +37,27 @@ class NodeCollector(Collector):
         partitions: PartitionRegistry,
         listener: Listener,
         requests: RequestMetrics,
+        loop_clock_s: Callable[[], float],
     ) -> None:
         self._engine = engine
         self._engine_stats = engine.stats()
         self._wal = wal
         self._wal_queue = EMPTY_QUEUE
         self._store = store
+        self._store_answered_s: float | None = None
+        self._store_troubles: list[Trouble] = []
         self._partitions = partitions
         self._listener = listener
         self._requests = requests
+        self._loop_clock_s = loop_clock_s
 
     def refresh(self) -> None:
         """Take what may only be asked on the loop."""
         self._engine_stats = self._engine.stats()
         self._wal_queue = self._wal.statistics.queue()
+        now_s = self._loop_clock_s()
+        self._store_answered_s = self._store.answered_ago_s(now_s)
+        self._store_troubles = self._store.troubles(now_s)
 
     def describe(self) -> Iterable[Metric]:
         """Name nothing in advance: the parts may not have started yet."""
@@ -167,6 +175,32 @@ class NodeCollector(Collector):
         yield _counter("object_store_get_bytes", "Bytes read from the bucket", store.get_bytes)
         yield _counter("object_store_retries", "Requests tried again", store.retries)
         yield _counter("object_store_errors", "Requests that failed for good", store.errors)
+        yield from self._store_failures()
+
+    def _store_failures(self) -> Iterator[Metric]:
+        failures = CounterMetricFamily(
+            "headrace_object_store_failures",
+            "Attempts that failed, those that were repeated included, by kind",
+            labels=["kind"],
+        )
+        for kind in FailureKind:
+            failures.add_metric([kind.value], self._store.failures[kind])
+        yield failures
+        failing = GaugeMetricFamily(
+            "headrace_object_store_failing_seconds",
+            "For how long an operation has failed without a success; 0: it does not",
+            labels=["operation"],
+        )
+        since_s = {trouble.operation: trouble.since_s for trouble in self._store_troubles}
+        for operation in Operation:
+            failing.add_metric([operation.value], since_s.get(operation, 0.0))
+        yield failing
+        if self._store_answered_s is not None:
+            yield _gauge(
+                "object_store_answered_age_seconds",
+                "How long ago the bucket last did as asked",
+                self._store_answered_s,
+            )
 
     def _broker_metrics(self) -> Iterator[Metric]:
         yield _gauge("connections", "Open client connections", self._listener.connection_count)

@@ -8,7 +8,8 @@ from broker.telemetry.collector import NodeCollector
 from broker.telemetry.request_metrics import RequestMetrics
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
-from storage.object_store.statistics import StoreStatistics
+from storage.object_store.failures import FailureKind
+from storage.object_store.statistics import Operation, StoreStatistics
 from storage.stats import EngineStats
 from wal.latencies import WriteQueue
 from wal.submissions import WriteStatistics
@@ -32,6 +33,9 @@ def node_collector(engine: FakeEngine | None = None) -> NodeCollector:
     """A collector over parts that have counted something."""
     store = StoreStatistics()
     store.put_requests, store.get_requests, store.put_bytes = 3, 4, 5_000
+    store.answered(Operation.GET, 21.0)
+    for at_s in (60.0, 80.0):
+        store.failed(Operation.PUT, at_s, FailureKind.THROTTLED, "503")
     requests = RequestMetrics(lambda: 0.0)
     requests.requests[ApiKey.METADATA] = 6
     requests.produce_refused[ErrorCode.CORRUPT_MESSAGE] = 7
@@ -55,5 +59,6 @@ def node_collector(engine: FakeEngine | None = None) -> NodeCollector:
             connection_count=12, connections_accepted=13, connections_refused=14
         ),
         "requests": requests,
+        "loop_clock_s": lambda: 100.0,
     }
     return NodeCollector(**parts)

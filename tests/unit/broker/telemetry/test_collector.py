@@ -29,6 +29,8 @@ GAUGES = {
     "appends_open",
     "admission_waiting",
     "uploads_in_flight",
+    "object_store_failing_seconds",
+    "object_store_answered_age_seconds",
     "connections",
     "partitions_open",
 }
@@ -53,6 +55,7 @@ COUNTERS = {
     "object_store_get_bytes",
     "object_store_retries",
     "object_store_errors",
+    "object_store_failures",
     "connections_accepted",
     "connections_refused",
     "requests",
@@ -117,6 +120,11 @@ def test_values_are_those_of_the_parts_in_the_units_of_their_names() -> None:
     assert found["headrace_wal_oldest_unflushed_age_seconds"] == pytest.approx(1.9)
     assert found["headrace_object_store_requests_total put"] == 3
     assert found["headrace_object_store_requests_total get"] == 4
+    assert found["headrace_object_store_failures_total throttled"] == 2
+    assert found["headrace_object_store_failures_total timeout"] == 0
+    assert found["headrace_object_store_failing_seconds put"] == 40
+    assert found["headrace_object_store_failing_seconds get"] == 0
+    assert found["headrace_object_store_answered_age_seconds"] == 79
     assert found["headrace_requests_total metadata"] == 6
     assert found["headrace_produce_refused_total corrupt_message"] == 7
     assert (found["headrace_connections"], found["headrace_partitions_open"]) == (12, 11)
