@@ -27,6 +27,7 @@ from broker.partition.registry import PartitionRegistry
 from broker.storage_adapter import StorageMetadata
 from broker.telemetry import runtime_tuning
 from broker.telemetry.admin_http import AdminServer
+from broker.telemetry.background_metrics import BackgroundCollector
 from broker.telemetry.collector import NodeCollector
 from broker.telemetry.readiness import CheckResult, Readiness
 from broker.telemetry.request_metrics import RequestMetrics
@@ -42,10 +43,12 @@ from metadata.transport import LocalTransport
 from storage.cache.block_cache import BlockCache
 from storage.compaction.executor import Compactor
 from storage.deletion import ObjectDeleter
-from storage.engine import StorageEngine
+from storage.engine import BackgroundJob, StorageEngine
 from storage.object_store.factory import ensure_bucket, open_object_store
 from storage.object_store.retrying import RetryingObjectStore
 from storage.recovery import RecoveryReport
+from storage.sweep.place import open_swept_place
+from storage.sweep.sweeper import Sweeper, SweepStatistics
 from wal.open_device import DeviceOpener, open_device
 from wal.port import Medium
 
@@ -207,6 +210,8 @@ class Node:
             self._state = "recovering"
             recovery = await unless_stopped(stop, broker.engine.start())
             admin.expose(broker.collector(listener))
+            self._metrics_registry.register(broker.background_collector())
+            admin.compaction.offer(broker.compactor)
             admin.wal_resize.offer(broker.resize_wal)
             self._readiness.add(broker.check_engine)
             self._readiness.add(lambda: _check_lease(client))
@@ -273,10 +278,10 @@ class _Broker:
         )
         cluster_id = client.image.cluster_id
         storage = config.storage
-        compactor = Compactor(
+        self.compactor = Compactor(
             storage, store, adapter, cluster_id, rng=around.rng, open_streams=self._open_streams
         )
-        deleter = ObjectDeleter(
+        self._deleter = ObjectDeleter(
             storage, store, adapter, cluster_id, rng=around.rng, wall_clock_ms=around.wall_clock_ms
         )
         self.block_cache = BlockCache(storage, store, adapter, cluster_id)
@@ -290,7 +295,7 @@ class _Broker:
             blocks=self.block_cache,
             rng=around.rng,
             cluster_id=cluster_id,
-            background=(compactor, deleter),
+            background=self._background(adapter),
         )
         self.partitions = PartitionRegistry(client=client, node_id=config.node_id)
         self.leadership = PartitionLeadership(
@@ -369,6 +374,29 @@ class _Broker:
             "duration_ms": report.duration_ms,
             "configuration": {PLACE_KEY: wal_place_text(self._config, report.new_bytes)},
         }
+
+    def _background(self, adapter: StorageMetadata) -> list[BackgroundJob]:
+        """What the engine runs beside its uploads."""
+        jobs: list[BackgroundJob] = [self.compactor, self._deleter]
+        storage, around = self._config.storage, self._around
+        place = open_swept_place(storage.bucket_uri, around.environment)
+        self._swept = SweepStatistics()
+        if place is not None:
+            sweeper = Sweeper(
+                storage,
+                self._store,
+                place,
+                adapter,
+                rng=around.rng,
+                wall_clock_ms=around.wall_clock_ms,
+            )
+            self._swept = sweeper.statistics
+            jobs.append(sweeper)
+        return jobs
+
+    def background_collector(self) -> BackgroundCollector:
+        """What the metrics endpoint reads of compaction, deletion and sweep."""
+        return BackgroundCollector(self.compactor.statistics, self._deleter.statistics, self._swept)
 
     def _open_streams(self) -> Sequence[tuple[int, int]]:
         return self.engine.open_streams()  # made after the compactor that asks for them

@@ -13,12 +13,14 @@ types are translated, and errors into what the engine should do about them.
 | any other refusal                               | CommitRefusedError     | asking again is no use   |
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, TypeVar
 
+from broker.known_objects import known_bucket
 from metadata.client import MetadataClient
 from metadata.errors import MetadataError, NodeFencedError, RefusedError
 from metadata.image import ObjectImage
+from metadata.images.brokers import active_brokers, caretaker
 from metadata.images.objects import ObjectKind
 from metadata.images.streams import StreamImage, holds_object
 from metadata.records import objects as records
@@ -35,6 +37,7 @@ from metadata.rpc.requests import (
 )
 from metadata.rpc.responses import Done, ObjectsPrepared, Response, StreamOpened
 from protocol.errors import ErrorCode
+from storage.audit.comparison import KnownBucket
 from storage.errors import (
     CommitRefusedError,
     FencedError,
@@ -180,10 +183,18 @@ class StorageMetadata:
         ]
 
     def get_stream_set_objects(self) -> Sequence[tuple[int, int, Sequence[StreamRange]]]:
-        """This node's Stream Set Objects, oldest data first, with the ranges that are live."""
+        """Stream Set Objects that this node looks after, oldest data first, with what is live in them.
+
+        They are its own, and those of nodes that have left: see `metadata.images.brokers.caretaker`.
+        """
         image = self._client.image
+        me = self._client.node_id
+        ordered: list[tuple[int, int]] = []
+        for node_id, of_node in image.objects.stream_sets.items():
+            if node_id == me or caretaker(image.brokers, node_id) == me:
+                ordered += of_node
         found = []
-        for _, object_id in image.objects.stream_sets.get(self._client.node_id, ()):
+        for _, object_id in sorted(ordered):
             stream_set = image.objects.by_id[object_id]
             ranges = [
                 StreamRange(it.stream_id, it.epoch, it.start_offset, it.end_offset)
@@ -209,24 +220,28 @@ class StorageMetadata:
     def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
         """Destroyed objects whose retention has passed, of those that this node looks after.
 
-        An object is looked after by the node that wrote it while that is active, else by the
-        active node with the lowest id. What was prepared and has expired is among the destroyed:
-        the controller marks it first, so that it cannot be committed any more.
+        What was prepared and has expired is among the destroyed: the controller marks it first, so
+        that it cannot be committed any more.
         """
         image = self._client.image
-        active = sorted(it.node_id for it in image.brokers.values() if not it.fenced)
-        me = self._client.node_id
-        orphans_too = bool(active) and active[0] == me
         by_id = image.objects.by_id
+        mine = {
+            node_id: caretaker(image.brokers, node_id) == self._client.node_id
+            for node_id in {by_id[object_id].node_id for object_id in image.objects.destroyed}
+        }
         return sorted(
             object_id
             for object_id, destroyed_ms in image.objects.destroyed.items()
-            if destroyed_ms + self._retention_ms <= now_ms
-            and (
-                by_id[object_id].node_id == me
-                or (orphans_too and by_id[object_id].node_id not in active)
-            )
+            if destroyed_ms + self._retention_ms <= now_ms and mine[by_id[object_id].node_id]
         )
+
+    def is_sweeper(self) -> bool:
+        """Whether it is this node that looks for what is left over: the active one with the lowest id."""
+        return active_brokers(self._client.image.brokers)[:1] == [self._client.node_id]
+
+    def known_bucket(self, object_ids: Iterable[int]) -> KnownBucket:
+        """What the newest image knows of these objects; others may be asked for as well."""
+        return known_bucket(self._client.image, self._client.image.cluster_id, object_ids)
 
     async def forget_objects(self, object_ids: Sequence[int]) -> None:
         """Record that these are gone from the bucket.

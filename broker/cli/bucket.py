@@ -1,4 +1,4 @@
-"""`headrace bucket`: looks into a bucket, without a broker."""
+"""`headrace bucket`: looks into a bucket, without a broker; and one command to a broker about it."""
 
 import click
 
@@ -13,6 +13,9 @@ _COMMANDS = {
         "broker.cli.bucket_fsck", "fsck", "Compare the bucket with what the metadata knows."
     ),
     "gc": LazyCommand("broker.cli.bucket_gc", "gc", "Remove objects that no metadata knows."),
+    "compact": LazyCommand(
+        "broker.cli.bucket_compact", "compact", "Have a running node merge its objects now."
+    ),
     "cost": LazyCommand("broker.cli.bucket_cost", "cost", "What it costs, by the month."),
 }
 
@@ -23,5 +26,6 @@ def bucket() -> None:
 
     URL is written as in s3.data.buckets: s3://name?region=...&endpoint=..., or file:///directory.
     Credentials come from the AWS_* variables, profiles and roles, or from accessKey= and secretKey=
-    in the URL. Nothing is changed, but for the keys of `verify` itself and by `gc --yes`.
+    in the URL. Nothing is changed, but for the keys of `verify` itself and by `gc --yes`. `compact`
+    asks a running node instead.
     """

@@ -1,4 +1,4 @@
-"""Admin HTTP endpoint: `/metrics`, `/livez`, `/readyz`, and `POST /wal/resize`."""
+"""Admin HTTP endpoint: `/metrics`, `/livez`, `/readyz`, `/compact`, and `POST /wal/resize`."""
 
 import asyncio
 import json
@@ -9,6 +9,7 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from broker.telemetry import compaction_http
 from broker.telemetry.collector import NodeCollector
 from broker.telemetry.readiness import Readiness
 from broker.telemetry.wal_resize_http import PATH, WalResizeEndpoint
@@ -31,6 +32,7 @@ class AdminServer:
         self._before_render: Callable[[], None] = lambda: None
         self._runner: web.AppRunner | None = None
         self.wal_resize = WalResizeEndpoint()
+        self.compaction = compaction_http.CompactionEndpoint()
 
     def expose(self, collector: NodeCollector) -> None:
         """Show a node's metrics from now on."""
@@ -48,6 +50,8 @@ class AdminServer:
         app.router.add_get("/livez", self._livez)
         app.router.add_get("/readyz", self._readyz)
         app.router.add_post(PATH, self.wal_resize.handle)
+        app.router.add_post(compaction_http.PATH, self.compaction.ask)
+        app.router.add_get(compaction_http.PATH, self.compaction.show)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT_S)
         await runner.setup()
         self._runner = runner

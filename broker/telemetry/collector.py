@@ -166,12 +166,16 @@ class NodeCollector(Collector):
         for operation, count in (
             ("put", store.put_requests),
             ("get", store.get_requests),
+            ("copy", store.copy_requests),
             ("delete", store.delete_requests),
             ("list", store.list_requests),
         ):
             requests.add_metric([operation], count)
         yield requests
         yield _counter("object_store_put_bytes", "Bytes put into the bucket", store.put_bytes)
+        yield _counter(
+            "object_store_copied_bytes", "Bytes copied within the bucket", store.copied_bytes
+        )
         yield _counter("object_store_get_bytes", "Bytes read from the bucket", store.get_bytes)
         yield _counter("object_store_retries", "Requests tried again", store.retries)
         yield _counter("object_store_errors", "Requests that failed for good", store.errors)

@@ -6,7 +6,8 @@ A commit is one entry of the log: either all of it counts or nothing. Its rules,
      which a repetition could only fail (its ranges end where the streams end by then).
   3. Every object is prepared, by this node, and has not expired.
   4. Upload: each range starts where its stream ends, and carries the stream's epoch. Compaction:
-     the new objects hold exactly the live offsets of those that they replace.
+     the new objects hold exactly the live offsets of those that they replace, and Stream Set
+     Objects are replaced by the node that looks after them, whose they are from then on.
 Ranges of streams that have been removed are dead: they are neither checked nor used, so that a
 topic can be deleted while its last upload is under way. So is, in a compaction, what lies below the
 start of its stream.
@@ -21,6 +22,7 @@ from metadata.controller.decision import Decision, Inputs
 from metadata.controller.streams import require_writer
 from metadata.errors import RefusedError
 from metadata.image import MetadataImage
+from metadata.images.brokers import caretaker
 from metadata.images.objects import ObjectImage, ObjectKind, ObjectState
 from metadata.records.codec import Record
 from metadata.records.objects import (
@@ -175,10 +177,13 @@ def _require_prepared(outputs: Iterable[_Output], node_id: int, image: MetadataI
 def _require_sources(object_ids: Iterable[int], node_id: int, image: MetadataImage) -> None:
     for object_id in object_ids:
         source = _committed(object_id, image)
-        if source.kind != ObjectKind.STREAM_SET or source.node_id != node_id:
+        if (
+            source.kind != ObjectKind.STREAM_SET
+            or caretaker(image.brokers, source.node_id) != node_id
+        ):
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST,
-                f"object {object_id} is no Stream Set Object of node {node_id}",
+                f"object {object_id} is no Stream Set Object that node {node_id} looks after",
             )
 
 

@@ -52,6 +52,27 @@ class BrokerImage(msgspec.Struct, frozen=True, gc=False):
 Brokers = immutables.Map[int, BrokerImage]
 
 
+def active_brokers(brokers: Brokers) -> list[int]:
+    """Ids of the brokers that serve, in order."""
+    return sorted(it.node_id for it in brokers.values() if not it.fenced)
+
+
+def caretaker(brokers: Brokers, node_id: int) -> int | None:
+    """Return the node that looks after the objects of a node: compacts them, and deletes the dead.
+
+    It is the node itself as long as it lives, starting included: it will be back in a moment. The
+    objects of a node whose epoch has ended, or that is not registered any more, are adopted by the
+    active broker with the lowest id. None: there is no active broker, and the objects can wait.
+
+    Every broker finds the same from the same image. From different images two may both think that
+    it is their turn: a commit of the second is refused, since its sources are gone.
+    """
+    owner = brokers.get(node_id)
+    if owner is not None and not owner.epoch_ended:
+        return node_id
+    return next(iter(active_brokers(brokers)), None)
+
+
 class BrokersDelta:
     """Replays the records about brokers on top of an image."""
 

@@ -1,0 +1,1 @@
+"""Removes from the bucket what neither metadata nor any node knows of any more."""

@@ -1,0 +1,36 @@
+"""What a sweep needs of the bucket that a URI names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage.audit.lister import BucketLister, DirectoryLister, S3Lister
+from storage.object_store.s3_access import resolve_access
+from storage.object_store.uri import FileLocation, MemoryLocation, S3Location, parse_bucket_uri
+from storage.sweep.uploads import DirectoryUploads, IncompleteUploads, S3Uploads
+
+
+@dataclass(frozen=True, slots=True)
+class SweptPlace:
+    """A bucket's lists."""
+
+    lister: BucketLister
+    uploads: IncompleteUploads
+
+
+def open_swept_place(uri: str, environment: Mapping[str, str]) -> SweptPlace | None:
+    """Prepare the lists of a bucket; None: `mem://`, which nothing outlives.
+
+    Raises:
+        ValueError: the URI is none.
+    """
+    match parse_bucket_uri(uri):
+        case MemoryLocation():
+            return None
+        case FileLocation(path):
+            root = Path(path).absolute()
+            return SweptPlace(DirectoryLister(root), DirectoryUploads(root))
+        case S3Location() as location:
+            access = resolve_access(location, environment)
+            prefix = location.prefix
+            return SweptPlace(S3Lister(access, prefix), S3Uploads(access, prefix))

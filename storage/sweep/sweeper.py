@@ -1,0 +1,167 @@
+"""Sweeper: looks through the whole bucket from time to time for what everybody has forgotten.
+
+There are two ways for something to be left over. A PUT can arrive after its object was given up,
+expired, and was deleted and forgotten: nobody looks there again. And a writer that dies, or whose
+abort is lost, leaves an upload with parts that no list of objects shows. One node of the cluster
+looks for both; `storage.sweep.rules` decides.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final, Protocol, cast
+
+from config.node import StorageConfig
+from storage.audit.comparison import KnownBucket
+from storage.audit.inventory import ListedObject, meaning_of
+from storage.errors import StorageError
+from storage.ports import ObjectStore
+from storage.sweep.place import SweptPlace
+from storage.sweep.rules import IncompleteUpload, is_abandoned, swept
+
+logger = logging.getLogger("headrace.storage.sweep")
+
+# Keys of objects begin with two hexadecimal digits: the bucket is listed in these pieces, so that
+# one that is too large for one round is gone on with in the next.
+PREFIXES: Final = "0123456789abcdef"
+PAGES_PER_ROUND_MAX: Final = 1_000  # of 1,000 objects; the piece that is begun is finished
+UPLOAD_PAGES_PER_ROUND_MAX: Final = 100
+
+
+class SweepMetadata(Protocol):
+    """What the control plane says."""
+
+    def is_sweeper(self) -> bool:
+        """Whether it is this node's turn: of a cluster, one sweeps."""
+        ...
+
+    def known_bucket(self, object_ids: Iterable[int]) -> KnownBucket:
+        """What the newest image knows of these objects."""
+        ...
+
+
+@dataclass(slots=True)
+class SweepStatistics:
+    """Counted since the start."""
+
+    laps: int = 0  # times that the whole bucket was seen
+    listed_objects: int = 0
+    removed_objects: int = 0
+    removed_bytes: int = 0
+    aborted_uploads: int = 0
+    failures: int = 0
+    beyond_metadata: int = 0  # found in the newest lap
+
+
+class Sweeper:
+    """One per broker; `run` until cancelled."""
+
+    def __init__(
+        self,
+        config: StorageConfig,
+        store: ObjectStore,
+        place: SweptPlace,
+        metadata: SweepMetadata,
+        *,
+        rng: random.Random,
+        wall_clock_ms: Callable[[], int],
+    ) -> None:
+        self._interval_ms = config.sweep_interval_ms
+        # Twice as long as anybody relies on a prepared id.
+        self._safe_age_ms = 2 * config.object_prepare_ttl_ms
+        self._store = store
+        self._place = place
+        self._metadata = metadata
+        self._rng = rng
+        self._wall_clock_ms = wall_clock_ms
+        self._next_prefix = 0
+        self._beyond_metadata = 0
+        self.statistics = SweepStatistics()
+
+    async def run(self) -> None:
+        """Sweep, wait, and so on. Survives what bucket and control plane do."""
+        while True:
+            await asyncio.sleep(self._interval_ms * (0.75 + self._rng.random() / 2) / 1000)
+            await self.sweep()
+
+    async def sweep(self) -> None:
+        """Look through the bucket once, or through as much of it as one round takes."""
+        if not self._metadata.is_sweeper():
+            return
+        for step in (self._sweep_objects, self._sweep_uploads):
+            try:
+                await step()
+            except (StorageError, TimeoutError, ConnectionError) as error:
+                self.statistics.failures += 1
+                logger.warning("the sweep will try again later", extra={"reason": repr(error)})
+
+    async def _sweep_objects(self) -> None:
+        pages = 0
+        for _ in PREFIXES:
+            # The protocol promises less than what a generator gives; it must end when we do.
+            listing = self._place.lister.pages(PREFIXES[self._next_prefix])
+            async with aclosing(cast("AsyncGenerator[list[ListedObject], None]", listing)) as found:
+                async for page in found:
+                    pages += 1
+                    await self._sweep_page(page)
+            self._next_prefix = (self._next_prefix + 1) % len(PREFIXES)
+            if self._next_prefix == 0:
+                self._end_lap()
+            if pages >= PAGES_PER_ROUND_MAX:
+                break
+
+    async def _sweep_page(self, page: Sequence[ListedObject]) -> None:
+        self.statistics.listed_objects += len(page)
+        known = self._metadata.known_bucket(meaning_of(it.key).object_id for it in page)
+        found = swept(known, page, now_ms=self._wall_clock_ms(), safe_age_ms=self._safe_age_ms)
+        self._beyond_metadata += found.beyond_metadata
+        if not found.removable:
+            return
+        await self._store.delete([it.key for it in found.removable])
+        size_bytes = sum(it.size_bytes for it in found.removable)
+        self.statistics.removed_objects += len(found.removable)
+        self.statistics.removed_bytes += size_bytes
+        logger.info(
+            "removed objects that nobody knows",
+            extra={
+                "objects": len(found.removable),
+                "size_bytes": size_bytes,
+                "first": found.removable[0].key,
+            },
+        )
+
+    def _end_lap(self) -> None:
+        self.statistics.laps += 1
+        self.statistics.beyond_metadata, self._beyond_metadata = self._beyond_metadata, 0
+        if self.statistics.beyond_metadata:
+            logger.error(
+                "the bucket has objects of this cluster with ids that its metadata have never given "
+                "out: are these older metadata, or another cluster's?",
+                extra={"objects": self.statistics.beyond_metadata},
+            )
+
+    async def _sweep_uploads(self) -> None:
+        pages = 0
+        listing = self._place.uploads.pages()
+        async with aclosing(cast("AsyncGenerator[list[IncompleteUpload], None]", listing)) as found:
+            async for page in found:
+                pages += 1
+                await self._end_uploads(page)
+                if pages == UPLOAD_PAGES_PER_ROUND_MAX:
+                    break
+
+    async def _end_uploads(self, page: Sequence[IncompleteUpload]) -> None:
+        known = self._metadata.known_bucket(meaning_of(it.key).object_id for it in page)
+        now_ms = self._wall_clock_ms()
+        abandoned = [
+            it
+            for it in page
+            if is_abandoned(known, it, now_ms=now_ms, safe_age_ms=self._safe_age_ms)
+        ]
+        if abandoned:
+            await self._place.uploads.abort(abandoned)
+            self.statistics.aborted_uploads += len(abandoned)
+            logger.info("ended uploads that nobody completes", extra={"uploads": len(abandoned)})
