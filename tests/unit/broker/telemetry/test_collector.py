@@ -52,6 +52,7 @@ COUNTERS = {
     "wal_io_errors",
     "object_store_requests",
     "object_store_put_bytes",
+    "object_store_copied_bytes",
     "object_store_get_bytes",
     "object_store_retries",
     "object_store_errors",
