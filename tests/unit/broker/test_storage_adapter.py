@@ -316,3 +316,46 @@ def test_a_commit_that_names_what_is_gone_is_refused_not_fenced():
 
     with pytest.raises(CommitRefusedError):
         asyncio.run(adapter.commit_stream_set_object(commit))
+
+
+@scenario
+async def test_stream_set_objects_of_a_node_that_is_gone_are_adopted_by_the_first(cluster):
+    async with (
+        cluster.controller() as node,
+        cluster.client(3) as third,
+    ):
+        adapter, data, meta = await open_topic(third)
+        old = await upload(adapter, piece(data, 0, 10), piece(meta, 0, 1))
+        async with cluster.client(1) as first, cluster.client(2) as second:
+            first_adapter, second_adapter = adapter_of(first), adapter_of(second)
+            assert first_adapter.get_stream_set_objects() == []
+            await third.shutdown()
+            for client in (first, second):
+                await client._wait_until(lambda image: image.brokers[3].fenced)
+
+            (adopted,) = first_adapter.get_stream_set_objects()
+            ranges = [piece(data, 0, 10), piece(meta, 0, 1)]
+            assert adopted == (old.object_id, 100, sorted(ranges, key=lambda it: it.stream_id))
+            assert second_adapter.get_stream_set_objects() == []
+            assert (first_adapter.is_sweeper(), second_adapter.is_sweeper()) == (True, False)
+
+            new = await upload(first_adapter, *adopted[2], compacted=[old.object_id])
+            assert [it[0] for it in first_adapter.get_stream_set_objects()] == [new.object_id]
+            assert node.image.objects.by_id[new.object_id].node_id == 1
+
+
+@scenario
+async def test_what_is_known_of_some_objects(cluster):
+    async with cluster.controller() as node, cluster.client() as client:
+        adapter, data, _ = await open_topic(client)
+        prepared = await adapter.prepare_objects(2, 60_000)
+        commit = await upload(adapter, piece(data, 0, 10))
+
+        known = adapter.known_bucket([prepared, commit.object_id, 77])
+
+        assert known.cluster_id == node.image.cluster_id
+        assert known.next_object_id == commit.object_id + 1
+        assert {it.object_id: (it.state.value, it.size_bytes) for it in known.objects.values()} == {
+            prepared: ("prepared", 0),
+            commit.object_id: ("committed", 100),
+        }
