@@ -28,7 +28,7 @@ BUGS = (
     SeededBug(
         "object-03",
         "the numbers behind the fence are left to the old owner",
-        "wal/objects/log.py",
+        "wal/objects/takeover.py",
         "behind = range(walk.number + 1, walk.number + WINDOW)",
         "behind = range(0)",
         _RACE,
@@ -36,15 +36,15 @@ BUGS = (
     SeededBug(
         "object-04",
         "the new owner's numbers begin among those of the old one",
-        "wal/objects/log.py",
-        "first_number=walk.number + WINDOW",
-        "first_number=walk.number + 1",
+        "wal/objects/takeover.py",
+        "        return walk.number + WINDOW\n",
+        "        return walk.number + 1\n",
         _RACE,
     ),
     SeededBug(
         "object-05",
         "a fence that lost its race is taken for created",
-        "wal/objects/log.py",
+        "wal/objects/takeover.py",
         "                    walk.lost_race()\n",
         "                    walk.created()\n",
         _RACE,
@@ -133,7 +133,7 @@ BUGS = (
     SeededBug(
         "object-16",
         "a store that replaces objects is accepted",
-        "wal/objects/log.py",
+        "wal/objects/takeover.py",
         "        for _ in range(2):\n            if await self._requests.create(self._keys.probe",
         "        for _ in range(2):\n            if True or await self._requests.create(self._keys.probe",
         f"{_UNIT}/test_log.py::test_a_store_that_replaces_objects_is_refused",

@@ -4,42 +4,27 @@
 that an older life may still use and begins a new one, which an `ObjectWriter` drives.
 """
 
-import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
 from enum import Enum
-from typing import TypeVar
 
 from config.node import WalConfig
 from wal.buffers import BufferPool
-from wal.errors import WalDeviceError, WalError, WalFailedError, WalStateError
+from wal.errors import WalError, WalFailedError, WalStateError
 from wal.objects.commit import CommitLimits, Life, ObjectCommit
-from wal.objects.errors import WalObjectCorruptError
-from wal.objects.fencing import Owner, require_void
-from wal.objects.layout import (
-    CLUSTER_ID_BYTES_MAX,
-    HEADER_BYTES,
-    REACH,
-    WINDOW,
-    LogKeys,
-    ObjectHeader,
-    decode_header,
-)
-from wal.objects.port import Bucket, BucketError
-from wal.objects.read_ahead import ReadAhead
+from wal.objects.fencing import Owner
+from wal.objects.layout import CLUSTER_ID_BYTES_MAX, REACH, LogKeys
+from wal.objects.port import Bucket
 from wal.objects.requests import Requests
-from wal.objects.walk import Action, Claims, Walk, WalkSummary, check_identity, newest_numbers
+from wal.objects.takeover import Takeover
+from wal.objects.walk import WalkSummary
 from wal.objects.writer import ObjectWriter
 from wal.port import Appended, Buffer, Medium, RecoveredRecord
 from wal.submissions import WriteStatistics
 
 LINGER_S = 0.010
 _IDLE_BYTES_PER_CLASS = 32 * 1024 * 1024
-_LISTS_MAX = 10
-_PROBE = b"Headrace created this object to see that this bucket never replaces one.\n"
-
-_T = TypeVar("_T")
 
 
 class _State(Enum):
@@ -107,9 +92,12 @@ class ObjectWal:
         )
         self._pool = BufferPool(idle_bytes_per_class=_IDLE_BYTES_PER_CLASS)
         self._state = _State.NEW
-        self._claims = Claims()
-        self._listed: dict[int, int] = {}  # size by number
-        self._walk: Walk | None = None
+        self._takeover = Takeover(
+            self._requests,
+            self._keys,
+            self._owner,
+            accept_loss_life=config.accept_loss_life,
+        )
         self._writer: ObjectWriter | None = None
 
     @property
@@ -130,25 +118,32 @@ class ObjectWal:
     @property
     def next_offset(self) -> int:
         """Where the next append goes at the earliest."""
-        return self._claims.end_offset if self._writer is None else self._writer.commit.next_offset
+        return (
+            self._takeover.claims.end_offset
+            if self._writer is None
+            else self._writer.commit.next_offset
+        )
 
     @property
     def confirmed_offset(self) -> int:
         """Everything below it is durable."""
         if self._writer is None:
-            return self._claims.end_offset
+            return self._takeover.claims.end_offset
         return self._writer.commit.confirmed_offset
 
     @property
     def trim_offset(self) -> int:
         """Last offset that is released (inclusive); -1 when none is."""
-        return self._claims.trim_offset if self._writer is None else self._writer.commit.trim_offset
+        return (
+            self._takeover.claims.trim_offset
+            if self._writer is None
+            else self._writer.commit.trim_offset
+        )
 
     @property
     def recovery_summary(self) -> WalkSummary:
         """What `recover` met; valid once it has begun."""
-        assert self._walk is not None
-        return self._walk.summary
+        return self._takeover.walk.summary
 
     async def start(self) -> None:
         """Check that the bucket never replaces an object, and whose log is in it.
@@ -158,11 +153,7 @@ class ObjectWal:
             WalDeviceError: the bucket replaces objects, refuses us, or does not answer.
         """
         self._require(_State.NEW)
-        with self._answers_needed():
-            await self._probe()
-            for header in await self._list():
-                check_identity(header, self._keys, self._owner)
-                self._claims.absorb(header)
+        await self._takeover.prepare()
         self._state = _State.STARTED
 
     async def recover(self) -> AsyncIterator[RecoveredRecord]:
@@ -175,22 +166,9 @@ class ObjectWal:
         """
         self._require(_State.STARTED, _State.RECOVERED)
         self._state = _State.STARTED
-        self._walk = walk = Walk(
-            self._keys,
-            self._owner,
-            self._claims,
-            self._listed,
-            accept_loss_life=self._config.accept_loss_life,
-        )
-        ahead = ReadAhead(self._requests, self._keys)
-        try:
-            while walk.action is not Action.END:
-                with self._answers_needed():
-                    records = await self._step(walk, ahead)
-                for record in records:
-                    yield record
-        finally:
-            ahead.stop()
+        async with aclosing(self._takeover.recover()) as records:
+            async for record in records:
+                yield record
         self._state = _State.RECOVERED
 
     async def reset(self) -> None:
@@ -201,18 +179,15 @@ class ObjectWal:
             WalDeviceError: the bucket does not answer.
         """
         self._require(_State.RECOVERED)
-        walk = self._walk
-        assert walk is not None
-        with self._answers_needed():
-            behind = range(walk.number + 1, walk.number + WINDOW)
-            await _all(self._take(walk.fence(number)) for number in behind)
+        takeover = self._takeover
+        first_number = await takeover.take_window()
         life = Life(
             cluster_id=self._keys.cluster_id,
             node_id=self._keys.node_id,
             node_epoch=self._owner.node_epoch,
             life_id=self._owner.life_id,
-            first_number=walk.number + WINDOW,
-            start_offset=self._claims.next_start_offset,
+            first_number=first_number,
+            start_offset=takeover.claims.next_start_offset,
             capacity_bytes=self._config.capacity_bytes,
         )
         commit = ObjectCommit(life, self._limits(), take_buffer=self._pool.take)
@@ -227,7 +202,7 @@ class ObjectWal:
         )
         self._writer = writer
         self._state = _State.RUNNING
-        await writer.begin(walk.unneeded)
+        await writer.begin(takeover.walk.unneeded)
 
     def room_for(self, body_bytes: int) -> bool:
         """Whether a record with this body can be appended now."""
@@ -264,82 +239,6 @@ class ObjectWal:
             finally:
                 await self._writer.close()
 
-    async def _probe(self) -> None:
-        """Create the same object twice; one of a start long ago counts."""
-        for _ in range(2):
-            if await self._requests.create(self._keys.probe, [_PROBE], may_give_up=True):
-                return
-        msg = (
-            f"the bucket replaces objects that are only to be created (it ignores If-None-Match on PUT): "
-            f"it cannot hold a WAL, since two writers of {self._keys.folder} would not see each other"
-        )
-        raise WalDeviceError(msg)
-
-    async def _list(self) -> list[ObjectHeader]:
-        """List the objects; return the headers of the newest.
-
-        Raises:
-            BucketError: a live owner releases objects faster than they can be read here.
-            WalObjectCorruptError: none of the newest objects is valid.
-        """
-        keys = self._keys
-        for _ in range(_LISTS_MAX):
-            numbers = {
-                keys.number(key): size for key, size in await self._requests.list(keys.folder)
-            }
-            self._listed = {number: size for number, size in numbers.items() if number is not None}
-            newest = newest_numbers(self._listed)
-            contents = await _all(
-                self._requests.read(keys.key(number), 0, HEADER_BYTES) for number in newest
-            )
-            if contents and contents[-1] is None:
-                continue  # the list is out of date: there is something newer that says so
-            found = [content for content in contents if content is not None]
-            headers = [header for each in found if (header := decode_header(each)) is not None]
-            if found and not headers and not self._config.accept_loss_life:
-                key = keys.key(newest[-1])
-                raise WalObjectCorruptError(key, newest[-1], "is damaged", life_id=0)
-            return headers
-        msg = f"objects below {keys.folder} vanish while they are read: its owner is alive"
-        raise BucketError(msg)
-
-    async def _step(self, walk: Walk, ahead: ReadAhead) -> list[RecoveredRecord]:
-        """Do what the walk wants."""
-        match walk.action:
-            case Action.READ:
-                return walk.found(await ahead.get(walk.number, self._listed))
-            case Action.LIST:
-                headers = await self._list()
-                walk.listed(self._listed, headers)
-            case Action.FENCE:
-                fence = walk.wanted_fence()
-                key = self._keys.key(fence.number)
-                content = fence.encode()
-                in_the_way = await self._requests.create(key, [content], may_give_up=True)
-                if in_the_way is None or bytes(in_the_way.header or b"") == content:
-                    walk.created()
-                else:
-                    walk.lost_race()
-            case Action.END:
-                pass
-        return []
-
-    async def _take(self, fence: ObjectHeader) -> None:
-        """Take a number behind our first fence."""
-        key = self._keys.key(fence.number)
-        in_the_way = await self._requests.create(key, [fence.encode()], may_give_up=True)
-        if in_the_way is not None:
-            require_void(in_the_way.header, self._owner, key)
-
-    @contextmanager
-    def _answers_needed(self) -> Iterator[None]:
-        """Before the log runs, a bucket that does not answer is an error of the start."""
-        try:
-            yield
-        except BucketError as error:
-            msg = f"the bucket of the WAL {self._keys.folder} cannot be used: {error}"
-            raise WalDeviceError(msg) from error
-
     def _limits(self) -> CommitLimits:
         config = self._config
         return CommitLimits(
@@ -359,12 +258,3 @@ class ObjectWal:
     def _not_running(self) -> WalError:
         message = f"the WAL {self._keys.folder} is {self._state.value}"
         return (WalFailedError if self._state is _State.CLOSED else WalStateError)(message)
-
-
-async def _all(awaitables: Iterable[Awaitable[_T]]) -> list[_T]:
-    """Wait for all of them, then raise the first error."""
-    results = await asyncio.gather(*awaitables, return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return [result for result in results if not isinstance(result, BaseException)]

@@ -1,0 +1,183 @@
+"""Takes a node's log over: checks the bucket, drives the walk, and takes the numbers of older lives.
+
+What the walk wants is decided in `wal.objects.walk`, what an object in the way means in
+`wal.objects.fencing`.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from wal.errors import WalDeviceError
+from wal.objects.errors import WalObjectCorruptError
+from wal.objects.fencing import Owner, require_void
+from wal.objects.layout import HEADER_BYTES, WINDOW, LogKeys, ObjectHeader, decode_header
+from wal.objects.port import BucketError
+from wal.objects.read_ahead import ReadAhead
+from wal.objects.requests import Requests
+from wal.objects.walk import Action, Claims, Walk, check_identity, newest_numbers
+from wal.port import RecoveredRecord
+
+_LISTS_MAX = 10
+_PROBE = b"Headrace created this object to see that this bucket never replaces one.\n"
+
+_T = TypeVar("_T")
+
+
+class Takeover:
+    """One life's way to its log. Order of use: `prepare`, `recover` to its end, `take_window`."""
+
+    def __init__(
+        self, requests: Requests, keys: LogKeys, owner: Owner, *, accept_loss_life: str
+    ) -> None:
+        self._requests = requests
+        self._keys = keys
+        self._owner = owner
+        self._accept_loss_life = accept_loss_life
+        self._listed: dict[int, int] = {}  # size by number
+        self._walk: Walk | None = None
+        self.claims = Claims()
+
+    @property
+    def walk(self) -> Walk:
+        """The last walk; valid once `recover` has begun."""
+        assert self._walk is not None
+        return self._walk
+
+    async def prepare(self) -> None:
+        """Check that the bucket never replaces an object, and whose log is in it.
+
+        Raises:
+            WalIdentityError: a newer registration of this node has used the log.
+            WalObjectCorruptError: none of the newest objects is valid.
+            WalDeviceError: the bucket replaces objects, refuses us, or does not answer.
+        """
+        with self._answers_needed():
+            await self._probe()
+            for header in await self._list():
+                check_identity(header, self._keys, self._owner)
+                self.claims.absorb(header)
+
+    async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
+        """Yield what survived; at the end our fence is there.
+
+        Raises:
+            WalObjectCorruptError: what was confirmed cannot be read.
+            WalFencedError: a newer life takes the log over.
+            WalDeviceError: the bucket does not answer.
+        """
+        self._walk = walk = Walk(
+            self._keys,
+            self._owner,
+            self.claims,
+            self._listed,
+            accept_loss_life=self._accept_loss_life,
+        )
+        ahead = ReadAhead(self._requests, self._keys)
+        try:
+            while walk.action is not Action.END:
+                with self._answers_needed():
+                    records = await self._step(walk, ahead)
+                for record in records:
+                    yield record
+        finally:
+            ahead.stop()
+
+    async def take_window(self) -> int:
+        """Take every number that an older life may still use; return the first that is ours alone.
+
+        Raises:
+            WalFencedError: a newer life takes the log over.
+            WalDeviceError: the bucket does not answer.
+        """
+        walk = self.walk
+        behind = range(walk.number + 1, walk.number + WINDOW)
+        with self._answers_needed():
+            await _all(self._take(walk.fence(number)) for number in behind)
+        return walk.number + WINDOW
+
+    async def _probe(self) -> None:
+        """Create the same object twice; one of a start long ago counts."""
+        for _ in range(2):
+            if await self._requests.create(self._keys.probe, [_PROBE], may_give_up=True):
+                return
+        msg = (
+            f"the bucket replaces objects that are only to be created (it ignores If-None-Match on PUT): "
+            f"it cannot hold a WAL, since two writers of {self._keys.folder} would not see each other"
+        )
+        raise WalDeviceError(msg)
+
+    async def _list(self) -> list[ObjectHeader]:
+        """List the objects; return the headers of the newest.
+
+        Raises:
+            BucketError: a live owner releases objects faster than they can be read here.
+            WalObjectCorruptError: none of the newest objects is valid.
+        """
+        keys = self._keys
+        for _ in range(_LISTS_MAX):
+            numbers = {
+                keys.number(key): size for key, size in await self._requests.list(keys.folder)
+            }
+            self._listed = {number: size for number, size in numbers.items() if number is not None}
+            newest = newest_numbers(self._listed)
+            contents = await _all(
+                self._requests.read(keys.key(number), 0, HEADER_BYTES) for number in newest
+            )
+            if contents and contents[-1] is None:
+                continue  # the list is out of date: there is something newer that says so
+            found = [content for content in contents if content is not None]
+            headers = [header for each in found if (header := decode_header(each)) is not None]
+            if found and not headers and not self._accept_loss_life:
+                key = keys.key(newest[-1])
+                raise WalObjectCorruptError(key, newest[-1], "is damaged", life_id=0)
+            return headers
+        msg = f"objects below {keys.folder} vanish while they are read: its owner is alive"
+        raise BucketError(msg)
+
+    async def _step(self, walk: Walk, ahead: ReadAhead) -> list[RecoveredRecord]:
+        """Do what the walk wants."""
+        match walk.action:
+            case Action.READ:
+                return walk.found(await ahead.get(walk.number, self._listed))
+            case Action.LIST:
+                headers = await self._list()
+                walk.listed(self._listed, headers)
+            case Action.FENCE:
+                fence = walk.wanted_fence()
+                key = self._keys.key(fence.number)
+                content = fence.encode()
+                in_the_way = await self._requests.create(key, [content], may_give_up=True)
+                if in_the_way is None or bytes(in_the_way.header or b"") == content:
+                    walk.created()
+                else:
+                    walk.lost_race()
+            case Action.END:
+                pass
+        return []
+
+    async def _take(self, fence: ObjectHeader) -> None:
+        """Take a number behind our first fence."""
+        key = self._keys.key(fence.number)
+        in_the_way = await self._requests.create(key, [fence.encode()], may_give_up=True)
+        if in_the_way is not None:
+            require_void(in_the_way.header, self._owner, key)
+
+    @contextmanager
+    def _answers_needed(self) -> Iterator[None]:
+        """Before the log runs, a bucket that does not answer is an error of the start."""
+        try:
+            yield
+        except BucketError as error:
+            msg = f"the bucket of the WAL {self._keys.folder} cannot be used: {error}"
+            raise WalDeviceError(msg) from error
+
+
+async def _all(awaitables: Iterable[Awaitable[_T]]) -> list[_T]:
+    """Wait for all of them, then raise the first error."""
+    results = await asyncio.gather(*awaitables, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if not isinstance(result, BaseException)]
