@@ -1,0 +1,270 @@
+"""S3Copier: which requests it sends, and that the object, not the answer, decides what happened."""
+
+# ruff: noqa: N803 - the names are boto3's
+
+import asyncio
+import re
+import threading
+
+import pytest
+from botocore.exceptions import ClientError, ReadTimeoutError
+
+from storage.errors import (
+    CopyUnsupportedError,
+    CorruptObjectError,
+    ObjectNotFoundError,
+    ObjectStoreError,
+)
+from storage.object_store.copy_parts import MIB
+from storage.object_store.retrying import RefusedError
+from storage.object_store.s3_copy import S3Copier
+from storage.ports import CopiedRange
+
+TIMED_OUT = ReadTimeoutError(endpoint_url="http://s3")
+
+
+def answer(code, status):
+    return ClientError(
+        {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, "Operation"
+    )
+
+
+class Service:
+    """Keeps objects; each operation's next calls fail as told, before or after they have effect."""
+
+    def __init__(self):
+        self.objects = {}
+        self.uploads = {}
+        self.before = {}
+        self.after = {}
+        self.log = []
+        self.lock = threading.Lock()
+        self.ignores_ranges = False
+        self.closed = False
+
+    def __getattr__(self, name):
+        operation = getattr(type(self), f"_{name}", None)
+        if operation is None:
+            raise AttributeError(name)
+
+        def call(**arguments):
+            with self.lock:
+                self.log.append(name)
+                for faults, acts in ((self.before, False), (self.after, True)):
+                    if faults.get(name):
+                        error = faults[name].pop(0)
+                        if acts:
+                            operation(self, **arguments)
+                        raise error
+                return operation(self, **arguments)
+
+        return call
+
+    def close(self):
+        self.closed = True
+
+    def _create_multipart_upload(self, Bucket, Key):
+        self.uploads["u"] = {}
+        return {"UploadId": "u"}
+
+    def _upload_part(self, Bucket, Key, UploadId, PartNumber, Body):
+        self.uploads[UploadId][PartNumber] = bytes(Body)
+        return {"ETag": f"e{PartNumber}"}
+
+    def _upload_part_copy(self, Bucket, Key, UploadId, PartNumber, CopySource, CopySourceRange):
+        assert CopySource["Bucket"] == Bucket
+        content = self.objects.get(CopySource["Key"])
+        if content is None:
+            raise answer("NoSuchKey", 404)
+        start, last = map(int, re.fullmatch(r"bytes=(\d+)-(\d+)", CopySourceRange).groups())
+        if last >= len(content):
+            raise answer("InvalidRange", 416)
+        piece = content if self.ignores_ranges else content[start : last + 1]
+        self.uploads[UploadId][PartNumber] = piece
+        return {"CopyPartResult": {"ETag": f"e{PartNumber}"}}
+
+    def _complete_multipart_upload(self, Bucket, Key, UploadId, MultipartUpload):
+        if UploadId not in self.uploads:
+            raise answer("NoSuchUpload", 404)
+        parts = self.uploads.pop(UploadId)
+        named = [(it["PartNumber"], it["ETag"]) for it in MultipartUpload["Parts"]]
+        assert named == [(number, f"e{number}") for number in sorted(parts)]
+        self.objects[Key] = b"".join(parts[number] for number in sorted(parts))
+        return {}
+
+    def _abort_multipart_upload(self, Bucket, Key, UploadId):
+        if self.uploads.pop(UploadId, None) is None:
+            raise answer("NoSuchUpload", 404)
+
+    def _head_object(self, Bucket, Key):
+        if Key not in self.objects:
+            raise answer("404", 404)
+        return {"ContentLength": len(self.objects[Key])}
+
+    def _delete_object(self, Bucket, Key):
+        self.objects.pop(Key, None)
+
+
+A, B = b"a" * (6 * MIB), b"b" * (7 * MIB)
+PIECES = [CopiedRange("a", 0, len(A)), CopiedRange("b", 10, len(B)), b"the end"]
+MADE = A + B[10:] + b"the end"
+
+
+def compose(service, pieces=PIECES):
+    """What `made` is afterwards."""
+    service.objects |= {"p/a": A, "p/b": B}
+
+    async def read(key, start, end):
+        content = service.objects[f"p/{key}"]
+        if end > len(content):
+            raise CorruptObjectError(key)
+        return memoryview(content)[start:end]
+
+    async def main():
+        copier = S3Copier(lambda: service, "bucket", "p/", read)
+        try:
+            await copier.compose("made", pieces)
+        finally:
+            await copier.close()
+
+    asyncio.run(main())
+    return service.objects["p/made"]
+
+
+def test_a_request_for_each_part_and_three_more():
+    service = Service()
+    assert compose(service) == MADE
+    assert sorted(service.log) == [
+        "complete_multipart_upload",
+        "create_multipart_upload",
+        "head_object",
+        "upload_part",
+        "upload_part_copy",
+        "upload_part_copy",
+    ]
+    assert service.closed
+
+
+@pytest.mark.parametrize(
+    "error", [TIMED_OUT, answer("InternalError", 500), answer("InternalError", 200)]
+)
+def test_a_completion_whose_answer_was_lost_counts_if_the_object_is_there(error):
+    service = Service()
+    service.after["complete_multipart_upload"] = [error]
+    assert compose(service) == MADE
+    assert "abort_multipart_upload" not in service.log
+
+
+def test_no_such_upload_after_success():
+    """The client has repeated a completion that had worked."""
+    service = Service()
+    service.after["complete_multipart_upload"] = [answer("NoSuchUpload", 404)]
+    assert compose(service) == MADE
+
+
+@pytest.mark.parametrize(
+    "error", [TIMED_OUT, answer("InternalError", 200), answer("NoSuchUpload", 404)]
+)
+def test_a_completion_that_came_to_nothing_is_aborted(error):
+    service = Service()
+    service.before["complete_multipart_upload"] = [error]
+    with pytest.raises(ObjectStoreError):
+        compose(service)
+    assert "p/made" not in service.objects
+    assert service.uploads == {}
+
+
+def test_another_object_of_that_size_is_not_taken_for_ours():
+    service = Service()
+    service.before["complete_multipart_upload"] = [TIMED_OUT]
+    service.objects["p/made"] = bytes(len(MADE))
+    with pytest.raises(ObjectStoreError):
+        compose(service)
+    assert service.uploads == {}
+
+
+@pytest.mark.parametrize(
+    ("operation", "error", "expected"),
+    [
+        ("create_multipart_upload", answer("SlowDown", 503), ObjectStoreError),
+        ("create_multipart_upload", answer("AccessDenied", 403), RefusedError),
+        ("create_multipart_upload", answer("NoSuchBucket", 404), RefusedError),
+        ("upload_part", TIMED_OUT, ObjectStoreError),
+        ("upload_part_copy", answer("InternalError", 500), ObjectStoreError),
+        ("upload_part_copy", answer("NotImplemented", 501), CopyUnsupportedError),
+        ("upload_part_copy", answer("MethodNotAllowed", 405), CopyUnsupportedError),
+        ("upload_part_copy", answer("InvalidArgument", 400), CopyUnsupportedError),
+        ("upload_part_copy", answer("RequestTimeTooSkewed", 403), ObjectStoreError),
+        ("upload_part_copy", ConnectionResetError(), ObjectStoreError),
+    ],
+)
+def test_what_fails_leaves_nothing_behind(operation, error, expected):
+    service = Service()
+    service.before[operation] = [error]
+    with pytest.raises(expected) as raised:
+        compose(service)
+    assert isinstance(raised.value, RefusedError) == (expected is RefusedError)
+    assert (service.uploads, "p/made" in service.objects) == ({}, False)
+
+
+def test_sources_that_are_gone_or_short():
+    service = Service()
+    with pytest.raises(ObjectNotFoundError):
+        compose(service, [*PIECES[:2], CopiedRange("gone", 0, 6 * MIB)])
+    with pytest.raises(CorruptObjectError):
+        compose(service, [CopiedRange("a", 0, len(A) + 1)])
+    assert service.uploads == {}
+
+
+def test_an_abort_that_fails_as_well_is_left_for_the_sweep(caplog):
+    service = Service()
+    service.before["upload_part"] = [TIMED_OUT]
+    service.before["abort_multipart_upload"] = [answer("InternalError", 500)]
+    with pytest.raises(ObjectStoreError):
+        compose(service)
+    assert service.uploads.keys() == {"u"}
+    assert [it.message for it in caplog.records] == ["upload left for the sweep"]
+
+
+def test_a_service_that_copies_whole_objects_is_found_out():
+    service = Service()
+    service.ignores_ranges = True
+    with pytest.raises(CopyUnsupportedError, match="instead of"):
+        compose(service)
+    assert "p/made" not in service.objects
+
+
+def test_after_a_failure_no_more_parts_are_begun():
+    service = Service()
+    service.before["upload_part_copy"] = [TIMED_OUT] * 4
+    with pytest.raises(ObjectStoreError):
+        compose(service, [CopiedRange("a", 0, 6 * MIB)] * 30)
+    assert service.log.count("upload_part_copy") <= 8
+
+
+def test_a_cancelled_caller_leaves_no_upload():
+    service = Service()
+    begun = threading.Event()
+    go_on = threading.Event()
+    copy = Service._upload_part_copy
+
+    def slow(self, **arguments):
+        begun.set()
+        assert go_on.wait(10)
+        return copy(self, **arguments)
+
+    service.__class__ = type("Slow", (Service,), {"_upload_part_copy": slow})
+    service.objects["p/a"] = A
+
+    async def main():
+        copier = S3Copier(lambda: service, "bucket", "p/", None)
+        task = asyncio.create_task(copier.compose("made", [CopiedRange("a", 0, len(A))]))
+        await asyncio.get_running_loop().run_in_executor(None, begun.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go_on.set()
+        copier._threads.shutdown(wait=True)
+
+    asyncio.run(main())
+    assert service.uploads == {}
