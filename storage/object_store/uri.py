@@ -4,7 +4,7 @@
 &accessKey=K&secretKey=S]`,
 `file:///directory`, `file://relative/directory`, `mem://`. The `0@` in front is AutoMQ's bucket id;
 it has no meaning here. `checksum` (AutoMQ's `checksumAlgorithm` means the same) has every PUT carry
-one, SHA256 or CRC64NVME; without it none is sent, since not every service knows them.
+one, SHA256; without it none is sent, since not every service knows them.
 """
 
 import re
@@ -16,7 +16,7 @@ _BUCKET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,62}")
 _S3_OPTIONS = frozenset(
     {"endpoint", "region", "pathStyle", "checksum", "checksumAlgorithm", "accessKey", "secretKey"}
 )
-_CHECKSUMS = frozenset({"SHA256", "CRC64NVME"})
+_CHECKSUMS = frozenset({"SHA256"})
 _BOOLEANS = {"true": True, "false": False}
 
 

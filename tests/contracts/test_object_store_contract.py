@@ -21,6 +21,7 @@ from tests.contracts.object_stores import (
     s3_uri,
 )
 from tests.environment.minio import MinioServer, minio_program
+from tests.integration.s3_fault_server import FaultServer
 from tests.simulation.faulty_store import FaultyStore
 
 IMPLEMENTATIONS: tuple[type[ObjectStore], ...] = (
@@ -47,8 +48,23 @@ def minio(component, tmp_path_factory):
         yield server.endpoint
 
 
+@pytest.fixture(scope="module")
+def fault_server():
+    """The server of the fault tests while it does no wrong; its lists come in small pages."""
+    with FaultServer() as server:
+        server.bucket.page_size = 2
+        yield server.endpoint
+
+
 @pytest.fixture(
-    params=["mem", "file", "moto", "faulty", pytest.param("minio", marks=pytest.mark.s3)]
+    params=[
+        "mem",
+        "file",
+        "moto",
+        "faulty",
+        "fault_server",
+        pytest.param("minio", marks=pytest.mark.s3),
+    ]
 )
 def open_store(request, tmp_path):
     match request.param:

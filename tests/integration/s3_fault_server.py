@@ -131,6 +131,12 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
+    def handle_expect_100(self) -> bool:
+        """Answer before the body comes: the client waits for it."""
+        super().handle_expect_100()
+        self.wfile.flush()
+        return True
+
     def handle_one_request(self) -> None:
         """Wait for a request, or for the server's end."""
         while not select.select([self.connection], [], [], 0.02)[0]:

@@ -8,7 +8,7 @@ import pytest
 from storage.errors import ObjectStoreError
 from storage.object_store.factory import ensure_bucket, open_object_store
 from storage.object_store.retrying import RefusedError, RetryPolicy
-from tests.contracts.object_stores import moto_endpoint, s3_uri
+from tests.contracts.object_stores import PART_BYTES, moto_endpoint, s3_uri
 from tests.environment.minio import MinioServer, minio_program
 from tests.environment.ports import free_port
 
@@ -141,3 +141,31 @@ def test_credentials_of_botocore_s_chain(endpoint, monkeypatch, tmp_path):
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     with pytest.raises(ValueError, match="no S3 credentials"):
         open_object_store(bare, rng=random.Random(0))
+
+
+@pytest.mark.s3
+def test_checksums_that_a_real_server_compares(minio):
+    uri = s3_uri(minio, bucket="summed") + "&checksum=SHA256"
+
+    async def main():
+        await ensure_bucket(uri)
+        store = open_object_store(uri, rng=random.Random(0), part_bytes=PART_BYTES)
+        large = random.Random(1).randbytes(2 * PART_BYTES + 100)
+
+        async def chunks():
+            yield (large,)
+
+        await store.put("small", [b"abc"])
+        assert await store.create("created", [b"abc"])
+        await store.put("large", [large])
+        await store.put_stream("streamed", chunks())
+        for key, content in (
+            ("small", b"abc"),
+            ("created", b"abc"),
+            ("large", large),
+            ("streamed", large),
+        ):
+            assert bytes(await store.get_range(key, 0, len(content))) == content
+        await store.close()
+
+    asyncio.run(main())
