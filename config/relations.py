@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # while older data is still being uploaded: no single one may take more than this share of a bound.
 APPEND_SHARE_MAX = 4
 S3_PART_BYTES_MIN = 5 * 1024 * 1024  # UploadPart refuses less, except for the last part
+COMPACTED_PART_BYTES_MAX = 32 * 1024 * 1024  # larger ones are for uploads only
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,10 @@ _TABLE = (
     _AtMost(
         "s3.object.part.size",
         "s3.stream.set.object.compaction.cache.size",
-        lambda c: (c.storage.object_part_bytes, c.storage.compaction_memory_bytes),
+        lambda c: (
+            min(c.storage.object_part_bytes, COMPACTED_PART_BYTES_MAX),
+            c.storage.compaction_memory_bytes,
+        ),
         "compaction holds a part that it reads and one that it writes",
         factor=2,
     ),

@@ -149,7 +149,8 @@ S3_KEYS = (
     _bytes(
         "s3.object.part.size",
         "storage.object_part_bytes",
-        "Size of a part of a multipart upload.",
+        "An upload of up to this is one request; a larger one has parts of at least this size, and no "
+        "more than four where that is possible. Compaction writes parts of at most 32 MiB.",
         low=S3_PART_BYTES_MIN,
         high=5 * GIB,
     ),

@@ -1,7 +1,8 @@
 """`s3://`: a bucket of AWS, MinIO, Ceph or whoever else speaks S3.
 
 The data path is obstore (Rust; its own threads, no GIL while bytes move). An object up to
-`part_bytes` is one PUT, a larger one a multipart upload with its parts in parallel. The client
+`part_bytes` is one PUT, a larger one a multipart upload with its parts in parallel: by boto3 where
+all of it is here (`S3Copier.upload`), by obstore where it comes in chunks. The client
 retries the parts of a multipart upload; whole requests are retried by
 `storage.object_store.retrying`, which counts them.
 
@@ -45,7 +46,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger("headrace.storage.object_store")
 
 PART_BYTES_MIN = 5 * 1024 * 1024  # S3's own limit
-PARTS_IN_FLIGHT_MAX = 4  # of one upload
+# Of an object that comes in chunks: its parts are in memory, as many as are in flight and one more.
+STREAMED_PART_BYTES_MAX = 32 * 1024 * 1024
+STREAMED_PARTS_IN_FLIGHT_MAX = 2
+UPLOAD_THREADS = 8  # parts of large objects under way at once; each has a step in memory
+UPLOAD_TIMEOUT_S = 60  # without a byte moving
 JOIN_BYTES = 4 * 1024 * 1024  # small buffers are joined to about this before the client gets them
 PART_RETRIES_MAX = 4
 REQUEST_TIMEOUT = timedelta(seconds=60)
@@ -75,8 +80,19 @@ class S3ObjectStore:
         access = resolve_access(location, environment)
         self._prefix = location.prefix
         self._part_bytes = part_bytes
+        self._streamed_part_bytes = min(part_bytes, STREAMED_PART_BYTES_MAX)
         self._single = _open(access, retries=0)
         self._multipart = _open(access, retries=PART_RETRIES_MAX)
+        # boto3 knows no other checksum without a library of its own.
+        self._uploads_by_steps = access.checksum in ("", "SHA256")
+        self._uploader = S3Copier(
+            lambda: s3_client(access, read_timeout_s=UPLOAD_TIMEOUT_S),
+            access.bucket,
+            location.prefix,
+            self.get_range,
+            threads=UPLOAD_THREADS,
+            checksum=access.checksum if self._uploads_by_steps else "",
+        )
         self._copier = S3Copier(
             lambda: s3_client(access, read_timeout_s=COPY_TIMEOUT_S),
             access.bucket,
@@ -91,7 +107,10 @@ class S3ObjectStore:
         """
         require_valid_key(key)
         if sum(map(len, parts)) > self._part_bytes:
-            await self._put_multipart(key, _joined_async(parts))
+            if self._uploads_by_steps:
+                await self._uploader.upload(key, parts, self._part_bytes)
+            else:
+                await self._put_multipart(key, _joined_chunks(_once(parts)))
             return
         with _translated(key, ObjectStoreError):
             content = parts[0] if len(parts) == 1 else b"".join(parts)
@@ -124,7 +143,20 @@ class S3ObjectStore:
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
         """See `storage.ports.ObjectStore`."""
         require_valid_key(key)
-        await self._put_multipart(key, _joined_chunks(chunks))
+        begin: list[Buffer] = []
+        begin_bytes = 0
+        buffers = _joined_chunks(chunks)
+        async for buffer in buffers:
+            begin.append(buffer)
+            begin_bytes += len(buffer)
+            if begin_bytes > self._streamed_part_bytes:
+                await self._put_multipart(key, _chained(begin, buffers))
+                return
+        with _translated(key, ObjectStoreError):
+            content = b"".join(begin)
+            await obstore.put_async(
+                self._multipart, self._prefix + key, content, use_multipart=False
+            )
 
     @property
     def copies_remotely(self) -> bool:
@@ -164,6 +196,7 @@ class S3ObjectStore:
     async def close(self) -> None:
         """End the copier's threads; connections close when the client is collected."""
         await self._copier.close()
+        await self._uploader.close()
 
     async def _list(self, prefix: str) -> Sequence[tuple[str, int]]:
         found: list[tuple[str, int]] = []
@@ -182,8 +215,8 @@ class S3ObjectStore:
                     self._prefix + key,
                     sent.buffers(),
                     use_multipart=True,
-                    chunk_size=self._part_bytes,
-                    max_concurrency=PARTS_IN_FLIGHT_MAX,
+                    chunk_size=self._streamed_part_bytes,
+                    max_concurrency=STREAMED_PARTS_IN_FLIGHT_MAX,
                 )
         except ObjectStoreError as error:
             # The client repeats a completion whose answer was lost, and is told that there is no
@@ -263,8 +296,14 @@ def _joined(parts: Iterable[Buffer]) -> Iterator[Buffer]:
         yield b"".join(pending)
 
 
-async def _joined_async(parts: Iterable[Buffer]) -> AsyncIterator[Buffer]:
-    for buffer in _joined(parts):
+async def _once(parts: Sequence[Buffer]) -> AsyncIterator[Sequence[Buffer]]:
+    yield parts
+
+
+async def _chained(begin: list[Buffer], rest: AsyncIterator[Buffer]) -> AsyncIterator[Buffer]:
+    while begin:
+        yield begin.pop(0)
+    async for buffer in rest:
         yield buffer
 
 

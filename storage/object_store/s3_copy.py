@@ -1,7 +1,9 @@
 """Composes objects of an S3 bucket by multipart copy: what is copied never leaves the service.
 
 By boto3, since the data path's client copies whole objects only. Requests block, so they run in a
-few threads of their own, which are started when the first object is composed.
+few threads of their own, which are started when the first object is composed. Large objects that
+are here are written by it as well: the data path's client wants the whole of a part at once, boto3
+takes it step by step.
 
 Create, copy and upload parts, complete; then the size is asked for. An answer to "complete" proves
 little: it can be 200 with an error inside, an error after success, or "no such upload" because a
@@ -19,11 +21,13 @@ from typing import Any, Final
 from storage.errors import CopyUnsupportedError, CorruptObjectError, ObjectStoreError
 from storage.object_store.copy_parts import Part, Piece, UploadedPart, plan_parts, size_of
 from storage.object_store.s3_errors import is_answer, status_of, translated
-from storage.ports import CopiedRange
+from storage.object_store.upload_parts import AbandonedError, PartBody, cut, part_bytes_for
+from storage.ports import Buffer, CopiedRange
 
 logger = logging.getLogger("headrace.storage.object_store")
 
 COPY_THREADS: Final = 4  # parts under way at once, over all objects
+PARTS_IN_FLIGHT_MAX: Final = 4  # of one object
 TAIL_BYTES_MAX: Final = 64 * 1024  # compared when an answer was lost
 
 # Reads `[start, end)` of a key.
@@ -34,7 +38,14 @@ class S3Copier:
     """Composes objects; see `storage.ports.ObjectStore.compose`."""
 
     def __init__(
-        self, make_client: Callable[[], Any], bucket: str, prefix: str, read: ReadRange
+        self,
+        make_client: Callable[[], Any],
+        bucket: str,
+        prefix: str,
+        read: ReadRange,
+        *,
+        threads: int = COPY_THREADS,
+        checksum: str = "",
     ) -> None:
         """Prepare; nothing is loaded yet.
 
@@ -43,12 +54,16 @@ class S3Copier:
             bucket: name of the bucket.
             prefix: what is put in front of every key.
             read: for what is too small to be copied.
+            threads: parts under way at once.
+            checksum: S3's name of the algorithm whose sums uploaded parts carry; empty: none.
         """
         self._make_client = make_client
         self._bucket = bucket
         self._prefix = prefix
         self._read = read
-        self._threads = ThreadPoolExecutor(COPY_THREADS, thread_name_prefix="bucket-copy")
+        self._checksum = {"ChecksumAlgorithm": checksum} if checksum else {}
+        self._checksum_field = f"Checksum{checksum}"
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="bucket-copy")
         self._client: Any = None
         self._making = asyncio.Lock()
 
@@ -61,7 +76,34 @@ class S3Copier:
         size_bytes = sum(map(size_of, pieces))
         last = pieces[-1]
         tail = b"" if isinstance(last, CopiedRange) else bytes(last[-TAIL_BYTES_MAX:])
-        created = await self._call("create_multipart_upload", key)
+        await self._assemble(key, parts, size_bytes, tail)
+
+    async def upload(self, key: str, buffers: Sequence[Buffer], part_bytes_min: int) -> None:
+        """Write an object that is here, in parts of at least `part_bytes_min` bytes, but the last.
+
+        Its last buffer should differ from those of other objects: by it an upload is recognised as
+        done when the answer was lost.
+
+        Cancellation: the object may still appear; parts may stay until the sweep.
+        """
+        size_bytes = sum(map(len, buffers))
+        bodies = [PartBody(it) for it in cut(buffers, part_bytes_for(size_bytes, part_bytes_min))]
+        tail = bytes(buffers[-1][-TAIL_BYTES_MAX:])
+        try:
+            await self._assemble(key, bodies, size_bytes, tail, check=False)
+        except CopyUnsupportedError as error:  # some argument is none for this service
+            raise ObjectStoreError(str(error)) from error
+
+    async def _assemble(
+        self,
+        key: str,
+        parts: Sequence[Part | PartBody],
+        size_bytes: int,
+        tail: bytes,
+        *,
+        check: bool = True,
+    ) -> None:
+        created = await self._call("create_multipart_upload", key, **self._checksum)
         upload_id = created["UploadId"]
         try:
             done = await self._write_parts(key, upload_id, parts)
@@ -71,7 +113,9 @@ class S3Copier:
         except Exception:
             await self._run(self._abort, key, upload_id)
             raise
-        await self._complete(key, upload_id, done, size_bytes, tail)
+        failure = await self._complete(key, upload_id, done)
+        if check or failure is not None:
+            await self._check(key, upload_id, size_bytes, tail, failure)
 
     async def close(self) -> None:
         """Accept nothing more."""
@@ -80,22 +124,22 @@ class S3Copier:
             self._client.close()
 
     async def _write_parts(
-        self, key: str, upload_id: str, parts: Sequence[Part]
+        self, key: str, upload_id: str, parts: Sequence[Part | PartBody]
     ) -> list[dict[str, Any]]:
         """Write all parts. After a failure those under way are waited for, so that an abort finds them."""
-        turns = asyncio.Semaphore(COPY_THREADS)
+        turns = asyncio.Semaphore(PARTS_IN_FLIGHT_MAX)
         failures: list[Exception] = []
 
-        async def write(number: int, part: Part) -> dict[str, Any]:
+        async def write(number: int, part: Part | PartBody) -> dict[str, Any]:
             async with turns:
                 if failures:
                     return {}
                 try:
-                    tag = await self._write_part(key, upload_id, number, part)
+                    sums = await self._write_part(key, upload_id, number, part)
                 except Exception as error:  # noqa: BLE001 - raised below
                     failures.append(error)
                     return {}
-                return {"PartNumber": number, "ETag": tag}
+                return {"PartNumber": number, **sums}
 
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(write(n, part)) for n, part in enumerate(parts, 1)]
@@ -103,12 +147,21 @@ class S3Copier:
             raise failures[0]
         return [task.result() for task in tasks]
 
-    async def _write_part(self, key: str, upload_id: str, number: int, part: Part) -> str:
+    async def _write_part(
+        self, key: str, upload_id: str, number: int, part: Part | PartBody
+    ) -> dict[str, str]:
+        """Write one; return what to complete it with."""
         place = {"UploadId": upload_id, "PartNumber": number}
+        if isinstance(part, PartBody):
+            try:
+                answer = await self._call("upload_part", key, Body=part, **place, **self._checksum)
+            finally:
+                part.abandon()  # its thread may still be at it
+            return self._sums(answer)
         if isinstance(part, UploadedPart):
             body = b"".join([await self._content(piece) for piece in part.pieces])
-            answer = await self._call("upload_part", key, Body=body, **place)
-            return str(answer["ETag"])
+            answer = await self._call("upload_part", key, Body=body, **place, **self._checksum)
+            return self._sums(answer)
         answer = await self._call(
             "upload_part_copy",
             key,
@@ -116,20 +169,19 @@ class S3Copier:
             CopySourceRange=f"bytes={part.start}-{part.end - 1}",
             **place,
         )
-        return str(answer["CopyPartResult"]["ETag"])
+        return self._sums(answer["CopyPartResult"])
+
+    def _sums(self, answer: dict[str, Any]) -> dict[str, str]:
+        names = ("ETag", self._checksum_field)
+        return {name: str(answer[name]) for name in names if name in answer}
 
     async def _content(self, piece: Piece) -> bytes | memoryview:
         return await self._read(*piece) if isinstance(piece, CopiedRange) else piece
 
     async def _complete(
-        self,
-        key: str,
-        upload_id: str,
-        parts: Sequence[dict[str, Any]],
-        size_bytes: int,
-        tail: bytes,
-    ) -> None:
-        failure: Exception | None = None
+        self, key: str, upload_id: str, parts: Sequence[dict[str, Any]]
+    ) -> Exception | None:
+        """Complete; return what was answered instead of success."""
         try:
             await self._call(
                 "complete_multipart_upload",
@@ -138,7 +190,12 @@ class S3Copier:
                 MultipartUpload={"Parts": list(parts)},
             )
         except (ObjectStoreError, CorruptObjectError) as error:
-            failure = error
+            return error
+        return None
+
+    async def _check(
+        self, key: str, upload_id: str, size_bytes: int, tail: bytes, failure: Exception | None
+    ) -> None:
         found = await self._size(key)
         if found == size_bytes and (failure is None or await self._ends_with(key, found, tail)):
             if failure is not None:
@@ -196,7 +253,8 @@ class S3Copier:
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._threads, call, *arguments)
-        except (OSError, RuntimeError) as error:  # RuntimeError: the threads are shut down
+        except (OSError, RuntimeError, AbandonedError) as error:
+            # RuntimeError: the threads are shut down.
             raise ObjectStoreError(f"copy: {error}") from error
 
     def _abort(self, key: str, upload_id: str) -> None:

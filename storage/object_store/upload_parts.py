@@ -1,0 +1,99 @@
+"""Cuts what an object is made of into the parts of an upload, and reads a part as a file. Pure.
+
+S3 charges for each part as for a whole object, so a large object is cut into no more parts than are
+sent side by side. Parts can be that large since their bytes are joined only as they are sent:
+however large it is, a part takes one step of memory.
+"""
+
+from collections.abc import Iterator, Sequence
+from io import SEEK_END, SEEK_SET
+from typing import Final
+
+from storage.ports import Buffer
+
+MIB: Final = 1024 * 1024
+PARTS_MAX: Final = 4  # of one object, all of them under way at once
+PART_BYTES_MAX: Final = 5 * 1024 * MIB  # S3's own limit
+STEP_BYTES: Final = MIB  # joined at a time: large enough for few system calls
+
+
+class AbandonedError(Exception):
+    """Nobody wants the upload any more."""
+
+
+def part_bytes_for(size_bytes: int, part_bytes_min: int) -> int:
+    """Return the size of all parts but the last of an object of so many bytes."""
+    return min(PART_BYTES_MAX, max(part_bytes_min, -(-size_bytes // PARTS_MAX)))
+
+
+def cut(buffers: Sequence[Buffer], part_bytes: int) -> Iterator[list[Buffer]]:
+    """Yield the buffers of each part; one that lies across a border is cut, not copied."""
+    part: list[Buffer] = []
+    room = part_bytes
+    for buffer in buffers:
+        rest = buffer
+        while len(rest) >= room:
+            view = memoryview(rest)
+            yield [*part, view[:room]]
+            rest, part, room = view[room:], [], part_bytes
+        if rest:
+            part.append(rest)
+            room -= len(rest)
+    if part:
+        yield part
+
+
+class PartBody:
+    """A part as the file that an HTTP client sends, again from its beginning if need be.
+
+    Read in another thread than the one that may `abandon` it.
+    """
+
+    def __init__(self, buffers: Sequence[Buffer]) -> None:
+        self._buffers = buffers
+        self._size_bytes = sum(map(len, buffers))
+        self._next = 0
+        self._position = 0
+        self._is_abandoned = False
+
+    def __len__(self) -> int:
+        return self._size_bytes
+
+    def abandon(self) -> None:
+        """Let no more be read, so that the thread that sends it comes to an end."""
+        self._is_abandoned = True
+
+    def tell(self) -> int:
+        """Bytes read so far."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = SEEK_SET) -> int:
+        """Go to the beginning or the end; clients ask for nothing else.
+
+        Raises:
+            ValueError: it is to be anywhere else.
+        """
+        if offset or whence not in (SEEK_SET, SEEK_END):
+            raise ValueError(f"cannot seek to {offset} from {whence}")
+        at_end = whence == SEEK_END
+        self._next = len(self._buffers) if at_end else 0
+        self._position = self._size_bytes if at_end else 0
+        return self._position
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, about `STEP_BYTES` of them whatever `size` is; at the end none.
+
+        Raises:
+            AbandonedError: see `abandon`.
+        """
+        del size  # clients ask for 16 KiB and take what they get
+        if self._is_abandoned:
+            raise AbandonedError
+        step: list[Buffer] = []
+        step_bytes = 0
+        while step_bytes < STEP_BYTES and self._next < len(self._buffers):
+            step.append(self._buffers[self._next])
+            step_bytes += len(step[-1])
+            self._next += 1
+        self._position += step_bytes
+        return b"".join(step)
