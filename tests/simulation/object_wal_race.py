@@ -18,6 +18,7 @@ from tests.simulation.bucket import Client, SimulatedBucket, Weather
 from tests.simulation.virtual_time import run
 from wal.errors import WalDeviceError, WalError
 from wal.objects.deletion import FENCE_RETENTION_S
+from wal.objects.errors import WalObjectCorruptError
 from wal.objects.log import ObjectWal
 from wal.port import RecoveredRecord
 
@@ -115,6 +116,7 @@ class LifeOfALog:
         self.open: list[tuple[int, int]] = []  # (offset, end offset) of what is not confirmed
         self.confirmed: list[int] = []  # offsets, not yet released
         self.confirmations = 0
+        self.is_told_damage = False  # though nothing is ever damaged here
         self.is_killed = False
         self.task = asyncio.create_task(self.run())
         self.idle_s_max = idle_s_max
@@ -165,6 +167,7 @@ class LifeOfALog:
         except WalError as error:
             world.seen[type(error).__name__] += 1
             self.end = error
+            self.is_told_damage |= isinstance(error, WalObjectCorruptError)
             assert max(world.started_s) > self.number, "fenced, and there is nobody newer"
 
     async def work(self) -> None:
@@ -230,6 +233,7 @@ async def race(seed: int, *, lives: int = 4, long_pauses: bool = False) -> World
         life.kill()
         with suppress(asyncio.CancelledError):
             await life.task  # raises what it has found to be wrong
+        assert not life.is_told_damage, life.end
     assert last.number in world.recovered, f"the last life ended: {last.end!r}"
     assert last.confirmations, "the last life confirmed nothing"
     missing = world.acknowledged - world.committed - world.recovered[last.number]

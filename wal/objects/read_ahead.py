@@ -8,6 +8,7 @@ from wal.objects.requests import Requests
 
 OBJECTS_AHEAD_MAX = 8
 BYTES_AHEAD_MAX = 32 * 1024 * 1024
+READS_MAX = 3
 
 
 class ReadAhead:
@@ -53,12 +54,17 @@ class ReadAhead:
             content = await self._requests.read(key, 0, size_bytes)
             if content is None or len(content) == size_bytes == _told_bytes(content):
                 return content
-        # Not listed, or no longer what was listed.
-        content = await self._requests.read(key, 0, HEADER_BYTES)
-        size_bytes = 0 if content is None else _told_bytes(content)
-        return (
-            content if size_bytes <= HEADER_BYTES else await self._requests.read(key, 0, size_bytes)
-        )
+        # Not listed, or no longer what was listed. A number that was released may be taken by a
+        # fence between the two reads; an object that is cut off stays so.
+        for _ in range(READS_MAX):
+            header = await self._requests.read(key, 0, HEADER_BYTES)
+            size_bytes = 0 if header is None else _told_bytes(header)
+            if size_bytes <= HEADER_BYTES:
+                return header
+            content = await self._requests.read(key, 0, size_bytes)
+            if content is None or len(content) > 0:
+                return content
+        return header
 
 
 def _told_bytes(content: memoryview) -> int:

@@ -21,7 +21,10 @@ from wal.objects.errors import WalFencedError, WalObjectCorruptError
 from wal.objects.layout import WINDOW, Kind, LogKeys, decode_header
 from wal.objects.log import ObjectWal
 from wal.objects.port import BucketRefusedError
+from wal.objects.read_ahead import ReadAhead
+from wal.objects.requests import Requests
 from wal.port import Medium
+from wal.submissions import WriteStatistics
 
 KEYS = LogKeys("c", 1)
 
@@ -425,6 +428,51 @@ def test_recovery_may_be_repeated_and_is_changed_by_nothing():
             assert found == [b"one", b"two"]
         await second.wal.reset()
         await second.append(b"three")
+
+    run(main())
+
+
+@pytest.mark.parametrize("listed_bytes", [0, 4184])
+def test_a_number_that_is_taken_anew_between_two_reads(listed_bytes):
+    async def main():
+        bucket = bucket_with()
+        first = Owner(bucket)
+        await first.begin()
+        await first.append(bytes(4000))
+        key = KEYS.key(numbers(bucket)[-1])
+        assert len(bucket.objects[key]) == 4184
+        fence = bucket.objects[KEYS.key(0)]
+        client = bucket.client()
+        read, reads = client.read, []
+
+        async def replace_first(key, start, end):
+            reads.append(end)
+            if end == 4184:
+                bucket.objects[key] = fence
+            return await read(key, start, end)
+
+        client.read = replace_first
+        requests = Requests(
+            client, statistics=WriteStatistics(), place="", rng=random.Random(0), timeout_s=1
+        )
+        number = KEYS.number(key)
+        sizes = {number: listed_bytes} if listed_bytes else {}
+        assert bytes(await ReadAhead(requests, KEYS).get(number, sizes)) == fence
+        assert len(reads) <= 3
+
+    run(main())
+
+
+def test_an_object_that_is_cut_off_is_damage():
+    async def main():
+        bucket = bucket_with()
+        first = Owner(bucket)
+        await first.begin()
+        await first.append(bytes(4000))
+        number = numbers(bucket)[-1]
+        bucket.objects[KEYS.key(number)] = bucket.objects[KEYS.key(number)][:-1]
+        with pytest.raises(WalObjectCorruptError, match=f"{number} is damaged"):
+            await Owner(bucket, epoch=2).begin()
 
     run(main())
 
