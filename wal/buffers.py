@@ -67,10 +67,19 @@ class _Slab:
 class _SizeClass:
     """The slabs for one size of buffer."""
 
-    __slots__ = ("_count", "_idle_buffers", "_idle_bytes_max", "_returned", "_slabs", "size_bytes")
+    __slots__ = (
+        "_array_type",
+        "_count",
+        "_idle_buffers",
+        "_idle_bytes_max",
+        "_returned",
+        "_slabs",
+        "size_bytes",
+    )
 
     def __init__(self, size_bytes: int, idle_bytes_max: int) -> None:
         self.size_bytes = size_bytes
+        self._array_type = ctypes.c_ubyte * size_bytes
         self._count = slab_bytes(size_bytes, idle_bytes_max) // size_bytes
         self._idle_bytes_max = idle_bytes_max
         self._idle_buffers = 0  # in the slabs below
@@ -92,7 +101,7 @@ class _SizeClass:
         self._idle_buffers -= 1
         if not slab.free:
             del self._slabs[slab]
-        array = (ctypes.c_ubyte * self.size_bytes).from_buffer(slab.memory, start)
+        array = self._array_type.from_buffer(slab.memory, start)
         weakref.finalize(array, self._returned.append, (slab, start)).atexit = False
         return memoryview(array).cast("B")
 
