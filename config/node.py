@@ -74,7 +74,7 @@ class StorageConfig:
     upload_concurrency: int = 4
     stream_split_bytes: int = 16 * MIB
     object_block_bytes: int = 1 * MIB
-    object_part_bytes: int = 64 * MIB
+    object_part_bytes: int = 1 * GIB
     read_ahead_bytes_max: int = 32 * MIB
     admission_timeout_ms: int = 10_000  # how long an append may wait for room
     object_prepare_ttl_ms: int = 60 * 60_000

@@ -1,10 +1,10 @@
 """`s3://`: a bucket of AWS, MinIO, Ceph or whoever else speaks S3.
 
 The data path is obstore (Rust; its own threads, no GIL while bytes move). An object up to
-`part_bytes` is one PUT, a larger one a multipart upload with its parts in parallel: by boto3 where
-all of it is here (`S3Copier.upload`), by obstore where it comes in chunks. The client
-retries the parts of a multipart upload; whole requests are retried by
-`storage.object_store.retrying`, which counts them.
+`part_bytes` is one PUT, a larger one a multipart upload with its parts in parallel. obstore wants
+the whole of a request at once, in one copy; so what is large and all here is sent by boto3, step by
+step (`S3Copier.upload`). The clients retry large requests, parts or whole; all else is retried by
+`storage.object_store.retrying`, which counts it.
 
 A failed multipart upload is aborted by the client; what a killed or cancelled one leaves is for the
 sweep. One whose completion was answered by "no such upload" is settled by the object's size: a key
@@ -49,6 +49,7 @@ PART_BYTES_MIN = 5 * 1024 * 1024  # S3's own limit
 # Of an object that comes in chunks: its parts are in memory, as many as are in flight and one more.
 STREAMED_PART_BYTES_MAX = 32 * 1024 * 1024
 STREAMED_PARTS_IN_FLIGHT_MAX = 2
+STEPPED_BYTES_MIN = 4 * 1024 * 1024  # objects of this size on are sent step by step
 UPLOAD_THREADS = 8  # parts of large objects under way at once; each has a step in memory
 UPLOAD_TIMEOUT_S = 60  # without a byte moving
 JOIN_BYTES = 4 * 1024 * 1024  # small buffers are joined to about this before the client gets them
@@ -106,11 +107,12 @@ class S3ObjectStore:
         Cancellation: the object may still appear.
         """
         require_valid_key(key)
-        if sum(map(len, parts)) > self._part_bytes:
-            if self._uploads_by_steps:
-                await self._uploader.upload(key, parts, self._part_bytes)
-            else:
-                await self._put_multipart(key, _joined_chunks(_once(parts)))
+        size_bytes = sum(map(len, parts))
+        if size_bytes >= STEPPED_BYTES_MIN and self._uploads_by_steps:
+            await self._uploader.upload(key, parts, self._part_bytes)
+            return
+        if size_bytes > self._streamed_part_bytes:
+            await self._put_multipart(key, _joined_chunks(_once(parts)))
             return
         with _translated(key, ObjectStoreError):
             content = parts[0] if len(parts) == 1 else b"".join(parts)

@@ -18,7 +18,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from storage.errors import CopyUnsupportedError, CorruptObjectError, ObjectStoreError
+from storage.errors import (
+    CopyUnsupportedError,
+    CorruptObjectError,
+    ObjectNotFoundError,
+    ObjectStoreError,
+)
 from storage.object_store.copy_parts import Part, Piece, UploadedPart, plan_parts, size_of
 from storage.object_store.s3_errors import is_answer, status_of, translated
 from storage.object_store.upload_parts import AbandonedError, PartBody, cut, part_bytes_for
@@ -79,7 +84,7 @@ class S3Copier:
         await self._assemble(key, parts, size_bytes, tail)
 
     async def upload(self, key: str, buffers: Sequence[Buffer], part_bytes_min: int) -> None:
-        """Write an object that is here, in parts of at least `part_bytes_min` bytes, but the last.
+        """Write an object that is here: by one request, or more if it is beyond `part_bytes_min`.
 
         Its last buffer should differ from those of other objects: by it an upload is recognised as
         done when the answer was lost.
@@ -90,8 +95,11 @@ class S3Copier:
         bodies = [PartBody(it) for it in cut(buffers, part_bytes_for(size_bytes, part_bytes_min))]
         tail = bytes(buffers[-1][-TAIL_BYTES_MAX:])
         try:
+            if len(bodies) == 1:
+                await self._send(key, "put_object", bodies[0])
+                return
             await self._assemble(key, bodies, size_bytes, tail, check=False)
-        except CopyUnsupportedError as error:  # some argument is none for this service
+        except (CopyUnsupportedError, ObjectNotFoundError) as error:  # of a PUT they mean nothing
             raise ObjectStoreError(str(error)) from error
 
     async def _assemble(
@@ -153,11 +161,7 @@ class S3Copier:
         """Write one; return what to complete it with."""
         place = {"UploadId": upload_id, "PartNumber": number}
         if isinstance(part, PartBody):
-            try:
-                answer = await self._call("upload_part", key, Body=part, **place, **self._checksum)
-            finally:
-                part.abandon()  # its thread may still be at it
-            return self._sums(answer)
+            return self._sums(await self._send(key, "upload_part", part, **place))
         if isinstance(part, UploadedPart):
             body = b"".join([await self._content(piece) for piece in part.pieces])
             answer = await self._call("upload_part", key, Body=body, **place, **self._checksum)
@@ -170,6 +174,12 @@ class S3Copier:
             **place,
         )
         return self._sums(answer["CopyPartResult"])
+
+    async def _send(self, key: str, operation: str, body: PartBody, **place: Any) -> Any:
+        try:
+            return await self._call(operation, key, Body=body, **place, **self._checksum)
+        finally:
+            body.abandon()  # a thread may still be at it
 
     def _sums(self, answer: dict[str, Any]) -> dict[str, str]:
         names = ("ETag", self._checksum_field)

@@ -1,8 +1,8 @@
 """Cuts what an object is made of into the parts of an upload, and reads a part as a file. Pure.
 
 S3 charges for each part as for a whole object, so a large object is cut into no more parts than are
-sent side by side. Parts can be that large since their bytes are joined only as they are sent:
-however large it is, a part takes one step of memory.
+sent side by side. Requests can be that large since their bytes are joined only as they are sent:
+however large it is, a request takes one step of memory.
 """
 
 from collections.abc import Iterator, Sequence

@@ -62,7 +62,7 @@ def test_the_defaults_go_together():
         ),
         (
             "storage",
-            StorageConfig(object_block_bytes=65 * MIB),
+            StorageConfig(object_block_bytes=6 * MIB, object_part_bytes=5 * MIB),
             ("s3.object.block.size", "s3.object.part.size"),
         ),
         (

@@ -1,0 +1,118 @@
+"""Large uploads through the real client: one request or few, whatever the server does to them."""
+
+import asyncio
+import random
+
+import pytest
+
+from storage.errors import ObjectStoreError
+from storage.object_store.factory import open_object_store
+from storage.object_store.retrying import RefusedError, RetryPolicy
+from tests.integration.s3_fault_server import (
+    ACCESS_DENIED,
+    CUT,
+    CUT_AFTER,
+    INTERNAL_ERROR,
+    OK_WITH_ERROR,
+    SILENT,
+    SLOW_DOWN,
+    Answer,
+    FaultServer,
+)
+
+MIB = 1024 * 1024
+BUFFERS = [random.Random(n).randbytes(300_000) for n in range(80)]
+CONTENT = b"".join(BUFFERS)  # 22.9 MiB
+
+
+def run(scenario, *, part_bytes=64 * MIB, options="", **policy):
+    with FaultServer() as server:
+
+        async def main():
+            store = open_object_store(
+                f"s3://bucket?endpoint={server.endpoint}&accessKey=a&secretKey=b{options}",
+                rng=random.Random(0),
+                part_bytes=part_bytes,
+                policy=RetryPolicy(**({"attempts_max": 4, "backoff_ms_initial": 1} | policy)),
+            )
+            await scenario(store, server.bucket)
+            await store.close()
+
+        asyncio.run(main())
+
+
+@pytest.mark.parametrize("options", ["", "&checksum=SHA256"])
+def test_an_object_of_up_to_a_part_is_one_request(options):
+    async def scenario(store, bucket):
+        await store.put("a", BUFFERS)
+        assert bucket.objects == {"a": CONTENT}
+        assert [it.method for it in bucket.requests] == ["PUT"]
+        assert ("x-amz-checksum-sha256" in bucket.requests[0].headers) == bool(options)
+
+    run(scenario, options=options)
+
+
+def test_a_larger_object_has_four_parts_and_two_more_requests():
+    async def scenario(store, bucket):
+        await store.put("a", BUFFERS)
+        assert bucket.objects == {"a": CONTENT}
+        assert sorted(it.method for it in bucket.requests) == 2 * ["POST"] + 4 * ["PUT"]
+        sizes = [int(it.headers["content-length"]) for it in bucket.requests if it.method == "PUT"]
+        assert max(sizes) - min(sizes) < 4
+
+    run(scenario, part_bytes=5 * MIB)
+
+
+@pytest.mark.parametrize("fault", [SLOW_DOWN, INTERNAL_ERROR, CUT, CUT_AFTER])
+def test_a_large_request_is_repeated_from_its_beginning(fault):
+    async def scenario(store, bucket):
+        bucket.fail("PUT", fault)
+        await store.put("a", BUFFERS)
+        assert bucket.objects == {"a": CONTENT}
+        assert store.statistics.errors == 0
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    "fault", [Answer(500, "InternalError", done=True), CUT_AFTER, OK_WITH_ERROR]
+)
+def test_a_completion_whose_answer_says_nothing_is_settled_by_the_object(fault):
+    async def scenario(store, bucket):
+        bucket.fail("POST", fault, query="uploadId")
+        await store.put("a", BUFFERS)
+        assert bucket.objects == {"a": CONTENT}
+        assert bucket.uploads == {}
+
+    run(scenario, part_bytes=5 * MIB)
+
+
+def test_a_refusal_is_not_repeated():
+    async def scenario(store, bucket):
+        with bucket.always(ACCESS_DENIED, "PUT"), pytest.raises(RefusedError):
+            await store.put("a", BUFFERS)
+        assert len(bucket.requests) == 1
+
+    run(scenario)
+
+
+def test_a_server_that_falls_silent_is_given_up_in_time():
+    async def scenario(store, bucket):
+        with bucket.always(SILENT, "PUT"), pytest.raises(ObjectStoreError, match="no answer"):
+            await store.put("a", BUFFERS)
+        assert bucket.objects == {}
+
+    run(scenario, attempts_max=2, attempt_ms_base=200, attempt_bytes_per_s=1 << 30)
+
+
+def test_a_chunked_object_of_up_to_a_part_is_one_request():
+    async def chunks():
+        for buffer in BUFFERS:
+            yield (buffer,)
+
+    async def scenario(store, bucket):
+        await store.put_stream("a", chunks())
+        assert bucket.objects == {"a": CONTENT}
+        assert len(bucket.requests) == 1
+
+    run(scenario)
