@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 
-from wal.errors import WalCorruptError
+from wal.errors import WalCorruptError, WalVersionError
 from wal.framing import (
     BLOCK_HEADER_BYTES,
     BLOCK_MAGIC,
@@ -36,11 +36,20 @@ from wal.framing import (
     read_block_header,
     read_record_header,
 )
-from wal.layout import PAGE_BYTES, ShutdownType, Superblock, align_up
+from wal.layout import (
+    MAGIC,
+    PAGE_BYTES,
+    ShutdownType,
+    Superblock,
+    align_up,
+    decode_superblock,
+)
 from wal.port import RecoveredRecord
 
 # Looked at beyond the window, at most: no block can lie there unless the gap before it is damage.
 PROOF_BYTES_MAX = 4 * 1024 * 1024
+_SECTOR_BYTES = 512  # what may go astray alone; a superblock fits in
+_SUPERBLOCK_MAGIC = int.from_bytes(MAGIC[:4], "big")
 # Lost ranges that a summary names, and gaps of which it is open whether they are losses.
 LOST_RANGES_MAX = 1000
 
@@ -227,6 +236,8 @@ class Scan:
         while not self._finished and (at := self._at - start) < len(memory):
             header = read_block_header(memory, at)
             page = classify(header, self._at, self._superblock)
+            if header is None and self._hear_superblock(memory[at : at + PAGE_BYTES]):
+                page = Page.NEWER_SUPERBLOCK
             if not self._apply(page, header):
                 self._pass_over(memory[self._at - start :])
                 continue
@@ -304,6 +315,8 @@ class Scan:
                     summary.earlier_lap_pages += 1
                 else:
                     break
+            elif magic == _SUPERBLOCK_MAGIC:
+                break
             at += PAGE_BYTES
         self._at = at
 
@@ -336,12 +349,34 @@ class Scan:
         return records
 
     def _hear_misdirected(self, memory: memoryview) -> None:
-        """Take from a damaged block what a block tells that the device has put into it by mistake."""
+        """Take from a damaged block what a block or superblock tells that the device has put into it by mistake."""
         summary = self.summary
         for at in range(PAGE_BYTES, len(memory), PAGE_BYTES):
             header = read_block_header(memory, at)
-            if header is not None and header.life_id == self._superblock.life_id:
+            if header is None:
+                self._hear_superblock(memory[at : at + PAGE_BYTES])
+            elif header.life_id == self._superblock.life_id:
                 summary.confirmed_offset = max(summary.confirmed_offset, header.confirmed_offset)
+
+    def _hear_superblock(self, memory: memoryview) -> bool:
+        """Take from a page what a superblock tells that the device has put there instead of where it belongs.
+
+        Returns:
+            Whether that one is to be refused as the newest, which is lost.
+        """
+        if memory[: len(MAGIC)] != MAGIC:
+            return False
+        try:
+            stray = decode_superblock(memory[:_SECTOR_BYTES])
+        except WalVersionError:
+            return False  # a record that looks like one
+        newest, summary = self._superblock, self.summary
+        if stray is None or stray.life_id != newest.life_id or stray.sequence <= newest.sequence:
+            return False
+        summary.confirmed_offset = max(summary.confirmed_offset, stray.confirmed_offset)
+        if self.accepts_loss:
+            self._note_lost_superblock()
+        return not self.accepts_loss
 
     def _gap_start(self) -> int:
         return self._expected if self._first_gap is None else self._first_gap

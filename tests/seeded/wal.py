@@ -273,6 +273,14 @@ BUGS = (
     ),
     SeededBug(
         "wal-33",
+        "what a misdirected superblock tells ignored",
+        "wal/recovery.py",
+        "if memory[: len(MAGIC)] != MAGIC:",
+        "if memory:",
+        f"{_UNIT}/test_recovery.py::test_a_superblock_that_went_into_the_ring_is_known_to_be_lost",
+    ),
+    SeededBug(
+        "wal-34",
         "the log of another node opened",
         "wal/superblock_store.py",
         "if found != (owner.cluster_id, owner.node_id):",

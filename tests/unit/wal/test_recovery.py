@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
+from crc32c import crc32c
 
 from tests.simulation.ring_image import HEAD, LIFE, PAGES, RING_BYTES, SUPERBLOCK, Image, scan
 from wal.errors import WalCorruptError
@@ -302,3 +303,40 @@ def test_a_block_that_went_into_another_tells_what_it_has_damaged() -> None:
     image.memory[home : home + PAGE_BYTES] = bytes(PAGE_BYTES)
     with pytest.raises(WalCorruptError, match="acknowledged tail lost"):
         scan(image)
+
+
+@pytest.mark.parametrize("page", [0, 1, 2])
+def test_a_superblock_that_went_into_the_ring_is_known_to_be_lost(page: int) -> None:
+    """Found by the enumeration of crash states: it may have overwritten what only it told of."""
+    newer = replace(SUPERBLOCK, sequence=11, confirmed_offset=HEAD + 3 * PAGE_BYTES)
+    image = Image.blank()
+    image.put(image.put(HEAD, b"a"), b"b" * 5000)
+    at = HEAD % RING_BYTES + page * PAGE_BYTES
+    image.memory[at : at + 512] = newer.encode()[:512]
+    with pytest.raises(WalCorruptError, match=r"newest superblock lost|acknowledged tail lost"):
+        scan(image)
+    bodies, summary = scan(image, accept_loss=True)
+    assert bodies == [[b"b" * 5000], [b"a"], [b"a"]][page]
+    assert summary.superblock_lost
+    assert summary.lost_ranges == 1
+
+
+@pytest.mark.parametrize("sequence", [9, 10])
+def test_a_superblock_in_the_ring_that_is_not_newer_says_nothing(sequence: int) -> None:
+    image = Image.blank()
+    at = image.put(HEAD, b"a") % RING_BYTES
+    stale = replace(SUPERBLOCK, sequence=sequence, confirmed_offset=HEAD + 5 * PAGE_BYTES)
+    image.memory[at : at + PAGE_BYTES] = stale.encode()
+    assert scan(image)[0] == [b"a"]
+
+
+def test_what_users_send_is_not_taken_for_a_superblock_of_this_life() -> None:
+    image = Image.blank()
+    at = image.put(HEAD, b"a") % RING_BYTES
+    foreign = replace(SUPERBLOCK, sequence=99, life_id=LIFE + 1, confirmed_offset=HEAD + PAGE_BYTES)
+    image.memory[at : at + PAGE_BYTES] = foreign.encode()
+    later = bytearray(foreign.encode())
+    later[11] = 2  # of the format version
+    later[160:164] = crc32c(bytes(later[:160])).to_bytes(4, "big")
+    image.memory[at + PAGE_BYTES : at + 2 * PAGE_BYTES] = later
+    assert scan(image)[0] == [b"a"]
