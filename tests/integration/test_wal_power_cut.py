@@ -418,13 +418,14 @@ def test_a_power_cut_at_each_write_of_a_format(
     assert cuts.seen["lost"] == 0
 
 
+@pytest.mark.timeout(0)
 @pytest.mark.parametrize("how", ["loop-aio-uvloop", "loop-threads-uvloop", "file-aio-uvloop"])
 def test_without_dsync_a_power_cut_loses_what_was_acknowledged(
-    how: str, disk: FaultDisk, writers: WriterServer, seed: int
+    how: str, disk: FaultDisk, writers: WriterServer, seed: int, request: pytest.FixtureRequest
 ) -> None:
     """The same cuts find it, if the device is not told to make writes durable: the test above can fail."""
     cuts = PowerCuts(disk, writers, how, seed, durable=False)
-    for _ in range(3):
+    for _ in range(1 + request.config.getoption("--power-cut-rounds")):
         cuts.format()
         cuts.round(at_any_moment)
     print(f"{how} without O_DSYNC: {dict(cuts.seen)}")
