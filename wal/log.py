@@ -34,6 +34,7 @@ class _State(Enum):
     NEW = "not started"
     STARTED = "started, not recovered"
     RECOVERED = "recovered, not reset"
+    RESETTING = "in a reset that has not ended, or failed"
     RUNNING = "running"
     CLOSED = "shut down"
 
@@ -221,6 +222,7 @@ class DeltaWal:
         Cancellation: the same.
         """
         self._require(_State.RECOVERED)
+        self._state = _State.RESETTING  # for ever, if it fails: a write that hangs may come later
         assert self._store is not None
         fresh = self._lives.after(self.superblock, self._capacity_bytes)
         self._found = await self._store.write_both(fresh)

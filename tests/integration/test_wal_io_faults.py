@@ -23,7 +23,7 @@ from tests.environment.fault_disk import FaultDisk, fault_disk_support
 from wal import aio_device, thread_device
 from wal.aio_device import AioDevice
 from wal.device import BlockDevice
-from wal.errors import WalDeviceError, WalError, WalFailedError
+from wal.errors import WalDeviceError, WalError, WalFailedError, WalStateError
 from wal.layout import RING_POSITION
 from wal.log import DeltaWal
 from wal.open_device import open_device
@@ -416,6 +416,9 @@ def test_a_reset_that_fails_can_be_repeated_by_the_next_start(
         bench.disk.arm("write", action, at=at, errno=errno.EIO)
         expected = TimeoutError if action == "hang" else OSError
         with pytest.raises(expected):
+            await again.wal.reset()
+        bench.disk.disarm()
+        with pytest.raises(WalStateError):  # tried again as if it had not happened
             await again.wal.reset()
         with pytest.raises(WalError):
             again.append(b"after the failure")
