@@ -20,7 +20,9 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_
 
 
 @contextmanager
-def broker_on(store: str, directory: Path, settings: Mapping[str, str]) -> Iterator[HeadraceProcess]:
+def broker_on(
+    store: str, directory: Path, settings: Mapping[str, str]
+) -> Iterator[HeadraceProcess]:
     """Start a broker whose bucket is a directory, or lies in a MinIO that is started for it."""
     with ExitStack() as stack:
         overrides = dict(settings)

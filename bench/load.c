@@ -1,7 +1,7 @@
 /* The load of the broker benchmark: a librdkafka producer or consumer that reports as one line of JSON.
  *
  *   load produce BROKERS TOPIC COUNT SIZE BATCH_BYTES LINGER_MS RATE STATS_FILE [key=value ...]
- *   load consume BROKERS TOPIC COUNT PARTITIONS [key=value ...]
+ *   load consume BROKERS TOPIC COUNT PARTITIONS [bench.pace=BYTES_PER_S] [key=value ...]
  *
  * RATE 0 sends as fast as the broker takes it. Otherwise record i is due at start + i / RATE, and its latency runs from
  * that moment to its delivery report, whenever it was really sent: a stall is charged to every record that it delays.
@@ -156,7 +156,11 @@ static int consume(int argc, char **argv) {
     set(conf, "enable.auto.commit", "false");
     set(conf, "auto.offset.reset", "earliest");
     set(conf, "queued.max.messages.kbytes", "131072");
-    set_extra(conf, argv + 6);
+    double pace = 0; /* bytes/s at most: what is ahead of it stays in the queue, and fetching stops when that is full */
+    char **extra = argv + 6;
+    if (*extra && !strncmp(*extra, "bench.pace=", 11)) pace = atof(*extra++ + 11);
+    if (pace > 0) set(conf, "queued.max.messages.kbytes", "4096");
+    set_extra(conf, extra);
     rd_kafka_t *rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof error);
     if (!rk) die("consumer", error);
     rd_kafka_poll_set_consumer(rk);
@@ -178,6 +182,11 @@ static int consume(int argc, char **argv) {
                 fprintf(stderr, "load: %s\n", rd_kafka_message_errstr(batch[i]));
             }
             rd_kafka_message_destroy(batch[i]);
+        }
+        int64_t ahead_ns = pace > 0 ? start + (int64_t)((double)bytes * 1e9 / pace) - now_ns() : 0;
+        if (ahead_ns > 1000000) {
+            struct timespec nap = {0, ahead_ns > 10000000 ? 10000000 : ahead_ns};
+            nanosleep(&nap, NULL);
         }
         if ((double)(now_ns() - start) / 1e9 > 300) die("consume", "not everything in 300 s");
     }

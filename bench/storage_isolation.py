@@ -139,7 +139,7 @@ class Isolation:
 
 
 def median(runs: list[Run], field: str) -> float:
-    return statistics.median(getattr(run, field) for run in runs)
+    return statistics.median([float(getattr(run, field)) for run in runs])
 
 
 def report(alone: list[Run], beside: list[Run]) -> int:
@@ -185,9 +185,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=15, help="of a paced run")
     parser.add_argument("--batch", type=int, default=16_384, help="batch.size of the producer")
     parser.add_argument("--rate", type=float, default=0, help="MB/s instead of half of the maximum")
-    parser.add_argument("--cold-pace", type=float, default=2.5, help="times the producer's rate; 0: unbounded")
+    parser.add_argument(
+        "--cold-pace", type=float, default=2.5, help="times the producer's rate; 0: unbounded"
+    )
     parser.add_argument("--cold-mib", type=int, default=4096)
-    parser.add_argument("--cold-batch", type=int, default=16_384, help="batch.size of the cold topic")
+    parser.add_argument(
+        "--cold-batch", type=int, default=16_384, help="batch.size of the cold topic"
+    )
     parser.add_argument("--max-mib", type=int, default=1024, help="volume of a run at the maximum")
     parser.add_argument("--directory", type=Path, help="where the broker keeps its data")
     options = parser.parse_args()

@@ -44,6 +44,7 @@ from storage.cache.block_cache import BlockCache
 from storage.compaction.executor import Compactor
 from storage.deletion import ObjectDeleter
 from storage.engine import BackgroundJob, StorageEngine
+from storage.object_store.budgeted import compaction_view
 from storage.object_store.factory import ensure_bucket, open_object_store
 from storage.object_store.retrying import RetryingObjectStore
 from storage.recovery import RecoveryReport
@@ -278,8 +279,9 @@ class _Broker:
         )
         cluster_id = client.image.cluster_id
         storage = config.storage
+        bucket = compaction_view(store, storage)
         self.compactor = Compactor(
-            storage, store, adapter, cluster_id, rng=around.rng, open_streams=self._open_streams
+            storage, bucket, adapter, cluster_id, rng=around.rng, open_streams=self._open_streams
         )
         self._deleter = ObjectDeleter(
             storage, store, adapter, cluster_id, rng=around.rng, wall_clock_ms=around.wall_clock_ms

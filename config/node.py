@@ -72,6 +72,9 @@ class StorageConfig:
     upload_threshold_bytes: int = 512 * MIB
     upload_interval_ms: int = 60_000
     upload_concurrency: int = 4
+    upload_bytes_max: int = 1 * GIB  # of objects on their way
+    read_requests_max: int = 16  # cold reads; half as many read ahead
+    read_bytes_max: int = 128 * MIB  # under way, of each of both
     stream_split_bytes: int = 16 * MIB
     object_block_bytes: int = 1 * MIB
     object_part_bytes: int = 1 * GIB
@@ -81,6 +84,8 @@ class StorageConfig:
     object_delete_retention_ms: int = 10 * 60_000
     stream_set_object_compaction_interval_ms: int = 20 * 60_000
     compaction_memory_bytes: int = 500 * MIB
+    compaction_requests_max: int = 4
+    compaction_request_bytes_max: int = 64 * MIB
     compaction_bytes_per_s: int = 100 * MIB  # read, and as many written
     sweep_interval_ms: int = 60 * 60_000
 

@@ -273,7 +273,44 @@ HEADRACE_KEYS = (
         field="storage.upload_concurrency",
         valid=Between(1, 64),
         importance=Importance.LOW,
-        doc="Uploads of parts and objects under way at once.",
+        doc="Uploads of objects under way at once.",
+    ),
+    _bytes(
+        "headrace.upload.bytes.max",
+        "storage.upload_bytes_max",
+        "Bytes of objects that are uploaded at once; a larger object goes alone.",
+        low=1 * MIB,
+    ),
+    ConfigKey(
+        name="headrace.read.requests.max",
+        type=ConfigType.INT,
+        field="storage.read_requests_max",
+        valid=Between(1, 1024),
+        importance=Importance.LOW,
+        doc="Requests to the bucket that consumers wait for, at once; half as many may read ahead "
+        "besides. Neither takes anything from uploads or compaction.",
+    ),
+    _bytes(
+        "headrace.read.bytes.max",
+        "storage.read_bytes_max",
+        "Bytes that these requests may have under way, and as many those that read ahead. A quarter "
+        "of s3.block.cache.size is the limit where that is less.",
+        low=1 * MIB,
+    ),
+    ConfigKey(
+        name="headrace.compaction.requests.max",
+        type=ConfigType.INT,
+        field="storage.compaction_requests_max",
+        valid=Between(1, 64),
+        importance=Importance.LOW,
+        doc="Requests to the bucket that compaction may have under way, beside the one or two "
+        "objects that it writes. They take nothing from cold reads or uploads.",
+    ),
+    _bytes(
+        "headrace.compaction.request.bytes.max",
+        "storage.compaction_request_bytes_max",
+        "Bytes that these requests may have under way.",
+        low=1 * MIB,
     ),
     _bytes(
         "headrace.compaction.bytes.per.second",

@@ -1,5 +1,7 @@
 """Reading many partitions for one Fetch: limits, the at-least-one rule, and what is in memory or not."""
 
+import asyncio
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +12,8 @@ from broker.partition.storage_errors import code_of
 from protocol.errors import ErrorCode
 from storage.errors import StorageError
 from storage.record_batch import StreamRecordBatch
+
+COLD_READS_MAX = 16  # of one Fetch at a time; requests to the bucket have their own bound
 
 
 @dataclass(slots=True)
@@ -82,31 +86,35 @@ class FetchReader:
     async def read(
         self, targets: Sequence[SessionPartition], bytes_max: int, *, by_id: bool
     ) -> ReadResult:
-        """Read every target, from the bucket where need be."""
+        """Read every target, from the bucket where need be: cold ones side by side."""
         result = ReadResult()
+        pending: deque[PartitionRead] = deque()
         for target in targets:
             read = self._locate(target, by_id=by_id)
             result.reads.append(read)
             if read.error == ErrorCode.NONE and target.fetch_offset < read.high_watermark:
-                await self._read_one(result, read, bytes_max)
-            if read.error != ErrorCode.NONE:
-                result.has_error = True
+                pending.append(read)
+        while pending:
+            wave = _next_wave(pending, result.size_bytes, bytes_max)
+            cold = [planned for planned in wave if planned.batches is None]
+            if len(cold) == 1:
+                await _read_cold(cold[0])
+            elif cold:
+                async with asyncio.TaskGroup() as group:
+                    for planned in cold:
+                        group.create_task(_read_cold(planned))
+            for planned in wave:
+                self._take_planned(result, planned, bytes_max)
+        result.has_error = any(read.error != ErrorCode.NONE for read in result.reads)
         return result
 
-    async def _read_one(self, result: ReadResult, read: PartitionRead, bytes_max: int) -> None:
-        target, partition = read.target, read.partition
-        assert partition is not None
-        budget = min(bytes_max - result.size_bytes, target.bytes_max)
-        if result.size_bytes and budget <= 0:
-            return
-        try:
-            batches = partition.read_cached(target.fetch_offset, budget)
-            if batches is None:
-                batches = await partition.read(target.fetch_offset, budget)
-        except StorageError as error:
-            read.error = code_of(error)
-        else:
-            self._take(result, read, batches, budget)
+    def _take_planned(self, result: ReadResult, planned: "_Planned", bytes_max: int) -> None:
+        if planned.batches is None:
+            return  # an error
+        # Less than planned, where a first batch was larger than what it was asked for.
+        budget = min(bytes_max - result.size_bytes, planned.bytes_max)
+        if budget > 0 or not result.size_bytes:
+            self._take(result, planned.read, planned.batches, budget)
 
     def _take(
         self,
@@ -148,3 +156,46 @@ class FetchReader:
         ):
             read.error = ErrorCode.OFFSET_OUT_OF_RANGE
         return read
+
+
+@dataclass(slots=True)
+class _Planned:
+    """A partition whose turn it is."""
+
+    read: PartitionRead
+    bytes_max: int
+    batches: Sequence[StreamRecordBatch] | None  # None: they must come from the bucket
+
+
+def _next_wave(pending: deque[PartitionRead], taken_bytes: int, bytes_max: int) -> list[_Planned]:
+    """Take the next targets off `pending`, in order, as long as each may give all that it is asked for.
+
+    So each is asked for as much as if those before it had been read, and what was read is not thrown away. Where
+    they give less, there is room for another wave.
+    """
+    wave: list[_Planned] = []
+    cold = planned_bytes = 0
+    while pending and cold < COLD_READS_MAX:
+        target, partition = pending[0].target, pending[0].partition
+        assert partition is not None
+        room = bytes_max - taken_bytes
+        if taken_bytes and min(room, target.bytes_max) <= 0:
+            pending.popleft()
+            continue
+        if wave and room - planned_bytes < max(1, target.bytes_max):
+            break
+        budget = min(room, target.bytes_max)
+        batches = partition.read_cached(target.fetch_offset, budget)
+        cold += batches is None
+        planned_bytes += budget if batches is None else sum(len(it.payload) for it in batches)
+        wave.append(_Planned(pending.popleft(), budget, batches))
+    return wave
+
+
+async def _read_cold(planned: _Planned) -> None:
+    read = planned.read
+    assert read.partition is not None
+    try:
+        planned.batches = await read.partition.read(read.target.fetch_offset, planned.bytes_max)
+    except StorageError as error:
+        read.error = code_of(error)

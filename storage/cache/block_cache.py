@@ -12,15 +12,14 @@ from config.node import StorageConfig
 from storage.cache.cached_block import CachedBlock
 from storage.cache.data_blocks import DataBlockCache, DataBlockStatistics
 from storage.cache.index_cache import IndexCacheStatistics, ObjectIndexCache
+from storage.cache.loop_pace import LoopPace
 from storage.cache.read_ahead import AheadRequest, ReadAhead
-from storage.cache.read_budget import ReadBudget
 from storage.errors import CorruptObjectError, ObjectNotFoundError, StorageError
 from storage.objects.index_block import IndexEntry, ObjectIndex
 from storage.ports import ObjectManager, ObjectRange, ObjectStore
 from storage.record_batch import StreamRecordBatch
+from storage.request_budget import RequestBudget
 
-READS_IN_FLIGHT_MAX = 16
-AHEAD_IN_FLIGHT_MAX = 8
 OBJECTS_PER_PLAN = 8
 REPLANS_MAX = 5
 REPLAN_DELAY_MS = 20  # before the second plan; doubled for each one after
@@ -39,8 +38,8 @@ class BlockCache:
     ) -> None:
         index_bytes = config.block_cache_bytes // INDEX_CACHE_SHARE
         data_bytes = config.block_cache_bytes - index_bytes
-        in_flight_bytes = max(1, data_bytes // IN_FLIGHT_SHARE)
-        budget = ReadBudget(READS_IN_FLIGHT_MAX, in_flight_bytes)
+        in_flight_bytes = max(1, min(config.read_bytes_max, data_bytes // IN_FLIGHT_SHARE))
+        budget = RequestBudget(config.read_requests_max, in_flight_bytes)
         self._objects = objects
         self._indexes = ObjectIndexCache(store, cluster_id, bytes_max=index_bytes, budget=budget)
         self._blocks = DataBlockCache(
@@ -48,10 +47,11 @@ class BlockCache:
             cluster_id,
             capacity_bytes=data_bytes,
             budget=budget,
-            ahead_budget=ReadBudget(AHEAD_IN_FLIGHT_MAX, in_flight_bytes),
+            ahead_budget=RequestBudget(max(1, config.read_requests_max // 2), in_flight_bytes),
         )
         self._ahead = ReadAhead(min(config.read_ahead_bytes_max, data_bytes // WINDOW_SHARE))
         self._ahead_tasks: set[asyncio.Task[None]] = set()
+        self._pace = LoopPace()
 
     @property
     def statistics(self) -> DataBlockStatistics:
@@ -140,6 +140,7 @@ class BlockCache:
             for block in blocks:
                 if reading.is_done():
                     break
+                await self._pace.share(block.work_bytes(reading.room_bytes))
                 await self._take(reading, block, limit)
         return True
 
@@ -225,6 +226,10 @@ class _Reading:
         self.waited = False  # for the bucket
         self._full = False
 
+    @property
+    def room_bytes(self) -> int:
+        return max(0, self.max_bytes - self.taken_bytes)
+
     def is_done(self) -> bool:
         return self._full or self.offset >= self.end or self.taken_bytes >= self.max_bytes > 0
 
@@ -233,7 +238,7 @@ class _Reading:
         return self.taken_bytes * 2 < self.max_bytes or not self.batches
 
     def take(self, block: CachedBlock, limit: int) -> None:
-        room = self.max_bytes - self.taken_bytes
+        room = self.room_bytes
         taken = block.collect(self.offset, limit, room, with_first=not self.batches)
         if taken.batches:
             self.batches += taken.batches
@@ -248,7 +253,7 @@ def _pick(index: ObjectIndex, reading: _Reading, object_id: int, limit: int) -> 
     Raises:
         CorruptObjectError: the index does not hold the offset that the metadata promise.
     """
-    room = reading.max_bytes - reading.taken_bytes
+    room = reading.room_bytes
     picked: list[IndexEntry] = []
     expected = reading.offset
     for entry in index.find(reading.stream_id, reading.offset, limit):

@@ -46,6 +46,10 @@ class CachedBlock:
         self._data: memoryview | None = None
         self._resume: dict[int, int] = {}  # offset -> position of its batch in the data
 
+    def work_bytes(self, wanted_bytes: int) -> int:
+        """About what `collect` will look at: all of it when it has not been verified."""
+        return self.entry.size if self._data is None else min(self.entry.size, wanted_bytes)
+
     def collect(self, start: int, end: int, size_bytes_max: int, *, with_first: bool) -> Collected:
         """Decode batches from the one that holds `start` on.
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from storage.cache.cached_block import CachedBlock, Segment
-from storage.cache.read_budget import ReadBudget
 from storage.errors import ObjectStoreError
 from storage.objects.index_block import IndexEntry
 from storage.objects.keys import object_key
 from storage.ports import ObjectStore
+from storage.request_budget import RequestBudget
 
 RUN_BYTES_MAX = 8 * 1024 * 1024  # of one request, unless a single block is larger
 CAPACITY_RUNS_MIN = 16  # a run is at most this fraction of the capacity
@@ -48,8 +48,8 @@ class DataBlockCache:
         cluster_id: str,
         *,
         capacity_bytes: int,
-        budget: ReadBudget,
-        ahead_budget: ReadBudget,
+        budget: RequestBudget,
+        ahead_budget: RequestBudget,
     ) -> None:
         self._store = store
         self._cluster_id = cluster_id

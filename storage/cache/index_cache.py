@@ -4,13 +4,13 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from storage.cache.read_budget import ReadBudget
 from storage.errors import CorruptObjectError, ObjectStoreError
 from storage.objects.footer import FOOTER_BYTES
 from storage.objects.index_block import ObjectIndex
 from storage.objects.keys import object_key
 from storage.objects.reader import decode_index, decode_tail, index_in_tail, tail_start
 from storage.ports import ObjectStore
+from storage.request_budget import RequestBudget
 
 ENTRY_OVERHEAD_BYTES = 512  # of one cached index, beside its bytes
 
@@ -55,7 +55,7 @@ class ObjectIndexCache:
     """Indexes by object id, LRU by bytes, each loaded by one request however many ask for it."""
 
     def __init__(
-        self, store: ObjectStore, cluster_id: str, *, bytes_max: int, budget: ReadBudget
+        self, store: ObjectStore, cluster_id: str, *, bytes_max: int, budget: RequestBudget
     ) -> None:
         self._store = store
         self._cluster_id = cluster_id

@@ -9,6 +9,7 @@ from storage.objects.keys import object_key
 from storage.objects.writer import ObjectWriter, WrittenObject
 from storage.ports import NO_OBJECT_ID, ObjectManager, ObjectStore, StreamObject, StreamSetCommit
 from storage.record_batch import StreamRecordBatch
+from storage.request_budget import RequestBudget
 from storage.stats import UploadCounters
 from storage.upload.plan import StreamSlice, UploadPlan
 from storage.upload.retry import Retrying
@@ -34,7 +35,7 @@ class _Prepared:
 
 
 class ObjectUpload:
-    """Uploads plans; at most `upload_concurrency` puts are under way at a time, over all plans."""
+    """Uploads plans; `upload_concurrency` puts and `upload_bytes_max` are under way at most, over all plans."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class ObjectUpload:
         self._clock_ms = clock_ms
         self._counters = counters
         self.retrying = retrying
-        self._puts = asyncio.Semaphore(config.upload_concurrency)
+        self._budget = RequestBudget(config.upload_concurrency, config.upload_bytes_max)
 
     def may_have_expired(self, prepared_ms: int) -> bool:
         """Whether ids that were asked for then must not be relied on any more.
@@ -96,7 +97,7 @@ class ObjectUpload:
     async def _upload_object(
         self, prepared: _Prepared, slices: Sequence[StreamSlice]
     ) -> tuple[_Prepared, int]:
-        async with self._puts:
+        async with self._budget.reserved(sum(each.size_bytes for each in slices)):
             written = await self._encode(slices)
 
             async def put() -> None:

@@ -20,6 +20,7 @@ class StreamSlice:
 
     range: StreamRange
     batches: Sequence[StreamRecordBatch]
+    size_bytes: int  # encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,5 +59,6 @@ def plan_upload(
         epoch = last.epoch if epochs is None else epochs[stream_id]
         covered = StreamRange(stream_id, epoch, batches[0].base_offset, last.end_offset)
         is_large = alone or sizes_bytes[stream_id] >= stream_split_bytes
-        (own if is_large else shared).append(StreamSlice(covered, batches))
+        found = StreamSlice(covered, batches, sizes_bytes[stream_id])
+        (own if is_large else shared).append(found)
     return UploadPlan(tuple(shared), tuple(own))

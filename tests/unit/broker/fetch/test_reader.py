@@ -1,10 +1,12 @@
 """Reading many partitions: limits, at least one batch, cold and hot ones, errors (kafka-protocol 2.7)."""
 
+import asyncio
+from itertools import product
 from typing import Any
 
 import pytest
 
-from broker.fetch.reader import FetchReader, ReadResult
+from broker.fetch.reader import COLD_READS_MAX, FetchReader, ReadResult
 from broker.fetch.session import SessionPartition
 from protocol.errors import ErrorCode
 from protocol.fetch.request import FetchPartition
@@ -255,3 +257,103 @@ def test_a_waiting_fetch_listens_to_the_partitions_that_are_here() -> None:
     targets = log.targets("axc", bytes_max=PLENTY, offset=0, epoch=-1)
     found = log.reader.partitions_of(targets, by_id=False)
     assert [partition.topic for partition in found] == ["a", "c"]
+
+
+class TestSideBySide:
+    """Cold partitions of one Fetch wait for the bucket together, and give what they gave one after the other."""
+
+    def test_all_are_asked_before_the_first_has_answered(self) -> None:
+        async def main() -> None:
+            log = Log(cold="ac")
+            for topic in "abc":
+                log[topic].bucket = asyncio.Event()
+            targets = log.targets("abc", bytes_max=PLENTY // 4, offset=0, epoch=-1)
+            reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            assert [log[topic].bucket_reads for topic in "abc"] == [1, 0, 1]
+            log["c"].bucket.set()
+            await asyncio.sleep(0)
+            assert not reading.done()
+            log["a"].bucket.set()
+            result = await reading
+            assert [len(read.batches) for read in result.reads] == [4, 4, 4]
+
+        run(main())
+
+    def test_so_many_at_a_time(self) -> None:
+        async def main() -> None:
+            log = Log()
+            streams = []
+            for index in range(1, COLD_READS_MAX + 4):
+                served = log.registry.serve("a", 1, index)
+                served.fill(1)
+                served.data.cold_below = 1
+                served.data.bucket = asyncio.Event()
+                streams.append(served.data)
+            asked = FetchPartition(0, -1, 0, -1, -1, 1000)
+            targets = [
+                SessionPartition("a", None, asked._replace(partition_index=index))
+                for index in range(1, COLD_READS_MAX + 4)
+            ]
+            reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            assert sum(stream.bucket_reads for stream in streams) == COLD_READS_MAX
+            for stream in streams:
+                stream.bucket.set()
+            result = await reading
+            assert [len(read.batches) for read in result.reads] == [1] * len(streams)
+
+        run(main())
+
+    @pytest.mark.parametrize("short", [0, 1, 3])
+    def test_the_same_as_if_all_were_in_memory(self, short: int) -> None:
+        hot, size = Log(), Log().batch_bytes
+        limits = [0, 1, size, size + 1, 2 * size, 3 * size, 5 * size, 9 * size, PLENTY]
+        for cold in ("a", "b", "c", "ab", "bc", "ac", "abc"):
+            log = Log(cold=cold)
+            for each in (hot, log):
+                each["a"].confirm_offset = 4 - short  # gives less than it is planned for
+            for answer, partition in product(limits, limits):
+                expected = hot.both("abc", answer=answer, partition=partition)[1]
+                found = log.both("abc", answer=answer, partition=partition)[1]
+                assert [len(it.batches) for it in found.reads] == [
+                    len(it.batches) for it in expected.reads
+                ], (cold, answer, partition)
+                assert found.size_bytes == expected.size_bytes
+                assert found.available_bytes == expected.available_bytes
+
+    def test_a_first_batch_larger_than_planned_leaves_no_room_for_the_others(self) -> None:
+        log = Log(cold="abc")
+        size = log.batch_bytes
+        # "a" may give half a batch and gives one; "b", asked for the other half at the same time, gave one as well.
+        assert log.counts("abc", answer=size, partition=size // 2) == [1, 0, 0]
+        assert log["b"].bucket_reads == 1
+
+    def test_who_fails_leaves_the_first_batch_to_the_next(self) -> None:
+        log = Log(cold="abc")
+        log["a"].bucket_error = ObjectStoreError("503")
+        _, whole = log.both("abc", answer=1)
+        assert [len(read.batches) for read in whole.reads] == [0, 1, 0]
+        assert [read.error for read in whole.reads] == [
+            ErrorCode.KAFKA_STORAGE_ERROR,
+            ErrorCode.NONE,
+            ErrorCode.NONE,
+        ]
+
+    def test_one_who_gives_up_gives_all_up(self) -> None:
+        async def main() -> None:
+            log = Log(cold="ab")
+            for topic in "ab":
+                log[topic].bucket = asyncio.Event()
+            targets = log.targets("ab", bytes_max=1000, offset=0, epoch=-1)
+            reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
+            await asyncio.sleep(0.001)
+            assert len(asyncio.all_tasks()) == 4
+            reading.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reading
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+
+        run(main())

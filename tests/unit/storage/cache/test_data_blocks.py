@@ -6,10 +6,10 @@ import pytest
 
 from storage.cache.data_blocks import DataBlockCache
 from storage.cache.index_cache import load_index
-from storage.cache.read_budget import ReadBudget
 from storage.errors import ObjectNotFoundError, ObjectStoreError
 from storage.object_store.memory import MemoryObjectStore
 from storage.objects.keys import object_key
+from storage.request_budget import RequestBudget
 from tests.simulation.faulty_store import Fault, FaultyStore, Rates
 from tests.simulation.virtual_time import run
 from tests.unit.storage.samples import batches, write
@@ -31,8 +31,8 @@ class Setup:
             self.store,
             "c",
             capacity_bytes=capacity_blocks * BLOCK_BYTES,
-            budget=ReadBudget(4, 100 * BLOCK_BYTES),
-            ahead_budget=ReadBudget(ahead_requests, 100 * BLOCK_BYTES),
+            budget=RequestBudget(4, 100 * BLOCK_BYTES),
+            ahead_budget=RequestBudget(ahead_requests, 100 * BLOCK_BYTES),
         )
         self.cache._run_bytes_max = run_blocks * BLOCK_BYTES
         self.wasted = 0

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from storage.cache.index_cache import ENTRY_OVERHEAD_BYTES, ObjectIndexCache, load_index
-from storage.cache.read_budget import ReadBudget
 from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
 from storage.object_store.memory import MemoryObjectStore
 from storage.objects.index_block import INDEX_ENTRY_BYTES
 from storage.objects.keys import object_key
+from storage.request_budget import RequestBudget
 from tests.simulation.faulty_store import Fault, FaultyStore, Rates
 from tests.simulation.virtual_time import run
 from tests.unit.storage.samples import batches, write
@@ -24,7 +24,7 @@ async def stored(*objects):
 
 
 def cache_of(store, bytes_max=1_000_000):
-    return ObjectIndexCache(store, "c", bytes_max=bytes_max, budget=ReadBudget(4, 1_000_000))
+    return ObjectIndexCache(store, "c", bytes_max=bytes_max, budget=RequestBudget(4, 1_000_000))
 
 
 def test_an_index_takes_one_request():

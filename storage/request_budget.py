@@ -1,4 +1,15 @@
-"""How many reads, and how many bytes of them, may be under way at once."""
+"""How many requests to the bucket, and how many bytes of them, may be under way at once.
+
+Cold reads, reads ahead, uploads and compaction have a budget each: whatever one class of requests
+has under way, and however many wait for its budget, the others find theirs as it was.
+
+| class | requests | bytes |
+|---|---|---|
+| cold reads | `read_requests_max` | `read_bytes_max`, at most a quarter of the BlockCache |
+| reads ahead | half of those | as many |
+| uploads | `upload_concurrency` | `upload_bytes_max` |
+| compaction | `compaction_requests_max` | `compaction_request_bytes_max` |
+"""
 
 import asyncio
 from collections import deque
@@ -6,8 +17,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class ReadBudget:
-    """A FIFO gate. A read larger than the whole budget is let through alone."""
+class RequestBudget:
+    """A FIFO gate. What is larger than the whole budget is let through alone."""
 
     def __init__(self, requests_max: int, bytes_max: int) -> None:
         assert requests_max > 0
@@ -20,7 +31,7 @@ class ReadBudget:
 
     @asynccontextmanager
     async def reserved(self, size_bytes: int) -> AsyncIterator[None]:
-        """Hold room for one read, waiting for it behind those who came earlier."""
+        """Hold room for one request, waiting for it behind those who came earlier."""
         charge = min(size_bytes, self._bytes_max)
         await self._acquire(charge)
         try:
