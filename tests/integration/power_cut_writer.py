@@ -7,7 +7,8 @@ What a writer tells, each as a letter and three numbers, in the order in which i
 
     R offset, end, CRC of the body   a record was recovered
     G                                everything was recovered, the reset begins
-    B offset                         the reset is done, the new life begins there
+    Q                                everything is released, the ring is about to be given another capacity
+    B offset                         that or the reset is done, the new life begins there
     A offset, end, number            a record was appended
     C offset                         everything below is confirmed
     T offset                         a trim is about to be asked for
@@ -131,7 +132,7 @@ class Writer:
         self._notes = bytearray()
         self._confirmed = asyncio.Event()  # or room, or the end
         self._failed = False
-        self._stopping = False
+        self._stopping = self._resize_asked = False
         self._live: deque[Appended] = deque()
         self.wal = DeltaWal(
             task.config(),
@@ -147,8 +148,10 @@ class Writer:
         )
 
     async def run(self) -> None:
-        """Work until SIGTERM or a failure."""
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._stop)
+        """Work until SIGTERM or a failure; resize the ring at SIGUSR1."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._stop)
+        loop.add_signal_handler(signal.SIGUSR1, self._ask_for_resize)
         await self.wal.start()
         async for record in self.wal.recover():
             self._note(b"R", record.offset, record.end_offset, zlib.crc32(record.body))
@@ -159,6 +162,8 @@ class Writer:
         self._tell()
         number = 0
         while not self._stopping:
+            if self._resize_asked:
+                await self._resize()
             body = self._values.body(self._task.round, number)
             if self._must_wait(len(body)):
                 self._confirmed.clear()
@@ -186,9 +191,10 @@ class Writer:
             return True
         return wal.next_offset - wal.confirmed_offset > _UNCONFIRMED_BYTES_MAX
 
-    def _trim(self) -> None:
+    def _trim(self, keep_bytes: int | None = None) -> None:
         """Release some of what is confirmed; it is told before, as from then on it may be gone."""
-        keep_bytes = self._rng.randrange(CAPACITY * 3 // 4)
+        if keep_bytes is None:
+            keep_bytes = self._rng.randrange(self.wal.capacity_bytes * 3 // 4)
         confirmed = self.wal.confirmed_offset
         target = -1
         while self._live and self._live[0].end_offset <= confirmed - keep_bytes:
@@ -197,6 +203,26 @@ class Writer:
             self._note(b"T", target)
             self._tell()
             self.wal.trim(target)
+
+    async def _resize(self) -> None:
+        self._resize_asked = False
+        wal = self.wal
+        capacity = CAPACITY * 3 // 4 if wal.device_bytes == CAPACITY else CAPACITY
+        await wal.prepare_resize(capacity)
+        wal.begin_resize()
+        while wal.confirmed_offset < wal.next_offset and not self._failed:
+            self._confirmed.clear()
+            await self._confirmed.wait()
+        self._trim(keep_bytes=0)
+        self._note(b"Q")
+        self._tell()
+        await wal.resize(capacity)
+        self._note(b"B", wal.superblock.head_offset)
+        self._tell()
+
+    def _ask_for_resize(self) -> None:
+        self._resize_asked = True
+        self._confirmed.set()
 
     def _stop(self) -> None:
         self._stopping = True

@@ -68,6 +68,9 @@ class Ledger:
                 self.resetting = True
                 if self.to_recover is not None:
                     assert self.recovered == self.to_recover, "two recoveries differ"
+            case "Q":
+                self.resetting = True
+                self.seen["resizes begun"] += 1
             case "B":
                 assert first >= self.life_start
                 self.known = {}
@@ -84,7 +87,7 @@ class Ledger:
                 self.seen["confirmations"] += 1
             case "T":
                 self.trim_asked = first
-            case "D":
+            case "D" if not self.resetting:  # else that of the new life
                 assert first <= self.trim_asked
                 self.trim_durable = first
                 self.seen["trims"] += 1
@@ -315,6 +318,16 @@ def at_a_superblock(cuts: PowerCuts) -> None:
     cuts.wait(running)
 
 
+def while_resizing(cuts: PowerCuts) -> None:
+    """At the trim before, at the new superblocks, or behind. The file of the fault disk has one size for ever."""
+    running = cuts.start()
+    running.read_until_working()
+    cuts.arm("write", cuts.rng.randrange(1, 5), to_byte=RING_POSITION)
+    if not cuts.is_file:
+        os.kill(running.process_id, signal.SIGUSR1)
+    cuts.wait(running)
+
+
 def while_starting(cuts: PowerCuts) -> None:
     """In the middle of format or reset, or with the first appends."""
     cuts.arm("write", cuts.rng.randrange(1, 8))
@@ -345,6 +358,7 @@ MOMENTS: tuple[Moment, ...] = (
     at_a_write,
     at_a_flush,
     at_a_superblock,
+    while_resizing,
     while_starting,
     while_recovering,
     while_shutting_down,
@@ -397,6 +411,7 @@ def test_what_was_acknowledged_survives_a_power_cut(
     assert cuts.seen["wraps"]
     assert cuts.seen["grown windows"]
     assert cuts.seen["cuts at an operation"]
+    assert cuts.is_file or cuts.seen["resizes begun"]
 
 
 @pytest.mark.parametrize("how", ["loop-aio-uvloop", "file-threads-asyncio"])
