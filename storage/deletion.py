@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from config.node import StorageConfig
-from storage.errors import StorageError
+from storage.errors import NotDeletedError, StorageError
 from storage.objects.keys import object_key
 from storage.ports import ObjectManager, ObjectStore
 
@@ -65,16 +65,32 @@ class ObjectDeleter:
         """Delete what may go now, up to a bound; the rest is for the next round."""
         self.statistics.rounds += 1
         try:
+            left: set[int] = set()  # what this round could not delete holds up nothing else
             for _ in range(BATCHES_PER_ROUND_MAX):
                 found = self._objects.get_objects_to_delete(self._wall_clock_ms())
-                if not found:
+                batch = [it for it in found if it not in left][:BATCH_OBJECTS_MAX]
+                if not batch:
                     return
-                await self._delete(found[:BATCH_OBJECTS_MAX])
+                left |= await self._delete(batch)
         except (StorageError, TimeoutError, ConnectionError) as error:
             self.statistics.failures += 1
             logger.warning("deletion will try again later", extra={"reason": repr(error)})
 
-    async def _delete(self, object_ids: Sequence[int]) -> None:
-        await self._store.delete([object_key(self._cluster_id, it) for it in object_ids])
-        await self._objects.forget_objects(object_ids)
-        self.statistics.deleted_objects += len(object_ids)
+    async def _delete(self, object_ids: Sequence[int]) -> set[int]:
+        """Delete objects, forget them, and return those that the bucket keeps."""
+        keys = {object_key(self._cluster_id, it): it for it in object_ids}
+        left: set[int] = set()
+        try:
+            await self._store.delete(list(keys))
+        except NotDeletedError as error:
+            left = {keys[key] for key in error.keys}
+            self.statistics.failures += 1
+            logger.warning(
+                "the bucket keeps some objects, their deletion will be tried again",
+                extra={"objects": len(left), "first": error.keys[0], "reason": str(error)},
+            )
+        gone = [it for it in object_ids if it not in left]
+        if gone:
+            await self._objects.forget_objects(gone)
+        self.statistics.deleted_objects += len(gone)
+        return left

@@ -1,5 +1,7 @@
 """Errors of the stream engine, by what the caller should do."""
 
+from collections.abc import Sequence
+
 
 class StorageError(Exception):
     """Base of all below."""
@@ -11,6 +13,14 @@ class RetriableStorageError(StorageError):
 
 class ObjectStoreError(RetriableStorageError):
     """The bucket did not answer as asked within the bounded retries."""
+
+
+class NotDeletedError(ObjectStoreError):
+    """Of the keys that were to be deleted, `keys` are still there, or may be; the others are gone."""
+
+    def __init__(self, message: str, keys: Sequence[str]) -> None:
+        super().__init__(message)
+        self.keys = keys
 
 
 class ObjectNotFoundError(StorageError):

@@ -217,7 +217,11 @@ class ObjectStore(Protocol):
         ...
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """Delete; a key that does not exist is no error."""
+        """Delete; a key that does not exist is no error.
+
+        Raises:
+            NotDeletedError: some could not be, all others are.
+        """
         ...
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:

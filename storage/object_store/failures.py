@@ -3,8 +3,11 @@
 The client has few types for what servers answer; the text has the status and S3's code.
 """
 
+import re
+from collections.abc import Sequence
 from enum import Enum
 from typing import Final
+from xml.sax.saxutils import unescape
 
 
 class FailureKind(Enum):
@@ -68,3 +71,25 @@ def failure_kind(message: str) -> FailureKind:
         if any(sign in message for sign in signs):
             return kind
     return FailureKind.OTHER
+
+
+_ERROR: Final = re.compile(r"<Error>(.*?)</Error>", re.DOTALL)
+_KEY: Final = re.compile(r"<Key>(.*?)</Key>", re.DOTALL)
+
+
+def keys_left(answer: str, prefix: str) -> Sequence[str]:
+    """Find the keys that the answer to DeleteObjects has errors for; none if that cannot be told.
+
+    Args:
+        answer: an error's text, with the answer's body in it.
+        prefix: what our keys have in front of them there.
+    """
+    if "<DeleteResult" not in answer or "</DeleteResult>" not in answer:
+        return ()
+    left = []
+    for error in _ERROR.findall(answer):
+        key = _KEY.search(error)
+        if key is None:
+            return ()
+        left.append(unescape(key[1]).removeprefix(prefix))
+    return left

@@ -13,7 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
+from storage.errors import (
+    CorruptObjectError,
+    NotDeletedError,
+    ObjectNotFoundError,
+    ObjectStoreError,
+)
 from storage.object_store.failures import FailureKind, failure_kind
 from storage.object_store.statistics import Operation, StoreStatistics
 from storage.ports import Buffer, CopiedRange, ObjectStore
@@ -110,9 +115,26 @@ class RetryingObjectStore:
 
     async def delete(self, keys: Sequence[str]) -> None:
         """See `storage.ports.ObjectStore`."""
+        left = keys
+
+        async def attempt() -> None:
+            nonlocal left
+            try:
+                await self._inner.delete(left)
+            except NotDeletedError as error:
+                left = error.keys
+                raise
+            left = ()
+
         self.statistics.delete_requests += 1
-        await self._try(Operation.DELETE, lambda: self._inner.delete(keys), 0)
-        self.statistics.deleted_objects += len(keys)
+        try:
+            await self._try(Operation.DELETE, attempt, 0)
+        except ObjectStoreError as error:
+            if len(left) == len(keys) or isinstance(error, NotDeletedError):
+                raise
+            raise NotDeletedError(str(error), left) from error
+        finally:
+            self.statistics.deleted_objects += len(keys) - len(left)
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
         """See `storage.ports.ObjectStore`."""

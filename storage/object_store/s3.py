@@ -29,8 +29,13 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
-from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
-from storage.object_store.failures import FailureKind, failure_kind
+from storage.errors import (
+    CorruptObjectError,
+    NotDeletedError,
+    ObjectNotFoundError,
+    ObjectStoreError,
+)
+from storage.object_store.failures import FailureKind, failure_kind, keys_left
 from storage.object_store.ranges import exactly, folder_of, require_valid_range
 from storage.object_store.retrying import RefusedError
 from storage.object_store.s3_access import ChainCredentials, S3Access, resolve_access
@@ -54,6 +59,7 @@ UPLOAD_THREADS = 8  # parts of large objects under way at once; each has a step 
 UPLOAD_TIMEOUT_S = 60  # without a byte moving
 JOIN_BYTES = 4 * 1024 * 1024  # small buffers are joined to about this before the client gets them
 PART_RETRIES_MAX = 4
+DELETED_KEYS_MAX = 1_000  # by one request
 REQUEST_TIMEOUT = timedelta(seconds=60)
 CONNECT_TIMEOUT = timedelta(seconds=5)
 RETRY_TIMEOUT = timedelta(seconds=120)
@@ -185,9 +191,17 @@ class S3ObjectStore:
         """See `storage.ports.ObjectStore`."""
         for key in keys:
             require_valid_key(key)
-        if keys:
+        if not keys:
+            return
+        try:
             with _translated("delete", ObjectStoreError):
                 await obstore.delete_async(self._single, [self._prefix + key for key in keys])
+        except ObjectStoreError as error:
+            left = keys_left(_text(error.__cause__), self._prefix)
+            # What is longer takes several requests, of which this may be the first.
+            if left and len(keys) <= DELETED_KEYS_MAX and set(left) <= set(keys):
+                raise NotDeletedError(f"{len(left)} keys not deleted: {error}", left) from error
+            raise
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
         """See `storage.ports.ObjectStore`."""
@@ -335,6 +349,10 @@ def _translated(what: str, not_found: Callable[[str], Exception]) -> Iterator[No
         raise ObjectStoreError(message) from error
 
 
+def _text(error: BaseException | None) -> str:
+    return str(error).partition("Debug source:")[0].strip()
+
+
 def _message(what: str, error: Exception) -> str:
-    text = str(error).partition("Debug source:")[0].strip()
+    text = _text(error)
     return f"{what}: {text}".replace("\n", " ")[:_MESSAGE_LENGTH_MAX]

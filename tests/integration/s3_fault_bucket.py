@@ -99,6 +99,9 @@ class Bucket:
     faults: deque[_Rule] = field(default_factory=deque)
     standing: list[_Rule] = field(default_factory=list)
     undeletable: list[str] = field(default_factory=list)  # each fails once in a batch
+    undeletable_rate: float = 0.0  # of any other key
+    injected: int = 0  # faults so far
+    on_remove: Callable[[str], object] = field(default=lambda key: None)
     log: list[str] = field(default_factory=list)  # method and query of every request
     requests: list[Request] = field(default_factory=list)
     truth: list[Effect] = field(default_factory=list)
@@ -148,6 +151,7 @@ class Bucket:
             self.standing.clear()
             self._rates = []
             self.undeletable.clear()
+            self.undeletable_rate = 0.0
 
     def land(self) -> int:
         """Let what is late take effect now; tell how much it was."""
@@ -159,6 +163,11 @@ class Bucket:
 
     def fault_for(self, method: str, key: str, query: str) -> Answer | None:
         """The fault of a request, if it has one."""
+        answer = self._fault_for(method, key, query)
+        self.injected += answer is not None
+        return answer
+
+    def _fault_for(self, method: str, key: str, query: str) -> Answer | None:
         for rule in self.faults:
             if rule.matches(method, key, query):
                 self.faults.remove(rule)
@@ -174,6 +183,15 @@ class Bucket:
     def postpone(self, act: Callable[[], object]) -> None:
         self._late.append(act)
 
+    def keeps(self, key: str) -> bool:
+        """Whether a key of a batch is to stay, with an error of its own."""
+        if key in self.undeletable:
+            self.undeletable.remove(key)
+            return True
+        kept = self._rng.random() < self.undeletable_rate
+        self.injected += kept
+        return kept
+
     # Truth.
 
     def store(self, key: str, content: bytes) -> None:
@@ -181,6 +199,7 @@ class Bucket:
         self.truth.append(Effect("put", key, len(content), zlib.crc32(content)))
 
     def remove(self, key: str) -> None:
+        self.on_remove(key)
         if self.objects.pop(key, None) is not None:
             self.truth.append(Effect("delete", key))
 

@@ -344,8 +344,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _delete_all(self, keys: list[str], *, quiet: bool) -> _Reply:
         result = ""
         for key in keys:
-            if key in self.state.undeletable:
-                self.state.undeletable.remove(key)
+            if self.state.keeps(key):
                 error = "<Code>InternalError</Code><Message/>"
                 result += f"<Error><Key>{escape(key)}</Key>{error}</Error>"
             else:

@@ -5,7 +5,12 @@ import random
 
 import pytest
 
-from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
+from storage.errors import (
+    CorruptObjectError,
+    NotDeletedError,
+    ObjectNotFoundError,
+    ObjectStoreError,
+)
 from storage.object_store.factory import open_object_store
 from storage.object_store.failures import FailureKind
 from storage.object_store.retrying import RefusedError, RetryPolicy
@@ -437,10 +442,15 @@ def test_keys_of_a_batch_that_were_not_deleted_are_deleted_again():
     async def scenario(store, bucket):
         for key in "abc":
             await store.put(key, [b"x"])
-        bucket.undeletable = ["b", "c"]
+        bucket.undeletable = ["b", "c", "c"]
         await store.delete(["a", "b", "c"])
         assert bucket.objects == {}
-        assert store.statistics.retries >= 1
+        assert store.statistics.retries == 2
+        await store.put("d", [b"x"])
+        bucket.undeletable = ["d"] * 9
+        with pytest.raises(NotDeletedError) as caught:
+            await store.delete(["d", "e"])
+        assert caught.value.keys == ["d"]
 
     run(scenario)
 

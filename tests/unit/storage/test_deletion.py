@@ -8,7 +8,7 @@ import pytest
 from config.node import StorageConfig
 from storage import deletion
 from storage.deletion import ObjectDeleter
-from storage.errors import RetriableStorageError
+from storage.errors import NotDeletedError, RetriableStorageError
 from storage.object_store.memory import MemoryObjectStore
 from storage.objects.keys import object_key
 from tests.simulation.faulty_store import Fault, FaultyStore
@@ -123,5 +123,33 @@ def test_it_runs_until_cancelled():
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+
+    run(main())
+
+
+def test_what_the_bucket_keeps_holds_up_nothing_else(monkeypatch):
+    """One key that cannot be deleted must not keep a thousand others, or those of later batches."""
+    monkeypatch.setattr(deletion, "BATCH_OBJECTS_MAX", 4)
+
+    async def main():
+        setup = await Setup().open(10)
+        kept = {object_key(CLUSTER, object_id) for object_id in (0, 1, 2, 3, 6)}
+        delete = setup.store.delete
+
+        async def keeping(keys):
+            await delete([key for key in keys if key not in kept])
+            if left := [key for key in keys if key in kept]:
+                raise NotDeletedError("object lock", left)
+
+        setup.store.delete = keeping
+        await setup.deleter.delete()
+        assert setup.objects.forgotten == [4, 5, 7, 8, 9]
+        assert setup.left() == 5
+        assert setup.deleter.statistics.deleted_objects == 5
+        assert setup.deleter.statistics.failures == 2
+        kept.clear()
+        await setup.deleter.delete()
+        assert setup.left() == 0
+        assert sorted(setup.objects.forgotten) == list(range(10))
 
     run(main())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from storage.object_store.failures import FailureKind, failure_kind
+from storage.object_store.failures import FailureKind, failure_kind, keys_left
 
 STATUS = "Generic S3 error: Error performing PUT http://h/b/k in 5.8ms - Server returned non-2xx status code: "
 
@@ -40,3 +40,24 @@ STATUS = "Generic S3 error: Error performing PUT http://h/b/k in 5.8ms - Server 
 )
 def test_kinds(message, kind):
     assert failure_kind(message) is FailureKind(kind)
+
+
+AWS = "<Error><Key>p/b&amp;1</Key><Code>AccessDenied</Code><Message>no</Message></Error>"
+MINIO = "<Error>\n<Code>SlowDown</Code><Message/><Key>p/c</Key><VersionId/></Error>"
+DELETED = "<Deleted><Key>p/a</Key></Deleted>"
+RESULT = "... error response: <?xml?> <DeleteResult xmlns='x'>{}</DeleteResult>"
+
+
+@pytest.mark.parametrize(
+    ("answer", "keys"),
+    [
+        (RESULT.format(DELETED + AWS + DELETED + MINIO), ["b&1", "c"]),
+        (RESULT.format(DELETED), []),
+        # Nothing can be told of a request that failed as a whole, or of half an answer.
+        ("503 Service Unavailable: <Error><Code>SlowDown</Code></Error>", []),
+        (RESULT.format(AWS + "<Error><Code>InternalError</Code></Error>"), []),
+        (RESULT.format(AWS).removesuffix("</DeleteResult>"), []),
+    ],
+)
+def test_keys_that_an_answer_has_errors_for(answer, keys):
+    assert list(keys_left(answer, "p/")) == keys

@@ -5,7 +5,12 @@ import random
 
 import pytest
 
-from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
+from storage.errors import (
+    CorruptObjectError,
+    NotDeletedError,
+    ObjectNotFoundError,
+    ObjectStoreError,
+)
 from storage.object_store.failures import FailureKind
 from storage.object_store.memory import MemoryObjectStore
 from storage.object_store.retrying import RefusedError, RetryingObjectStore, RetryPolicy
@@ -227,6 +232,52 @@ def test_refusals_are_counted_as_such():
         with pytest.raises(RefusedError):
             await store.delete(["a"])
         assert store.statistics.failures == {FailureKind.REFUSED: 1}
+
+    run(main())
+
+
+class Keeping(MemoryObjectStore):
+    """Deletes what is not in `kept`; `after` more attempts there is no answer at all."""
+
+    def __init__(self, kept, after=99):
+        super().__init__()
+        self.kept = kept
+        self.after = after
+        self.asked = []
+
+    async def delete(self, keys):
+        self.asked.append(list(keys))
+        if len(self.asked) > self.after:
+            raise ObjectStoreError("503")
+        left = [key for key in keys if key in self.kept]
+        await super().delete([key for key in keys if key not in self.kept])
+        if left:
+            raise NotDeletedError("kept", left)
+
+
+@pytest.mark.parametrize("after", [99, 1])
+def test_only_keys_that_are_left_are_deleted_again_and_they_are_told(after):
+    async def main():
+        inner = Keeping({"b", "d"}, after)
+        store = RetryingObjectStore(inner, AlwaysOne(), POLICY)
+        for key in "abcd":
+            await store.put(key, [b"x"])
+        with pytest.raises(NotDeletedError) as caught:
+            await store.delete(list("abcd"))
+        assert list(caught.value.keys) == ["b", "d"]
+        assert inner.asked == [list("abcd"), *[["b", "d"]] * 3]
+        assert store.statistics.deleted_objects == 2
+
+    run(main())
+
+
+def test_of_a_deletion_without_any_answer_nothing_is_known():
+    async def main():
+        store = RetryingObjectStore(Keeping({"b"}, 0), AlwaysOne(), POLICY)
+        with pytest.raises(ObjectStoreError) as caught:
+            await store.delete(list("abcd"))
+        assert not isinstance(caught.value, NotDeletedError)
+        assert store.statistics.deleted_objects == 0
 
     run(main())
 

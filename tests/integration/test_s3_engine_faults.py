@@ -1,0 +1,107 @@
+"""The engine's invariants on a bucket that misbehaves in each way, and in all of them at once."""
+
+import asyncio
+import random
+
+import pytest
+
+from tests.integration.s3_fault_server import (
+    CUT,
+    CUT_AFTER,
+    INTERNAL_ERROR,
+    OK_WITH_ERROR,
+    RESET,
+    SILENT,
+    SILENT_AFTER,
+    SILENT_LATE,
+    SLOW_DOWN,
+    Answer,
+    FaultServer,
+)
+from tests.integration.s3_world import World, impatient
+
+# (probability, method, text in the query, answer); no method: any.
+FAULTS = {
+    "503 storm": [(0.3, "", "", SLOW_DOWN)],
+    "500 and nothing happened": [(0.25, "", "", INTERNAL_ERROR)],
+    "500 and it happened": [(0.3, "", "", Answer(500, "InternalError", done=True))],
+    "cut or reset before": [(0.2, "", "", CUT), (0.2, "", "", RESET)],
+    "cut after": [(0.3, "", "", CUT_AFTER)],
+    "no answer": [(0.04, "", "", SILENT)],
+    "no answer and it happened": [(0.06, "", "", SILENT_AFTER)],
+    "no answer and it happens later": [(0.05, "PUT", "", SILENT_LATE)],
+    "short bodies": [
+        (0.2, "GET", "", Answer(body_cut_at=50)),
+        (0.2, "GET", "", Answer(short_by=7)),
+    ],
+    "flipped bits": [(0.15, "GET", "", Answer(flipped_bit=4_321))],
+    "not found once": [(0.2, "GET", "", Answer(404, "NoSuchKey"))],
+    "wrong tags": [(0.5, "", "", Answer(etag='"wrong"'))],
+    "slow": [
+        (0.3, "", "", Answer(delay_ms=30)),
+        (0.2, "GET", "", Answer(pieces=5, piece_delay_ms=5)),
+    ],
+    "keys that are not deleted": [],
+}
+EVERYTHING = [
+    (0.03, "", "", SLOW_DOWN),
+    (0.03, "", "", INTERNAL_ERROR),
+    (0.03, "", "", Answer(500, "InternalError", done=True)),
+    (0.03, "", "", RESET),
+    (0.03, "", "", CUT_AFTER),
+    (0.01, "", "", SILENT_AFTER),
+    (0.02, "PUT", "", SILENT_LATE),
+    (0.03, "GET", "", Answer(body_cut_at=50)),
+    (0.03, "GET", "", Answer(flipped_bit=77_777)),
+    (0.03, "GET", "", Answer(404, "NoSuchKey")),
+    (0.03, "POST", "delete", OK_WITH_ERROR),
+]
+
+
+ROUNDS_MAX = 100
+
+
+def run(tmp_path, monkeypatch, scenario, **options):
+    """Run a scenario in a world with a server of its own."""
+    with FaultServer() as server, impatient(monkeypatch):
+
+        async def main():
+            world = World(tmp_path, server, **options)
+            async with world.cluster.controller():
+                await scenario(world, server)
+
+        asyncio.run(main())
+
+
+def enough_happened(process):
+    """Whether there were faults in uploads, cold reads, compaction and deletion."""
+    return (
+        process.world.bucket.injected >= 20
+        and process.compactor.statistics.groups > 0
+        and process.deleter.statistics.deleted_objects > 0
+        and process.blocks.statistics.requests > 20
+    )
+
+
+@pytest.mark.parametrize("name", [*FAULTS, "everything"])
+def test_nothing_is_lost_damaged_or_left_over(tmp_path, monkeypatch, name):
+    """S-1 to S-7, S-9: see `s3_world`."""
+
+    async def scenario(world, _):
+        rng = random.Random(name)
+        async with world.process() as process:
+            await process.produce(40, rng)
+            process.beside(rng)
+            world.bucket.fail_at_random(rng, FAULTS.get(name, EVERYTHING))
+            world.bucket.undeletable_rate = (
+                0.3 if name in ("keys that are not deleted", "everything") else 0
+            )
+            for _ in range(ROUNDS_MAX):
+                await process.produce(50, rng)
+                if enough_happened(process):
+                    break
+            else:
+                pytest.fail(f"too little happened: {process.told()}")
+            await process.settle()
+
+    run(tmp_path, monkeypatch, scenario)
