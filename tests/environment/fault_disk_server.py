@@ -216,7 +216,6 @@ class Server:
             self._fire_timers()
             if self.disk.ready:
                 self.disk.complete_one()
-        self._clean_up()
 
     def _submit(self, operation: Operation) -> None:
         delay_ms = self.disk.submit(operation)
@@ -248,14 +247,17 @@ class Server:
         )
 
     def _on_command(self, client: socket.socket, lines: socket.SocketIO) -> None:
-        line = lines.readline()
+        try:
+            line = lines.readline()
+            if line:
+                request = json.loads(line)
+                answer = getattr(self, "do_" + request.pop("do"))(**request)
+                lines.write(json.dumps(answer).encode() + b"\n")
+        except OSError:
+            line = b""  # whoever asked is gone
         if not line:
             self._selector.unregister(client)
             client.close()
-            return
-        request = json.loads(line)
-        answer = getattr(self, "do_" + request.pop("do"))(**request)
-        lines.write(json.dumps(answer).encode() + b"\n")
 
     def do_arm(self, **fault: object) -> None:
         """Arm a fault."""
@@ -306,7 +308,7 @@ class Server:
         """Return the writes and syncs since the journal was begun: (op, position, size, what became of it)."""
         return self.disk.journal
 
-    def _clean_up(self) -> None:
+    def clean_up(self) -> None:
         """Leave no mount and no loop device behind; detaching one may need the disk once more."""
         self.disk.release()
         if self._loop_device is not None:
@@ -329,8 +331,11 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)  # whoever started us says when, by closing our input
     directory, size_bytes, seed = sys.argv[1:]
     server = Server(Path(directory), int(size_bytes), int(seed))
-    print("ready", flush=True)
-    server.run()
+    try:
+        print("ready", flush=True)
+        server.run()
+    finally:
+        server.clean_up()
 
 
 if __name__ == "__main__":

@@ -210,7 +210,8 @@ def test_it_cleans_up_when_its_owner_is_killed(
     component(fault_disk_support)
     program = (
         "import sys; from pathlib import Path; from tests.environment.fault_disk import FaultDisk\n"
-        f"with FaultDisk(Path(sys.argv[1]), {SIZE}) as disk: print(disk.device, flush=True); input()"
+        f"with FaultDisk(Path(sys.argv[1]), {SIZE}) as disk:\n    print(disk.device, flush=True)\n"
+        "    while True: disk.state()"
     )
     owner = subprocess.Popen(
         [sys.executable, "-c", program, tmp_path / "owned"],
