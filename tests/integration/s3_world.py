@@ -46,6 +46,7 @@ from wal.log import DeltaWal
 MIB = 1 << 20
 PARTITIONS = 4
 BEGIN_MS = 1_735_689_600_000  # when the server says that everything was modified
+SIZES = (100, 2_000, 20_000)
 DAY_MS = 24 * 3_600_000
 RETENTION_MS = 1_000
 CONFIG = StorageConfig(
@@ -100,8 +101,8 @@ class World:
             if not client.image.topics:
                 await client.create_topics([NewTopic("t", PARTITIONS)])
             process = Process(self, client, **options)
-            await process.start()
             try:
+                await process.start()
                 yield process
             finally:
                 await process.stop()
@@ -159,6 +160,7 @@ class Process:
         self.report: RecoveryReport
         self._appended: list[tuple[int, int, int]] = []  # (end in the WAL, stream, end offset)
         self._jobs: list[asyncio.Task[None]] = []
+        self._stopped = False
 
     def _make_wal(self, on_confirmed, on_failed) -> DeltaWal:
         self.wal = DeltaWal(
@@ -195,6 +197,10 @@ class Process:
                 self.streams.append(stream)
 
     async def stop(self) -> None:
+        """Shut down; a second time does nothing."""
+        if self._stopped:
+            return
+        self._stopped = True
         for job in self._jobs:
             job.cancel()
         await asyncio.gather(*self._jobs, return_exceptions=True)
@@ -210,24 +216,35 @@ class Process:
             asyncio.create_task(self._delete()),
         ]
 
-    async def produce(self, records: int, rng: random.Random, sizes=(100, 2_000, 20_000)) -> None:
+    async def produce(self, records: int, rng: random.Random) -> None:
+        """Append so many records, however long that takes, and see them acknowledged."""
         for number in range(records):
             if number % 10 == 0:
                 await asyncio.sleep(0.005)  # others have a time of it as well
-            stream, size = rng.choice(self.streams), rng.choice(sizes)
             while True:
                 try:
-                    await self.engine.admission(size)
+                    await self.append_one(rng)
                 except BackPressureError:
                     continue
                 break
-            base = stream.next_offset
-            payload = payload_of(stream.stream_id, base, size)
-            stream.append(payload, 1, self._on_ack(stream, base))
-            self._appended.append((self.wal.next_offset, stream.stream_id, base + 1))
-            stats = self.engine.stats()
-            assert stats.unuploaded_bytes <= stats.log_cache_capacity_bytes, "S-9"
-            self._require_running()
+        while self.engine.stats().open_appends:
+            await asyncio.sleep(0.001)
+
+    async def append_one(self, rng: random.Random) -> None:
+        """Append to any stream, when there is room.
+
+        Raises:
+            BackPressureError: there was none for some time.
+        """
+        stream, size = rng.choice(self.streams), rng.choice(SIZES)
+        await self.engine.admission(size)
+        base = stream.next_offset
+        payload = payload_of(stream.stream_id, base, size)
+        stream.append(payload, 1, self._on_ack(stream, base))
+        self._appended.append((self.wal.next_offset, stream.stream_id, base + 1))
+        stats = self.engine.stats()
+        assert stats.unuploaded_bytes <= stats.log_cache_capacity_bytes, "S-9"
+        self._require_running()
 
     async def settle(self) -> None:
         """Upload everything and check what the bucket holds, byte by byte, with nothing else left in it."""

@@ -2,10 +2,14 @@
 
 import asyncio
 import random
+from contextlib import contextmanager, suppress
 
 import pytest
 
+from storage.errors import BackPressureError
+from storage.object_store.statistics import Operation
 from tests.integration.s3_fault_server import (
+    ACCESS_DENIED,
     CUT,
     CUT_AFTER,
     INTERNAL_ERROR,
@@ -15,10 +19,12 @@ from tests.integration.s3_fault_server import (
     SILENT_AFTER,
     SILENT_LATE,
     SLOW_DOWN,
+    TOKEN_EXPIRED,
     Answer,
     FaultServer,
 )
 from tests.integration.s3_world import World, impatient
+from tests.unit.storage.fakes import require_dense
 
 # (probability, method, text in the query, answer); no method: any.
 FAULTS = {
@@ -102,6 +108,107 @@ def test_nothing_is_lost_damaged_or_left_over(tmp_path, monkeypatch, name):
                     break
             else:
                 pytest.fail(f"too little happened: {process.told()}")
+            await process.settle()
+
+    run(tmp_path, monkeypatch, scenario)
+
+
+NOBODY = "nobody listens"
+OUTAGES = {
+    NOBODY: None,
+    "503": SLOW_DOWN,
+    "403": ACCESS_DENIED,
+    "token expired": TOKEN_EXPIRED,
+    "clock": Answer(403, "RequestTimeTooSkewed"),
+    "another region": Answer(301, "PermanentRedirect"),
+    "silence": SILENT,
+}
+
+
+@contextmanager
+def outage(server, name):
+    """Nothing works meanwhile."""
+    if name != NOBODY:
+        with server.bucket.always(OUTAGES[name]):
+            yield
+        return
+    server.stop()
+    try:
+        yield
+    finally:
+        server.start()
+
+
+@pytest.mark.parametrize("name", OUTAGES)
+def test_an_outage_stops_producers_in_time_and_nobody_else(tmp_path, monkeypatch, name):
+    """S-7, S-9: back-pressure within the bounds of memory, hot reads go on, and so does everything afterwards."""
+
+    async def scenario(world, server):
+        rng = random.Random(name)
+        async with world.process() as process:
+            await process.produce(40, rng)
+            await process.engine.force_upload()
+            with outage(server, name):
+                await process.produce(60, rng)
+                process.engine._pipeline.archive_aged()
+                with suppress(BackPressureError):
+                    while True:
+                        await process.append_one(rng)
+                stats = process.engine.stats()
+                assert stats.admission_refused_total > 0
+                assert stats.unuploaded_bytes <= stats.log_cache_capacity_bytes
+                for stream in process.streams:
+                    newest = stream.confirm_offset - 1
+                    require_dense(await stream.fetch(newest, 1), newest, newest + 1)
+                clock_s = asyncio.get_running_loop().time
+                while not (troubles := process.store.statistics.troubles(clock_s())):
+                    await asyncio.sleep(0.01)
+                assert troubles[0].operation is Operation.PUT
+            await process.produce(20, rng)
+            await process.settle()
+            await process.engine.force_upload()
+            assert process.engine.stats().wal_used_bytes == 0
+
+    run(tmp_path, monkeypatch, scenario)
+
+
+@pytest.mark.parametrize("name", ["silence", NOBODY])
+def test_shutting_down_in_an_outage_takes_its_time_and_no_more(tmp_path, monkeypatch, name):
+    """S-10: what could not be uploaded is in the WAL for the next start."""
+
+    async def scenario(world, server):
+        rng = random.Random(name)
+        loop = asyncio.get_running_loop()
+        async with world.process(shutdown_timeout_ms=300) as process:
+            await process.produce(20, rng)
+            await process.engine.force_upload()
+            with outage(server, name):
+                await process.produce(30, rng)
+                begin_s = loop.time()
+                await process.stop()
+                assert 0.3 <= loop.time() - begin_s < 3
+        async with world.process() as process:
+            assert process.report.records == 30
+            await process.settle()
+        async with world.process() as process:
+            assert process.report.records == process.report.dropped == 0
+
+    run(tmp_path, monkeypatch, scenario)
+
+
+@pytest.mark.parametrize("name", ["503", "403", NOBODY])
+def test_a_start_waits_for_the_bucket_and_can_be_given_up(tmp_path, monkeypatch, name):
+    async def scenario(world, server):
+        rng = random.Random(name)
+        async with world.process(shutdown_timeout_ms=1) as process:
+            with outage(server, name):
+                await process.produce(30, rng)
+                await process.stop()
+        with outage(server, name), pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3), world.process():
+                raise AssertionError("it has started without its records")
+        async with world.process() as process:
+            assert process.report.records == 30
             await process.settle()
 
     run(tmp_path, monkeypatch, scenario)
