@@ -1,0 +1,320 @@
+"""Whole nodes whose objects are merged and deleted all the time: reads stay the same, and nothing is left over."""
+
+import asyncio
+import contextlib
+import dataclasses
+import json
+import random
+import urllib.request
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from broker.cli.bucket_metadata import known_bucket, load_metadata
+from broker.node import Node, NodeAddress
+from config.node import MIB, NodeConfig, TelemetryConfig
+from protocol import messages
+from protocol.api_keys import ApiKey
+from storage.audit.comparison import Comparison, Severity, compare
+from storage.audit.lister import DirectoryLister, S3Lister
+from storage.compaction import plan
+from storage.object_store.s3_access import resolve_access
+from storage.object_store.uri import S3Location, parse_bucket_uri
+from storage.objects.keys import object_key
+from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer, minio_program
+from tests.integration.test_node import Client, config
+
+LOAD_S = 8.0
+PATIENCE_S = 30.0
+LARGE, SMALL = "large", ("small-1", "small-2", "small-3")
+
+
+@pytest.fixture(scope="module")
+def minio(component, tmp_path_factory):
+    component(minio_program)
+    with MinioServer(tmp_path_factory.mktemp("minio")) as server:
+        yield server
+
+
+@pytest.fixture(params=["file", pytest.param("s3", marks=pytest.mark.s3)])
+def bucket_uri(request, tmp_path):
+    if request.param == "file":
+        return f"file://{tmp_path / 'bucket'}"
+    return s3_uri(request.getfixturevalue("minio"), request.node.name)
+
+
+def s3_uri(server, name):
+    bucket = "".join(it if it.isalnum() else "-" for it in name.lower())[:50].strip("-")
+    return (
+        f"s3://{bucket}?endpoint={server.endpoint}&region=us-east-1"
+        f"&accessKey={ACCESS_KEY}&secretKey={SECRET_KEY}"
+    )
+
+
+def busy_config(directory: Path, bucket_uri: str, **changes) -> NodeConfig:
+    """Uploads ten times a second, compacts and deletes each second, keeps hardly anything in memory."""
+    made = config(directory)
+    storage = dataclasses.replace(
+        made.storage,
+        bucket_uri=bucket_uri,
+        block_cache_bytes=4 * MIB,
+        upload_interval_ms=100,
+        stream_split_bytes=256 * 1024,
+        stream_set_object_compaction_interval_ms=1_000,
+        object_delete_retention_ms=0,
+        sweep_interval_ms=1_000,
+        **changes,
+    )
+    return dataclasses.replace(made, storage=storage, telemetry=TelemetryConfig(admin_port=0))
+
+
+class Running:
+    """A node that serves."""
+
+    def __init__(self, address: NodeAddress, directory: Path, bucket_uri: str) -> None:
+        self.address = address
+        self.directory = directory
+        self.bucket_uri = bucket_uri
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[Client]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.address.kafka_port)
+        try:
+            yield Client(reader, writer)
+        finally:
+            writer.close()
+
+    async def compaction(self, method: str = "GET") -> dict[str, Any]:
+        def ask():
+            headers = {"Content-Type": "application/json"}
+            url = f"{self.address.admin_url}/compact"
+            request = urllib.request.Request(
+                url, b"{}" if method == "POST" else None, headers, method=method
+            )
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return json.load(answer)
+
+        return await asyncio.get_running_loop().run_in_executor(None, ask)
+
+    async def metrics(self) -> dict[str, float]:
+        await asyncio.sleep(1.1)  # a page is not rendered more often
+
+        def ask():
+            with urllib.request.urlopen(f"{self.address.admin_url}/metrics", timeout=10) as page:
+                lines = page.read().decode().splitlines()
+            return {
+                name: float(value)
+                for name, _, value in (it.rpartition(" ") for it in lines if it[0] != "#")
+            }
+
+        return await asyncio.get_running_loop().run_in_executor(None, ask)
+
+    async def compare(self) -> Comparison:
+        """What the metadata on disk know, against what an independent lister finds."""
+        location = parse_bucket_uri(self.bucket_uri)
+        lister = (
+            S3Lister(resolve_access(location, {}), location.prefix)
+            if isinstance(location, S3Location)
+            else DirectoryLister(Path(location.path))
+        )
+        listed = [one async for page in lister.pages() for one in page]
+        metadata = load_metadata(str(self.directory / "metadata"))
+        return compare(known_bucket(metadata.image, metadata.cluster_id), listed, now_ms=0)
+
+    async def until(self, holds: Callable[[Comparison], bool]) -> Comparison:
+        """Compare until it is as it should be; at no time anything is lost."""
+        deadline_s = asyncio.get_running_loop().time() + PATIENCE_S
+        while True:
+            found = await self.compare()
+            if holds(found):
+                return found
+            shown = list(found.findings()), found.states
+            assert asyncio.get_running_loop().time() < deadline_s, shown
+            await asyncio.sleep(0.2)
+
+
+@asynccontextmanager
+async def running(settings: NodeConfig, directory: Path) -> AsyncIterator[Running]:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    address: asyncio.Future[NodeAddress] = loop.create_future()
+    node = loop.create_task(Node(settings).run(address.set_result, stop))
+    await asyncio.wait([node, address], return_when=asyncio.FIRST_COMPLETED)
+    if node.done():
+        node.result()
+    try:
+        yield Running(address.result(), directory, settings.storage.bucket_uri)
+    finally:
+        stop.set()
+        await node
+
+
+class Load:
+    """Writes topics, and reads them from their beginning again and again."""
+
+    def __init__(self, node: Running) -> None:
+        self.node = node
+        self.written: dict[str, list[bytes]] = {topic: [] for topic in (LARGE, *SMALL)}
+        self.passes = 0
+
+    async def write(self, duration_s: float) -> None:
+        rng = random.Random(1)
+        loop = asyncio.get_running_loop()
+        end_s = loop.time() + duration_s
+        async with self.node.client() as client:
+            while loop.time() < end_s:
+                for topic, written in self.written.items():
+                    size = 150_000 if topic == LARGE else 2_000
+                    value = rng.randbytes(size)
+                    assert await client.produce(value, topic=topic) == (0, len(written))
+                    written.append(value)
+                await asyncio.sleep(0.02)
+
+    async def read_on(self) -> None:
+        async with self.node.client() as client:
+            while True:
+                await self.read(client)
+                self.passes += 1
+                await asyncio.sleep(0.01)
+
+    async def read(self, client: Client) -> None:
+        for topic, written in self.written.items():
+            end = len(written)
+            offset = 0
+            while offset < end:
+                found = await client.values(offset, topic=topic)
+                assert found, f"nothing at {offset} of {topic}, which ends at {end} or later"
+                assert found == written[offset : offset + len(found)]
+                offset += len(found)
+                await asyncio.sleep(0)
+
+
+def test_reads_are_the_same_while_everything_is_merged_and_deleted(
+    bucket_uri, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(plan, "COPIED_BYTES_MIN", 2 * MIB)
+    monkeypatch.setattr(plan, "COPIED_GROUP_WIDTH_MIN", plan.GROUP_WIDTH_MIN)
+
+    async def main():
+        directory = tmp_path / "node"
+        settings = busy_config(directory, bucket_uri)
+        async with running(settings, directory) as node:
+            load = Load(node)
+            async with asyncio.TaskGroup() as group:
+                readers = [group.create_task(load.read_on()) for _ in range(3)]
+                await load.write(LOAD_S)
+                await node.compaction("POST")
+                # Reads go on until all has been merged: then rounds have nothing more to do.
+                still = -1
+                while (found := await node.compaction())["groups"] != still or found["rounds"] < 5:
+                    still = found["groups"]
+                    asked = await node.compaction("POST")
+                    while (await node.compaction())["rounds_finished"] <= asked["round"]:
+                        await asyncio.sleep(0.1)
+                for reader in readers:
+                    reader.cancel()
+            assert load.passes > 3
+            assert found["groups"] > 5
+            assert (found["failures"], found["damaged_objects"]) == (0, 0)
+            assert found["copied_bytes"] > 2 * MIB
+
+            # Nobody writes: within three more rounds not a byte goes to the bucket.
+            await node.until(lambda it: it.is_settled)
+            before = await node.metrics()
+            asked = await node.compaction("POST")
+            while (await node.compaction())["rounds_finished"] < asked["round"] + 2:
+                await asyncio.sleep(0.1)
+            after = await node.metrics()
+            for name in ("put", "copy", "delete"):
+                key = f'headrace_object_store_requests_total{{operation="{name}"}}'
+                assert after[key] == before[key], name
+            assert after["headrace_deletion_objects_total"] > 50
+            async with node.client() as client:
+                await load.read(client)
+
+    asyncio.run(main())
+
+
+async def delete_topic(client: Client, name: str) -> None:
+    request = messages.DeleteTopicsRequest(topic_names=[name], timeout_ms=5_000)
+    response = await client.ask(ApiKey.DELETE_TOPICS, 4, request)
+    assert response.responses[0].error_code == 0
+
+
+@pytest.mark.s3
+def test_after_deletion_and_delay_the_bucket_holds_what_the_metadata_know(minio, tmp_path):
+    """Topics come and go; puts arrive late, uploads are never completed: in the end nothing is left."""
+
+    async def main():
+        directory = tmp_path / "node"
+        uri = s3_uri(minio, "left-over")
+        location = parse_bucket_uri(uri)
+        settings = busy_config(directory, uri, object_prepare_ttl_ms=2_000)
+        s3 = boto3.client(
+            "s3",
+            endpoint_url=minio.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id=ACCESS_KEY,
+            aws_secret_access_key=SECRET_KEY,
+        )
+        async with running(settings, directory) as node, node.client() as client:
+            for n in range(12):
+                for topic in ("kept", f"dropped-{n % 3}"):
+                    error, _ = await client.produce(
+                        random.Random(n).randbytes(300_000), topic=topic
+                    )
+                    assert error == 0
+                if n % 3 == 2:
+                    await delete_topic(client, f"dropped-{n % 3}")
+                await asyncio.sleep(0.15)
+            for n in range(2):
+                await delete_topic(client, f"dropped-{n}")
+
+            def known():
+                metadata = load_metadata(str(directory / "metadata"))
+                return known_bucket(metadata.image, metadata.cluster_id)
+
+            await node.until(lambda it: it.is_settled)
+            now = known()
+            forgotten = [it for it in range(now.next_object_id) if it not in now.objects]
+            keys = [object_key(now.cluster_id, it) for it in forgotten[:3]]
+            # Two puts that took their time; an upload whose writer has died; what is not ours.
+            for key in keys[:2]:
+                s3.put_object(Bucket=location.bucket, Key=key, Body=b"late")
+            upload = s3.create_multipart_upload(Bucket=location.bucket, Key=keys[2])
+            s3.upload_part(
+                Bucket=location.bucket,
+                Key=keys[2],
+                UploadId=upload["UploadId"],
+                PartNumber=1,
+                Body=bytes(5 * MIB),
+            )
+            others = s3.create_multipart_upload(Bucket=location.bucket, Key="somebody/elses")
+            s3.put_object(Bucket=location.bucket, Key="somebody/elses", Body=b"not ours")
+            assert (await node.compare()).count(Severity.LEFTOVER) == 2
+
+            await node.until(lambda it: it.is_settled)
+
+            def uploads():
+                found = s3.list_multipart_uploads(Bucket=location.bucket).get("Uploads", [])
+                return [it["UploadId"] for it in found]
+
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE_S):
+                    while upload["UploadId"] in uploads():
+                        await asyncio.sleep(0.2)
+            assert uploads() == [others["UploadId"]]
+            found = await node.metrics()
+            assert found["headrace_sweep_removed_objects_total"] == 2
+            assert found["headrace_sweep_aborted_uploads_total"] == 1
+            assert found["headrace_sweep_failures_total"] == 0
+            assert s3.get_object(Bucket=location.bucket, Key="somebody/elses")["ContentLength"] == 8
+            kept = await client.values(topic="kept")
+            assert kept == [random.Random(n).randbytes(300_000) for n in range(len(kept))]
+            assert kept
+
+    asyncio.run(main())
