@@ -37,6 +37,15 @@ def broker_on(
         yield stack.enter_context(broker)
 
 
+def bucket_uri_of(broker: HeadraceProcess) -> str:
+    """Where a broker's bucket is, as `open_object_store` takes it."""
+    for line in (broker.directory / "server.properties").read_text().splitlines():
+        key, _, value = line.partition("=")
+        if key == "s3.data.buckets":
+            return value.removeprefix("0@")
+    raise AssertionError("every broker here is told its bucket")
+
+
 def create_topic(bootstrap: str, name: str, partitions: int = 1) -> None:
     """Create a topic and wait until it is there."""
     admin = AdminClient({"bootstrap.servers": bootstrap})

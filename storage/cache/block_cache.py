@@ -15,8 +15,9 @@ from storage.cache.index_cache import IndexCacheStatistics, ObjectIndexCache
 from storage.cache.loop_pace import LoopPace
 from storage.cache.read_ahead import AheadRequest, ReadAhead
 from storage.errors import CorruptObjectError, ObjectNotFoundError, StorageError
+from storage.objects.data_block import BLOCK_HEADER_BYTES
 from storage.objects.index_block import IndexEntry, ObjectIndex
-from storage.ports import ObjectManager, ObjectRange, ObjectStore
+from storage.ports import ObjectManager, ObjectRange, ObjectStore, ObjectType
 from storage.record_batch import StreamRecordBatch
 from storage.request_budget import RequestBudget
 
@@ -41,6 +42,7 @@ class BlockCache:
         in_flight_bytes = max(1, min(config.read_bytes_max, data_bytes // IN_FLIGHT_SHARE))
         budget = RequestBudget(config.read_requests_max, in_flight_bytes)
         self._objects = objects
+        self._block_bytes_max = min(config.object_block_bytes, data_bytes)
         self._indexes = ObjectIndexCache(store, cluster_id, bytes_max=index_bytes, budget=budget)
         self._blocks = DataBlockCache(
             store,
@@ -127,7 +129,7 @@ class BlockCache:
             if not reading.is_worth_waiting():
                 return False
             reading.waited = True
-            index = await self._indexes.load(source.object_id, source.size_bytes)
+            index = await self._open(reading, source)
         limit = min(reading.end, source.end_offset)
         while reading.offset < limit and not reading.is_done():
             entries = _pick(index, reading, source.object_id, limit)
@@ -143,6 +145,24 @@ class BlockCache:
                 await self._pace.share(block.work_bytes(reading.room_bytes))
                 await self._take(reading, block, limit)
         return True
+
+    async def _open(self, reading: "_Reading", source: ObjectRange) -> ObjectIndex:
+        """Read an index, and beside it what is most likely asked for next.
+
+        Who reads a stream from an object's start on finds it at the start of a Stream Object, index
+        or no index: so the first byte takes as long as one request, not two.
+        """
+        head: asyncio.Task[memoryview] | None = None
+        if source.object_type is ObjectType.STREAM and reading.offset == source.start_offset:
+            wanted = min(reading.room_bytes, self._blocks.run_bytes_max)
+            head_bytes = max(wanted, self._block_bytes_max) + BLOCK_HEADER_BYTES
+            head = self._blocks.begin_head(source.object_id, min(head_bytes, source.size_bytes))
+        index = await self._indexes.load(source.object_id, source.size_bytes)
+        if head is not None:
+            await asyncio.wait((head,))
+            entries = index.find(reading.stream_id, reading.offset, source.end_offset)
+            self._blocks.adopt(source.object_id, entries, head)
+        return index
 
     async def _take(self, reading: "_Reading", block: CachedBlock, limit: int) -> None:
         try:

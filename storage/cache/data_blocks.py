@@ -9,7 +9,7 @@ eviction are theirs to account for.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from storage.cache.cached_block import CachedBlock, Segment
@@ -54,13 +54,14 @@ class DataBlockCache:
         self._store = store
         self._cluster_id = cluster_id
         self._capacity_bytes = capacity_bytes
-        self._run_bytes_max = min(RUN_BYTES_MAX, max(1, capacity_bytes // CAPACITY_RUNS_MIN))
+        self.run_bytes_max = min(RUN_BYTES_MAX, max(1, capacity_bytes // CAPACITY_RUNS_MIN))
         self._budget = budget
         self._ahead_budget = ahead_budget
         self._blocks: dict[tuple[int, int], CachedBlock] = {}
         self._segments: OrderedDict[Segment, None] = OrderedDict()
         self._loading: dict[tuple[int, int], asyncio.Task[Segment]] = {}
-        self._tasks: set[asyncio.Task[Segment]] = set()
+        self._heads: dict[int, asyncio.Task[memoryview]] = {}
+        self._tasks: set[asyncio.Task[Segment] | asyncio.Task[memoryview]] = set()
         self.statistics = DataBlockStatistics()
 
     def cached(self, object_id: int, entries: Sequence[IndexEntry]) -> list[CachedBlock]:
@@ -125,6 +126,45 @@ class DataBlockCache:
             self.statistics.read_ahead_blocks += len(run)
         return len(entries)
 
+    def begin_head(self, object_id: int, size_bytes: int) -> asyncio.Task[memoryview]:
+        """Begin to read the first bytes of an object whose index is being read; one request for all.
+
+        The result is for `adopt`; if it fails, whoever then asks for the blocks meets the error.
+        """
+        task = self._heads.get(object_id)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._read_head(object_id, size_bytes))
+            self._heads[object_id] = task
+            self._tasks.add(task)
+
+            def done(finished: asyncio.Task[memoryview]) -> None:
+                self._tasks.discard(finished)
+                del self._heads[object_id]
+                if not finished.cancelled():
+                    finished.exception()  # nobody need be waiting for it any more
+
+            task.add_done_callback(done)
+        return task
+
+    def adopt(
+        self, object_id: int, entries: Iterable[IndexEntry], head: asyncio.Task[memoryview]
+    ) -> None:
+        """Keep the blocks that lie within the first bytes of an object, unless others were faster."""
+        if head.cancelled() or head.exception() is not None:
+            return
+        content = head.result()
+        segment = Segment(len(content), None)
+        for entry in entries:
+            end = entry.position + entry.size
+            place = (object_id, entry.position)
+            if end > len(content) or place in self._blocks or place in self._loading:
+                break
+            block = CachedBlock(object_id, entry, content[entry.position : end], segment)
+            segment.blocks.append(block)
+        if segment.blocks:
+            self.statistics.misses += len(segment.blocks)
+            self._keep(segment)
+
     def discard(self, block: CachedBlock) -> None:
         """Forget what came with a block that turned out to be corrupt."""
         self.statistics.corrupt_blocks += 1
@@ -146,7 +186,7 @@ class DataBlockCache:
             if (object_id, entry.position) in self._loading:
                 continue
             adjacent = run and run[-1].position + run[-1].size == entry.position
-            if run and (not adjacent or size + entry.size > self._run_bytes_max):
+            if run and (not adjacent or size + entry.size > self.run_bytes_max):
                 yield run
                 run, size = [], 0
             run.append(entry)
@@ -190,6 +230,10 @@ class DataBlockCache:
             block = CachedBlock(object_id, entry, content[at : at + entry.size], segment)
             segment.blocks.append(block)
         return segment
+
+    async def _read_head(self, object_id: int, size_bytes: int) -> memoryview:
+        async with self._budget.reserved(size_bytes):
+            return await self._fetch(object_id, 0, size_bytes)
 
     async def _fetch(self, object_id: int, start: int, end: int) -> memoryview:
         statistics = self.statistics

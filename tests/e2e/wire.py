@@ -72,6 +72,11 @@ class WireConnection:
         assert response.header.correlation_id == sent
         return response
 
+    def await_answer(self) -> None:
+        """Wait for the first byte of the next response."""
+        if not self._socket.recv(1, socket.MSG_PEEK):
+            raise ConnectionError("the broker closed the connection before its answer")
+
     def is_closed_by_peer(self) -> bool:
         """Wait until the broker closes the connection, or answers."""
         try:

@@ -419,3 +419,114 @@ def check(expected, found, start, end, max_bytes):
     assert found
     assert found[-1].base_offset < end
     assert len(found) == 1 or sum(len(it.payload) for it in found) <= max_bytes
+
+
+class SlowStore(MemoryObjectStore):
+    """Takes a second for each read."""
+
+    async def get_range(self, key, start, end):
+        await asyncio.sleep(1)
+        return await super().get_range(key, start, end)
+
+
+class TestAnObjectThatIsSeenForTheFirstTime:
+    """Index and first blocks of a Stream Object come side by side."""
+
+    def open(self, **config):
+        setup = Setup(**{"object_block_bytes": 5 * 133, **config})
+        setup.store.inner = SlowStore()
+        setup.store.rates = Rates()
+        return setup
+
+    @pytest.mark.parametrize(
+        ("kind", "start", "seconds"),
+        [
+            (ObjectType.STREAM, 0, 1),
+            (ObjectType.STREAM, 7, 2),  # where that lies, the index alone knows
+            (ObjectType.STREAM_SET, 0, 2),
+        ],
+    )
+    def test_the_first_byte_takes_one_request_s_time(self, kind, start, seconds):
+        async def main():
+            setup = self.open()
+            await setup.upload(batches(1, 0, 100), kind=kind)
+            found = await setup.read(1, start, max_bytes=500)
+            assert found == batches(1, start, len(found))
+            assert asyncio.get_running_loop().time() == pytest.approx(seconds, abs=0.1)
+            assert setup.store.requests["get_range"] == 2
+            check_accounts(setup)
+
+        run(main())
+
+    def test_readers_share_it_and_read_nothing_twice(self):
+        async def main():
+            setup = self.open()
+            await setup.upload(batches(1, 0, 100), kind=ObjectType.STREAM)
+            found = await asyncio.gather(*(setup.read(1, it % 2, max_bytes=500) for it in range(8)))
+            assert [it[0].base_offset for it in found] == [0, 1] * 4
+            assert setup.cache.statistics.requests <= 2  # who began elsewhere may have been faster
+            check_accounts(setup)
+            before = setup.store.requests["get_range"]
+            assert await setup.offsets(1, 0, max_bytes=500) == [0, 1, 2, 3, 4]
+            assert setup.store.requests["get_range"] == before
+
+        run(main())
+
+    @pytest.mark.parametrize("fault", [Fault.REFUSED, Fault.NOT_FOUND])
+    def test_if_only_that_fails_the_block_is_asked_for_again(self, fault):
+        async def main():
+            setup = self.open()
+            await setup.upload(batches(1, 0, 100), kind=ObjectType.STREAM)
+            # The index is asked for first: its task was made second, so this is the head's fault.
+            setup.store.then("get_range", fault)
+            assert await setup.read(1, 0, max_bytes=500) == batches(1, 0, 5)
+            check_accounts(setup)
+
+        run(main())
+
+    def test_a_block_that_was_damaged_on_the_way_is_read_again(self):
+        async def main():
+            setup = self.open()
+            await setup.upload(batches(1, 0, 100), kind=ObjectType.STREAM)
+            setup.store.then("get_range", Fault.FLIPPED_BIT)
+            assert await setup.read(1, 0, max_bytes=500) == batches(1, 0, 5)
+            check_accounts(setup)
+
+        run(main())
+
+    def test_after_a_trim_the_object_s_first_bytes_are_not_taken_for_the_start(self):
+        async def main():
+            setup = self.open()
+            await setup.upload(batches(1, 0, 100), kind=ObjectType.STREAM)
+            setup.objects.starts[1] = 42
+            found = await setup.read(1, 42, max_bytes=500)
+            assert [it.base_offset for it in found][:3] == [42, 43, 44]
+            check_accounts(setup)
+
+        run(main())
+
+    def test_an_end_while_it_is_read(self):
+        async def main():
+            setup = self.open()
+            await setup.upload(batches(1, 0, 100), kind=ObjectType.STREAM)
+            waiting = asyncio.create_task(setup.read(1, 0))
+            await asyncio.sleep(0.5)
+            await setup.cache.shutdown()
+            with pytest.raises(ObjectStoreError, match="shut down"):
+                await waiting
+            assert len(asyncio.all_tasks()) == 1
+
+        run(main())
+
+
+def check_accounts(setup):
+    """K-4: what is accounted for is what is there, and within its bound."""
+    blocks = setup.cache._blocks
+    statistics = blocks.statistics
+    segments = list(blocks._segments)
+    assert statistics.cached_bytes == sum(it.size_bytes for it in segments)
+    assert statistics.loading_bytes == 0
+    places = [(it.object_id, it.entry.position) for found in segments for it in found.blocks]
+    assert sorted(places) == sorted(blocks._blocks)
+    assert statistics.cached_bytes <= blocks._capacity_bytes
+    assert (blocks._budget.requests, blocks._budget.bytes) == (0, 0)

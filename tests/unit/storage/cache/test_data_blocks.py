@@ -34,7 +34,7 @@ class Setup:
             budget=RequestBudget(4, 100 * BLOCK_BYTES),
             ahead_budget=RequestBudget(ahead_requests, 100 * BLOCK_BYTES),
         )
-        self.cache._run_bytes_max = run_blocks * BLOCK_BYTES
+        self.cache.run_bytes_max = run_blocks * BLOCK_BYTES
         self.wasted = 0
         return self
 

@@ -1,0 +1,165 @@
+"""What a Kafka client gets of one partition that is in the bucket only, beside plain ranged GETs of the same objects.
+
+    python -m bench.storage_cold_read [--store file|minio] [--runs 5] [--mib 1024] [--batch 16384]
+
+Each run restarts the broker, so that nothing is cached. `client` is librdkafka with its defaults, from the first record
+to the last; `plain` reads the partition's objects with the store that the broker uses, `--parallel` ranges of 8 MiB at
+a time, and drops the bytes. `first byte` is what one Fetch takes from its request to the first byte of its answer, on a
+connection that is there, at `--points` places of the partition, each for the first time; beside it a GET of 1 MiB of
+the object. Medians; `ratio` is client / plain for MB/s, plain / client for times.
+"""
+
+import argparse
+import asyncio
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections import defaultdict, deque
+from pathlib import Path
+
+from bench import load_program
+from bench.cold_topic import CREDENTIALS, MIB, STORES, broker_on, bucket_uri_of, fill
+from kafka.protocol.consumer import FetchResponse
+from storage.object_store.factory import open_object_store
+from storage.ports import ObjectStore
+from tests.e2e.broker_process import HeadraceProcess
+from tests.e2e.wire import WireConnection, fetch_request
+
+TOPIC = "cold"
+RANGE_BYTES = 8 * MIB
+FIRST_BYTES = 1 * MIB
+OBJECT_BYTES_MIN = 4 * MIB  # smaller ones hold checkpoints and offsets
+FETCH_VERSION = 12
+BLOCK_CACHE_BYTES = 256 * MIB
+RATIO_MIN = 0.8
+Figures = dict[str, list[float]]
+
+
+async def plain_reads(uri: str, parallel: int, points: int) -> tuple[float, float, float]:
+    """Read every object of the partition by ranges.
+
+    Returns:
+        Bytes, seconds, and the median seconds of a single GET.
+    """
+    store = open_object_store(uri, rng=random.Random(0), environment=CREDENTIALS)
+    try:
+        found = [it for it in await store.list("") if it[1] >= OBJECT_BYTES_MIN]
+        singles = []
+        for number in range(points):
+            key, size = found[number * len(found) // points]
+            start = (size - FIRST_BYTES) * number // points
+            began = time.perf_counter()
+            await store.get_range(key, start, start + FIRST_BYTES)
+            singles.append(time.perf_counter() - began)
+        ranges = deque(
+            (key, start, min(size, start + RANGE_BYTES))
+            for key, size in found
+            for start in range(0, size, RANGE_BYTES)
+        )
+        total = sum(size for _, size in found)
+        began = time.perf_counter()
+        await asyncio.gather(*(_read_ranges(store, ranges) for _ in range(parallel)))
+        return total, time.perf_counter() - began, statistics.median(singles)
+    finally:
+        await store.close()
+
+
+async def _read_ranges(store: ObjectStore, ranges: deque[tuple[str, int, int]]) -> None:
+    """Take ranges off the front until there are none left."""
+    while ranges:
+        await store.get_range(*ranges.popleft())
+
+
+def first_bytes(broker: HeadraceProcess, records: int, points: int) -> float:
+    """Ask for one place of the partition after the other; the median seconds to the first byte."""
+    seconds = []
+    with WireConnection(broker.bootstrap) as connection:
+        connection.fetch(TOPIC, records, max_wait_ms=0)  # what a first request costs is not read
+        for number in range(points):
+            offset = records * number // points
+            request = fetch_request(TOPIC, offset, 500, 1, partition_max_bytes=FIRST_BYTES)
+            began = time.perf_counter()
+            connection.send(request, FETCH_VERSION)
+            connection.await_answer()
+            seconds.append(time.perf_counter() - began)
+            connection.receive(FetchResponse, FETCH_VERSION)
+    return statistics.median(seconds)
+
+
+def one_run(
+    broker: HeadraceProcess, uri: str, records: int, options: argparse.Namespace
+) -> dict[str, float]:
+    """Read everything both ways, each with nothing cached."""
+    broker.restart()
+    first_s = first_bytes(broker, records, options.points)
+    broker.restart()
+    settings = (f"fetch.message.max.bytes={options.fetch_bytes}",) if options.fetch_bytes else ()
+    client = load_program.consume(
+        broker.bootstrap, TOPIC, records=records, partitions=1, settings=settings
+    )
+    total, seconds, single_s = asyncio.run(plain_reads(uri, options.parallel, options.points))
+    return {
+        "client MB/s": client["bytes"] / client["seconds"] / 1e6,
+        "plain MB/s": total / seconds / 1e6,
+        "client first byte ms": first_s * 1000,
+        "plain first byte ms": single_s * 1000,
+    }
+
+
+def report(figures: Figures) -> int:
+    """Print the table and the verdict; the exit code."""
+    medians = {name: statistics.median(values) for name, values in figures.items()}
+    print(f"\n{'figure':24}{'median':>10}{'least':>10}{'most':>10}")
+    for name, values in figures.items():
+        print(f"{name:24}{medians[name]:>10,.2f}{min(values):>10,.2f}{max(values):>10,.2f}")
+    ratios = {
+        "MB/s": medians["client MB/s"] / medians["plain MB/s"],
+        "first byte": medians["plain first byte ms"] / medians["client first byte ms"],
+    }
+    for name, ratio in ratios.items():
+        verdict = "met" if ratio >= RATIO_MIN else "MISSED"
+        print(f"{name} ratio {ratio:.2f}, to be at least {RATIO_MIN}: {verdict}")
+    return 0 if min(ratios.values()) >= RATIO_MIN else 1
+
+
+def main() -> int:
+    """Run the benchmark from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench.storage_cold_read", description=__doc__)
+    parser.add_argument("--store", choices=STORES, default="minio")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--mib", type=int, default=1024, help="size of the partition")
+    parser.add_argument("--batch", type=int, default=16_384, help="batch.size of its producer")
+    parser.add_argument("--points", type=int, default=8, help="places asked for their first byte")
+    parser.add_argument("--parallel", type=int, default=8, help="plain GETs at once")
+    parser.add_argument(
+        "--fetch-bytes", type=int, default=0, help="of a Fetch; 0: librdkafka's 1 MiB"
+    )
+    parser.add_argument("--directory", type=Path, help="where broker and store keep their data")
+    options = parser.parse_args()
+    load_program.build()
+    settings = {"s3.block.cache.size": str(BLOCK_CACHE_BYTES)}
+    print(
+        f"{options.store} bucket, one partition of {options.mib} MiB in batches of {options.batch}, BlockCache "
+        f"{BLOCK_CACHE_BYTES // MIB} MiB; {os.cpu_count()} cores shared by store, broker and client",
+        flush=True,
+    )
+    figures: Figures = defaultdict(list)
+    with (
+        tempfile.TemporaryDirectory(dir=options.directory, prefix="headrace-bench-") as scratch,
+        broker_on(options.store, Path(scratch), settings) as broker,
+    ):
+        records = fill(broker, TOPIC, options.mib * MIB, batch_bytes=options.batch)
+        for number in range(options.runs):
+            found = one_run(broker, bucket_uri_of(broker), records, options)
+            for name, value in found.items():
+                figures[name].append(value)
+            shown = ", ".join(f"{name} {value:,.2f}" for name, value in found.items())
+            print(f"  run {number + 1}: {shown}", flush=True)
+    return report(figures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
