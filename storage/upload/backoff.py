@@ -3,7 +3,7 @@
 import random
 
 DELAY_MS_FIRST = 100
-DELAY_MS_MAX = 30_000
+DELAY_MS_MAX = 10_000  # producers may be waiting for so long after the bucket has come back
 _DOUBLINGS_MAX = 30  # far beyond the cap; keeps the power small
 
 

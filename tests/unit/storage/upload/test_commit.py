@@ -89,7 +89,7 @@ def test_an_attempt_that_may_have_taken_effect_is_repeated_as_it_was_however_lat
         plan = plan_of((1, 3, 10), (2, 3, 10))
         uploaded = await committer.upload(plan)
         rig.control.commit_reply_faults = [PassingError()]
-        down = [PassingError() for _ in range(200)]
+        down = [PassingError() for _ in range(400)]
         rig.control.commit_faults = [None, *down]
         commit = await committer.commit(plan, uploaded)
         assert asyncio.get_running_loop().time() > 1_000 + SMALL.object_prepare_ttl_ms / 2000
