@@ -97,7 +97,8 @@ class FetchHandler:
                     self._answer(fetch, result, reply)
                     self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
                     return
-                await _wait_until(moved, deadline_s)
+                if not result.has_cold:  # else look again at once: it is on its way
+                    await _wait_until(moved, deadline_s)
             finally:
                 for partition in registered:
                     partition.remove_reader(moved.set)

@@ -13,6 +13,9 @@ from protocol.errors import ErrorCode
 from storage.errors import StorageError
 from storage.record_batch import StreamRecordBatch
 
+# An answer waits so long for the bucket: what is in memory must not be held up by a bucket that hangs. A read goes on
+# without its Fetch, and the next one finds what it brought in the cache.
+COLD_WAIT_MS_MAX = 1_000
 COLD_READS_MAX = 16  # of one Fetch at a time; requests to the bucket have their own bound
 
 
@@ -27,7 +30,7 @@ class PartitionRead:
     log_start_offset: int = -1
     batches: Sequence[StreamRecordBatch] = ()
     size_bytes: int = 0
-    is_cold: bool = False  # its data is not in memory; not read yet
+    is_cold: bool = False  # its data is not in memory, and has not been read yet
 
 
 @dataclass(slots=True)
@@ -86,7 +89,10 @@ class FetchReader:
     async def read(
         self, targets: Sequence[SessionPartition], bytes_max: int, *, by_id: bool
     ) -> ReadResult:
-        """Read every target, from the bucket where need be: cold ones side by side."""
+        """Read every target, from the bucket where need be: cold ones side by side.
+
+        Those that the bucket has not given in `COLD_WAIT_MS_MAX` stay marked cold, and empty.
+        """
         result = ReadResult()
         pending: deque[PartitionRead] = deque()
         for target in targets:
@@ -94,23 +100,25 @@ class FetchReader:
             result.reads.append(read)
             if read.error == ErrorCode.NONE and target.fetch_offset < read.high_watermark:
                 pending.append(read)
+        give_up_s = asyncio.get_running_loop().time() + COLD_WAIT_MS_MAX / 1000
         while pending:
             wave = _next_wave(pending, result.size_bytes, bytes_max)
             cold = [planned for planned in wave if planned.batches is None]
             if len(cold) == 1:
-                await _read_cold(cold[0])
+                await _read_cold(cold[0], give_up_s)
             elif cold:
                 async with asyncio.TaskGroup() as group:
                     for planned in cold:
-                        group.create_task(_read_cold(planned))
+                        group.create_task(_read_cold(planned, give_up_s))
             for planned in wave:
                 self._take_planned(result, planned, bytes_max)
         result.has_error = any(read.error != ErrorCode.NONE for read in result.reads)
+        result.has_cold = any(read.is_cold for read in result.reads)
         return result
 
     def _take_planned(self, result: ReadResult, planned: "_Planned", bytes_max: int) -> None:
         if planned.batches is None:
-            return  # an error
+            return  # an error, or not yet
         # Less than planned, where a first batch was larger than what it was asked for.
         budget = min(bytes_max - result.size_bytes, planned.bytes_max)
         if budget > 0 or not result.size_bytes:
@@ -192,10 +200,17 @@ def _next_wave(pending: deque[PartitionRead], taken_bytes: int, bytes_max: int) 
     return wave
 
 
-async def _read_cold(planned: _Planned) -> None:
+async def _read_cold(planned: _Planned, give_up_s: float) -> None:
+    """Read one partition from the bucket; after `give_up_s` the read goes on without us, into the cache."""
     read = planned.read
     assert read.partition is not None
+    timeout = asyncio.timeout_at(give_up_s)
     try:
-        planned.batches = await read.partition.read(read.target.fetch_offset, planned.bytes_max)
+        async with timeout:
+            planned.batches = await read.partition.read(read.target.fetch_offset, planned.bytes_max)
+    except TimeoutError:
+        if not timeout.expired():
+            raise
+        read.is_cold = True
     except StorageError as error:
         read.error = code_of(error)

@@ -324,6 +324,40 @@ def test_what_is_published_while_the_bucket_is_read_is_not_missed() -> None:
     virtual_time.run(run())
 
 
+def test_a_bucket_that_hangs_holds_up_nothing_that_is_in_memory() -> None:
+    async def run() -> None:
+        broker = Broker()
+        hot = broker.registry.serve("u", 2)
+        size = broker.publish()
+        hot.fill(1)
+        broker.log.data.cold_below = 1
+        broker.log.data.bucket = asyncio.Event()
+        both = [("t", (asked(),)), ("u", (asked(),))]
+        told = await broker.later(11, request(both, wait_ms=500))
+        assert [len(topic.partitions[0].records) for topic in told.responses] == [0, size]
+        assert [topic.partitions[0].error_code for topic in told.responses] == [0, 0]
+        assert asyncio.get_running_loop().time() == pytest.approx(1, abs=0.01)
+
+    virtual_time.run(run())
+
+
+@pytest.mark.parametrize(("wait_ms", "answered_s"), [(0, 1), (500, 1), (2_500, 3), (60_000, 10)])
+def test_a_slow_bucket_is_waited_for_as_long_as_the_client_wants(
+    wait_ms: int, answered_s: int
+) -> None:
+    async def run() -> None:
+        broker = Broker()
+        size = broker.publish()
+        broker.log.data.cold_below = 1
+        broker.log.data.bucket = asyncio.Event()
+        asyncio.get_running_loop().call_later(9.9, broker.log.data.bucket.set)
+        told = await broker.later(11, request(wait_ms=wait_ms))
+        assert len(only(told).records) == (size if answered_s == 10 else 0)
+        assert asyncio.get_running_loop().time() == pytest.approx(answered_s, abs=0.2)
+
+    virtual_time.run(run())
+
+
 def test_a_bucket_that_fails_is_an_error_of_the_partition_and_ends_the_wait() -> None:
     async def run() -> None:
         broker = Broker()
