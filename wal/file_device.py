@@ -60,7 +60,9 @@ class DeviceFile:
             msg = f"{self.path} has {present} bytes, less than the configured capacity of {size_bytes}"
             raise WalDeviceError(msg)
         try:
-            os.posix_fallocate(self.fd, 0, size_bytes)
+            # Not from the beginning: where a file system cannot do it, the C library writes a zero into
+            # each block that it has just seen to begin with one, also if an append came between.
+            os.posix_fallocate(self.fd, present, size_bytes - present)
         except OSError as error:
             # What could be had of it would fill the disk for nothing.
             os.ftruncate(self.fd, present)

@@ -9,6 +9,7 @@ import pytest
 from wal import file_device
 from wal.errors import WalDeviceError, WalLockedError
 from wal.file_device import open_file
+from wal.layout import PAGE_BYTES
 
 
 def test_a_writer_creates_a_missing_file_with_its_directory(tmp_path: Path) -> None:
@@ -54,6 +55,30 @@ def test_allocation_reserves_the_space(tmp_path: Path) -> None:
     assert file.size_bytes == 1 << 20
     assert path.stat().st_blocks * 512 >= 1 << 20
     file.close()
+
+
+def test_growing_leaves_alone_what_is_written_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a file system without fallocate, where the C library reads each block and writes a zero for a zero."""
+    path = tmp_path / "wal"
+    path.write_bytes(bytes(4 * PAGE_BYTES))
+
+    def posix_fallocate(_fd: int, start: int, size: int) -> None:
+        with path.open("r+b", buffering=0) as blocks:
+            fd = blocks.fileno()
+            for at in range(start, start + size, PAGE_BYTES):
+                first = os.pread(fd, 1, at)
+                if at == start:
+                    os.pwrite(fd, b"appended", 0)  # in between, by the log
+                if not first.strip(b"\0"):
+                    os.pwrite(fd, b"\0", at)
+
+    monkeypatch.setattr(os, "posix_fallocate", posix_fallocate)
+    file = open_file(str(path), writable=True)
+    file.allocate(8 * PAGE_BYTES)
+    file.close()
+    assert path.read_bytes().startswith(b"appended")
 
 
 def test_a_full_file_system_is_said_to_be_full(tmp_path: Path) -> None:
