@@ -1,6 +1,6 @@
 """Lets cold reads have a bounded part of each turn of the event loop.
 
-Checking and decoding a block of 1 MiB takes the loop some 0.2 ms. A Fetch of fifty partitions that
+Checking and decoding a block of 1 MiB takes the loop a part of a millisecond. A Fetch of fifty partitions that
 have been read ahead would do fifty of them on end, and a thousand readers that wait for one
 request would all go on in the turn in which it arrives; meanwhile nothing is appended or
 acknowledged. So all readers together get so many bytes in one turn, and the others wait for the

@@ -6,9 +6,10 @@ because the WAL is trimmed once the object is committed: from then on this file 
 `delete` fsyncs the directories too, since a deleted object is then forgotten by the metadata and
 nobody would delete it again.
 
-Blocking calls run in two small thread pools of this store, so that reads do not queue behind
-fsyncs. Their queues are bounded by the callers, each of which waits for its call. Data are written
-with `writev` of the caller's own buffers, in pieces; every system call runs without the GIL.
+Blocking calls run in three small thread pools of this store, so that reads do not queue behind
+fsyncs, nor uploads behind what compaction writes and deletion removes. Their queues are bounded by
+the callers, each of which waits for its call. Data are written with `writev` of the caller's own
+buffers, in pieces; every system call runs without the GIL.
 """
 
 import asyncio
@@ -28,6 +29,7 @@ from storage.ports import Buffer, CopiedRange
 
 READ_THREADS = 2
 WRITE_THREADS = 2
+BACKGROUND_THREADS = 1
 WRITE_PIECE_BYTES = 4 * 1024 * 1024
 WRITE_PIECE_PARTS = 512  # below IOV_MAX, which is 1024 on Linux
 STALE_TEMPORARY_S = 24 * 3600
@@ -57,6 +59,9 @@ class FileObjectStore:
         self._durable: set[Path] = set()
         self._readers = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="bucket-read")
         self._writers = ThreadPoolExecutor(WRITE_THREADS, thread_name_prefix="bucket-write")
+        self._background = ThreadPoolExecutor(
+            BACKGROUND_THREADS, thread_name_prefix="bucket-background"
+        )
         try:
             self._temporaries.mkdir(parents=True, exist_ok=True)
             self._remove_stale_temporaries()
@@ -88,7 +93,7 @@ class FileObjectStore:
         require_valid_key(key)
         async with self._published(key) as temporary:
             async for parts in chunks:
-                await _run(self._writers, _append, temporary, parts)
+                await _run(self._background, _append, temporary, parts)
 
     @property
     def copies_remotely(self) -> bool:
@@ -98,7 +103,7 @@ class FileObjectStore:
     async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
         """See `storage.ports.ObjectStore`.
 
-        Step by step as well, so that uploads get their turn in between.
+        Step by step as well, so that others of its kind get their turn in between.
         """
         for name in (key, *(it.key for it in pieces if isinstance(it, CopiedRange))):
             require_valid_key(name)
@@ -106,9 +111,9 @@ class FileObjectStore:
             for piece in pieces:
                 if isinstance(piece, CopiedRange):
                     for start, end in steps(piece.start, piece.end):
-                        await _run(self._writers, self._copy, temporary, piece.key, start, end)
+                        await _run(self._background, self._copy, temporary, piece.key, start, end)
                 else:
-                    await _run(self._writers, _append, temporary, (piece,))
+                    await _run(self._background, _append, temporary, (piece,))
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""
@@ -121,7 +126,7 @@ class FileObjectStore:
         """See `storage.ports.ObjectStore`."""
         for key in keys:
             require_valid_key(key)
-        await _run(self._writers, self._delete, keys)
+        await _run(self._background, self._delete, keys)
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
         """See `storage.ports.ObjectStore`."""
@@ -131,6 +136,7 @@ class FileObjectStore:
         """Let what has begun come to its end, and accept nothing more."""
         self._readers.shutdown(wait=False)
         self._writers.shutdown(wait=False)
+        self._background.shutdown(wait=False)
 
     @asynccontextmanager
     async def _published(self, key: str) -> AsyncIterator[Path]:
@@ -138,9 +144,9 @@ class FileObjectStore:
         temporary = self._new_temporary()
         try:
             yield temporary
-            await _run(self._writers, self._publish, temporary, key)
+            await _run(self._background, self._publish, temporary, key)
         except BaseException:
-            self._writers.submit(temporary.unlink, missing_ok=True)
+            self._background.submit(temporary.unlink, missing_ok=True)
             raise
 
     def _copy(self, temporary: Path, source: str, start: int, end: int) -> None:

@@ -421,6 +421,32 @@ def check(expected, found, start, end, max_bytes):
     assert len(found) == 1 or sum(len(it.payload) for it in found) <= max_bytes
 
 
+def test_many_readers_of_what_is_in_memory_leave_the_loop_its_turns():
+    """A Fetch of many partitions whose blocks have been read ahead; K: cold reads never slow an append."""
+
+    async def main():
+        setup = Setup(latency_ms_max=0)
+        readers = 24
+        for reader in range(readers):
+            await setup.upload(batches(reader, 0, 4, size=250_000), block_bytes_max=MIB)
+            await setup.read(reader, 0, max_bytes=1)  # verified
+        for block in list(setup.cache._blocks._blocks.values()):
+            block._data = None  # as when it has just been read ahead
+        turns = 0
+
+        def turn():
+            nonlocal turns
+            turns += 1
+            asyncio.get_running_loop().call_soon(turn)
+
+        turn()
+        found = await asyncio.gather(*(setup.read(it, 0, max_bytes=MIB) for it in range(readers)))
+        assert all(len(it) == 4 for it in found)
+        assert readers <= turns < 3 * readers  # one block in a turn
+
+    run(main())
+
+
 class SlowStore(MemoryObjectStore):
     """Takes a second for each read."""
 
@@ -458,7 +484,18 @@ class TestAnObjectThatIsSeenForTheFirstTime:
 
         run(main())
 
-    def test_readers_share_it_and_read_nothing_twice(self):
+    def test_all_who_begin_there_share_it(self):
+        async def main():
+            setup = self.open()
+            await setup.upload(batches(1, 0, 100), kind=ObjectType.STREAM)
+            found = await asyncio.gather(*(setup.read(1, 0, max_bytes=500) for _ in range(8)))
+            assert found == [batches(1, 0, 5)] * 8
+            assert setup.store.requests["get_range"] == 2
+            check_accounts(setup)
+
+        run(main())
+
+    def test_beside_others_who_begin_elsewhere(self):
         async def main():
             setup = self.open()
             await setup.upload(batches(1, 0, 100), kind=ObjectType.STREAM)

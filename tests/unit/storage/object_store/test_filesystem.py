@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from storage.errors import ObjectNotFoundError, ObjectStoreError
 from storage.object_store import filesystem
 from storage.object_store.filesystem import FileObjectStore
+from storage.ports import CopiedRange
 
 
 def run(tmp_path, scenario):
@@ -244,3 +246,37 @@ def test_a_bucket_directory_that_is_gone_is_a_passing_error(tmp_path: Path) -> N
         await store.close()
 
     asyncio.run(run())
+
+
+def test_what_compaction_does_holds_up_neither_uploads_nor_reads(tmp_path, monkeypatch):
+    """Each has threads of its own."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    copy = filesystem.append_range
+
+    def slow_copy(*arguments):
+        begun.set()
+        assert go_on.wait(20)
+        copy(*arguments)
+
+    monkeypatch.setattr(filesystem, "append_range", slow_copy)
+
+    async def scenario(store):
+        await store.put("old", [b"abcd"])
+        composing = [
+            asyncio.create_task(store.compose(f"new-{it}", [CopiedRange("old", 0, 4)]))
+            for it in range(4)
+        ]
+        deleting = asyncio.create_task(store.delete(["other"]))
+        assert await asyncio.to_thread(begun.wait, 20)
+        async with asyncio.timeout(20):
+            await store.put("uploaded", [b"1234"])
+            assert bytes(await store.get_range("uploaded", 0, 4)) == b"1234"
+        assert not any(task.done() for task in (*composing, deleting))
+        go_on.set()
+        await asyncio.gather(*composing, deleting)
+
+    try:
+        run(tmp_path, scenario)
+    finally:
+        go_on.set()
