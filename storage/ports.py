@@ -137,7 +137,7 @@ class ObjectManager(Protocol):
         ...
 
     def get_stream_set_objects(self) -> Sequence[tuple[int, int, Sequence[StreamRange]]]:
-        """This node's Stream Set Objects as (object id, size, ranges), oldest first."""
+        """Stream Set Objects that this node looks after: (object id, size, ranges), oldest first."""
         ...
 
     def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]:

@@ -1,9 +1,9 @@
-"""Compactor: rewrites this node's Stream Set Objects, and the Stream Objects of its streams, from time to time.
+"""Compactor: merges Stream Set Objects that this node looks after, and Stream Objects of its streams, at intervals.
 
-What to do is decided by `storage.compaction.plan`, done by `storage.compaction.rewrite`, and takes
-effect by one atomic commit; whatever fails before leaves prepared objects that expire. An object
-that turns out to be damaged is left alone from then on and reported, so that it holds up nothing
-else.
+What to do is decided by `storage.compaction.plan`, done by `storage.compaction.rewrite` or by a copy
+within the bucket (`storage.compaction.copy`), and takes effect by one atomic commit; whatever fails
+before leaves prepared objects that expire. An object that turns out to be damaged is left alone from
+then on and reported, so that it holds up nothing else.
 """
 
 import asyncio

@@ -17,7 +17,7 @@ from typing import Final, Protocol, cast
 from config.node import StorageConfig
 from storage.audit.comparison import KnownBucket
 from storage.audit.inventory import ListedObject, meaning_of
-from storage.errors import StorageError
+from storage.errors import NotDeletedError, StorageError
 from storage.ports import ObjectStore
 from storage.sweep.place import SweptPlace
 from storage.sweep.rules import IncompleteUpload, is_abandoned, swept
@@ -120,18 +120,30 @@ class Sweeper:
         self._beyond_metadata += found.beyond_metadata
         if not found.removable:
             return
-        await self._store.delete([it.key for it in found.removable])
-        size_bytes = sum(it.size_bytes for it in found.removable)
-        self.statistics.removed_objects += len(found.removable)
+        left = await self._delete([it.key for it in found.removable])
+        removed = [it for it in found.removable if it.key not in left]
+        if not removed:
+            return
+        size_bytes = sum(it.size_bytes for it in removed)
+        self.statistics.removed_objects += len(removed)
         self.statistics.removed_bytes += size_bytes
         logger.info(
             "removed objects that nobody knows",
-            extra={
-                "objects": len(found.removable),
-                "size_bytes": size_bytes,
-                "first": found.removable[0].key,
-            },
+            extra={"objects": len(removed), "size_bytes": size_bytes, "first": removed[0].key},
         )
+
+    async def _delete(self, keys: Sequence[str]) -> set[str]:
+        """Delete, and return what the bucket keeps: it is for the next lap, and holds up nothing."""
+        try:
+            await self._store.delete(keys)
+        except NotDeletedError as error:
+            self.statistics.failures += 1
+            logger.warning(
+                "the bucket keeps some objects that nobody knows",
+                extra={"objects": len(error.keys), "first": error.keys[0], "reason": str(error)},
+            )
+            return set(error.keys)
+        return set()
 
     def _end_lap(self) -> None:
         self.statistics.laps += 1

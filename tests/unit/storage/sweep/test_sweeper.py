@@ -9,7 +9,7 @@ import pytest
 from config.node import StorageConfig
 from storage.audit.comparison import KnownBucket, KnownObject, KnownState
 from storage.audit.inventory import ListedObject
-from storage.errors import ObjectStoreError
+from storage.errors import NotDeletedError, ObjectStoreError
 from storage.object_store.memory import MemoryObjectStore
 from storage.objects.keys import object_key
 from storage.sweep import sweeper as module
@@ -149,6 +149,26 @@ def test_a_bucket_that_fails_is_swept_later(fault):
         assert scene.uploads.aborted == ["old"]  # uploads have their turn nevertheless
         await scene.sweeper.sweep()
         assert scene.left() == 50
+
+    run(main())
+
+
+def test_a_key_that_cannot_be_deleted_holds_up_nothing():
+    async def main():
+        scene = Scene()
+        stuck = object_key("c", 1)
+        delete = scene.store.inner.delete
+
+        async def delete_others(keys):
+            await delete([it for it in keys if it != stuck])
+            if stuck in keys:
+                raise NotDeletedError("AccessDenied", [stuck])
+
+        scene.store.inner.delete = delete_others
+        await scene.sweeper.sweep()
+        statistics = scene.sweeper.statistics
+        assert (scene.left(), statistics.removed_objects, statistics.failures) == (51, 49, 1)
+        assert statistics.laps == 1
 
     run(main())
 
