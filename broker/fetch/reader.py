@@ -121,8 +121,7 @@ class FetchReader:
             return  # an error, or not yet
         # Less than planned, where a first batch was larger than what it was asked for.
         budget = min(bytes_max - result.size_bytes, planned.bytes_max)
-        if budget > 0 or not result.size_bytes:
-            self._take(result, planned.read, planned.batches, budget)
+        self._take(result, planned.read, planned.batches, budget)
 
     def _take(
         self,

@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
+from config.node import StorageConfig
 from storage.errors import ObjectNotFoundError
-from storage.object_store.budgeted import BudgetedObjectStore
+from storage.object_store.budgeted import BudgetedObjectStore, compaction_view
 from storage.object_store.memory import MemoryObjectStore
 from storage.ports import CopiedRange
 from storage.request_budget import RequestBudget
@@ -84,3 +85,32 @@ def test_closing_it_closes_nothing():
         assert bytes(await inner.get_range("old", 0, 4)) == b"abcd"
 
     run(main())
+
+
+def test_compaction_has_the_bounds_that_are_configured():
+    async def main():
+        for limits, at_once in (
+            ({"compaction_requests_max": 3}, 3),
+            ({"compaction_request_bytes_max": 8}, 2),
+        ):
+            inner = SlowReads()
+            store = compaction_view(inner, StorageConfig(**limits))
+            await asyncio.gather(*(store.get_range("any", 0, 4) for _ in range(9)))
+            assert inner.under_way_max == at_once
+
+    run(main())
+
+
+class SlowReads(MemoryObjectStore):
+    """Counts the reads that are under way at once."""
+
+    def __init__(self):
+        super().__init__()
+        self.under_way = self.under_way_max = 0
+
+    async def get_range(self, key, start, end):
+        self.under_way += 1
+        self.under_way_max = max(self.under_way, self.under_way_max)
+        await asyncio.sleep(1)
+        self.under_way -= 1
+        return memoryview(bytes(end - start))
