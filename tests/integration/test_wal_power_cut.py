@@ -251,12 +251,9 @@ class PowerCuts:
         ledger = self.ledger
         try:
             records, superblock = asyncio.run(self._read())
-        except WalDeviceError as error:
-            if "blank" not in str(error) or (ledger.was_reset and self._durable):
-                raise
-            return ledger.lost([])
-        except WalCorruptError:
-            if self._durable:
+        except (WalDeviceError, WalCorruptError) as error:
+            is_blank = isinstance(error, WalDeviceError) and "blank" in str(error)
+            if self._durable and (ledger.was_reset or not is_blank):
                 raise
             self.seen["refused"] += 1
             return ledger.lost([])
