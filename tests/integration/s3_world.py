@@ -246,8 +246,11 @@ class Process:
         assert stats.unuploaded_bytes <= stats.log_cache_capacity_bytes, "S-9"
         self._require_running()
 
-    async def settle(self) -> None:
-        """Upload everything and check what the bucket holds, byte by byte, with nothing else left in it."""
+    async def settle(self, *, left_for_the_sweep: bool = False) -> None:
+        """Upload everything and check what the bucket holds, byte by byte, with nothing else left in it.
+
+        What lands late may be left for the sweep, nothing else.
+        """
         world = self.world
         world.bucket.heal()
         await self.engine.force_upload()
@@ -258,17 +261,21 @@ class Process:
         await asyncio.gather(*beside, return_exceptions=True)
         landed = world.bucket.land()
         await self.check_bucket()
-        for _ in range(3):  # what expires is destroyed, what is destroyed is deleted, later
-            world.cluster.wall.now_ms += DAY_MS
-            await world.cluster.node.check_deadlines()
-            await self.deleter.delete()
-        if not landed:
+        await self.delete_everything_destroyed()
+        if not (landed or left_for_the_sweep):
             await self.check_nothing_is_left()
         await self.sweeper.sweep()
         await self.check_nothing_is_left()
         assert world.bucket.uploads == {}, "parts are left"
         world.bucket.check_truth()
         await self.check_bucket()
+
+    async def delete_everything_destroyed(self) -> None:
+        """Let days pass: what expires is destroyed, what is destroyed is deleted."""
+        for _ in range(3):
+            self.world.cluster.wall.now_ms += DAY_MS
+            await self.world.cluster.node.check_deadlines()
+            await self.deleter.delete()
 
     async def check_nothing_is_left(self) -> None:
         """The bucket holds what is committed, and no object more."""

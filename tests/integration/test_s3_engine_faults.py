@@ -212,3 +212,51 @@ def test_a_start_waits_for_the_bucket_and_can_be_given_up(tmp_path, monkeypatch,
             await process.settle()
 
     run(tmp_path, monkeypatch, scenario)
+
+
+def test_a_put_that_lands_when_its_object_is_forgotten_is_swept(tmp_path, monkeypatch):
+    """E-21: compacted away, deleted and forgotten, and then the first attempt at it comes true."""
+
+    async def scenario(world, _):
+        rng = random.Random(21)
+        async with world.process() as process:
+            world.bucket.fail("PUT", SILENT_LATE)
+            for _ in range(8):
+                await process.produce(5, rng)
+                await process.engine.force_upload()
+            late = next(it.key for it in world.bucket.requests if it.method == "PUT")
+            assert late in world.bucket.objects
+            await process.compactor.compact()
+            await process.delete_everything_destroyed()
+            assert late not in world.bucket.objects
+            await process.check_nothing_is_left()
+            assert world.bucket.land() == 1
+            assert late in world.bucket.objects
+            await process.check_bucket()
+            await process.settle(left_for_the_sweep=True)
+            assert process.sweeper.statistics.removed_objects == 1
+
+    run(tmp_path, monkeypatch, scenario)
+
+
+def test_an_object_that_expires_while_its_put_is_tried_is_put_under_another_id(
+    tmp_path, monkeypatch
+):
+    """E-28: the commit of the old id is refused, and what lies under it is garbage."""
+
+    async def scenario(world, _):
+        rng = random.Random(28)
+        async with world.process() as process:
+            with world.bucket.always(SLOW_DOWN, "PUT"):
+                await process.produce(20, rng)
+                uploading = asyncio.create_task(process.engine.force_upload())
+                while not process.engine.stats().upload_retries_total:
+                    await asyncio.sleep(0.01)
+                await process.delete_everything_destroyed()
+            await uploading
+            assert process.engine.stats().upload_expired_total > 0
+            await process.check_bucket()
+            await process.settle(left_for_the_sweep=True)
+            assert process.sweeper.statistics.removed_objects > 0
+
+    run(tmp_path, monkeypatch, scenario)
