@@ -162,3 +162,37 @@ def test_a_failing_bucket_is_reported(fault):
             await setup.rewrite()
 
     run(main())
+
+
+class Window(bytearray):
+    """Bytes that are counted while somebody holds them."""
+
+    live = 0
+
+    def __init__(self, content):
+        super().__init__(content)
+        Window.live += 1
+
+    def __del__(self):
+        Window.live -= 1
+
+
+def test_each_source_has_one_window_at_a_time_even_if_all_change_theirs_together():
+    async def main():
+        streams = range(1, 40)
+        setup = await Setup().open(
+            *([batches(it, n, 1) for it in streams] for n in range(6)), window_bytes=600
+        )
+        get_range, most = setup.store.get_range, 0
+
+        async def counted(key, start, end):
+            nonlocal most
+            window = memoryview(Window(await get_range(key, start, end)))
+            most = max(most, Window.live)
+            return window
+
+        setup.store.get_range = counted
+        await setup.rewrite()
+        assert most <= len(setup.sources) + 1  # a block may still be in somebody's hands
+
+    run(main())

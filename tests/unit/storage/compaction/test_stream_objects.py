@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from storage.compaction import plan
+from storage.compaction import plan, rewrite
 from storage.errors import CopyUnsupportedError, ObjectStoreError
 from storage.object_store.memory import MemoryObjectStore
 from storage.ports import ObjectType
@@ -234,5 +234,32 @@ def test_what_goes_through_this_machine_is_throttled(is_remote):
         # What the first has moved is paid for before the second begins.
         took_s = asyncio.get_running_loop().time()
         assert (took_s > 35, statistics.throttled_seconds > 35) == (not is_remote, not is_remote)
+
+    run(main())
+
+
+def test_what_is_read_and_rewritten_is_throttled(monkeypatch):
+    monkeypatch.setattr(rewrite, "PACE_BYTES", 1_000)
+
+    async def main():
+        scene = Scene(compaction_bytes_per_s=1_000)
+        await scene.upload_small(8, streams=(2, 3))
+        data_bytes = sum(it.size_bytes for it in scene.objects.committed.values())
+        done = []
+        spend = scene.compactor._throttle.spend
+
+        async def noted(size_bytes):
+            done.append(scene.compactor.statistics.group_done_bytes)
+            await spend(size_bytes)
+
+        scene.compactor._throttle.spend = noted
+        await scene.compactor.compact()
+        assert scene.compactor.statistics.groups == 1
+        # All but the index entries, and what is left below a step.
+        assert asyncio.get_running_loop().time() > data_bytes / 1_000 * 0.5
+        assert done == sorted(done)
+        assert 0.5 * data_bytes < done[-1] < data_bytes
+        assert scene.compactor.statistics.group_done_bytes == 0
+        await scene.check()
 
     run(main())
