@@ -159,13 +159,14 @@ class _Output:
         self.size_bytes = 0
 
     def add(self, entry: IndexEntry, epoch: int, data: memoryview) -> None:
-        self._writer.add_block(entry, epoch, data)
+        # Copied now: a view would keep its window, and sources that advance side by side change
+        # their windows together, so that for a moment each had two.
+        self._writer.add_block(entry, epoch, memoryview(bytes(data)))
         self.pending_bytes += len(data)
 
     def drain(self) -> Sequence[Buffer]:
         self.pending_bytes = 0
-        # Joined, so that the windows of the sources need not live as long as the upload.
-        return (b"".join(self._writer.drain()),)
+        return self._writer.drain()
 
     def finish(self) -> Sequence[Buffer]:
         """Close the object.
