@@ -62,16 +62,22 @@ class RequestBudget:
         try:
             await waiter
         except asyncio.CancelledError:
-            if waiter.done() and not waiter.cancelled():
+            if not waiter.cancelled():
                 self.release(charge)  # granted in the same moment
-            else:
+            elif (waiter, charge) in self._waiters:
                 self._waiters.remove((waiter, charge))
                 self._wake()
             raise
 
     def _wake(self) -> None:
-        while self._waiters and self._fits(self._waiters[0][1]):
-            waiter, charge = self._waiters.popleft()
+        while self._waiters:
+            waiter, charge = self._waiters[0]
+            if waiter.cancelled():  # and has not had its turn to leave
+                self._waiters.popleft()
+                continue
+            if not self._fits(charge):
+                return
+            self._waiters.popleft()
             self._take(charge)
             waiter.set_result(None)
 

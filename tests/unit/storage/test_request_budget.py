@@ -104,6 +104,23 @@ def test_a_waiter_that_gives_up_leaks_nothing(granted_in_the_same_moment):
     run(main())
 
 
+def test_room_that_becomes_free_as_a_waiter_gives_up_goes_to_the_next():
+    async def main():
+        budget = RequestBudget(requests_max=1, bytes_max=100)
+        assert budget.try_acquire(10)
+        second, third = (Reader(budget, 10) for _ in range(2))
+        await settle()
+        second.task.cancel()
+        budget.release(10)  # before second has had its turn
+        await settle()
+        assert (second.entered, third.entered) == (False, True)
+        third.leave.set()
+        await settle()
+        assert (budget.requests, budget.bytes) == (0, 0)
+
+    run(main())
+
+
 def test_try_acquire_takes_what_is_there():
     async def main():
         budget = RequestBudget(requests_max=2, bytes_max=100)
