@@ -60,8 +60,16 @@ class CachedBlock:
             with_first: whether the first one is taken even if it is larger than that.
 
         Raises:
-            CorruptObjectError: the block is not what index and checksum say.
+            CorruptObjectError: the block is not what index and checksum say; names object and place.
         """
+        try:
+            return self._collect(start, end, size_bytes_max, with_first=with_first)
+        except CorruptObjectError as error:
+            raise CorruptObjectError(
+                f"object {self.object_id}, block at {self.entry.position}: {error}"
+            ) from error
+
+    def _collect(self, start: int, end: int, size_bytes_max: int, *, with_first: bool) -> Collected:
         data = self._verified()
         position = self._position_of(start, data)
         limit = min(end, self.entry.end_offset)
@@ -76,8 +84,8 @@ class CachedBlock:
             misplaced = batch.base_offset != cursor if batches else batch.base_offset > cursor
             if misplaced or batch.stream_id != stream_id:
                 raise CorruptObjectError(
-                    f"object {self.object_id}: offset {batch.base_offset} of stream "
-                    f"{batch.stream_id} lies where {cursor} of {stream_id} is expected"
+                    f"offset {batch.base_offset} of stream {batch.stream_id} lies where {cursor} "
+                    f"of {stream_id} is expected"
                 )
             batches.append(batch)
             cursor = batch.base_offset + batch.count
@@ -111,8 +119,8 @@ class CachedBlock:
                 or first.base_offset != entry.start_offset
             ):
                 raise CorruptObjectError(
-                    f"object {self.object_id}: the block at {entry.position} is of stream "
-                    f"{first.stream_id} from {first.base_offset}, the index says {entry}"
+                    f"it is of stream {first.stream_id} from {first.base_offset}, "
+                    f"the index says {entry}"
                 )
             self._data = data
         return self._data

@@ -20,19 +20,23 @@ async def load_index(store: ObjectStore, key: str, size_bytes: int) -> ObjectInd
 
     Raises:
         ObjectNotFoundError: the object is gone.
-        CorruptObjectError: footer or index do not match their checksums or the size, twice.
+        CorruptObjectError: footer or index do not match their checksums or the size, twice; names
+            the object.
         ObjectStoreError: the bucket does not answer.
     """
     try:
         return await _load_index_once(store, key, size_bytes)
     except CorruptObjectError:
         # Bits may have flipped on the way: ask the bucket once more.
-        return await _load_index_once(store, key, size_bytes)
+        try:
+            return await _load_index_once(store, key, size_bytes)
+        except CorruptObjectError as error:
+            raise CorruptObjectError(f"{key}: {error}") from error
 
 
 async def _load_index_once(store: ObjectStore, key: str, size_bytes: int) -> ObjectIndex:
     if size_bytes < FOOTER_BYTES:
-        raise CorruptObjectError(f"{key}: {size_bytes} bytes have no room for a footer")
+        raise CorruptObjectError(f"{size_bytes} bytes have no room for a footer")
     tail = await store.get_range(key, tail_start(size_bytes), size_bytes)
     footer = decode_tail(tail, size_bytes)
     view = index_in_tail(tail, footer)

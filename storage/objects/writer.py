@@ -29,9 +29,9 @@ class WrittenObject:
 class ObjectWriter:
     """Collects the batches of one object, streams in (stream id, offset) order.
 
-    A block holds one stream. It is closed when the next batch would make it larger than
-    `block_bytes_max`, when a delta would not fit in its field, and where offsets are not
-    contiguous. A gap also begins another range.
+    A block holds one stream. It is closed when the next batch would make it, header included,
+    larger than `block_bytes_max`, when a delta would not fit in its field, and where offsets are
+    not contiguous. A gap also begins another range.
     """
 
     __slots__ = (
@@ -52,7 +52,7 @@ class ObjectWriter:
     )
 
     def __init__(self, block_bytes_max: int) -> None:
-        if not 1 <= block_bytes_max <= _DATA_LENGTH_MAX:
+        if not BLOCK_HEADER_BYTES < block_bytes_max <= BLOCK_SIZE_MAX:
             raise ValueError(f"block_bytes_max {block_bytes_max} out of range")
         self._block_bytes_max = block_bytes_max
         self._parts: list[Buffer] = []
@@ -135,7 +135,7 @@ class ObjectWriter:
         if stream_id != self._stream_id or start != self._end:
             self._begin_range(stream_id, epoch, start, end)
         elif (
-            self._data_bytes + size > self._block_bytes_max
+            BLOCK_HEADER_BYTES + self._data_bytes + size > self._block_bytes_max
             or end - self._block_start > END_OFFSET_DELTA_MAX
         ):
             self._close_block()

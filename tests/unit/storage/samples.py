@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterable, Sequence
 
+from storage.objects.data_block import BLOCK_HEADER_BYTES
 from storage.objects.writer import ObjectWriter, WrittenObject
 from storage.record_batch import StreamRecordBatch
 
@@ -25,8 +26,11 @@ def batches(
 def write(
     streams: Iterable[Sequence[StreamRecordBatch]], block_bytes_max: int = 1024 * 1024
 ) -> WrittenObject:
-    """Write the batches of several streams, given in order, as one object."""
-    writer = ObjectWriter(block_bytes_max)
+    """Write the batches of several streams, given in order, as one object.
+
+    `block_bytes_max` is what a block may hold behind its header.
+    """
+    writer = ObjectWriter(BLOCK_HEADER_BYTES + block_bytes_max)
     for of_stream in streams:
         writer.add(of_stream[0].stream_id, of_stream)
     return writer.finish()

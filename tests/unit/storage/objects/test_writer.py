@@ -44,6 +44,7 @@ def test_blocks_stay_within_their_size():
     size = HEADER_BYTES + 100
     content = joined(write([batches(1, 0, 10)], block_bytes_max=3 * size))
     assert [entry.record_count for entry in index_of(content)] == [3, 3, 3, 1]
+    assert max(entry.size for entry in index_of(content)) == BLOCK_HEADER_BYTES + 3 * size
     content = joined(write([batches(1, 0, 10)], block_bytes_max=3 * size - 1))
     assert [entry.record_count for entry in index_of(content)] == [2] * 5
 
@@ -124,7 +125,7 @@ def test_an_empty_object_is_refused():
 def test_drained_parts_and_the_rest_make_the_same_object():
     source = batches(1, 0, 50)
     expected = joined(write([source], block_bytes_max=500))
-    writer = ObjectWriter(500)
+    writer = ObjectWriter(BLOCK_HEADER_BYTES + 500)
     content, drained_early = b"", 0
     for one in source:
         writer.add(1, [one])
@@ -151,7 +152,13 @@ def test_blocks_of_other_objects_are_merged_without_decoding():
     assert joined(writer.finish()) == joined(write([batches(1, 0, 6), batches(2, 0, 1)]))
 
 
-@pytest.mark.parametrize("block_bytes_max", [0, -1, 2**31])
+def test_the_header_counts():
+    writer = ObjectWriter(2 * (HEADER_BYTES + 100) + BLOCK_HEADER_BYTES - 1)
+    writer.add(1, batches(1, 0, 2))
+    assert layout(joined(writer.finish())) == [(1, 0, 1, 1), (1, 1, 2, 1)]
+
+
+@pytest.mark.parametrize("block_bytes_max", [BLOCK_HEADER_BYTES, 0, -1, 2**31])
 def test_a_block_size_out_of_range_is_refused(block_bytes_max):
     with pytest.raises(ValueError, match="block_bytes_max"):
         ObjectWriter(block_bytes_max)
