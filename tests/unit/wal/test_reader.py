@@ -11,7 +11,7 @@ from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 from tests.simulation.wal_run import SMALL, WalOnDisk
 from wal import ring_writer
 from wal.errors import WalChangedError, WalCorruptError, WalDeviceError
-from wal.layout import RING_POSITION
+from wal.layout import PAGE_BYTES, RING_POSITION
 from wal.reader import WalReader
 
 
@@ -120,6 +120,38 @@ def test_a_writer_at_work_is_not_taken_for_damage(
         await reader.open()
         with pytest.raises(WalChangedError, match="being written to"):
             await drained(reader)
+
+    asyncio.run(main())
+
+
+class Moving(SimulatedDevice):
+    """Each look at the ring finds one block more that is written."""
+
+    blocks_seen = -1
+
+    async def read(self, position: int, into: memoryview) -> None:
+        await super().read(position, into)
+        if position == 0:
+            self.blocks_seen += 1  # each look begins with the superblocks
+        elif position == RING_POSITION:
+            written = self.blocks_seen * PAGE_BYTES
+            into[written:] = bytes(len(into) - written)
+
+
+def test_damage_that_moves_is_a_writer_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ring_writer, "_REFRESH_DELAY_S", 0.0)
+
+    async def main() -> None:
+        log = await written()
+        log.append(b"third---")
+        while log.wal.superblock.confirmed_offset < log.wal.next_offset:
+            await asyncio.sleep(0)
+        device = Moving(log.disk, "simulated", writable=False)
+        reader = WalReader(SMALL, opener=lambda config, writable: device)
+        await reader.open()
+        with pytest.raises(WalChangedError, match="being written to"):
+            await drained(reader)
+        assert device.blocks_seen == 1
 
     asyncio.run(main())
 
