@@ -6,10 +6,10 @@ unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run test check lint types imports tidy fmt unit integration e2e seeded soak bench bench-wal demo clean
+.PHONY: help setup run test check lint types imports tidy fmt unit integration e2e seeded soak bench bench-storage bench-wal demo clean
 
 help: ## Show the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
 
 run: $(VENV)/.complete-run ## Start a broker with everything in one process: make run ARGS="--port 9092"
 	@$(BIN)/headrace dev $(ARGS)
@@ -56,6 +56,9 @@ soak: setup ## Try 500,000 crashes of the WAL and every seeded bug, cut its powe
 
 bench: setup ## Compare with Apache Kafka on this machine
 	@$(BIN)/python -m bench $(ARGS)
+
+bench-storage: setup ## Count requests to a bucket, measure uploads, compaction and cold reads: make bench-storage ARGS="--only upload"
+	@$(BIN)/python -m bench.storage $(ARGS)
 
 bench-wal: setup ## Measure the WAL beside fio, on a raw device and a file
 	@$(BIN)/python -m bench.wal $(ARGS)

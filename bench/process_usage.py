@@ -16,8 +16,8 @@ class Usage:
     rss_peak_bytes: int
 
 
-def usage(process_id: int) -> Usage:
-    """Read the accounting of one process, threads included."""
+def usage(process_id: int | str) -> Usage:
+    """Read the accounting of one process ("self": of this one), threads included."""
     fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(") ")[2].split()
     status = {}
     for line in Path(f"/proc/{process_id}/status").read_text().splitlines():

@@ -1,0 +1,195 @@
+"""What S3 charges for: requests by operation, their class and their sizes, for each GiB. Pure.
+
+A request is charged by what it is, not by what it moves: each part of a multipart upload, its
+creation and its completion are PUT-class, as are copies and lists; GET and HEAD are GET-class;
+deletions and aborts are free (https://aws.amazon.com/s3/pricing/).
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from storage.audit.cost import FREE_OPERATIONS, GET_OPERATIONS, Prices, request_price
+
+GIB = 1 << 30
+MIB = 1 << 20
+# AutoMQ's kafka-provider-comparison: 31.25 PUT and 12.5 GET per GB, of all that it does.
+PUBLISHED_PUT_PER_GB = 31
+PUBLISHED_GET_PER_GB = 12
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request as the server received it."""
+
+    operation: str
+    size_bytes: int  # of its body, or of the range that it asks for or copies; 0: none
+
+
+def parse_request(method: str, target: str, headers: Mapping[str, str]) -> Request:
+    """Say what a request of a path-style client is.
+
+    Args:
+        method: of HTTP.
+        target: path and query.
+        headers: names in lower case.
+
+    Raises:
+        ValueError: no S3 request of ours looks like that.
+    """
+    split = urlsplit(target)
+    query = parse_qs(split.query, keep_blank_values=True)
+    _, _, key = unquote(split.path).lstrip("/").partition("/")
+    body_bytes = int(headers.get("content-length", 0))
+    operation = _operation(method, key, query, headers)
+    if operation == "get":
+        return Request(operation, _range_bytes(headers.get("range", "")))
+    if operation == "copy part":
+        return Request(operation, _range_bytes(headers.get("x-amz-copy-source-range", "")))
+    return Request(operation, body_bytes if operation in ("put", "upload part") else 0)
+
+
+def _operation(
+    method: str, key: str, query: Mapping[str, object], headers: Mapping[str, str]
+) -> str:
+    copies = "x-amz-copy-source" in headers
+    match method:
+        case "PUT" if not key:
+            return "create bucket"
+        case "PUT" if "partNumber" in query:
+            return "copy part" if copies else "upload part"
+        case "PUT":
+            return "copy" if copies else "put"
+        case "POST" if "uploads" in query:
+            return "create upload"
+        case "POST" if "uploadId" in query:
+            return "complete upload"
+        case "POST" if "delete" in query:
+            return "delete"
+        case "GET":
+            return "get" if key else "list"
+        case "HEAD":
+            return "head"
+        case "DELETE":
+            return "abort" if "uploadId" in query else "delete"
+    raise ValueError(f"no request of S3: {method} {key} {sorted(query)}")
+
+
+def _range_bytes(text: str) -> int:
+    """Length of `bytes=a-b` or `bytes=-n`; 0 where it is not said."""
+    first, _, last = text.removeprefix("bytes=").partition("-")
+    if not last:
+        return 0
+    return int(last) - int(first) + 1 if first else int(last)
+
+
+def parse_log(lines: Iterable[str]) -> list[Request]:
+    """Read what `bench.s3_proxy` has written: a method, a target and headers in each line."""
+    return [parse_request(*json.loads(line)) for line in lines]
+
+
+@dataclass
+class Tally:
+    """Requests of one phase."""
+
+    requests: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    bytes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+    @classmethod
+    def of(cls, requests: Iterable[Request]) -> "Tally":
+        """Count."""
+        tally = cls()
+        for request in requests:
+            tally.requests[request.operation] += 1
+            tally.bytes[request.operation] += request.size_bytes
+        return tally
+
+    @property
+    def puts(self) -> int:
+        """PUT-class requests."""
+        return sum(
+            count
+            for operation, count in self.requests.items()
+            if operation not in FREE_OPERATIONS | GET_OPERATIONS
+        )
+
+    @property
+    def gets(self) -> int:
+        """GET-class requests."""
+        return sum(self.requests.get(operation, 0) for operation in GET_OPERATIONS)
+
+    def mean_bytes(self, *operations: str) -> float:
+        """Mean size of requests of some operations; 0 where there are none."""
+        count = sum(self.requests.get(it, 0) for it in operations)
+        return sum(self.bytes.get(it, 0) for it in operations) / count if count else 0.0
+
+    def price(self, prices: Prices) -> float:
+        """What these requests cost."""
+        return sum(request_price(it, count, prices) for it, count in self.requests.items())
+
+    @property
+    def calls(self) -> dict[str, int]:
+        """How many calls of an object store these requests are, by the name of its counter.
+
+        An upload is one call, however many parts it has; a copied object likewise. The retries of
+        a client would make it more here than it counts itself.
+        """
+        copies = self.requests.get("copy part", 0) > 0
+        multipart = self.requests.get("create upload", 0)
+        return {
+            "put_requests": self.requests.get("put", 0) + (0 if copies else multipart),
+            "copy_requests": multipart if copies else 0,
+            "get_requests": self.requests.get("get", 0),
+            "list_requests": self.requests.get("list", 0),
+        }
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is to be, and whether it is."""
+
+    text: str
+    value: float
+    limit: float
+    at_least: bool = False  # else at most
+
+    @property
+    def is_met(self) -> bool:
+        """Whether it is."""
+        return self.value >= self.limit if self.at_least else self.value <= self.limit
+
+    def __str__(self) -> str:
+        sign = "at least" if self.at_least else "at most"
+        verdict = "met" if self.is_met else "NOT MET"
+        return f"{verdict}: {self.text}: {self.value:.2f} ({sign} {self.limit:g})"
+
+    def as_json(self) -> dict[str, object]:
+        """For machines."""
+        return {
+            "text": self.text,
+            "value": self.value,
+            "limit": self.limit,
+            "at_least": self.at_least,
+            "met": self.is_met,
+        }
+
+
+def request_marks(
+    streams: int, upload: Tally, compaction: Tally, ingested_bytes: int
+) -> list[Mark]:
+    """Return the marks of one row: half of what is published at one stream, else as much for uploads."""
+    gib = ingested_bytes / GIB
+    if streams == 1:
+        what = "1 stream, upload and Stream Object compaction"
+        puts, gets = upload.puts + compaction.puts, upload.gets + compaction.gets
+        share = 0.5
+    else:
+        what = f"{streams:,} streams, upload"
+        puts, gets = upload.puts, upload.gets
+        share = 1.0
+    return [
+        Mark(f"{what}, PUT/GiB", puts / gib, PUBLISHED_PUT_PER_GB * share),
+        Mark(f"{what}, GET/GiB", gets / gib, PUBLISHED_GET_PER_GB * share),
+    ]

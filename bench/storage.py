@@ -1,0 +1,61 @@
+"""`make bench-storage`: requests, uploads, compaction, cold reads and their effect on producers, and which marks are met.
+
+Each part is a program of its own, `python -m bench.storage_...`, with options of its own; here they run one after the
+other with their defaults. Their tables stand as they come, the marks of all of them in one table below.
+"""
+
+import argparse
+import importlib.util
+import re
+import subprocess
+import sys
+import time
+
+PARTS = {
+    "requests": "storage_requests",
+    "upload": "storage_upload",
+    "compaction": "storage_compaction",
+    "cold-read": "storage_cold_read",
+    "isolation": "storage_isolation",
+}
+# A line that begins or ends with its verdict.
+VERDICTS = (
+    re.compile(r"^(?P<verdict>met|NOT MET): (?P<text>.*)$"),
+    re.compile(r"^(?P<text>.*): (?P<verdict>met|MISSED)$"),
+)
+
+
+def run(part: str) -> list[tuple[bool, str]]:
+    """Run one program and pass its output on; return whether each of its marks is met, and its text."""
+    command = [sys.executable, "-m", f"bench.{PARTS[part]}"]
+    marks = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            for found in filter(None, (it.match(line) for it in VERDICTS)):
+                marks.append((found["verdict"] == "met", found["text"]))
+    if process.returncode and all(met for met, _ in marks):
+        marks.append((False, f"the program ended with {process.returncode}"))
+    return marks
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.storage", description=__doc__)
+    parser.add_argument("--only", choices=PARTS, nargs="*", default=list(PARTS))
+    arguments = parser.parse_args()
+    marks: list[tuple[str, bool, str]] = []
+    began = time.monotonic()
+    for part in arguments.only:
+        if importlib.util.find_spec(f"bench.{PARTS[part]}") is None:
+            continue
+        print(f"\n=== {part}", flush=True)
+        marks += [(part, *mark) for mark in run(part)]
+    print(f"\n{'part':12}{'mark':9}what ({time.monotonic() - began:.0f} s in all)")
+    for part, met, text in marks:
+        print(f"{part:12}{'met' if met else 'NOT MET':9}{text}")
+    return 0 if all(met for _, met, _ in marks) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

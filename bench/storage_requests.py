@@ -1,0 +1,310 @@
+"""Requests to the bucket for each GiB ingested, at 1, 100 and 10,000 streams, as a server counts them.
+
+    python -m bench.storage_requests [--streams 1 100 10000] [--gib N] [--json]
+
+The real engine with its default configuration, a WAL in a file, a MinIO server, and between the two a
+proxy that writes every request down. First batches of 16 KiB are appended, 2 GiB spread evenly over
+the streams, or 3 GiB of one stream (so that it has enough objects to be compacted): `upload`. Then compaction has its rounds until it finds nothing to do:
+`compact`. Then streams are read from the bucket, with empty caches, 1 MiB at a time: `read`, for each
+GiB read; at most 500 streams are. What the engine's own counters say must agree.
+
+PUT-class are uploads, parts, copies, creations, completions and lists, GET-class are reads and HEAD;
+deletions are free. Beside that stands what AutoMQ has published for all that it does:
+31 PUT and 12 GET per GB.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import uvloop
+
+from bench.bucket_server import bucket_server, bucket_uri
+from bench.control_plane import ControlPlane, Lease
+from bench.s3_proxy import CountingProxy
+from bench.s3_requests import (
+    GIB,
+    MIB,
+    PUBLISHED_GET_PER_GB,
+    PUBLISHED_PUT_PER_GB,
+    Mark,
+    Tally,
+    request_marks,
+)
+from broker.telemetry.runtime_tuning import tune
+from config.node import StorageConfig, WalConfig
+from storage.audit.cost import Prices
+from storage.cache.block_cache import BlockCache
+from storage.compaction.executor import Compactor
+from storage.engine import StorageEngine
+from storage.object_store.factory import open_object_store
+from storage.object_store.retrying import RetryingObjectStore
+from storage.objects.keys import object_key
+from storage.ports import ObjectStore
+from wal.log import DeltaWal
+
+CLUSTER = "bench"
+BATCH_BYTES = 16 * 1024
+READ_BYTES = 1 * MIB
+STREAMS_READ_MAX = 500
+PHASES = ("upload", "compaction", "reads")
+
+
+@dataclass
+class Row:
+    """What one number of streams came to."""
+
+    streams: int
+    ingested_bytes: int
+    read_bytes: int
+    upload: Tally
+    compaction: Tally
+    reads: Tally
+    disagreements: list[str]
+
+    @property
+    def marks(self) -> list[Mark]:
+        """Whether that is as it should be."""
+        return request_marks(self.streams, self.upload, self.compaction, self.ingested_bytes)
+
+    def per_gib(self, phase: str) -> tuple[float, float]:
+        """PUT and GET of a phase for each GiB ingested, or read."""
+        tally = getattr(self, phase)
+        gib = (self.read_bytes if phase == "reads" else self.ingested_bytes) / GIB
+        return tally.puts / gib, tally.gets / gib
+
+
+class Client:
+    """The storage of one node, and its counters beside the server's."""
+
+    def __init__(self, store: RetryingObjectStore, proxy: CountingProxy) -> None:
+        self.store = store
+        self._proxy = proxy
+        self._counted = dict.fromkeys(Tally().calls, 0)
+        self.disagreements: list[str] = []
+
+    def take(self, phase: str) -> Tally:
+        """Count the requests of a phase; note where the client's own counters say something else."""
+        tally = self._proxy.take()
+        statistics = self.store.statistics
+        for name, requests in tally.calls.items():
+            counted = getattr(statistics, name) - self._counted[name]
+            self._counted[name] += counted
+            if counted != requests:
+                text = f"{phase}: {name} is {counted} here, {requests} at the server"
+                self.disagreements.append(text)
+        return tally
+
+
+async def ingest(engine: StorageEngine, streams: int, size_bytes: int, epoch: int) -> int:
+    """Append until that is reached, and have it uploaded; return the bytes."""
+    opened = [await engine.open_stream(number + 1, epoch) for number in range(streams)]
+    payload = random.Random(1).randbytes(BATCH_BYTES)
+    batches = -(-size_bytes // BATCH_BYTES)
+    acknowledged = asyncio.Event()
+    open_appends = batches
+    failures: list[Exception] = []
+
+    def on_ack(error: Exception | None) -> None:
+        nonlocal open_appends
+        open_appends -= 1
+        if error is not None:
+            failures.append(error)
+        if not open_appends:
+            acknowledged.set()
+
+    for number in range(batches):
+        if not engine.admits(BATCH_BYTES + 100):
+            await engine.admission(BATCH_BYTES + 100)
+        opened[number % streams].append(payload, 1, on_ack)
+        if number % 32 == 0:
+            await asyncio.sleep(0)
+    await acknowledged.wait()
+    await engine.force_upload()
+    if failures:
+        raise failures[0]
+    return batches * BATCH_BYTES
+
+
+async def compact(
+    config: StorageConfig, store: ObjectStore, control: ControlPlane, streams: int, epoch: int
+) -> None:
+    """Compact until there is nothing to do."""
+    compactor = Compactor(
+        replace(config, compaction_bytes_per_s=1 << 40),
+        store,
+        control,
+        CLUSTER,
+        rng=random.Random(1),
+        open_streams=lambda: [(number + 1, epoch) for number in range(streams)],
+    )
+    groups = -1
+    while compactor.statistics.groups > groups:
+        groups = compactor.statistics.groups
+        await compactor.compact()
+    if compactor.statistics.failures:
+        sys.exit("compaction has failed; see the log")
+
+
+async def read(
+    config: StorageConfig, store: ObjectStore, control: ControlPlane, streams: int
+) -> int:
+    """Read streams from their beginning to their end, one after the other; return the bytes."""
+    blocks = BlockCache(config, store, control, CLUSTER)
+    read_bytes = 0
+    step = max(1, streams // STREAMS_READ_MAX)
+    for stream_id in range(1, streams + 1, step):
+        offset, end = 0, control.ends[stream_id]
+        while offset < end:
+            batches = await blocks.read(stream_id, offset, end, READ_BYTES)
+            read_bytes += sum(len(it.payload) for it in batches)
+            offset = batches[-1].end_offset
+    await blocks.shutdown()
+    return read_bytes
+
+
+async def measure(
+    streams: int, size_bytes: int, epoch: int, wal_path: Path, proxy: CountingProxy
+) -> Row:
+    """Take one number of streams through its life."""
+    config = StorageConfig(bucket_uri=bucket_uri(proxy.endpoint))
+    rng = random.Random(epoch)
+    store = open_object_store(config.bucket_uri, rng=rng, part_bytes=config.object_part_bytes)
+    client = Client(store, proxy)
+    control = ControlPlane()
+    blocks = BlockCache(config, store, control, CLUSTER)
+    engine = StorageEngine(
+        config,
+        wal_factory=lambda on_confirmed, on_failed: DeltaWal(
+            WalConfig(path=str(wal_path)),
+            node_id=1,
+            node_epoch=epoch,
+            cluster_id=CLUSTER,
+            rng=rng,
+            wall_clock_ms=lambda: int(time.time() * 1000),
+            on_confirmed=on_confirmed,
+            on_failed=on_failed,
+            on_room=lambda: engine.room_freed(),
+        ),
+        store=store,
+        streams=control,
+        objects=control,
+        lease=Lease(),
+        blocks=blocks,
+        rng=rng,
+        cluster_id=CLUSTER,
+    )
+    proxy.take()
+    await engine.start()
+    running = asyncio.create_task(engine.run())
+    ingested_bytes = await ingest(engine, streams, size_bytes, epoch)
+    upload = client.take("upload")
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    await engine.shutdown()
+    await blocks.shutdown()
+    await compact(config, store, control, streams, epoch)
+    compaction = client.take("compaction")
+    read_bytes = await read(config, store, control, streams)
+    reads = client.take("reads")
+    keys = [key for key, _ in await store.list("")]
+    live = {*control.stream_sets, *control.stream_objects, *control.destroyed}
+    assert set(keys) == {object_key(CLUSTER, it) for it in live}, "the bucket holds something else"
+    await store.delete(keys)
+    await store.close()
+    return Row(streams, ingested_bytes, read_bytes, upload, compaction, reads, client.disagreements)
+
+
+def print_table(rows: list[Row]) -> None:
+    """Requests for each GiB, by phase; then what they are."""
+    heads = "".join(f"{phase + ' PUT':>16}{'GET':>8}" for phase in PHASES)
+    print(f"\n{'streams':>8}{'GiB':>6}{heads}{'$/GiB':>10}")
+    for row in rows:
+        cells = ""
+        for phase in PHASES:
+            puts, gets = row.per_gib(phase)
+            cells += f"{puts:16.2f}{gets:8.2f}"
+        gib = row.ingested_bytes / GIB
+        price = (row.upload.price(Prices()) + row.compaction.price(Prices())) / gib
+        print(f"{row.streams:>8,}{gib:6.2f}{cells}{price:10.6f}")
+    prices = Prices()
+    published = PUBLISHED_PUT_PER_GB / 1000 * prices.put_per_1000
+    published += PUBLISHED_GET_PER_GB / 1000 * prices.get_per_1000
+    print(
+        f"{'AutoMQ':>8}{'':6}{PUBLISHED_PUT_PER_GB:16}{PUBLISHED_GET_PER_GB:8}"
+        f"{'  (as published, all of it, per GB)':48}{published:10.6f}"
+    )
+    for row in rows:
+        for phase in PHASES:
+            tally: Tally = getattr(row, phase)
+            print(f"{row.streams:>8,} {phase:11}" + ", ".join(described(tally)))
+
+
+def described(tally: Tally) -> list[str]:
+    """Operations, how many, and how large on average."""
+    found = []
+    for operation, count in sorted(tally.requests.items()):
+        mean = tally.mean_bytes(operation)
+        size = f" of {mean / MIB:.1f} MiB" if mean >= MIB else f" of {mean / 1024:.0f} KiB"
+        found.append(f"{count:,} {operation}{size if mean else ''}")
+    return found or ["none"]
+
+
+def as_json(row: Row) -> dict[str, object]:
+    """For machines."""
+    per_gib = {
+        phase: dict(zip(("put", "get"), row.per_gib(phase), strict=True)) for phase in PHASES
+    }
+    return asdict(row) | {"per_gib": per_gib, "marks": [it.as_json() for it in row.marks]}
+
+
+def run(streams: list[int], gib: float | None = None) -> list[Row]:
+    """Measure each number of streams."""
+    tune()
+    rows = []
+    with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".storage-bench-") as directory:
+        scratch = Path(directory)
+        with (
+            bucket_server(scratch) as server,
+            CountingProxy(server.port, scratch / "requests") as proxy,
+        ):
+            for epoch, number in enumerate(streams, 1):
+                began = time.monotonic()
+                size_bytes = int((gib or (3 if number == 1 else 2)) * GIB)
+                measuring = measure(number, size_bytes, epoch, scratch / "wal", proxy)
+                rows.append(uvloop.run(measuring))
+                seconds = time.monotonic() - began
+                print(f"{number:,} streams: {seconds:.0f} s", file=sys.stderr, flush=True)
+    return rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--streams", type=int, nargs="*", default=[1, 100, 10_000])
+    parser.add_argument("--gib", type=float, help="ingested; default: 3 of one stream, else 2")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    rows = run(arguments.streams, arguments.gib)
+    marks = [mark for row in rows for mark in row.marks]
+    if arguments.json:
+        print(json.dumps([as_json(row) for row in rows], indent=1))
+    else:
+        print_table(rows)
+        print()
+        print(*marks, sep="\n")
+    for row in rows:
+        for text in row.disagreements:
+            print(f"DISAGREEMENT at {row.streams:,} streams: {text}", file=sys.stderr)
+    return 0 if all(it.is_met for it in marks) and not any(it.disagreements for it in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
