@@ -57,6 +57,8 @@ class ObjectUpload:
         self._counters = counters
         self.retrying = retrying
         self._budget = RequestBudget(config.upload_concurrency, config.upload_bytes_max)
+        # One after the other, so that the first is on its way while the next is laid out.
+        self._encoding = asyncio.Lock()
 
     def may_have_expired(self, prepared_ms: int) -> bool:
         """Whether ids that were asked for then must not be relied on any more.
@@ -98,7 +100,8 @@ class ObjectUpload:
         self, prepared: _Prepared, slices: Sequence[StreamSlice]
     ) -> tuple[_Prepared, int]:
         async with self._budget.reserved(sum(each.size_bytes for each in slices)):
-            written = await self._encode(slices)
+            async with self._encoding:
+                written = await self._encode(slices)
 
             async def put() -> None:
                 # An earlier attempt may yet arrive: under an id that nobody will commit it is
