@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import json
 import random
+import sys
 import urllib.request
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,7 +16,6 @@ import boto3
 import pytest
 
 from broker.cli.bucket_metadata import known_bucket, load_metadata
-from broker.cli.root import run as run_command
 from broker.node import Node, NodeAddress
 from config.node import MIB, NodeConfig, TelemetryConfig
 from protocol import messages
@@ -27,6 +27,7 @@ from storage.object_store.s3_access import resolve_access
 from storage.object_store.uri import S3Location, parse_bucket_uri
 from storage.objects.keys import object_key
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer, minio_program
+from tests.environment.paths import ROOT
 from tests.integration.test_node import Client, config
 
 LOAD_S = 6.0
@@ -195,7 +196,7 @@ class Load:
 
 
 def test_reads_are_the_same_while_everything_is_merged_and_deleted(
-    bucket_uri, tmp_path, monkeypatch, capsys
+    bucket_uri, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(plan, "COPIED_BYTES_MIN", 2 * MIB)
     monkeypatch.setattr(plan, "COPIED_GROUP_WIDTH_MIN", plan.GROUP_WIDTH_MIN)
@@ -239,10 +240,12 @@ def test_reads_are_the_same_while_everything_is_merged_and_deleted(
 
             # The command finds nothing to do, either.
             admin = node.address.admin_url.removeprefix("http://")
-            command = ["bucket", "compact", "--admin", admin, "--json"]
-            loop = asyncio.get_running_loop()
-            assert await loop.run_in_executor(None, run_command, command) == 0
-            assert json.loads(capsys.readouterr().out)["groups"] == 0
+            command = ["-m", "broker", "bucket", "compact", "--admin", admin, "--json"]
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, *command, cwd=ROOT, stdout=asyncio.subprocess.PIPE
+            )
+            said, _ = await process.communicate()
+            assert (process.returncode, json.loads(said)["groups"]) == (0, 0)
 
     asyncio.run(main())
 
