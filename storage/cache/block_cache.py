@@ -214,7 +214,8 @@ class BlockCache:
                 if begun:
                     begun_bytes += sum(entry.size for entry in entries[:begun])
                     offset = entries[begun - 1].end_offset
-                if begun < len(entries) or begun_bytes >= size_bytes:
+                is_full = begun_bytes >= size_bytes or offset < source.end_offset
+                if begun < len(entries) or is_full:
                     break
         except StorageError:
             wasted()  # whoever needs it will meet the error, and may wait for a better time
@@ -258,7 +259,7 @@ class _Reading:
         return self.taken_bytes * 2 < self.max_bytes or not self.batches
 
     def take(self, block: CachedBlock, limit: int) -> None:
-        room = self.room_bytes
+        room = self.max_bytes - self.taken_bytes  # negative behind a first batch that is too large
         taken = block.collect(self.offset, limit, room, with_first=not self.batches)
         if taken.batches:
             self.batches += taken.batches
@@ -293,11 +294,12 @@ def _pick(index: ObjectIndex, reading: _Reading, object_id: int, limit: int) -> 
 
 
 def _up_to(entries: Iterator[IndexEntry], size_bytes: int) -> Iterator[IndexEntry]:
-    for entry in entries:
-        yield entry
+    """As many as fit, and at least one: one more would often be a request by itself."""
+    for number, entry in enumerate(entries):
         size_bytes -= entry.size
-        if size_bytes <= 0:
+        if number and size_bytes < 0:
             return
+        yield entry
 
 
 def _now_ms() -> int:

@@ -2,14 +2,15 @@
 
 A *sequence* is a reader that continues where it stopped, known by the offset that it will ask for
 next. Its window doubles each time it had to wait for the bucket, up to a maximum, and is refilled
-when half of it is used up. What was read ahead and evicted unread was too much: the window is
-halved and rests for a while. Pure: no clock, no IO.
+when half of it is used up, or as much as one request brings. What was read ahead and evicted unread
+was too much: the window is halved and rests for a while. Pure: no clock, no IO.
 """
 
 from collections import OrderedDict
 from typing import NamedTuple
 
 WINDOW_BYTES_MIN = 512 * 1024
+REFILL_BYTES_MAX = 8 * 1024 * 1024  # about one large request: several are under way all the time
 COOL_DOWN_MS = 10_000
 SEQUENCES_MAX = 4096
 
@@ -75,14 +76,14 @@ class ReadAhead:
         self._sequences[stream_id, following] = sequence
         if len(self._sequences) > self._sequences_max:
             self._sequences.popitem(last=False)
+        missing = sequence.window_bytes - sequence.ahead_bytes
         if (
             sequence.in_progress
             or now_ms < sequence.rests_until_ms
-            or sequence.ahead_bytes * 2 >= sequence.window_bytes
+            or missing <= min(sequence.window_bytes // 2, REFILL_BYTES_MAX)
         ):
             return None
         sequence.in_progress = True
-        missing = sequence.window_bytes - sequence.ahead_bytes
         return AheadRequest(sequence, sequence.ahead_offset, missing)
 
     def finished(self, sequence: Sequence, ahead_offset: int, size_bytes: int) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from config.node import StorageConfig
@@ -130,6 +130,26 @@ def test_a_sequential_reader_waits_less_and_less():
         assert waits < 12
         assert setup.cache.statistics.wasted_blocks == 0
         assert setup.cache.statistics.read_bytes < 2 * number * 20_000 * 1.02  # nothing read twice
+
+    run(main())
+
+
+def test_reads_ahead_are_whole_requests():
+    """Blocks are a little smaller than a part of a window: what is left over must not become requests."""
+
+    async def main():
+        setup = Setup(block_cache_bytes=64 * MIB, read_ahead_bytes_max=8 * MIB)
+        number, blocks, end = 6_000, 94, 6_000  # 64 batches, 0.97 MiB, a block
+        await setup.upload(batches(1, 0, number, size=15_900), block_bytes_max=MIB)
+        run_blocks = setup.cache._blocks.run_bytes_max // MIB
+        assert run_blocks == 3
+        offset = 0
+        while offset < end:
+            offset = (await setup.read(1, offset, end, max_bytes=MIB))[-1].end_offset
+        requests = setup.cache.statistics.requests
+        assert (
+            blocks // run_blocks <= requests <= blocks // run_blocks + 12
+        )  # while the window grows
 
     run(main())
 
@@ -363,6 +383,7 @@ def test_shutdown_ends_everything():
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from([2_000, 20_000, 10**7]), st.booleans())
+@example(1_000_001, 10**7, False)  # empty batches behind a first one that is larger than the limit
 def test_every_read_equals_what_was_written(seed, cache_bytes, faults):
     """Random streams in random objects, read at random by several readers, also beside faults."""
     rng = random.Random(seed)

@@ -1,6 +1,11 @@
 """ReadAhead: windows grow with sequential waits, rest after waste, and stay bounded."""
 
-from storage.cache.read_ahead import COOL_DOWN_MS, WINDOW_BYTES_MIN, ReadAhead
+from storage.cache.read_ahead import (
+    COOL_DOWN_MS,
+    REFILL_BYTES_MAX,
+    WINDOW_BYTES_MIN,
+    ReadAhead,
+)
 
 MAX = 8 * WINDOW_BYTES_MIN
 STEP = 100_000
@@ -77,6 +82,21 @@ def test_the_window_is_refilled_when_half_of_it_is_used():
     assert used - STEP <= WINDOW_BYTES_MIN // 2
     assert request.offset == first.offset + first.size_bytes
     assert request.size_bytes == used
+
+
+def test_a_large_window_is_refilled_a_request_at_a_time():
+    """So that several are under way, instead of none while the first half is used up."""
+    reader = Reader(ReadAhead(4 * REFILL_BYTES_MAX))
+    reader.read()
+    for _ in range(10):
+        reader.read_and_fill(size=REFILL_BYTES_MAX)
+    while reader.read_and_fill(waited=False) is None:
+        continue
+    used = 0
+    while (request := reader.read_and_fill(waited=False)) is None:
+        used += STEP
+    assert used <= REFILL_BYTES_MAX < used + STEP
+    assert request.size_bytes == used + STEP
 
 
 def test_one_request_at_a_time_per_reader():
