@@ -7,7 +7,7 @@ What a writer tells, each as a letter and three numbers, in the order in which i
 
     R offset, end, CRC of the body   a record was recovered
     G                                everything was recovered, the reset begins
-    Q                                everything is released, the ring is about to be given another capacity
+    Q                                everything is released, the ring is given another capacity when asked again
     B offset                         that or the reset is done, the new life begins there
     A offset, end, number            a record was appended
     C offset                         everything below is confirmed
@@ -132,7 +132,8 @@ class Writer:
         self._notes = bytearray()
         self._confirmed = asyncio.Event()  # or room, or the end
         self._failed = False
-        self._stopping = self._resize_asked = False
+        self._stopping = False
+        self._resizes_asked = asyncio.Semaphore(0)
         self._live: deque[Appended] = deque()
         self.wal = DeltaWal(
             task.config(),
@@ -148,7 +149,7 @@ class Writer:
         )
 
     async def run(self) -> None:
-        """Work until SIGTERM or a failure; resize the ring at SIGUSR1."""
+        """Work until SIGTERM or a failure; at SIGUSR1 release everything, and resize the ring at the next."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self._stop)
         loop.add_signal_handler(signal.SIGUSR1, self._ask_for_resize)
@@ -162,7 +163,7 @@ class Writer:
         self._tell()
         number = 0
         while not self._stopping:
-            if self._resize_asked:
+            if not self._resizes_asked.locked():
                 await self._resize()
             body = self._values.body(self._task.round, number)
             if self._must_wait(len(body)):
@@ -205,7 +206,7 @@ class Writer:
             self.wal.trim(target)
 
     async def _resize(self) -> None:
-        self._resize_asked = False
+        await self._resizes_asked.acquire()
         wal = self.wal
         capacity = CAPACITY * 3 // 4 if wal.device_bytes == CAPACITY else CAPACITY
         await wal.prepare_resize(capacity)
@@ -216,12 +217,13 @@ class Writer:
         self._trim(keep_bytes=0)
         self._note(b"Q")
         self._tell()
+        await self._resizes_asked.acquire()
         await wal.resize(capacity)
         self._note(b"B", wal.superblock.head_offset)
         self._tell()
 
     def _ask_for_resize(self) -> None:
-        self._resize_asked = True
+        self._resizes_asked.release()
         self._confirmed.set()
 
     def _stop(self) -> None:

@@ -316,10 +316,16 @@ def at_a_superblock(cuts: PowerCuts) -> None:
 
 
 def while_resizing(cuts: PowerCuts) -> None:
-    """At the trim before, at the new superblocks, or behind. The file of the fault disk has one size for ever."""
+    """At one of the new superblocks, or at the first that the new life writes.
+
+    The file of the fault disk has one size for ever.
+    """
     running = cuts.start()
     running.read_until_working()
-    cuts.arm("write", cuts.rng.randrange(1, 5), to_byte=RING_POSITION)
+    if not cuts.is_file:
+        os.kill(running.process_id, signal.SIGUSR1)
+        running.read_until(lambda: cuts.ledger.resetting)
+    cuts.arm("write", cuts.rng.randrange(1, 4), to_byte=RING_POSITION)
     if not cuts.is_file:
         os.kill(running.process_id, signal.SIGUSR1)
     cuts.wait(running)
