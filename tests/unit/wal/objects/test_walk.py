@@ -189,6 +189,22 @@ def test_a_hole_below_what_was_confirmed_is_refused():
     assert 11 not in bucket.objects
 
 
+def test_what_a_long_list_has_missed_is_looked_for_once_more():
+    """A list of many pages is no snapshot: the last ones tell of what came after the first were made."""
+    bucket = Bucket()
+    for number in range(3):
+        bucket.data(number)
+    late = bucket.objects.pop(1)
+    walk = bucket.walk()
+    assert len(bucket.step(walk)) == 1
+    assert bucket.step(walk) == []
+    assert walk.action is Action.LIST
+    bucket.step(walk)
+    bucket.objects[1] = late
+    assert walk.action is Action.READ
+    assert [bytes(record.body) for record in bucket.step(walk)] == [b"record 1"]
+
+
 def test_a_hole_further_back_than_the_window_is_refused():
     bucket = Bucket()
     bucket.data(10, released=10)
