@@ -6,7 +6,6 @@ however large it is, a request takes one step of memory.
 """
 
 from collections.abc import Iterator, Sequence
-from io import SEEK_END, SEEK_SET
 from typing import Final
 
 from storage.ports import Buffer
@@ -15,6 +14,8 @@ MIB: Final = 1024 * 1024
 PARTS_MAX: Final = 4  # of one object, all of them under way at once
 PART_BYTES_MAX: Final = 5 * 1024 * MIB  # S3's own limit
 STEP_BYTES: Final = MIB  # joined at a time: large enough for few system calls
+SEEK_SET: Final = 0  # as files have them
+SEEK_END: Final = 2
 
 
 class AbandonedError(Exception):

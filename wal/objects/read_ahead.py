@@ -56,6 +56,7 @@ class ReadAhead:
                 return content
         # Not listed, or no longer what was listed. A number that was released may be taken by a
         # fence between the two reads; an object that is cut off stays so.
+        header: memoryview | None = None
         for _ in range(READS_MAX):
             header = await self._requests.read(key, 0, HEADER_BYTES)
             size_bytes = 0 if header is None else _told_bytes(header)
