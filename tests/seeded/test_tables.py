@@ -16,7 +16,7 @@ BUGS = [bug for table in tables().values() for bug in table]
 def test_a_mistake_fits_its_file_and_has_a_test(bug: SeededBug) -> None:
     text = (ROOT / bug.file).read_text()
     assert bug.apply(text) != text
-    path, _, name = bug.test.partition("::")
+    path, *_, name = bug.test.split("::")
     assert f"def {name.partition('[')[0]}(" in (ROOT / path).read_text()
 
 

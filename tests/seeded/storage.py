@@ -1,0 +1,397 @@
+"""Mistakes on the way from the WAL to the bucket, in its objects, and on the way back to readers."""
+
+from tests.seeded.bug import SeededBug
+
+_UNIT = "tests/unit/storage"
+_INVARIANTS = f"{_UNIT}/test_invariants.py"
+_AUDIT = f"{_UNIT}/test_object_audit.py"
+_HISTORIES = f"{_AUDIT}::test_the_bucket_holds_what_was_appended_in_every_history"
+_OBJECTS = f"{_UNIT}/objects"
+_COMMITS = "tests/unit/metadata/controller/test_object_commits.py"
+
+_UPLOAD = (
+    SeededBug(
+        "storage-01",
+        "the WAL is trimmed when a block is archived, not when it is committed",
+        "storage/upload/pipeline.py",
+        "        self._under_way.append(upload)\n",
+        "        self._under_way.append(upload)\n"
+        "        self._on_committed([], block.wal_end_offset)\n",
+        f"{_INVARIANTS}::test_s3_no_trim_before_the_commit_is_known",
+    ),
+    SeededBug(
+        "storage-02",
+        "the WAL is trimmed to what is confirmed by now, not to the end of what is committed",
+        "storage/engine.py",
+        "            self._wal.trim(wal_end_offset - 1)\n",
+        "            self._wal.trim(self._path.confirmed_wal_end - 1)\n",
+        _HISTORIES,
+    ),
+    SeededBug(
+        "storage-03",
+        "acknowledged before it can be read",
+        "storage/append_path.py",
+        "        for group in group_by_buffer(confirmed):\n"
+        "            self._cache.put(group, now_ms)\n"
+        "        self._confirmed_wal_end = confirmed[-1].wal_end_offset\n"
+        "        if not self._lease.holds():\n"
+        '            self._fail(FencedError("the lease does not hold"), confirmed)\n'
+        "            return\n"
+        "        self._acknowledge(confirmed)\n",
+        "        if not self._lease.holds():\n"
+        '            self._fail(FencedError("the lease does not hold"), confirmed)\n'
+        "            return\n"
+        "        self._acknowledge(confirmed)\n"
+        "        for group in group_by_buffer(confirmed):\n"
+        "            self._cache.put(group, now_ms)\n"
+        "        self._confirmed_wal_end = confirmed[-1].wal_end_offset\n",
+        f"{_INVARIANTS}::test_s1_acknowledged_means_readable_at_once",
+    ),
+    SeededBug(
+        "storage-04",
+        "uploads are committed in the order in which they complete",
+        "storage/upload/pipeline.py",
+        "            upload = self._under_way[0]\n",
+        "            while not any(it.task.done() for it in self._under_way):\n"
+        "                await asyncio.sleep(0)\n"
+        "            upload = next(it for it in self._under_way if it.task.done())\n"
+        "            self._under_way.remove(upload)\n"
+        "            self._under_way.appendleft(upload)\n",
+        f"{_INVARIANTS}::test_s4_commits_follow_the_wal",
+    ),
+    SeededBug(
+        "storage-05",
+        "a second commit under other ids of what may have been committed",
+        "storage/upload/commit.py",
+        "                attempt = partial(self._objects.commit_stream_set_object, commit)\n",
+        "                prepared_ms = uploaded.prepared_ms\n\n"
+        "                async def attempt(commit: StreamSetCommit = commit) -> None:\n"
+        "                    if self._uploads.may_have_expired(prepared_ms):\n"
+        "                        raise ObjectNotPreparedError\n"
+        "                    await partial(self._objects.commit_stream_set_object, commit)()\n\n",
+        f"{_UNIT}/upload/test_commit.py"
+        "::test_an_attempt_that_may_have_taken_effect_is_repeated_as_it_was_however_late",
+    ),
+    SeededBug(
+        "storage-06",
+        "an object's id is used after its preparation has expired",
+        "storage/upload/object_upload.py",
+        "        return 2 * (self._clock_ms() - prepared_ms) > self._prepare_ttl_ms\n",
+        "        return 2 * (self._clock_ms() - prepared_ms) < 0\n",
+        f"{_UNIT}/upload/test_object_upload.py::test_a_put_after_a_long_outage_uses_a_fresh_id",
+    ),
+    SeededBug(
+        "storage-07",
+        "an upload that is tried again sends nothing",
+        "storage/upload/object_upload.py",
+        "                await self._store.put(key, written.parts)\n",
+        "                parts = [*written.parts]\n"
+        "                written.parts.clear()\n"
+        "                await self._store.put(key, parts)\n",
+        f"{_UNIT}/upload/test_object_upload.py"
+        "::test_a_failed_put_is_repeated_under_the_same_id_and_with_the_same_bytes",
+    ),
+    SeededBug(
+        "storage-08",
+        "LogCache evicts what is archived, before it is committed",
+        "storage/cache/log_cache.py",
+        "            self._archived.append(block)\n",
+        "            self._archived.append(block)\n"
+        "            self._evictable.extend(block.groups)\n"
+        "            block.groups = []\n",
+        f"{_UNIT}/cache/test_log_cache.py::TestMemory::test_uncommitted_records_are_never_evicted",
+    ),
+    SeededBug(
+        "storage-09",
+        "appends between admission and confirmation are not counted: memory without a bound",
+        "storage/open_appends.py",
+        "        return self._reserved_bytes\n",
+        "        return 0\n",
+        f"{_UNIT}/test_open_appends.py::test_reservations_follow_what_is_open",
+    ),
+)
+
+_RECOVERY = (
+    SeededBug(
+        "storage-10",
+        "recovery takes what lies behind a hole",
+        "storage/recovery_plan.py",
+        "            return Verdict.DISCONTINUOUS\n",
+        "            return Verdict.TAKE\n",
+        f"{_UNIT}/test_recovery.py"
+        "::test_what_follows_a_lost_unacknowledged_record_is_dropped_and_counted",
+    ),
+    SeededBug(
+        "storage-11",
+        "recovery takes what is committed already",
+        "storage/recovery_plan.py",
+        "        if batch.end_offset <= progress.end_offset:\n",
+        "        if batch.end_offset < progress.end_offset:\n",
+        f"{_UNIT}/test_recovery.py::test_records_that_are_committed_already_are_dropped",
+    ),
+    SeededBug(
+        "storage-12",
+        "the WAL is emptied before all that it held is committed",
+        "storage/recovery.py",
+        "        await self._upload(plan)\n        await self._wal.reset()\n",
+        "        await self._wal.reset()\n        await self._upload(plan)\n",
+        f"{_UNIT}/test_recovery.py::test_the_wal_is_reset_only_after_the_last_commit",
+    ),
+    SeededBug(
+        "storage-13",
+        "recovery commits under the epoch of the records, not of the opening",
+        "storage/recovery.py",
+        "            segment.streams, segment.sizes_bytes, self._stream_split_bytes, plan.epochs\n",
+        "            segment.streams, segment.sizes_bytes, self._stream_split_bytes\n",
+        f"{_UNIT}/test_recovery.py::test_ranges_are_committed_under_the_epoch_of_the_opening",
+    ),
+)
+
+_FORMAT = (
+    SeededBug(
+        "storage-14",
+        "the checksum of a block is not checked",
+        "storage/objects/data_block.py",
+        "    if actual != expected:\n",
+        "    if actual < 0:\n",
+        f"{_OBJECTS}/test_reader.py::test_every_flipped_bit_is_detected",
+    ),
+    SeededBug(
+        "storage-15",
+        "the checksum of the index is not checked",
+        "storage/objects/reader.py",
+        "    if len(view) != footer.index_length or crc32c(view) != footer.index_crc:\n",
+        "    if len(view) != footer.index_length or crc32c(view) < 0:\n",
+        f"{_OBJECTS}/test_reader.py::test_every_flipped_bit_is_detected",
+    ),
+    SeededBug(
+        "storage-16",
+        "the checksum of the footer is not checked",
+        "storage/objects/footer.py",
+        "    if crc32c(view[: _BODY.size]) != footer_crc:\n",
+        "    if crc32c(view[: _BODY.size]) < 0:\n",
+        f"{_OBJECTS}/test_footer.py::test_every_flipped_bit_is_detected",
+    ),
+    SeededBug(
+        "storage-17",
+        "a span of offsets that overflows its field is cut to the field's width",
+        "storage/objects/index_block.py",
+        "    if not 1 <= delta <= END_OFFSET_DELTA_MAX or entry.start_offset < 0:\n",
+        "    delta &= END_OFFSET_DELTA_MAX\n    if delta < 1 or entry.start_offset < 0:\n",
+        f"{_OBJECTS}/test_index_block.py::test_what_does_not_fit_is_not_encoded",
+    ),
+    SeededBug(
+        "storage-18",
+        "the writer goes on with a block whose span of offsets overflows",
+        "storage/objects/writer.py",
+        "            or end - self._block_start > END_OFFSET_DELTA_MAX\n",
+        "",
+        f"{_OBJECTS}/test_writer.py::test_a_span_of_offsets_that_does_not_fit_starts_a_new_block",
+    ),
+    SeededBug(
+        "storage-19",
+        "a range is looked for from the first block that begins in it",
+        "storage/objects/index_block.py",
+        "        ordinal = max(ordinal - 1, 0)\n        while",
+        "        while",
+        f"{_OBJECTS}/test_index_block.py::test_find_agrees_with_a_scan",
+    ),
+)
+
+_READS = (
+    SeededBug(
+        "storage-20",
+        "a cached block is served for another object: the key lacks the object's id",
+        "storage/cache/data_blocks.py",
+        "            block = self._blocks.get((object_id, entry.position))\n"
+        "            if block is None:\n"
+        "                missing.append(entry)\n",
+        "            at_position = [it for it in self._blocks if it[1] == entry.position]\n"
+        "            block = self._blocks[at_position[0]] if at_position else None\n"
+        "            if block is None:\n"
+        "                missing.append(entry)\n",
+        f"{_AUDIT}::test_blocks_of_two_objects_are_told_apart",
+    ),
+    SeededBug(
+        "storage-21",
+        "ids of streams are given again: a cache serves a deleted topic's records under a new topic id",
+        "metadata/controller/topics.py",
+        "        self._next_stream_id = image.next_stream_id\n",
+        "        self._next_stream_id = max(image.streams, default=-1) + 1\n",
+        f"{_AUDIT}::test_nothing_of_a_deleted_topic_is_served_under_its_name",
+    ),
+    SeededBug(
+        "storage-22",
+        "a partition of a deleted topic is served under the id of its successor",
+        "broker/partition/registry.py",
+        "        partition = self._by_id.get((topic_id, index))\n",
+        "        served = (it for key, it in self._by_id.items() if key[1] == index)\n"
+        "        partition = next(served, None)\n",
+        "tests/unit/broker/partition/test_registry.py::test_what_is_not_open_says_why",
+    ),
+    SeededBug(
+        "storage-23",
+        "a reader that meets a 404 does not plan again",
+        "storage/cache/block_cache.py",
+        "                if replan == REPLANS_MAX:\n",
+        "                if replan >= 0:\n",
+        f"{_UNIT}/cache/test_block_cache.py::TestObjectsThatGo::test_it_is_read_from_where_it_went",
+    ),
+    SeededBug(
+        "storage-24",
+        "offsets that are not there are skipped",
+        "storage/stream.py",
+        "        is_next = batch.base_offset == expected if expected >= 0 else",
+        "        is_next = batch.base_offset >= expected if expected >= 0 else",
+        f"{_UNIT}/test_stream.py::TestFetch::test_what_does_not_fit_together_is_never_served",
+    ),
+    SeededBug(
+        "storage-25",
+        "a reader that gives up keeps its share of the read budget",
+        "storage/request_budget.py",
+        "                self.release(charge)  # granted in the same moment\n",
+        "                pass\n",
+        f"{_UNIT}/test_request_budget.py::test_a_waiter_that_gives_up_leaks_nothing",
+    ),
+    SeededBug(
+        "storage-26",
+        "a stream serves what it has not acknowledged",
+        "storage/stream.py",
+        "        batches = self._cache.get(self.stream_id, start, confirm_offset, max_bytes)\n",
+        "        batches = self._cache.get(self.stream_id, start, 2**63, max_bytes)\n",
+        f"{_INVARIANTS}::test_s1_acknowledged_means_readable_at_once",
+    ),
+)
+
+_COMPACTION = (
+    SeededBug(
+        "storage-27",
+        "compaction drops what it hands over before the last block",
+        "storage/compaction/rewrite.py",
+        "                        yield output.drain()\n",
+        "                        output.drain()\n                        yield ()\n",
+        f"{_UNIT}/compaction/test_rewrite.py::test_output_is_handed_over_in_pieces",
+    ),
+    SeededBug(
+        "storage-28",
+        "a copy within the bucket lacks each source's last block",
+        "storage/compaction/copy.py",
+        "    return CopiedRange(source.key, first.position, last.position + last.size)\n",
+        "    return CopiedRange(source.key, first.position, last.position)\n",
+        _HISTORIES,
+    ),
+    SeededBug(
+        "storage-29",
+        "offsets that are in two sources are written twice",
+        "storage/compaction/plan.py",
+        "        if piece.range.start_offset < end:\n",
+        "        if piece.range.start_offset < 0:\n",
+        f"{_UNIT}/compaction/test_plan.py::TestRuns::test_offsets_in_two_sources_are_refused",
+    ),
+    SeededBug(
+        "storage-30",
+        "compaction commits an output without looking what is in it",
+        "storage/compaction/rewrite.py",
+        "                or found.end_offset != planned.end_offset\n",
+        "",
+        f"{_UNIT}/compaction/test_rewrite.py"
+        "::test_an_output_that_is_not_what_was_planned_is_refused",
+    ),
+    SeededBug(
+        "storage-31",
+        "a damaged block is copied into the new object",
+        "storage/compaction/source.py",
+        "    record_count, data = verify_block(content)\n",
+        "    record_count, data = entry.record_count, content[14:]\n",
+        f"{_UNIT}/compaction/test_source.py::test_damage_names_the_object",
+    ),
+)
+
+_COMMITS_AND_DELETION = (
+    SeededBug(
+        "storage-32",
+        "the id of an object that was forgotten is given again",
+        "metadata/controller/objects.py",
+        "    first = image.objects.next_object_id\n",
+        "    first = max(image.objects.by_id, default=-1) + 1\n",
+        _HISTORIES,
+    ),
+    SeededBug(
+        "storage-33",
+        "a commit that is repeated is refused",
+        "metadata/controller/object_commits.py",
+        "    if _took_effect(outputs, request.compacted_object_ids, image):\n"
+        "        return Decision((), Done())\n",
+        "",
+        f"{_COMMITS}::test_repeating_a_commit_succeeds_and_changes_nothing",
+    ),
+    SeededBug(
+        "storage-34",
+        "offsets are committed twice",
+        "metadata/controller/object_commits.py",
+        "        if piece.start_offset != end:\n",
+        "        if piece.start_offset > end:\n",
+        f"{_COMMITS}::test_a_range_must_start_where_its_stream_ends",
+    ),
+    SeededBug(
+        "storage-35",
+        "an upload under an old epoch of its stream is committed",
+        "metadata/controller/object_commits.py",
+        "        require_writer(stream, node_id, piece.epoch)\n",
+        "        require_writer(stream, node_id, stream.epoch)\n",
+        f"{_COMMITS}::test_a_range_must_carry_the_epoch_of_its_stream",
+    ),
+    SeededBug(
+        "storage-36",
+        "a compaction that loses a stream is committed",
+        "metadata/controller/coverage.py",
+        "        for stream_id in sorted(held.keys() | offered.keys()):\n",
+        "        for stream_id in sorted(offered.keys()):\n",
+        f"{_COMMITS}::test_a_swap_that_loses_repeats_or_adds_offsets_is_refused",
+    ),
+    SeededBug(
+        "storage-37",
+        "objects are deleted at once: a reader's plan points to nothing",
+        "broker/storage_adapter.py",
+        "            if destroyed_ms + self._retention_ms <= now_ms and mine",
+        "            if destroyed_ms <= now_ms and mine",
+        _HISTORIES,
+    ),
+    SeededBug(
+        "storage-38",
+        "what the bucket did not delete is forgotten: it leaks",
+        "storage/deletion.py",
+        "        gone = [it for it in object_ids if it not in left]\n",
+        "        gone = [*object_ids]\n",
+        f"{_UNIT}/test_deletion.py::test_what_the_bucket_keeps_holds_up_nothing_else",
+    ),
+    SeededBug(
+        "storage-39",
+        "the sweep ends an upload that goes on",
+        "storage/sweep/rules.py",
+        "    return entry is None or entry.state != KnownState.PREPARED\n",
+        "    return entry is None or entry.state != KnownState.COMMITTED\n",
+        f"{_UNIT}/sweep/test_rules.py::test_uploads_whose_object_nobody_can_commit",
+    ),
+    SeededBug(
+        "storage-40",
+        "the sweep deletes an object that is about to be committed",
+        "storage/audit/comparison.py",
+        "        case KnownObject(state=KnownState.PREPARED) if entry.since_ms <= now_ms:\n"
+        "            return finding(Problem.EXPIRED,",
+        "        case KnownObject(state=KnownState.PREPARED):\n"
+        "            return finding(Problem.UNKNOWN,",
+        f"{_UNIT}/sweep/test_rules.py::test_what_was_forgotten_goes_and_nothing_else",
+    ),
+    SeededBug(
+        "storage-41",
+        "a completion whose answer was lost is taken for a failure",
+        "storage/object_store/s3_copy.py",
+        "        if found == size_bytes and (failure is None or",
+        "        if found == size_bytes and failure is None and (True or",
+        f"{_UNIT}/object_store/test_s3_copy.py"
+        "::test_a_completion_whose_answer_was_lost_counts_if_the_object_is_there",
+    ),
+)
+
+BUGS = (*_UPLOAD, *_RECOVERY, *_FORMAT, *_READS, *_COMPACTION, *_COMMITS_AND_DELETION)
