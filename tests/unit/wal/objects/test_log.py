@@ -9,6 +9,8 @@ import pytest
 from tests.simulation.bucket import CALM, SimulatedBucket, Weather
 from tests.simulation.object_wal_race import SMALL
 from tests.simulation.virtual_time import run
+from tests.unit.wal.objects.test_walk import OLD
+from tests.unit.wal.objects.test_walk import Bucket as Objects
 from wal.errors import (
     WalDeviceError,
     WalFailedError,
@@ -459,6 +461,47 @@ def test_a_number_that_is_taken_anew_between_two_reads(listed_bytes):
         sizes = {number: listed_bytes} if listed_bytes else {}
         assert bytes(await ReadAhead(requests, KEYS).get(number, sizes)) == fence
         assert len(reads) <= 3
+
+    run(main())
+
+
+class Overtaken:
+    """A client of a bucket whose owner writes, releases and deletes between its requests."""
+
+    def __init__(self, client):
+        self._client = client
+        self._lists = 0
+        self.read, self.delete = client.read, client.delete
+
+    def _put(self, objects):
+        for number, content in objects.objects.items():
+            self._client._bucket.objects[KEYS.key(number)] = content
+
+    async def create(self, key, parts):
+        if key == KEYS.key(0):  # missing a moment ago; by now it was there, and is gone again
+            objects = Objects()
+            objects.bare(5, Kind.TRIM, OLD, released=5)
+            self._put(objects)
+        return await self._client.create(key, parts)
+
+    async def list(self, folder):
+        self._lists += 1
+        listed = await self._client.list(folder)
+        if self._lists == 2:
+            del self._client._bucket.objects[KEYS.key(5)]
+            objects = Objects()
+            objects.data(7, b"acknowledged", released=7)
+            self._put(objects)
+        return listed
+
+
+def test_a_list_whose_newest_object_is_gone_is_made_anew():
+    """Else the fence would be believed to have stopped an owner who is far beyond it."""
+
+    async def main():
+        owner = Owner(bucket_with(), epoch=2)
+        owner.wal._requests._bucket = Overtaken(owner.client)
+        assert await owner.begin() == [b"acknowledged"]
 
     run(main())
 
