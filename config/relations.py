@@ -101,6 +101,13 @@ _TABLE = (
         "a batch is one WAL record",
     ),
     _AtMost(
+        "message.max.bytes",
+        "headrace.wal.window.bytes.max",
+        lambda c: (c.log.message_bytes_max, c.wal.window_bytes_max),
+        "one batch must not fill the sliding window",
+        factor=APPEND_SHARE_MAX,
+    ),
+    _AtMost(
         "headrace.wal.block.bytes",
         "headrace.wal.window.bytes.max",
         lambda c: (c.wal.block_bytes, c.wal.window_bytes_max),

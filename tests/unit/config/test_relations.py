@@ -57,7 +57,12 @@ def test_the_defaults_go_together():
         ),
         (
             "wal",
-            WalConfig(window_bytes_initial=2 * MIB, window_bytes_max=1 * MIB),
+            WalConfig(window_bytes_max=2 * MIB),
+            ("message.max.bytes", "headrace.wal.window.bytes.max"),
+        ),
+        (
+            "wal",
+            WalConfig(window_bytes_initial=16 * MIB, window_bytes_max=8 * MIB),
             ("headrace.wal.window.bytes.initial", "headrace.wal.window.bytes.max"),
         ),
         (
