@@ -31,7 +31,7 @@ FAULTS = {
     "503 storm": [(0.3, "", "", SLOW_DOWN)],
     "500 and nothing happened": [(0.25, "", "", INTERNAL_ERROR)],
     "500 and it happened": [(0.3, "", "", Answer(500, "InternalError", done=True))],
-    "cut or reset before": [(0.2, "", "", CUT), (0.2, "", "", RESET)],
+    "cut or reset before": [(0.12, "", "", CUT), (0.12, "", "", RESET)],
     "cut after": [(0.3, "", "", CUT_AFTER)],
     "no answer": [(0.04, "", "", SILENT)],
     "no answer and it happened": [(0.06, "", "", SILENT_AFTER)],
@@ -82,10 +82,10 @@ def run(tmp_path, monkeypatch, scenario, **options):
 def enough_happened(process):
     """Whether there were faults in uploads, cold reads, compaction and deletion."""
     return (
-        process.world.bucket.injected >= 20
+        process.world.bucket.injected >= 10
         and process.compactor.statistics.groups > 0
         and process.deleter.statistics.deleted_objects > 0
-        and process.blocks.statistics.requests > 20
+        and process.blocks.statistics.requests > 10
     )
 
 
