@@ -9,7 +9,7 @@ export VENV
 .PHONY: help setup run test check lint types imports tidy fmt unit integration e2e seeded soak bench bench-storage bench-wal demo clean
 
 help: ## Show the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
 
 run: $(VENV)/.complete-run ## Start a broker with everything in one process: make run ARGS="--port 9092"
 	@$(BIN)/headrace dev $(ARGS)
