@@ -2,16 +2,25 @@
 
 File systems take their time: freeing 24 GiB in one call was measured to take 0.8 s, and a write to the same file waits
 for it. So both directions go by a thread, and a file shrinks in steps, with as long a rest after each as it took.
+The thread is a daemon: one that hangs in the kernel must keep neither the log from being shut down nor the process
+from ending.
 """
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any, TypeVar
 
 from wal.device import BlockDevice
+from wal.errors import WalDeviceError
 
 SHRINK_STEP_BYTES = 64 * 1024 * 1024
+# Who must wait for a change to end waits so long for one that hangs. Its descriptor stays open then.
+HANG_TIMEOUT_S = 10.0
 
+_T = TypeVar("_T")
 _logger = logging.getLogger("headrace.wal")
 
 
@@ -27,11 +36,12 @@ class DeviceSize:
         """Let a file grow to this, unless it has that size; check a device. No shrinking goes on.
 
         Raises:
-            WalDeviceError: there is no room; the size is what it was.
+            WalDeviceError: there is no room, and the size is what it was; or the change before hangs.
 
         Cancellation: waits for the end.
         """
-        await self.settled()
+        if not await self.settled():
+            raise WalDeviceError(f"the file system of {self._device.path} does not answer")
         if self._device.size_bytes >= size_bytes or not self._device.is_file:
             self._device.allocate(size_bytes)
         else:
@@ -52,13 +62,13 @@ class DeviceSize:
         if self._shrinking is not None:
             await asyncio.wait([self._shrinking])
 
-    async def settled(self) -> None:
-        """End shrinking, and return when no thread uses the device: only then may it be closed."""
+    async def settled(self) -> bool:
+        """End shrinking; return whether no thread uses the device any more: only then may it be closed."""
         if self._shrinking is not None:
             self._shrinking.cancel()
             await asyncio.wait([self._shrinking])
             self._shrinking = None
-        await self._thread_done()
+        return await self._thread_done()
 
     @property
     def _is_busy(self) -> bool:
@@ -77,15 +87,34 @@ class DeviceSize:
             await asyncio.sleep(clock_s() - started_s)
 
     async def _in_thread(self, change: Callable[[int], None], size_bytes: int) -> None:
-        self._work = work = asyncio.get_running_loop().run_in_executor(None, change, size_bytes)
+        loop = asyncio.get_running_loop()
+        self._work = work = loop.run_in_executor(_DaemonThread(), change, size_bytes)
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:
             await self._thread_done()
-            if not work.cancelled():
+            if work.done() and not work.cancelled():
                 work.exception()  # taken note of: nobody waits for it any more
             raise
 
-    async def _thread_done(self) -> None:
-        while self._work is not None and not self._work.done():
-            await asyncio.wait([self._work])
+    async def _thread_done(self) -> bool:
+        while (work := self._work) is not None and not work.done():
+            if not (await asyncio.wait([work], timeout=HANG_TIMEOUT_S))[0]:
+                return False
+        return True
+
+
+class _DaemonThread(Executor):
+    """Runs each call in a thread that the process does not wait for at its end."""
+
+    def submit(self, call: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        future: Future[_T] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(call(*args, **kwargs))
+            except Exception as error:  # noqa: BLE001 - whoever waits is to hear of it
+                future.set_exception(error)
+
+        threading.Thread(target=run, name="wal-size", daemon=True).start()
+        return future

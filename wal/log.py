@@ -301,8 +301,8 @@ class DeltaWal:
             self._writer.stop()
         if self._submissions is not None:
             self._submissions.stop()
-        if self._size is not None:
-            await self._size.settled()
+        if self._size is not None and not await self._size.settled():
+            return  # a thread hangs in the kernel: the descriptor must stay until the process ends
         if self._device is not None:
             device, self._device = self._device, None
             await device.close()

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from wal import device_size
 from wal.device_size import SHRINK_STEP_BYTES, DeviceSize
 from wal.errors import WalDeviceError
 
@@ -175,5 +176,30 @@ def test_waiting_for_the_end_may_be_given_up() -> None:
         file.may_go.set()
         await size.shrunk()
         assert file.size_bytes == STEP
+
+    run(file, scenario)
+
+
+def test_a_change_that_hangs_holds_nobody_up_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_size, "HANG_TIMEOUT_S", 0.01)
+    file = FakeFile(STEP)
+
+    async def scenario(size: DeviceSize) -> None:
+        file.may_go.clear()
+        growing = asyncio.create_task(size.at_least(2 * STEP))
+        await until_under_way(file)
+        growing.cancel()
+        await asyncio.wait([growing])
+        assert growing.cancelled()
+        assert not await size.settled(), "not to be closed"
+        with pytest.raises(WalDeviceError, match="does not answer"):
+            await size.at_least(3 * STEP)
+        assert [each.daemon for each in threading.enumerate() if each.ident in file.threads] == [
+            True
+        ]
+        file.may_go.set()
+        while not await size.settled():
+            pass
+        assert file.sizes == [2 * STEP]
 
     run(file, scenario)

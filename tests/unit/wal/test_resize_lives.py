@@ -10,7 +10,7 @@ import pytest
 from config.node import WalConfig
 from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 from tests.simulation.wal_run import SMALL, WalOnDisk
-from wal import zeroing
+from wal import device_size, zeroing
 from wal.buffers import BufferPool
 from wal.errors import WalOverCapacityError
 from wal.layout import RING_POSITION
@@ -161,5 +161,27 @@ def test_a_file_is_not_closed_while_it_grows() -> None:
         await closing
         await growing
         assert file.events == ["grown", "closed"]
+
+    asyncio.run(main())
+
+
+def test_a_file_that_hangs_while_it_grows_does_not_hold_up_the_shutdown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(device_size, "HANG_TIMEOUT_S", 0.01)
+
+    async def main() -> None:
+        file = SlowFile(SimulatedDisk(SMALL.capacity_bytes))
+        log = WalOnDisk(file.disk, SMALL)
+        log.wal._opener = lambda config, writable: file
+        await log.begin()
+        growing = asyncio.create_task(log.wal.prepare_resize(2 * SMALL.capacity_bytes))
+        async with asyncio.timeout(5):
+            while not file.growing.is_set():
+                await asyncio.sleep(0)
+            await log.wal.shutdown()
+        assert file.events == [], "neither grown nor closed"
+        file.may_go_on.set()
+        await growing
 
     asyncio.run(main())
