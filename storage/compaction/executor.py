@@ -11,6 +11,7 @@ import logging
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from itertools import islice
 
 from config.node import StorageConfig
@@ -29,7 +30,12 @@ from storage.compaction.source import DamagedSourceError, SourceObject
 from storage.compaction.statistics import CompactionStatistics
 from storage.compaction.stream_objects import StreamObjectMerger
 from storage.compaction.throttle import Throttle
-from storage.errors import CorruptObjectError, RetriableStorageError, StorageError
+from storage.errors import (
+    CorruptObjectError,
+    ObjectNotPreparedError,
+    RetriableStorageError,
+    StorageError,
+)
 from storage.objects.index_block import ObjectIndex
 from storage.ports import (
     ObjectManager,
@@ -44,6 +50,8 @@ logger = logging.getLogger("headrace.storage.compaction")
 WINDOW_BYTES = 16 * 1024 * 1024
 SOURCES_MAX = 64
 GROUP_BYTES_MAX = 64 * 1024 * 1024 * 1024
+GROUP_BYTES_LOWERED_MIN = 256 * 1024 * 1024  # when groups turn out to take too long
+PREPARE_TTL_SHARE = 2  # of the time that ids stay prepared a group may take this fraction
 OBJECT_PARTS_MAX = 9_000  # S3 allows 10,000 per upload
 GROUPS_PER_ROUND_MAX = 100
 RECLAIM_CHECKS_PER_ROUND = 16
@@ -80,8 +88,10 @@ class Compactor:
         sources = min(SOURCES_MAX, max(GROUP_WIDTH_MIN, windows_bytes // WINDOW_BYTES))
         self._window_bytes = min(WINDOW_BYTES, windows_bytes // sources)
         object_bytes_max = config.object_part_bytes * OBJECT_PARTS_MAX
+        ttl_s = config.object_prepare_ttl_ms / 1000
+        in_time_bytes = int(config.compaction_bytes_per_s * ttl_s / PREPARE_TTL_SHARE)
         self._set_limits = GroupLimits(
-            objects_max=sources, bytes_max=min(GROUP_BYTES_MAX, object_bytes_max)
+            objects_max=sources, bytes_max=min(GROUP_BYTES_MAX, object_bytes_max, in_time_bytes)
         )
         self._throttle = Throttle(config.compaction_bytes_per_s)
         self._merger = StreamObjectMerger(config, store, objects, cluster_id, self._spend)
@@ -180,10 +190,24 @@ class Compactor:
             rewriter.stream_objects,
             object_ids,
         )
-        await self._commit(lambda: self._objects.commit_stream_set_object(commit))
+        try:
+            await self._commit(lambda: self._objects.commit_stream_set_object(commit))
+        except ObjectNotPreparedError:
+            self._take_smaller_groups(size_bytes)
+            raise
         made_bytes = rewriter.size_bytes + sum(it.size_bytes for it in rewriter.stream_objects)
         made = len(rewriter.stream_objects) + bool(rewriter.ranges)
         self._count((size_bytes, len(group)), (made_bytes, made))
+
+    def _take_smaller_groups(self, size_bytes: int) -> None:
+        """Learn that a group of this size takes longer than ids stay prepared: it would for ever."""
+        lowered = max(GROUP_BYTES_LOWERED_MIN, size_bytes // 2)
+        bytes_max = min(self._set_limits.bytes_max, lowered)
+        self._set_limits = replace(self._set_limits, bytes_max=bytes_max)
+        logger.warning(
+            "compaction takes longer than its objects stay prepared: smaller groups from now on",
+            extra={"size_bytes": size_bytes, "bytes_max": bytes_max},
+        )
 
     def _next_to_reclaim(self) -> list[StreamSetObject]:
         """Take the next few Stream Set Objects, round and round."""
@@ -202,7 +226,7 @@ class Compactor:
         while step := list(islice(ranges, RECLAIM_RANGES_PER_STEP)):
             live += _live_bytes(found.object_id, step, source.index)
             await asyncio.sleep(0)
-        if live * 2 <= source.index.data_bytes:
+        if live * 2 <= source.index.data_bytes and live <= self._set_limits.bytes_max:
             await self._merge_stream_sets([found])
         return True
 

@@ -8,8 +8,14 @@ import pytest
 
 from config.node import StorageConfig
 from storage.cache.block_cache import BlockCache
+from storage.compaction import executor, rewrite
 from storage.compaction.executor import COMMIT_ATTEMPTS_MAX, Compactor
-from storage.errors import CommitRefusedError, FencedError, RetriableStorageError
+from storage.errors import (
+    CommitRefusedError,
+    FencedError,
+    ObjectNotPreparedError,
+    RetriableStorageError,
+)
 from storage.object_store.memory import MemoryObjectStore
 from storage.objects.keys import object_key
 from storage.ports import ObjectType
@@ -344,6 +350,62 @@ def test_memory_bounds_windows_and_groups():
     large = Setup().compactor
     assert large._window_bytes == 16 * 1024 * 1024
     assert large._set_limits.objects_max == 15
+
+
+class ExpiringObjects(FakeObjectManager):
+    """Prepared ids expire, by the loop's clock."""
+
+    async def prepare_objects(self, count, ttl_ms):
+        first = await super().prepare_objects(count, ttl_ms)
+        asyncio.get_running_loop().call_later(ttl_ms / 1000, self._expire, first, count)
+        return first
+
+    async def commit_stream_set_object(self, commit):
+        ids = [commit.object_id, *(it.object_id for it in commit.stream_objects)]
+        if not self.prepared.issuperset(it for it in ids if it >= 0):
+            raise ObjectNotPreparedError("expired")
+        await super().commit_stream_set_object(commit)
+
+    def _expire(self, first, count):
+        self.prepared.difference_update(range(first, first + count))
+
+
+class TestTimeOfAGroup:
+    """Ids that a group needs longer than they live are never committed: it would go on for ever."""
+
+    def setup_expiring(self, monkeypatch, **config):
+        monkeypatch.setattr(rewrite, "PACE_BYTES", 300)
+        setup = Setup(object_prepare_ttl_ms=60_000, **config)
+        setup.objects = setup.compactor._objects = ExpiringObjects()
+        return setup
+
+    def test_a_group_is_no_larger_than_the_throttle_lets_through_in_time(self, monkeypatch):
+        async def main():
+            setup = self.setup_expiring(monkeypatch, compaction_bytes_per_s=200)
+            await setup.upload_small(12)
+            assert sum(size for _, size, _ in setup.objects.get_stream_set_objects()) > 200 * 60
+            await setup.compactor.compact()
+            assert setup.compactor.statistics.failures == 0
+            assert len(setup.objects.committed) < 6
+            await setup.check()
+
+        run(main())
+
+    def test_groups_become_smaller_when_the_bucket_is_slower_than_that(self, monkeypatch):
+        monkeypatch.setattr(executor, "GROUP_BYTES_LOWERED_MIN", 5_000)
+
+        async def main():
+            setup = self.setup_expiring(monkeypatch)
+            setup.store.rates = Rates(latency_ms_max=12_000)
+            await setup.upload_small(24)
+            for _ in range(8):
+                await setup.compactor.compact()
+            failures = setup.compactor.statistics.failures
+            assert 1 <= failures <= 4
+            assert len(setup.objects.committed) < 12
+            await setup.check()
+
+        run(main())
 
 
 def test_it_runs_at_its_interval_until_cancelled():
