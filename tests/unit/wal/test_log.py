@@ -320,6 +320,17 @@ def test_a_device_that_has_shrunk_is_refused() -> None:
         asyncio.run(reopened(disk))
 
 
+def test_a_device_is_refused_that_is_smaller_than_its_log_is_to_be() -> None:
+    """It cannot grow, and nobody is left to believe in a capacity that is not there."""
+    disk = run(lambda log: confirmed(log))
+    image = bytes(disk.image)
+    disk.has_writer = False
+    larger = replace(SMALL, capacity_bytes=SMALL.capacity_bytes + 4096)
+    with pytest.raises(WalDeviceError, match=f"{len(image)}.*{larger.capacity_bytes}"):
+        asyncio.run(WalOnDisk(disk, larger).begin())
+    assert bytes(disk.image) == image
+
+
 def test_nonsense_is_refused_before_the_device_is_touched() -> None:
     disk = new_disk()
 
