@@ -7,12 +7,12 @@ and holds one page at a time.
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from storage.audit.inventory import ListedObject
 from storage.errors import ObjectStoreError
+from storage.object_store.daemon_threads import DaemonThreads
 from storage.object_store.retrying import RefusedError
 from storage.object_store.s3_access import S3Access
 from storage.object_store.s3_administration import s3_client
@@ -132,7 +132,7 @@ async def _stepwise(step: Callable[[], _T | None]) -> AsyncIterator[_T]:
         RefusedError, ObjectStoreError: instead of what the step raised.
     """
     loop = asyncio.get_running_loop()
-    executor = ThreadPoolExecutor(1, thread_name_prefix="bucket-list")
+    executor = DaemonThreads(1, "bucket-list")
     try:
         while (found := await loop.run_in_executor(executor, _translated, step)) is not None:
             yield found

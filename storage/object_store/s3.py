@@ -11,6 +11,7 @@ sweep. One whose completion was answered by "no such upload" is settled by the o
 is never given another content of several parts.
 """
 
+import asyncio
 import logging
 from collections.abc import (
     AsyncIterable,
@@ -211,8 +212,7 @@ class S3ObjectStore:
 
     async def close(self) -> None:
         """End the copier's threads; connections close when the client is collected."""
-        await self._copier.close()
-        await self._uploader.close()
+        await asyncio.gather(self._copier.close(), self._uploader.close())
 
     async def _list(self, prefix: str) -> Sequence[tuple[str, int]]:
         found: list[tuple[str, int]] = []

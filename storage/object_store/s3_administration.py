@@ -1,10 +1,10 @@
 """Administration of an S3 bucket, by boto3: what the data path's client does not offer."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from storage.errors import ObjectStoreError
+from storage.object_store.daemon_threads import DaemonThreads
 from storage.object_store.retrying import RefusedError
 from storage.object_store.s3_access import S3Access
 
@@ -23,7 +23,7 @@ async def ensure_s3_bucket(access: S3Access) -> bool:
         RefusedError: the credentials do not allow it, or somebody else has that name.
         ObjectStoreError: the service did not answer.
     """
-    executor = ThreadPoolExecutor(1, thread_name_prefix="bucket-administration")
+    executor = DaemonThreads(1, "bucket-administration")
     try:
         return await asyncio.get_running_loop().run_in_executor(executor, _ensure, access)
     finally:

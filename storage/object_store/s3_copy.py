@@ -15,7 +15,7 @@ by the sweep of old uploads.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, Final
 
 from storage.errors import (
@@ -25,6 +25,7 @@ from storage.errors import (
     ObjectStoreError,
 )
 from storage.object_store.copy_parts import Part, Piece, UploadedPart, plan_parts, size_of
+from storage.object_store.daemon_threads import DaemonThreads
 from storage.object_store.s3_errors import is_answer, status_of, translated
 from storage.object_store.upload_parts import AbandonedError, PartBody, cut, part_bytes_for
 from storage.ports import Buffer, CopiedRange
@@ -33,6 +34,7 @@ logger = logging.getLogger("headrace.storage.object_store")
 
 COPY_THREADS: Final = 4  # parts under way at once, over all objects
 PARTS_IN_FLIGHT_MAX: Final = 4  # of one object
+CLOSE_TIMEOUT_S: Final = 2.0
 TAIL_BYTES_MAX: Final = 64 * 1024  # compared when an answer was lost
 
 # Reads `[start, end)` of a key.
@@ -68,7 +70,7 @@ class S3Copier:
         self._read = read
         self._checksum = {"ChecksumAlgorithm": checksum} if checksum else {}
         self._checksum_field = f"Checksum{checksum}"
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="bucket-copy")
+        self._threads = DaemonThreads(threads, "bucket-copy")
         self._client: Any = None
         self._making = asyncio.Lock()
 
@@ -116,7 +118,8 @@ class S3Copier:
         try:
             done = await self._write_parts(key, upload_id, parts)
         except asyncio.CancelledError:
-            self._threads.submit(self._abort, key, upload_id)
+            with suppress(RuntimeError):  # the threads are shut down: it is for the sweep
+                self._threads.submit(self._abort, key, upload_id)
             raise
         except Exception:
             await self._run(self._abort, key, upload_id)
@@ -126,8 +129,11 @@ class S3Copier:
             await self._check(key, upload_id, size_bytes, tail, failure)
 
     async def close(self) -> None:
-        """Accept nothing more."""
+        """Accept nothing more; give what is under way, an abort perhaps, a moment to end."""
         self._threads.shutdown(wait=False)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_TIMEOUT_S):
+                await asyncio.wrap_future(self._threads.ended)
         if self._client is not None:
             self._client.close()
 

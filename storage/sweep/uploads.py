@@ -3,12 +3,12 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from storage.audit.inventory import TEMPORARY_FOLDER
 from storage.errors import ObjectStoreError
+from storage.object_store.daemon_threads import DaemonThreads
 from storage.object_store.s3_access import S3Access
 from storage.object_store.s3_administration import s3_client
 from storage.object_store.s3_errors import code_of, is_answer, status_of, translated
@@ -152,7 +152,7 @@ async def _stepwise(step: Callable[[], _T | None]) -> AsyncIterator[_T]:
         StorageError: instead of what the step raised.
     """
     loop = asyncio.get_running_loop()
-    executor = ThreadPoolExecutor(1, thread_name_prefix="bucket-sweep")
+    executor = DaemonThreads(1, "bucket-sweep")
     try:
         while (found := await loop.run_in_executor(executor, _translated, step)) is not None:
             yield found
