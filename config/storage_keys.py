@@ -346,7 +346,7 @@ HEADRACE_KEYS = (
         name="headrace.object.prepare.ttl.ms",
         type=ConfigType.LONG,
         field="storage.object_prepare_ttl_ms",
-        valid=Between(60_000),
+        valid=Between(60_000, 24 * 3_600_000),  # more is refused by the controller
         importance=Importance.LOW,
         doc="How long an upload may take before its objects count as abandoned.",
     ),

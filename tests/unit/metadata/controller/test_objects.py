@@ -1,7 +1,9 @@
 import msgspec
 import pytest
 
-from metadata.controller.objects import EXPIRED_PER_DECISION_MAX
+from config.definition import Between
+from config.server_keys import SERVER_KEYS
+from metadata.controller.objects import EXPIRED_PER_DECISION_MAX, PREPARE_TTL_MS_MAX
 from metadata.rpc.requests import ForgetObjects, PrepareObjects
 from protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import stream_range
@@ -78,3 +80,9 @@ def test_only_destroyed_objects_are_forgotten(controller, streams):
 
     assert committed not in controller.image.objects.by_id
     assert committed not in controller.image.objects.destroyed
+
+
+def test_no_time_to_live_that_can_be_configured_is_refused():
+    assert SERVER_KEYS["headrace.object.prepare.ttl.ms"].valid == Between(
+        60_000, PREPARE_TTL_MS_MAX
+    )
