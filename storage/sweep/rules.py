@@ -25,7 +25,7 @@ class IncompleteUpload(NamedTuple):
     """An upload of several parts that has been begun, and neither completed nor aborted."""
 
     key: str
-    upload_id: str
+    upload_id: str  # empty: a file that was never renamed
     begun_ms: int  # by the store's clock
 
 
@@ -65,7 +65,7 @@ def is_abandoned(
 ) -> bool:
     """Whether an upload may be ended: it is ours, old, and its object cannot be committed any more."""
     kind, cluster_id, object_id = meaning_of(upload.key)
-    if kind == KeyKind.TEMPORARY:
+    if kind == KeyKind.TEMPORARY and not upload.upload_id:
         return upload.begun_ms <= now_ms - TEMPORARY_AGE_MS
     if kind != KeyKind.OBJECT or cluster_id != known.cluster_id:
         return False

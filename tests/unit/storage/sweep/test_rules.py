@@ -62,13 +62,15 @@ def test_metadata_that_contradict_the_bucket_remove_nothing():
     ],
 )
 def test_uploads_whose_object_nobody_can_commit(object_id, abandoned):
-    def judge(key, begun_ms=OLD_MS):
-        upload = IncompleteUpload(key, "id", begun_ms)
+    def judge(key, begun_ms=OLD_MS, upload_id="id"):
+        upload = IncompleteUpload(key, upload_id, begun_ms)
         return is_abandoned(KNOWN, upload, now_ms=NOW_MS, safe_age_ms=SAFE_AGE_MS)
 
     assert judge(object_key("c", object_id)) == abandoned
     assert not judge(object_key("c", object_id), OLD_MS + 1)
     assert not judge(object_key("d", object_id))
     assert not judge("somebody/elses")
-    assert judge(".tmp/x", NOW_MS - TEMPORARY_AGE_MS)
-    assert not judge(".tmp/x", NOW_MS - TEMPORARY_AGE_MS + 1)
+    assert judge(".tmp/x", NOW_MS - TEMPORARY_AGE_MS, upload_id="")
+    assert not judge(".tmp/x", NOW_MS - TEMPORARY_AGE_MS + 1, upload_id="")
+    # In a bucket that is shared, another program's upload.
+    assert not judge(".tmp/x", NOW_MS - TEMPORARY_AGE_MS)
