@@ -145,6 +145,8 @@ def _translated(step: Callable[[], _T]) -> _T:
         return step()
     except OSError as error:
         raise ObjectStoreError(f"bucket directory: {error}") from error
+    except KeyError as error:
+        raise ObjectStoreError(f"list: an entry has no {error}") from error
     except Exception as error:
         # botocore is recognised by name: it takes 100 ms to import, and a directory needs none.
         if not type(error).__module__.startswith("botocore"):

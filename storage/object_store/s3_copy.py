@@ -98,7 +98,7 @@ class S3Copier:
         tail = bytes(buffers[-1][-TAIL_BYTES_MAX:])
         try:
             if len(bodies) == 1:
-                await self._send(key, "put_object", bodies[0])
+                _told(key, await self._send(key, "put_object", bodies[0]), "ETag")
                 return
             await self._assemble(key, bodies, size_bytes, tail, check=False)
         except (CopyUnsupportedError, ObjectNotFoundError) as error:  # of a PUT they mean nothing
@@ -114,7 +114,7 @@ class S3Copier:
         check: bool = True,
     ) -> None:
         created = await self._call("create_multipart_upload", key, **self._checksum)
-        upload_id = created["UploadId"]
+        upload_id = _told(key, created, "UploadId")
         try:
             done = await self._write_parts(key, upload_id, parts)
         except asyncio.CancelledError:
@@ -167,11 +167,11 @@ class S3Copier:
         """Write one; return what to complete it with."""
         place = {"UploadId": upload_id, "PartNumber": number}
         if isinstance(part, PartBody):
-            return self._sums(await self._send(key, "upload_part", part, **place))
+            return self._sums(key, await self._send(key, "upload_part", part, **place))
         if isinstance(part, UploadedPart):
             body = b"".join([await self._content(piece) for piece in part.pieces])
             answer = await self._call("upload_part", key, Body=body, **place, **self._checksum)
-            return self._sums(answer)
+            return self._sums(key, answer)
         answer = await self._call(
             "upload_part_copy",
             key,
@@ -179,7 +179,7 @@ class S3Copier:
             CopySourceRange=f"bytes={part.start}-{part.end - 1}",
             **place,
         )
-        return self._sums(answer["CopyPartResult"])
+        return self._sums(key, _told(key, answer, "CopyPartResult"))
 
     async def _send(self, key: str, operation: str, body: PartBody, **place: Any) -> Any:
         try:
@@ -187,7 +187,8 @@ class S3Copier:
         finally:
             body.abandon()  # a thread may still be at it
 
-    def _sums(self, answer: dict[str, Any]) -> dict[str, str]:
+    def _sums(self, key: str, answer: dict[str, Any]) -> dict[str, str]:
+        _told(key, answer, "ETag")
         names = ("ETag", self._checksum_field)
         return {name: str(answer[name]) for name in names if name in answer}
 
@@ -199,12 +200,13 @@ class S3Copier:
     ) -> Exception | None:
         """Complete; return what was answered instead of success."""
         try:
-            await self._call(
+            answer = await self._call(
                 "complete_multipart_upload",
                 key,
                 UploadId=upload_id,
                 MultipartUpload={"Parts": list(parts)},
             )
+            _told(key, answer, "ETag")
         except (ObjectStoreError, CorruptObjectError) as error:
             return error
         return None
@@ -234,7 +236,7 @@ class S3Copier:
                 if is_answer(error) and status_of(error) == 404:
                     return -1
                 raise
-            return int(answer["ContentLength"])
+            return int(answer.get("ContentLength", -1))
 
         return int(await self._with_client(key, head))
 
@@ -285,3 +287,14 @@ class S3Copier:
                 logger.warning(
                     "upload left for the sweep", extra={"key": key, "reason": str(error)}
                 )
+
+
+def _told(key: str, answer: dict[str, Any], field: str) -> Any:
+    """Return what every answer of S3 has: a proxy's page with status 200 is no success.
+
+    Raises:
+        ObjectStoreError: the answer lacks it.
+    """
+    if not answer.get(field):
+        raise ObjectStoreError(f"{key}: the answer has no {field}, it is not the service's")
+    return answer[field]

@@ -165,6 +165,8 @@ def _translated(step: Callable[[], _T]) -> _T:
         return step()
     except OSError as error:
         raise ObjectStoreError(f"bucket directory: {error}") from error
+    except KeyError as error:
+        raise ObjectStoreError(f"uploads: an entry has no {error}") from error
     except Exception as error:
         if not is_answer(error):
             raise

@@ -8,6 +8,7 @@ import pytest
 from storage.errors import ObjectStoreError
 from storage.object_store.factory import open_object_store
 from storage.object_store.retrying import RefusedError, RetryPolicy
+from storage.sweep.place import open_swept_place
 from tests.integration.s3_fault_server import (
     ACCESS_DENIED,
     CUT,
@@ -116,3 +117,51 @@ def test_a_chunked_object_of_up_to_a_part_is_one_request():
         assert len(bucket.requests) == 1
 
     run(scenario)
+
+
+PAGE = Answer(200, body=b"<html><body>Please come back later.</body></html>")
+
+
+@pytest.mark.parametrize("part_bytes", [64 * MIB, 5 * MIB])
+@pytest.mark.parametrize(
+    ("method", "query"), [("PUT", ""), ("POST", "uploads"), ("POST", "uploadId")]
+)
+def test_a_proxys_page_is_no_success(method, query, part_bytes):
+    """A 200 that is not the service's, at any step: nothing is taken for stored that is not."""
+
+    async def scenario(store, bucket):
+        bucket.fail(method, PAGE, query=query)
+        await store.put("a", BUFFERS)
+        assert bucket.objects == {"a": CONTENT}
+        bucket.fail("PUT", PAGE)
+        await store.put("small", [CONTENT[:1000]])
+        assert bucket.objects["small"] == CONTENT[:1000]
+
+    run(scenario, part_bytes=part_bytes)
+
+
+@pytest.mark.parametrize(
+    ("pages_of", "body"),
+    [
+        (
+            lambda place: place.uploads.pages(),
+            b"<ListMultipartUploadsResult><Upload><Key>a</Key></Upload></ListMultipartUploadsResult>",
+        ),
+        (
+            lambda place: place.lister.pages(),
+            b"<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
+        ),
+    ],
+)
+def test_a_list_that_lacks_what_lists_have_is_the_buckets_error(pages_of, body):
+    """And not one that ends the node."""
+    with FaultServer() as server:
+        uri = f"s3://bucket?endpoint={server.endpoint}&accessKey=a&secretKey=b"
+        place = open_swept_place(uri, {})
+
+        async def main():
+            server.bucket.fail("GET", Answer(200, body=body))
+            with pytest.raises(ObjectStoreError, match="an entry has no"):
+                await anext(pages_of(place))
+
+        asyncio.run(main())

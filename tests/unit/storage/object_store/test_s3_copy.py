@@ -90,7 +90,7 @@ class Service:
         named = [(it["PartNumber"], it["ETag"]) for it in MultipartUpload["Parts"]]
         assert named == [(number, f"e{number}") for number in sorted(parts)]
         self.objects[Key] = b"".join(parts[number] for number in sorted(parts))
-        return {}
+        return {"ETag": "e"}
 
     def _abort_multipart_upload(self, Bucket, Key, UploadId):
         if self.uploads.pop(UploadId, None) is None:
