@@ -254,18 +254,15 @@ class S3Copier:
     async def _with_client(self, key: str, act: Callable[[Any], Any]) -> Any:
         async with self._making:
             if self._client is None:
-                self._client = await self._run(self._make_client)
-        client = self._client
-
-        def acted() -> Any:
-            try:
-                return act(client)
-            except Exception as error:
-                if not is_answer(error):
-                    raise
-                raise translated(key, error) from error
-
-        return await self._run(acted)
+                # Finding credentials may take requests, which may fail as well.
+                self._client = await self._run(_translating, key, self._make_client)
+            client = self._client
+        try:
+            return await self._run(_translating, key, act, client)
+        except ObjectStoreError as error:
+            if type(error.__cause__).__name__ == "NoCredentialsError" and self._client is client:
+                self._client = None  # it would never look for credentials again
+            raise
 
     async def _run(self, call: Callable[..., Any], *arguments: Any) -> Any:
         loop = asyncio.get_running_loop()
@@ -287,6 +284,16 @@ class S3Copier:
                 logger.warning(
                     "upload left for the sweep", extra={"key": key, "reason": str(error)}
                 )
+
+
+def _translating(key: str, call: Callable[..., Any], *arguments: Any) -> Any:
+    """Call, and raise our errors for botocore's."""
+    try:
+        return call(*arguments)
+    except Exception as error:
+        if not is_answer(error):
+            raise
+        raise translated(key, error) from error
 
 
 def _told(key: str, answer: dict[str, Any], field: str) -> Any:

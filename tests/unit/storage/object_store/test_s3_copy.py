@@ -7,7 +7,12 @@ import re
 import threading
 
 import pytest
-from botocore.exceptions import ClientError, ReadTimeoutError
+from botocore.exceptions import (
+    ClientError,
+    CredentialRetrievalError,
+    NoCredentialsError,
+    ReadTimeoutError,
+)
 
 from storage.errors import (
     CopyUnsupportedError,
@@ -268,3 +273,29 @@ def test_a_cancelled_caller_leaves_no_upload():
 
     asyncio.run(main())
     assert service.uploads == {}
+
+
+def test_credentials_that_are_away_for_a_while_are_looked_for_again():
+    """A role's service fails while the client is made, or has none when it is."""
+    service = Service()
+    bare = Service()
+    bare.before["create_multipart_upload"] = [NoCredentialsError()]
+    found = iter([CredentialRetrievalError(provider="role", error_msg="away"), bare, service])
+
+    def make_client():
+        made = next(found)
+        if isinstance(made, Exception):
+            raise made
+        return made
+
+    async def main():
+        copier = S3Copier(make_client, "bucket", "p/", None)
+        content = [bytes(6 * MIB), b"end"]
+        for _ in range(2):
+            with pytest.raises(ObjectStoreError):
+                await copier.compose("made", content)
+        await copier.compose("made", content)
+        await copier.close()
+
+    asyncio.run(main())
+    assert service.objects == {"p/made": bytes(6 * MIB) + b"end"}
