@@ -101,7 +101,8 @@ class S3Copier:
                 _told(key, await self._send(key, "put_object", bodies[0]), "ETag")
                 return
             await self._assemble(key, bodies, size_bytes, tail, check=False)
-        except (CopyUnsupportedError, ObjectNotFoundError) as error:  # of a PUT they mean nothing
+        except (CopyUnsupportedError, CorruptObjectError, ObjectNotFoundError) as error:
+            # Of a PUT they mean nothing, and to try it again is always right.
             raise ObjectStoreError(str(error)) from error
 
     async def _assemble(

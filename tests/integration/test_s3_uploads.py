@@ -165,3 +165,16 @@ def test_a_list_that_lacks_what_lists_have_is_the_buckets_error(pages_of, body):
                 await anext(pages_of(place))
 
         asyncio.run(main())
+
+
+@pytest.mark.parametrize("answer", [Answer(short_by=100), Answer(416, "InvalidRange")])
+def test_an_object_that_is_looked_at_in_vain_is_put_again(answer):
+    """The completion's answer is lost, and the object cannot be compared either."""
+
+    async def scenario(store, bucket):
+        bucket.fail("POST", *[CUT_AFTER] * 4, query="uploadId")
+        bucket.fail("GET", answer, answer, answer)
+        await store.put("a", BUFFERS)
+        assert bucket.objects == {"a": CONTENT}
+
+    run(scenario, part_bytes=5 * MIB)
