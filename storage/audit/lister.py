@@ -53,7 +53,10 @@ class DirectoryLister:
     def _walk(self, prefix: str) -> Iterator[list[ListedObject]]:
         page: list[ListedObject] = []
         top = self._root / prefix.rpartition("/")[0]
-        for folder, _, names in os.walk(top, onerror=_raise_unless_gone):
+        for folder, folders, names in os.walk(top, onerror=_raise_unless_gone):
+            below = Path(folder).relative_to(self._root)
+            # Others cost time, and may not be ours to read: `lost+found` of a disk, for instance.
+            folders[:] = [it for it in folders if _may_hold((below / it).as_posix(), prefix)]
             for name in names:
                 path = Path(folder, name)
                 key = path.relative_to(self._root).as_posix()
@@ -160,3 +163,8 @@ def _translated(step: Callable[[], _T]) -> _T:
 def _raise_unless_gone(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
         raise error
+
+
+def _may_hold(folder: str, prefix: str) -> bool:
+    """Whether keys with a prefix may lie in a folder."""
+    return f"{folder}/".startswith(prefix) or prefix.startswith(f"{folder}/")

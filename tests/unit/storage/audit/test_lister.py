@@ -105,3 +105,28 @@ def test_a_directory_that_is_not_there_is_not_made(tmp_path):
 def test_a_bucket_in_memory_cannot_be_opened():
     with pytest.raises(ValueError, match="mem://"):
         open_place("mem://", rng=random.Random(0), environment={})
+
+
+def test_folders_that_a_prefix_leaves_out_are_not_looked_into(tmp_path, monkeypatch):
+    """The root of a disk has a folder that only the superuser may read."""
+    for key in ("ab/c/1", "ac/c/2", "b0/c/3", "lost+found/x"):
+        (tmp_path / key).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / key).write_bytes(b"x")
+    scandir = os.scandir
+
+    def guarded(path):
+        if "lost+found" in str(path):
+            raise PermissionError(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+
+    async def keys(prefix):
+        pages = [page async for page in DirectoryLister(tmp_path).pages(prefix)]
+        return sorted(it.key for page in pages for it in page)
+
+    assert asyncio.run(keys("a")) == ["ab/c/1", "ac/c/2"]
+    assert asyncio.run(keys("ab/c/")) == ["ab/c/1"]
+    assert asyncio.run(keys("ab/c")) == ["ab/c/1"]
+    with pytest.raises(ObjectStoreError):
+        asyncio.run(keys(""))
