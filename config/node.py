@@ -45,7 +45,7 @@ class WalConfig:
 
     path: str = "wal"  # a file, or a block device such as /dev/nvme1n1
     capacity_bytes: int = 2 * GIB
-    block_bytes: int = 256 * KIB  # soft limit of one device write
+    block_bytes: int = 1 * MIB  # soft limit of one device write
     record_bytes_max: int = 128 * MIB
     io_depth: int = 8  # device writes under way at once
     io: str = "auto"  # auto | aio | threads
