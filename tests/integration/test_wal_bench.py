@@ -97,6 +97,7 @@ def test_the_devices_own_counters_show_the_budgets(
         config = WalConfig(
             path=device.path,
             capacity_bytes=32 << 20,
+            block_bytes=256 << 10,  # a larger write is charged as several operations
             iops_max=iops_max,
             bandwidth_bytes_max=bandwidth_max,
         )
