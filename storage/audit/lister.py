@@ -4,15 +4,15 @@ A lister takes everything below the bucket's prefix, what the broker's listing l
 and holds one page at a time.
 """
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from storage.audit.inventory import ListedObject
 from storage.errors import ObjectStoreError
-from storage.object_store.daemon_threads import DaemonThreads
+from storage.object_store.daemon_threads import stepwise
 from storage.object_store.retrying import RefusedError
 from storage.object_store.s3_access import S3Access
 from storage.object_store.s3_administration import s3_client
@@ -47,7 +47,7 @@ class DirectoryLister:
     async def pages(self, prefix: str = "") -> AsyncIterator[list[ListedObject]]:
         """See `BucketLister`."""
         walk = self._walk(prefix)
-        async for page in _stepwise(lambda: next(walk, None)):
+        async for page in stepwise(partial(_translated, lambda: next(walk, None)), "bucket-list"):
             yield page
 
     def _walk(self, prefix: str) -> Iterator[list[ListedObject]]:
@@ -94,7 +94,7 @@ class S3Lister:
     async def pages(self, prefix: str = "") -> AsyncIterator[list[ListedObject]]:
         """See `BucketLister`."""
         walk = self._walk(prefix)
-        async for page in _stepwise(lambda: next(walk, None)):
+        async for page in stepwise(partial(_translated, lambda: next(walk, None)), "bucket-list"):
             yield page
 
     def _walk(self, prefix: str) -> Iterator[list[ListedObject]]:
@@ -126,21 +126,6 @@ async def find_object(lister: BucketLister, key: str) -> ListedObject | None:
             if one.key == key:
                 return one
     return None
-
-
-async def _stepwise(step: Callable[[], _T | None]) -> AsyncIterator[_T]:
-    """Take steps that block in a thread, one at a time, until one gives None.
-
-    Raises:
-        RefusedError, ObjectStoreError: instead of what the step raised.
-    """
-    loop = asyncio.get_running_loop()
-    executor = DaemonThreads(1, "bucket-list")
-    try:
-        while (found := await loop.run_in_executor(executor, _translated, step)) is not None:
-            yield found
-    finally:
-        executor.shutdown(wait=False)
 
 
 def _translated(step: Callable[[], _T]) -> _T:

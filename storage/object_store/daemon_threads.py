@@ -4,8 +4,9 @@ Requests of boto3 block, and a service that says nothing holds a thread for minu
 pool waits for its threads when the interpreter ends, and so would a broker that was told to stop.
 """
 
+import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, Future
 from queue import SimpleQueue
 from typing import ParamSpec, TypeVar
@@ -94,3 +95,18 @@ class DaemonThreads(Executor):
     def _end(self) -> None:
         if self.ended.set_running_or_notify_cancel():
             self.ended.set_result(None)
+
+
+async def stepwise(step: Callable[[], _T | None], name: str) -> AsyncIterator[_T]:
+    """Take steps that block in a thread of that name, one at a time, until one gives None.
+
+    Raises:
+        Exception: what the step raises.
+    """
+    loop = asyncio.get_running_loop()
+    executor = DaemonThreads(1, name)
+    try:
+        while (found := await loop.run_in_executor(executor, step)) is not None:
+            yield found
+    finally:
+        executor.shutdown(wait=False)

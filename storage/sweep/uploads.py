@@ -1,14 +1,14 @@
 """Uploads that were begun and never completed: S3 keeps, and charges for, their parts."""
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from storage.audit.inventory import TEMPORARY_FOLDER
 from storage.errors import ObjectStoreError
-from storage.object_store.daemon_threads import DaemonThreads
+from storage.object_store.daemon_threads import stepwise
 from storage.object_store.s3_access import S3Access
 from storage.object_store.s3_administration import s3_client
 from storage.object_store.s3_errors import code_of, is_answer, status_of, translated
@@ -59,7 +59,7 @@ class S3Uploads:
     async def pages(self) -> AsyncIterator[list[IncompleteUpload]]:
         """See `IncompleteUploads`."""
         walk = self._walk()
-        async for page in _stepwise(lambda: next(walk, None)):
+        async for page in stepwise(partial(_translated, lambda: next(walk, None)), "bucket-sweep"):
             yield page
 
     async def abort(self, uploads: Sequence[IncompleteUpload]) -> None:
@@ -141,23 +141,8 @@ async def _once(call: Callable[[], _T]) -> _T:
         following = next(calls, None)
         return None if following is None else (following(),)
 
-    results = [result async for (result,) in _stepwise(step)]
+    results = [result async for (result,) in stepwise(partial(_translated, step), "bucket-sweep")]
     return results[0]
-
-
-async def _stepwise(step: Callable[[], _T | None]) -> AsyncIterator[_T]:
-    """Take steps that block in a thread, one at a time, until one gives None.
-
-    Raises:
-        StorageError: instead of what the step raised.
-    """
-    loop = asyncio.get_running_loop()
-    executor = DaemonThreads(1, "bucket-sweep")
-    try:
-        while (found := await loop.run_in_executor(executor, _translated, step)) is not None:
-            yield found
-    finally:
-        executor.shutdown(wait=False)
 
 
 def _translated(step: Callable[[], _T]) -> _T:
