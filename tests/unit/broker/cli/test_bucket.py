@@ -16,29 +16,6 @@ def now_ms():
     return time.time_ns() // 1_000_000
 
 
-@pytest.fixture
-def scene(tmp_path):
-    """A bucket of two committed objects, and its metadata."""
-    made = BucketScene(tmp_path)
-    made.commit()
-    made.commit()
-    made.save()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def outcome(capsys):
-    """Run a command; return (exit code, document)."""
-
-    def run_json(*arguments):
-        code = run([*map(str, arguments), "--json"])
-        captured = capsys.readouterr()
-        return code, json.loads(captured.out) if captured.out else captured.err
-
-    return run_json
-
-
 def fsck(outcome, scene, *options):
     return outcome("bucket", "fsck", scene.url, "--metadata", scene.metadata, *options)
 

@@ -1,37 +1,11 @@
 """`headrace object` and `headrace stream`: what lies in objects, and where streams have holes."""
 
-import json
-
 import pytest
 
 from broker.cli.root import run
 from protocol.records.record import BatchOptions, Record, encode_batch
 from storage.record_batch import StreamRecordBatch
-from tests.unit.broker.cli.bucket_scene import BucketScene
 from tests.unit.storage.samples import batches, joined, write
-
-
-@pytest.fixture
-def scene(tmp_path):
-    """A bucket of two committed objects, and its metadata."""
-    made = BucketScene(tmp_path)
-    made.commit()
-    made.commit()
-    made.save()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def outcome(capsys):
-    """Run a command; return (exit code, document)."""
-
-    def run_json(*arguments):
-        code = run([*map(str, arguments), "--json"])
-        captured = capsys.readouterr()
-        return code, json.loads(captured.out) if captured.out else captured.err
-
-    return run_json
 
 
 def spoil(path, position):
