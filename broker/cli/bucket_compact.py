@@ -10,8 +10,8 @@ import click
 
 from broker.cli.bucket_place import json_option, output_of, size_text
 from broker.cli.failures import CommandFailedError
+from broker.cli.options import admin_option
 from broker.cli.output import emit_object, talk
-from broker.cli.wal_resize import ADMIN_DEFAULT
 
 ANSWER_TIMEOUT_S: Final = 10
 POLL_S: Final = 0.5
@@ -29,15 +29,7 @@ _COUNTERS: Final = (
 
 
 @click.command()
-@click.option(
-    "--admin",
-    metavar="HOST:PORT",
-    default=ADMIN_DEFAULT,
-    envvar="HEADRACE_ADMIN_SERVER",
-    show_default=True,
-    show_envvar=True,
-    help="Admin listener of the node (headrace.admin.listener).",
-)
+@admin_option
 @click.option("--wait/--no-wait", default=True, help="Wait until it is done.  [default: wait]")
 @json_option
 def compact(*, admin: str, wait: bool, as_json: bool) -> int:

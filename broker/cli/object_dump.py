@@ -1,6 +1,5 @@
 """`headrace object dump`: shows what an object holds."""
 
-import base64
 import json
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from broker.cli.bucket_place import (
     url_argument,
 )
 from broker.cli.output import emit_object, emit_rows, heading, talk
+from broker.cli.record_format import as_text
 from broker.cli.times import format_time
 
 if TYPE_CHECKING:
@@ -188,20 +188,11 @@ def _records(payload: memoryview) -> "Iterator[dict[str, object]]":
             yield {
                 "offset": record.offset,
                 "timestamp": format_time(record.timestamp_ms) if record.timestamp_ms >= 0 else None,
-                "key": _text(record.key),
-                "value": _text(record.value),
+                "key": as_text(record.key),
+                "value": as_text(record.value),
             }
     except CorruptBatchError as error:
         yield {"error": str(error)}
-
-
-def _text(data: bytes | None) -> object:
-    if data is None:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return {"base64": base64.b64encode(data).decode()}
 
 
 def _short(value: object) -> str:

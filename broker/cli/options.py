@@ -6,9 +6,10 @@ from typing import TypeVar
 
 import click
 
-Command = TypeVar("Command", bound=Callable[..., None])
+Command = TypeVar("Command", bound=Callable[..., object])
 
 BOOTSTRAP_DEFAULT = "127.0.0.1:9092"
+ADMIN_DEFAULT = "127.0.0.1:9644"
 
 
 def bootstrap_option(command: Command) -> Command:
@@ -23,6 +24,19 @@ def bootstrap_option(command: Command) -> Command:
         show_default=True,
         show_envvar=True,
         help="Broker to connect to; separate several with commas.",
+    )(command)
+
+
+def admin_option(command: Command) -> Command:
+    """Add --admin, as `admin`."""
+    return click.option(
+        "--admin",
+        metavar="HOST:PORT",
+        default=ADMIN_DEFAULT,
+        envvar="HEADRACE_ADMIN_SERVER",
+        show_default=True,
+        show_envvar=True,
+        help="Admin listener of the node (headrace.admin.listener).",
     )(command)
 
 

@@ -44,14 +44,15 @@ def _as_json(record: Any) -> bytes:
         "offset": record.offset,
         "timestamp": format_time(record.timestamp) if record.timestamp >= 0 else None,
         "timestamp_ms": record.timestamp,
-        "key": _as_text(record.key),
-        "value": _as_text(record.value),
-        "headers": [[name, _as_text(value)] for name, value in record.headers],
+        "key": as_text(record.key),
+        "value": as_text(record.value),
+        "headers": [[name, as_text(value)] for name, value in record.headers],
     }
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 
-def _as_text(data: bytes | None) -> object:
+def as_text(data: bytes | None) -> object:
+    """Return bytes as JSON shows them: text, or base64 where they are none."""
     if data is None:
         return None
     try:

@@ -8,26 +8,17 @@ from typing import Any
 import click
 
 from broker.cli.failures import CommandFailedError
-from broker.cli.options import output_option
+from broker.cli.options import ADMIN_DEFAULT, admin_option, output_option
 from broker.cli.output import emit_object, talk
 from broker.cli.sizes import SizeType, size_text
 
-ADMIN_DEFAULT = "127.0.0.1:9644"
 # Longer than the node takes at the longest: two minutes of uploading, the pause, and a device that is slow.
 ANSWER_TIMEOUT_S = 300
 
 
 @click.command()
 @click.argument("size", type=SizeType())
-@click.option(
-    "--admin",
-    metavar="HOST:PORT",
-    default=ADMIN_DEFAULT,
-    envvar="HEADRACE_ADMIN_SERVER",
-    show_default=True,
-    show_envvar=True,
-    help="Admin listener of the node (headrace.admin.listener).",
-)
+@admin_option
 @output_option
 def resize(*, size: int, admin: str, output: str) -> None:
     """Give the WAL of a running node the capacity SIZE, larger or smaller.
