@@ -19,10 +19,10 @@ from metadata.controller.decision import ConfigRules, Inputs
 from metadata.entry_buffer import EntryBuffer
 from metadata.errors import RefusedError
 from metadata.image import MetadataImage
-from metadata.log.snapshot_format import SnapshotId, encode_snapshot
+from metadata.log.snapshot_format import encode_snapshot
 from metadata.log.store import LogStore
 from metadata.records.codec import encode_records
-from metadata.records.entry import LogEntry
+from metadata.records.entry import LogEntry, SnapshotId
 from metadata.replay import replay
 from metadata.rpc.requests import FetchEntries, FetchSnapshot, Heartbeat
 from metadata.rpc.responses import Entries, SnapshotChunk

@@ -28,10 +28,12 @@ from metadata.images.topics import (
     TopicImage,
     Topics,
 )
+from metadata.records.members import Member
 
 __all__ = [
     "BrokerImage",
     "BrokerState",
+    "Member",
     "MetadataImage",
     "ObjectImage",
     "ObjectRange",
@@ -50,6 +52,7 @@ class MetadataImage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     index: int = 0  # of the last entry applied; the log starts at 1
     term: int = 0
     leader_id: int = NO_LEADER  # controller of this term
+    members: tuple[Member, ...] = ()  # of the quorum, by node id
     brokers: Brokers = immutables.Map()
     topics: Topics = immutables.Map()  # by id
     topic_ids: TopicIds = immutables.Map()  # by name

@@ -32,6 +32,7 @@ from metadata.records.cluster import (
     RemoveKeyValueRecord,
 )
 from metadata.records.codec import Record
+from metadata.records.members import MembersRecord
 from metadata.records.objects import (
     ObjectsDestroyedRecord,
     ObjectsPreparedRecord,
@@ -86,6 +87,7 @@ class _Delta:
         self.objects = ObjectsDelta(image.objects, self.streams)
         self._cluster_id = image.cluster_id
         self._leader_id = image.leader_id
+        self._members = image.members
         self._key_values: immutables.Map[str, bytes] = image.key_values
         self._features: immutables.Map[str, int] = image.features
         self._next_stream_id = image.next_stream_id
@@ -98,6 +100,9 @@ class _Delta:
     def change_leader(self, record: LeaderChangeRecord) -> None:
         assert record.term >= self._image.term, "terms only grow"
         self._leader_id = record.leader_id
+
+    def change_members(self, record: MembersRecord) -> None:
+        self._members = record.members
 
     def set_feature(self, record: FeatureRecord) -> None:
         if record.level:
@@ -141,6 +146,7 @@ class _Delta:
             index=index,
             term=term,
             leader_id=self._leader_id,
+            members=self._members,
             brokers=self.brokers.finish(),
             topics=topics,
             topic_ids=topic_ids,
@@ -159,6 +165,7 @@ class _Delta:
 _REPLAY: Final[dict[type, Callable[[_Delta, Any], None]]] = {
     ClusterIdRecord: _Delta.name_cluster,
     LeaderChangeRecord: _Delta.change_leader,
+    MembersRecord: _Delta.change_members,
     FeatureRecord: _Delta.set_feature,
     KeyValueRecord: _Delta.set_key_value,
     RemoveKeyValueRecord: _Delta.remove_key_value,

@@ -7,7 +7,16 @@ from metadata.commits import Committed, Decide
 from metadata.controller.dispatch import decide
 from metadata.errors import ControllerUnavailableError, MetadataFormatError, RefusedError
 from metadata.rpc.frames import Answer, decode_correlation, decode_request, encode_answer
-from metadata.rpc.requests import FetchEntries, FetchSnapshot, Heartbeat, Mutation, Request
+from metadata.rpc.requests import (
+    AddVoter,
+    DescribeQuorum,
+    FetchEntries,
+    FetchSnapshot,
+    Heartbeat,
+    Mutation,
+    RemoveVoter,
+    Request,
+)
 from metadata.rpc.responses import Entries, SnapshotChunk
 from protocol.errors import ErrorCode
 
@@ -69,6 +78,8 @@ class ControllerService:
             case FetchSnapshot():
                 chunk = await self._leader.fetch_snapshot(request)
                 committed = Committed(chunk, chunk.snapshot_index)
+            case DescribeQuorum() | AddVoter() | RemoveVoter():
+                raise RefusedError(ErrorCode.UNSUPPORTED_VERSION, "not served yet")
             case _:
                 committed = await self._leader.propose(_decision_of(request))
         return Answer(ErrorCode.NONE, None, committed.log_index, committed.response)

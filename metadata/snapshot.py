@@ -30,6 +30,7 @@ from metadata.records.cluster import (
     ProducerIdsRecord,
 )
 from metadata.records.codec import Record, encode_records
+from metadata.records.members import MembersRecord
 from metadata.records.objects import (
     ObjectsDestroyedRecord,
     ObjectsPreparedRecord,
@@ -53,6 +54,8 @@ def image_to_records(image: MetadataImage) -> Iterator[Record]:
     if image.cluster_id:
         yield ClusterIdRecord(image.cluster_id)
     yield LeaderChangeRecord(image.term, image.leader_id, 0)
+    if image.members:
+        yield MembersRecord(image.members)
     for name, level in sorted(image.features.items()):
         yield FeatureRecord(name, level)
     for key, value in sorted(image.key_values.items()):

@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from metadata.rpc.frames import LeaderAddress
+
 
 class Transport(Protocol):
     """Carries one encoded request, and brings its encoded answer."""
@@ -16,6 +18,10 @@ class Transport(Protocol):
         """
         ...
 
+    def redirect(self, leader: LeaderAddress | None) -> None:
+        """Note that the controller asked last does not lead; `leader` does, if that is known."""
+        ...
+
 
 class LocalTransport:
     """The controller is in this process. It is given nothing but encoded frames all the same."""
@@ -26,3 +32,6 @@ class LocalTransport:
     async def request(self, frame: bytes) -> bytes:
         """Hand the frame over and wait."""
         return await self._handle(frame)
+
+    def redirect(self, leader: LeaderAddress | None) -> None:
+        """There is nobody else to ask."""

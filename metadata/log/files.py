@@ -37,8 +37,7 @@ from metadata.log.entry_format import (
     scan_segment,
 )
 from metadata.log.recovered import Recovered
-from metadata.log.snapshot_format import SnapshotId
-from metadata.records.entry import LogEntry
+from metadata.records.entry import LogEntry, SnapshotId
 
 SEGMENT_SUFFIX: Final = ".log"
 SNAPSHOT_SUFFIX: Final = ".checkpoint"

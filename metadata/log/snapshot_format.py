@@ -28,7 +28,6 @@ snapshot breaks it.
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from crc32c import crc32c
@@ -36,6 +35,7 @@ from crc32c import crc32c
 from metadata.errors import MetadataFormatError, MetadataLogCorruptError
 from metadata.image import MetadataImage
 from metadata.records.codec import Record, decode_records, encode_records
+from metadata.records.entry import SnapshotId
 from metadata.records.objects import StreamSetObjectRecord
 from metadata.snapshot import image_to_records, records_to_image
 
@@ -49,14 +49,6 @@ _HEADER: Final = struct.Struct(">4sHHQQ")
 _HEADER_TAIL: Final = struct.Struct(">II")
 _BLOCK: Final = struct.Struct(">II")
 _COUNT: Final = struct.Struct(">Q")
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotId:
-    """Which entries a snapshot includes: all up to `index`."""
-
-    index: int
-    term: int
 
 
 def encode_snapshot(image: MetadataImage) -> Iterator[bytes]:

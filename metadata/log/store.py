@@ -16,8 +16,7 @@ from metadata.log.durable_files import Sync
 from metadata.log.files import LogFiles
 from metadata.log.identity import check_identity, lock_directory
 from metadata.log.recovered import Recovered
-from metadata.log.snapshot_format import SnapshotId
-from metadata.records.entry import LogEntry
+from metadata.records.entry import LogEntry, SnapshotId
 
 if TYPE_CHECKING:
     from random import Random

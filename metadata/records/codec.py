@@ -4,6 +4,9 @@ offset | bytes | type        | field   | meaning
 0      | 1     | u8          | version | record format version, `RECORD_FORMAT_VERSION`
 1      | rest  | MessagePack | records | array of records, each an array of its tag and fields
 
+A change of the quorum's members is an entry of its own, which consensus must find without decoding
+the others: its version byte is `MEMBERS_FORMAT`, and the rest is the array of the members.
+
 UUIDs are 16-byte binaries. A record may gain fields at its end, with defaults; a field is never
 removed, moved or given another meaning, and a tag is never used again. A change that an older
 reader must not ignore raises the version. Integrity (length, CRC) is the business of whatever
@@ -31,6 +34,7 @@ from metadata.records.cluster import (
     ProducerIdsRecord,
     RemoveKeyValueRecord,
 )
+from metadata.records.members import Member, MembersRecord
 from metadata.records.objects import (
     ObjectsDestroyedRecord,
     ObjectsPreparedRecord,
@@ -54,6 +58,7 @@ from metadata.records.topics import (
 )
 
 RECORD_FORMAT_VERSION: Final = 1
+MEMBERS_FORMAT: Final = 0xC0
 
 Record = (
     ClusterIdRecord
@@ -63,6 +68,7 @@ Record = (
     | RemoveKeyValueRecord
     | ProducerIdsRecord
     | NextIdsRecord
+    | MembersRecord
     | RegisterBrokerRecord
     | UnfenceBrokerRecord
     | FenceBrokerRecord
@@ -86,6 +92,7 @@ Record = (
 
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
 _DECODER: Final = msgspec.msgpack.Decoder(tuple[Record, ...])
+_MEMBERS_DECODER: Final = msgspec.msgpack.Decoder(tuple[Member, ...])
 
 
 def encode_records(records: Sequence[Record]) -> bytes:
@@ -103,6 +110,9 @@ def decode_records(payload: bytes | memoryview) -> tuple[Record, ...]:
     """
     if not payload:
         raise MetadataFormatError("a batch of records is empty")
+    members = decode_members(payload)
+    if members is not None:
+        return (MembersRecord(members),)
     if payload[0] != RECORD_FORMAT_VERSION:
         msg = f"records have format {payload[0]}, this version reads {RECORD_FORMAT_VERSION}"
         raise MetadataFormatError(msg)
@@ -110,3 +120,24 @@ def decode_records(payload: bytes | memoryview) -> tuple[Record, ...]:
         return _DECODER.decode(memoryview(payload)[1:])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise MetadataFormatError(f"a batch of records cannot be read: {error}") from error
+
+
+def encode_members(members: Sequence[Member]) -> bytes:
+    """Encode the payload of an entry that changes the quorum."""
+    buffer = bytearray((MEMBERS_FORMAT,))
+    _ENCODER.encode_into(members, buffer, 1)
+    return bytes(buffer)
+
+
+def decode_members(payload: bytes | memoryview) -> tuple[Member, ...] | None:
+    """The quorum, if this payload changes it.
+
+    Raises:
+        MetadataFormatError: it does, and cannot be read.
+    """
+    if not payload or payload[0] != MEMBERS_FORMAT:
+        return None
+    try:
+        return _MEMBERS_DECODER.decode(memoryview(payload)[1:])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise MetadataFormatError(f"the members of a quorum cannot be read: {error}") from error

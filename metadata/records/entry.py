@@ -1,6 +1,18 @@
 """One entry of the metadata log: in the log's files, in memory, and on its way to a broker."""
 
+from typing import Final
+
 import msgspec
+
+
+class SnapshotId(msgspec.Struct, frozen=True, order=True, gc=False):
+    """Which entries a snapshot includes: all up to `index`."""
+
+    index: int
+    term: int
+
+
+NO_SNAPSHOT: Final = SnapshotId(0, 0)
 
 
 class LogEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):

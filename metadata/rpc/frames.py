@@ -4,10 +4,12 @@ offset | bytes | type        | field       | meaning
 0      | 1     | u8          | version     | RPC version, `RPC_VERSION`
 1      | 8     | u64 BE      | correlation | chosen by the sender, returned in the answer
 9      | rest  | MessagePack | body        | request: array of its tag and fields
-       |       |             |             | answer: [error code, message or nil, index, body or nil]
+       |       |             |             | answer: [error code, message or nil, index, body or nil,
+       |       |             |             |          leader or nil]
 
 `index` is the entry of the metadata log that an answer rests on: a reader that has applied it sees
-the change. Frames are not checksummed: the transport does that.
+the change. `leader` is [node id, host, port] of the leader, with NOT_CONTROLLER and where it is
+known. Frames are not checksummed: the transport does that.
 """
 
 import struct
@@ -26,7 +28,14 @@ FRAME_BYTES_MAX: Final = 64 << 20
 _HEADER: Final = struct.Struct(">BQ")
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
 _REQUEST_DECODER: Final = msgspec.msgpack.Decoder(Request)
-_ANSWER_DECODER: Final = msgspec.msgpack.Decoder(tuple[int, str | None, int, Response | None])
+
+
+class LeaderAddress(NamedTuple):
+    """Where the leader of the quorum listens."""
+
+    node_id: int
+    host: str
+    port: int
 
 
 class Answer(NamedTuple):
@@ -36,6 +45,12 @@ class Answer(NamedTuple):
     message: str | None
     log_index: int
     body: Response | None
+    leader: LeaderAddress | None = None
+
+
+_ANSWER_DECODER: Final = msgspec.msgpack.Decoder(
+    tuple[int, str | None, int, Response | None, LeaderAddress | None]
+)
 
 
 def encode_request(correlation: int, request: Request) -> bytes:
@@ -45,7 +60,7 @@ def encode_request(correlation: int, request: Request) -> bytes:
 
 def encode_answer(correlation: int, answer: Answer) -> bytes:
     """Encode an answer frame."""
-    return _encode(correlation, (int(answer.error), answer.message, answer.log_index, answer.body))
+    return _encode(correlation, (int(answer.error), *answer[1:]))
 
 
 def decode_correlation(frame: bytes) -> int:
@@ -85,13 +100,15 @@ def decode_answer(frame: bytes, correlation: int) -> Answer:
     if found != correlation:
         raise MetadataFormatError(f"an answer to request {found} came for request {correlation}")
     try:
-        code, message, index, body = _ANSWER_DECODER.decode(memoryview(frame)[_HEADER.size :])
+        code, message, index, body, leader = _ANSWER_DECODER.decode(
+            memoryview(frame)[_HEADER.size :]
+        )
         error = ErrorCode(code)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as failure:
         raise MetadataFormatError(f"a controller answer cannot be read: {failure}") from failure
     if (error == ErrorCode.NONE) == (body is None):
         raise MetadataFormatError("a controller answer has either an error or a body")
-    return Answer(error, message, index, body)
+    return Answer(error, message, index, body, leader)
 
 
 def _encode(correlation: int, body: object) -> bytes:

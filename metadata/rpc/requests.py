@@ -211,6 +211,28 @@ class FetchSnapshot(msgspec.Struct, frozen=True, array_like=True, tag=51, gc=Fal
     max_bytes: Count
 
 
+class DescribeQuorum(msgspec.Struct, frozen=True, array_like=True, tag=60, gc=False):
+    """Tell who the members are and how far each has come. Answer: QuorumDescribed."""
+
+
+class AddVoter(msgspec.Struct, frozen=True, array_like=True, tag=61, gc=False):
+    """Take a controller in: it learns the log first, and counts then. Answer: Done (KIP-853)."""
+
+    cluster_id: ShortText  # empty: whatever the controller's is
+    node_id: Count
+    directory_id: UUID
+    host: ShortText
+    port: Count
+
+
+class RemoveVoter(msgspec.Struct, frozen=True, array_like=True, tag=62, gc=False):
+    """Let a controller go, voter or learner. Answer: Done (KIP-853)."""
+
+    cluster_id: ShortText
+    node_id: Count
+    directory_id: UUID
+
+
 # Those that are refused when the sender's epoch is over.
 NodeMutation = (
     AllocateProducerIds
@@ -232,4 +254,5 @@ Mutation = (
     | CreatePartitions
     | AlterConfigs
 )
-Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot
+QuorumChange = AddVoter | RemoveVoter
+Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | DescribeQuorum | QuorumChange

@@ -84,6 +84,28 @@ class SnapshotChunk(msgspec.Struct, frozen=True, array_like=True, tag=51, gc=Fal
     data: bytes
 
 
+class QuorumMember(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One controller as the leader sees it, or a broker that follows the log."""
+
+    node_id: int
+    directory_id: UUID
+    host: str
+    port: int
+    log_end_index: int  # -1: not known
+    last_fetch_ms: int  # wall clock of the leader; -1: not heard of in this term
+    last_caught_up_ms: int
+
+
+class QuorumDescribed(msgspec.Struct, frozen=True, array_like=True, tag=60, gc=False):
+    """The quorum as its leader sees it."""
+
+    leader_id: int
+    term: int
+    commit_index: int
+    voters: tuple[QuorumMember, ...]
+    observers: tuple[QuorumMember, ...]  # learners, and brokers
+
+
 Response = (
     Done
     | BrokerRegistered
@@ -95,4 +117,5 @@ Response = (
     | ObjectsPrepared
     | Entries
     | SnapshotChunk
+    | QuorumDescribed
 )

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from metadata.errors import MetadataLogCorruptError
 from metadata.log.entry_format import SEGMENT_HEADER_BYTES
 from metadata.log.files import LogFiles
-from metadata.log.snapshot_format import SnapshotId
-from metadata.records.entry import LogEntry
+from metadata.records.entry import LogEntry, SnapshotId
 
 SECTOR = 512
 

@@ -8,8 +8,9 @@ from metadata import offline
 from metadata.errors import MetadataIdentityError, MetadataLogCorruptError
 from metadata.log.files import LogFiles
 from metadata.log.identity import LOCK_FILE, check_identity, lock_directory
-from metadata.log.snapshot_format import SnapshotId, encode_snapshot
+from metadata.log.snapshot_format import encode_snapshot
 from metadata.offline import find_directory, is_locked, read_offline
+from metadata.records.entry import SnapshotId
 from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController
 
 

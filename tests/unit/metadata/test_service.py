@@ -2,7 +2,7 @@ import pytest
 
 from metadata.commits import Committed
 from metadata.errors import ControllerUnavailableError, RefusedError
-from metadata.rpc.frames import decode_answer, encode_request
+from metadata.rpc.frames import Answer, decode_answer, encode_request
 from metadata.rpc.requests import (
     BrokerGoal,
     FetchEntries,
@@ -50,7 +50,7 @@ def test_each_request_gets_its_answer(request_, body, log_index):
     @scenario
     async def run():
         frame = await ControllerService(Leader()).handle(encode_request(5, request_))
-        assert decode_answer(frame, 5) == (ErrorCode.NONE, None, log_index, body)
+        assert decode_answer(frame, 5) == Answer(ErrorCode.NONE, None, log_index, body)
 
     run()
 

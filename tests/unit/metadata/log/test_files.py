@@ -6,8 +6,7 @@ import pytest
 from metadata.errors import MetadataLogCorruptError, MetadataLogFailedError
 from metadata.log.entry_format import SEGMENT_HEADER_BYTES
 from metadata.log.files import LogFiles
-from metadata.log.snapshot_format import SnapshotId
-from metadata.records.entry import LogEntry
+from metadata.records.entry import LogEntry, SnapshotId
 
 
 def entry(index, term=1):

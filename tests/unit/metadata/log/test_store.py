@@ -5,9 +5,8 @@ import random
 import pytest
 
 from metadata.errors import MetadataIdentityError, MetadataLogFailedError
-from metadata.log.snapshot_format import SnapshotId
 from metadata.log.store import LogStore
-from metadata.records.entry import LogEntry
+from metadata.records.entry import LogEntry, SnapshotId
 
 
 def entry(index):

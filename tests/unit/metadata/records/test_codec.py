@@ -7,8 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metadata.errors import MetadataFormatError
-from metadata.records import brokers, cluster, objects, streams, topics
-from metadata.records.codec import Record, decode_records, encode_records
+from metadata.records import brokers, cluster, members, objects, streams, topics
+from metadata.records.codec import (
+    Record,
+    decode_members,
+    decode_records,
+    encode_members,
+    encode_records,
+)
 
 ID = UUID(int=0x0102030405060708090A0B0C0D0E0F10)
 ID_BYTES = bytes.fromhex("c410 0102030405060708090a0b0c0d0e0f10")
@@ -37,6 +43,10 @@ GOLDEN = [
     ),
     (brokers.UnregisterBrokerRecord(1, 2), "93 0d 01 02"),
     (topics.TopicRecord(ID, "t"), "93 14 " + ID_BYTES.hex() + " a174"),
+    (
+        members.MembersRecord((members.Member(1, ID, "h", 9, voter=True),)),
+        "92 08 91 95 01 " + ID_BYTES.hex() + " a168 09 c3",
+    ),
     (topics.PartitionRecord(ID, 0, 1, 2, 10, 11), "97 15 " + ID_BYTES.hex() + " 00 01 02 0a 0b"),
     (topics.PartitionChangeRecord(ID, 0, 1, 3), "95 16 " + ID_BYTES.hex() + " 00 01 03"),
     (topics.RemoveTopicRecord(ID), "92 17 " + ID_BYTES.hex()),
@@ -142,3 +152,13 @@ def test_a_record_may_gain_fields_at_its_end():
     payload = b"\x01" + msgspec.msgpack.encode([Newer(5, "why")])
 
     assert decode_records(payload) == (streams.RemoveStreamRecord(5),)
+
+
+def test_a_change_of_the_quorum_is_known_by_its_first_byte():
+    changed = (members.Member(1, ID, "h", 9, voter=True),)
+    payload = encode_members(changed)
+
+    assert payload == bytes.fromhex("c0 91 95 01 " + ID_BYTES.hex() + " a168 09 c3")
+    assert decode_members(payload) == changed
+    assert decode_records(payload) == (members.MembersRecord(changed),)
+    assert decode_members(encode_records(())) is None

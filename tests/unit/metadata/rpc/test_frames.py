@@ -21,7 +21,7 @@ from protocol.errors import ErrorCode
 
 HEARTBEAT = Heartbeat(1, 2, 3, BrokerGoal.SERVE)
 GOLDEN_REQUEST = bytes.fromhex("01 0000000000000007 95 02 01 02 03 01")
-GOLDEN_ANSWER = bytes.fromhex("01 0000000000000007 94 00 c0 05 92 03 c2")
+GOLDEN_ANSWER = bytes.fromhex("01 0000000000000007 95 00 c0 05 92 03 c2 c0")
 HEADER_BYTES = 9
 ANSWER = Answer(ErrorCode.NONE, None, 5, HeartbeatAnswer(fenced=False))
 

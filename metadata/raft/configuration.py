@@ -1,0 +1,61 @@
+"""Who belongs to the quorum, and what a majority of it is. Pure.
+
+It changes by one member at a time (Ongaro's thesis, 4.1): any majority before a change and any
+majority after it then have a member in common.
+"""
+
+from collections.abc import Collection, Iterable
+from uuid import UUID
+
+import msgspec
+
+from metadata.records.members import NO_DIRECTORY, Member
+
+
+class Configuration(msgspec.Struct, frozen=True, gc=False):
+    """The members, sorted by node id."""
+
+    members: tuple[Member, ...] = ()
+
+    @classmethod
+    def of(cls, members: Iterable[Member]) -> "Configuration":
+        """Sort members into a configuration."""
+        return cls(tuple(sorted(members, key=lambda member: member.node_id)))
+
+    @property
+    def voters(self) -> tuple[int, ...]:
+        """Node ids of those that count."""
+        return tuple(member.node_id for member in self.members if member.voter)
+
+    @property
+    def majority(self) -> int:
+        """How many voters decide."""
+        return len(self.voters) // 2 + 1
+
+    def member(self, node_id: int) -> Member | None:
+        """One member."""
+        return next((it for it in self.members if it.node_id == node_id), None)
+
+    def is_voter(self, node_id: int) -> bool:
+        """Whether a node counts."""
+        member = self.member(node_id)
+        return member is not None and member.voter
+
+    def has_majority(self, nodes: Collection[int]) -> bool:
+        """Whether these nodes hold a majority of the voters. Never without voters."""
+        voters = self.voters
+        return bool(voters) and sum(node_id in nodes for node_id in voters) >= self.majority
+
+    def with_member(self, member: Member) -> "Configuration":
+        """Add a member, or replace the one of that node id."""
+        others = (it for it in self.members if it.node_id != member.node_id)
+        return Configuration.of((*others, member))
+
+    def without(self, node_id: int) -> "Configuration":
+        """Remove a member."""
+        return Configuration(tuple(it for it in self.members if it.node_id != node_id))
+
+    def accepts(self, node_id: int, directory_id: UUID) -> bool:
+        """Whether this node, with this disk, is the member: a directory not known yet fits any."""
+        known = self.member(node_id)
+        return known is not None and known.directory_id in (NO_DIRECTORY, directory_id)
