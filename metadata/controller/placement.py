@@ -1,14 +1,16 @@
 """Which broker a new partition goes to. Pure.
 
 Replication factor is one by design: of a manual assignment's replicas the first that is active
-leads.
+leads. Racks make no difference, since there is no second replica to keep elsewhere.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heapreplace
 from typing import TYPE_CHECKING
 
 from metadata.errors import RefusedError
-from metadata.image import MetadataImage
+from metadata.image import MetadataImage, PartitionImage
 from protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -29,10 +31,44 @@ def active_brokers(image: MetadataImage) -> list[int]:
     return found
 
 
-def place(count: int, brokers: Sequence[int], rng: "Random") -> list[int]:
-    """Spread partitions evenly, starting at a random broker."""
-    first = rng.randrange(len(brokers))
-    return [brokers[(first + index) % len(brokers)] for index in range(count)]
+def partitions_led(image: MetadataImage) -> Counter[int]:
+    """How many partitions each broker leads, fenced ones included. Walks over all of them."""
+    led: Counter[int] = Counter()
+    for topic in image.topics.values():
+        led.update([partition.leader for partition in topic.partitions])
+    return led
+
+
+def place(
+    count: int,
+    brokers: Sequence[int],
+    led: Mapping[int, int],
+    rng: "Random",
+    *,
+    present: Sequence[PartitionImage] = (),
+) -> list[int]:
+    """Spread the new partitions of one topic over brokers.
+
+    Each goes to the broker that leads fewest of this topic; of those, to the one that leads fewest
+    of all; of those, to a random one. So a topic's traffic is shared even while one broker, newly
+    come, has nothing yet, and what does not divide evenly goes where there is least.
+
+    Args:
+        count: of partitions to place.
+        brokers: those that may be given some.
+        led: partitions of all topics that each broker leads now; absent: none.
+        rng: decides between equals.
+        present: partitions that the topic has already; they are part of `led`.
+    """
+    of_topic = Counter(partition.leader for partition in present)
+    loads = [(of_topic[broker], led.get(broker, 0), rng.random(), broker) for broker in brokers]
+    heapify(loads)
+    leaders = []
+    for _ in range(count):
+        mine, all_led, rank, broker = loads[0]
+        leaders.append(broker)
+        heapreplace(loads, (mine + 1, all_led + 1, rank, broker))
+    return leaders
 
 
 def assigned_leader(replicas: Sequence[int], image: MetadataImage) -> int:

@@ -15,7 +15,12 @@ from uuid import UUID
 
 from metadata.controller.configs import check_config
 from metadata.controller.decision import Decision, Inputs
-from metadata.controller.placement import active_brokers, assigned_leader, place
+from metadata.controller.placement import (
+    active_brokers,
+    assigned_leader,
+    partitions_led,
+    place,
+)
 from metadata.controller.streams import remove_streams
 from metadata.errors import RefusedError
 from metadata.image import MetadataImage
@@ -88,7 +93,13 @@ def create_partitions(request: CreatePartitions, image: MetadataImage, inputs: I
             f"one request creates at most {PARTITIONS_PER_REQUEST_MAX} partitions",
         )
     if request.assignments is None:
-        leaders = place(added, active_brokers(image), inputs.rng)
+        leaders = place(
+            added,
+            active_brokers(image),
+            partitions_led(image),
+            inputs.rng,
+            present=topic.partitions,
+        )
     else:
         if len(request.assignments) != added:
             raise RefusedError(
@@ -134,6 +145,8 @@ class _TopicsCreation:
         self._next_stream_id = image.next_stream_id
         self._partitions_left = PARTITIONS_PER_REQUEST_MAX
         self._collisions: dict[str, str] = {}
+        chosen = any(topic.assignments is None for topic in request.topics)
+        self._led = partitions_led(image) if chosen else Counter[int]()
         self.records: list[Record] = []
 
     def create(self, topic: TopicCreation) -> TopicCreated:
@@ -147,6 +160,7 @@ class _TopicsCreation:
         if key is not None:
             self._collisions[key] = topic.name
         self._partitions_left -= len(leaders)
+        self._led.update(leaders)
         if self._validate_only:
             return TopicCreated(topic.name, ErrorCode.NONE, None, NO_TOPIC_ID, leaders)
         topic_id = new_topic_id(self._image, self._inputs.rng)
@@ -204,7 +218,8 @@ class _TopicsCreation:
         if count == UNSET:
             count = PARTITIONS_DEFAULT
         self._check_count(count)
-        return tuple(place(count, active_brokers(self._image), self._inputs.rng))
+        brokers = active_brokers(self._image)
+        return tuple(place(count, brokers, self._led, self._inputs.rng))
 
     def _manual_leaders(
         self, topic: TopicCreation, assignments: tuple[tuple[int, tuple[int, ...]], ...]

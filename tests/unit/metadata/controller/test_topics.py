@@ -1,5 +1,6 @@
 import random
 from base64 import urlsafe_b64encode
+from collections import Counter
 from uuid import UUID
 
 import pytest
@@ -322,3 +323,22 @@ def test_topic_ids_are_not_taken_twice():
     found = new_topic_id(image, Scripted([0x55 << 100, 0x66 << 100]))
 
     assert found == UUID(int=0x66 << 100, version=4)
+
+
+def test_topics_of_one_request_are_spread_as_if_one_came_after_the_other(controller):
+    controller.register(2)
+    topics = tuple(topic_creation(f"t{number}") for number in range(6))
+
+    results = controller.do(CreateTopics(topics, False)).results
+
+    assert Counter(leader for it in results for leader in it.leaders) == {1: 3, 2: 3}
+
+
+def test_partitions_that_are_added_go_where_the_topic_has_fewest(controller):
+    controller.create("a", 1)
+    controller.register(2)
+    controller.register(3)
+
+    controller.do(CreatePartitions("a", 3, None, False))
+
+    assert sorted(it.leader for it in controller.image.topic("a").partitions) == [1, 2, 3]
