@@ -117,13 +117,20 @@ def _split_listeners(
     names_setting = valid.get("controller.listener.names")
     names_text = names_setting.value if names_setting else _default("controller.listener.names")
     controllers = {name.strip().upper() for name in names_text.split(",")}
-    listeners = fields.get("network.listeners", NodeConfig().network.listeners)
+    roles = fields.get("process_roles", NodeConfig().process_roles)
+    assert isinstance(roles, tuple)
+    # A node that is only a controller serves no clients: the default is a listener of theirs.
+    default_listeners = NodeConfig().network.listeners if "broker" in roles else ()
+    listeners = fields.get("network.listeners", default_listeners)
     advertised = fields.get("network.advertised_listeners", ())
     assert isinstance(listeners, tuple)
     assert isinstance(advertised, tuple)
     fields["network.listeners"] = _named(listeners, controllers, wanted=False)
     fields["network.advertised_listeners"] = _named(advertised, controllers, wanted=False)
     fields["metadata.controller_listeners"] = _named(listeners, controllers, wanted=True)
+    fields["metadata.controller_advertised_listeners"] = _named(
+        advertised, controllers, wanted=True
+    )
     secure = [endpoint.name for endpoint in listeners if endpoint.name in SECURE_PROTOCOLS]
     if secure:
         setting = valid["listeners"]

@@ -15,7 +15,7 @@ from config.definition import (
     ListOf,
     Matches,
 )
-from config.uris import parse_advertised, parse_listeners, parse_voters
+from config.uris import parse_advertised, parse_bootstrap, parse_listeners, parse_voters
 
 ROLES = ("broker", "controller")
 
@@ -30,6 +30,10 @@ def _advertised(text: str) -> FieldValues:
 
 def _voters(text: str) -> FieldValues:
     return {"metadata.quorum_voters": parse_voters(text)}
+
+
+def _bootstrap(text: str) -> FieldValues:
+    return {"metadata.quorum_bootstrap_servers": parse_bootstrap(text)}
 
 
 def _data_dir(text: str) -> FieldValues:
@@ -112,14 +116,16 @@ NETWORK = (
         default_text="",
         importance=Importance.HIGH,
         doc="Addresses that clients are told. Left out, each client is told the address that it "
-        "used itself, which is right unless a proxy or port mapping lies between.",
+        "used itself, which is right unless a proxy or port mapping lies between. For a listener "
+        "of controllers: the address that other nodes are told.",
         example="PLAINTEXT://kafka.example.com:9092",
     ),
     ConfigKey(
         name="controller.listener.names",
         type=ConfigType.LIST,
         default_text="CONTROLLER",
-        doc="Which of the listeners are for controllers; clients are not served there.",
+        doc="Which of the listeners is the controller's: other controllers and brokers connect "
+        "there, clients are not served. Only needed when there are other nodes.",
         example="CONTROLLER",
     ),
     ConfigKey(
@@ -127,8 +133,18 @@ NETWORK = (
         type=ConfigType.LIST,
         fields=_voters,
         default_text="",
-        doc="Controllers of the cluster. Left out, this node is the only one.",
+        doc="The controllers that found the cluster. Who belongs to the quorum afterwards is in "
+        "the metadata log. Left out, with no bootstrap servers either, this node is the only one.",
         example="1@host1:9093,2@host2:9093,3@host3:9093",
+    ),
+    ConfigKey(
+        name="controller.quorum.bootstrap.servers",
+        type=ConfigType.LIST,
+        fields=_bootstrap,
+        default_text="",
+        doc="Where controllers can be looked for. Enough for a broker, and for a controller that "
+        "founds no cluster: it waits until it is added to the quorum of one.",
+        example="host1:9093,host2:9093,host3:9093",
     ),
     ConfigKey(
         name="socket.request.max.bytes",
@@ -160,6 +176,14 @@ METADATA = (
         field="metadata.log_dir",
         doc="Directory of the metadata log.",
         example="/var/lib/headrace/metadata",
+    ),
+    ConfigKey(
+        name="controller.quorum.election.timeout.ms",
+        type=ConfigType.INT,
+        field="metadata.election_timeout_ms",
+        valid=Between(100, 60_000),
+        doc="How long controllers do without a leader before one stands for election, each a "
+        "random time from one to two of this. Leaders send heartbeats five times as often.",
     ),
     ConfigKey(
         name="broker.heartbeat.interval.ms",

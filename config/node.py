@@ -104,9 +104,14 @@ class MetadataConfig:
     """Controller and the broker's client of it."""
 
     log_dir: str = "metadata"
-    # Controllers of the quorum and where they listen. Empty: this node is the only controller.
+    # The first controllers of the cluster, and where controllers can be looked for (host, port).
+    # Both empty: this node is the only controller. See `config.quorum`.
     quorum_voters: tuple[Voter, ...] = ()
-    controller_listeners: tuple[Endpoint, ...] = ()
+    quorum_bootstrap_servers: tuple[tuple[str, int], ...] = ()
+    controller_listeners: tuple[Endpoint, ...] = ()  # at most one
+    controller_advertised_listeners: tuple[Endpoint, ...] = ()
+    # Without a sign of the leader for one to two of these, a controller stands for election.
+    election_timeout_ms: int = 500
     broker_session_timeout_ms: int = 9_000
     broker_heartbeat_interval_ms: int = 2_000
     snapshot_log_bytes: int = 20 * MIB  # a snapshot is taken when the log has grown by this

@@ -6,9 +6,19 @@ can say where every one of them was set.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from config.quorum import (
+    EVERY_HOST,
+    controller_address,
+    controller_endpoint,
+    has_other_nodes,
+    is_broker,
+    is_controller,
+    own_voter,
+)
 
 if TYPE_CHECKING:
     from config.node import NodeConfig
@@ -151,10 +161,13 @@ _TABLE = (
 )
 
 _LISTENER_RULES = (
-    "every name in `advertised.listeners` is one of `listeners`, and no address in it is 0.0.0.0",
-    "a broker has a listener that is not in `controller.listener.names`",
-    "a controller is in `controller.quorum.voters`, where that is given; a node that is only a "
-    "broker needs it",
+    "every name in `advertised.listeners` is one of `listeners`, and no address in it is 0.0.0.0; "
+    "in a cluster of several nodes a listener on every address is among them",
+    "a broker has a listener that is not in `controller.listener.names`, a controller that others "
+    "must reach has one that is; a node that is only the one has no listener of the other",
+    "a controller is in `controller.quorum.voters`, where that is given, with the port of its "
+    "listener; a node that is only a broker is not in it, and needs it or "
+    "`controller.quorum.bootstrap.servers`",
 )
 
 
@@ -162,8 +175,7 @@ def violated_relations(config: NodeConfig) -> list[Violation]:
     """List every relation that does not hold."""
     found = [relation.violation(config) for relation in _TABLE]
     violations = [violation for violation in found if violation is not None]
-    violations.extend(_listener_violations(config))
-    return violations
+    return [*violations, *_listener_violations(config), *_quorum_violations(config)]
 
 
 def relation_texts() -> list[str]:
@@ -177,24 +189,93 @@ def relation_texts() -> list[str]:
     return [*texts, *_LISTENER_RULES]
 
 
-def _listener_violations(config: NodeConfig) -> list[Violation]:
-    names = [endpoint.name for endpoint in config.network.listeners]
-    violations = []
-    stray = [e.name for e in config.network.advertised_listeners if e.name not in names]
+def _listener_violations(config: NodeConfig) -> Iterator[Violation]:
+    clients, controllers = config.network.listeners, config.metadata.controller_listeners
+    names = [endpoint.name for endpoint in (*clients, *controllers)]
+    advertised = (
+        *config.network.advertised_listeners,
+        *config.metadata.controller_advertised_listeners,
+    )
+    stray = [endpoint.name for endpoint in advertised if endpoint.name not in names]
     if stray:
         message = (
             f"advertised.listeners names {', '.join(stray)}, "
             f"which listeners does not have (it has {', '.join(names)})"
         )
-        violations.append(Violation(("advertised.listeners", "listeners"), message))
-    if "broker" in config.process_roles and not names:
-        message = "a broker needs at least one listener that is not a controller's"
-        violations.append(Violation(("listeners", "controller.listener.names"), message))
-    voters = [voter.node_id for voter in config.metadata.quorum_voters]
-    if voters and "controller" in config.process_roles and config.node_id not in voters:
-        message = f"node.id ({config.node_id}) is a controller but not in controller.quorum.voters"
-        violations.append(Violation(("controller.quorum.voters", "node.id"), message))
-    if not voters and "controller" not in config.process_roles:
+        yield Violation(("advertised.listeners", "listeners"), message)
+    keys = ("listeners", "controller.listener.names")
+    if is_broker(config) and not clients:
+        yield Violation(keys, "a broker needs at least one listener that is not a controller's")
+    advertised_names = {endpoint.name for endpoint in config.network.advertised_listeners}
+    silent = [it for it in clients if it.host in EVERY_HOST and it.name not in advertised_names]
+    if is_broker(config) and silent and has_other_nodes(config):
+        message = (
+            f"{silent[0].name} listens on every address, and nothing says which one the other "
+            f"brokers are to tell clients: add {silent[0].name}://host:{silent[0].port} to "
+            "advertised.listeners"
+        )
+        yield Violation(("advertised.listeners", "listeners"), message)
+    if not is_broker(config) and clients:
+        message = f"a node that is only a controller serves no clients on {clients[0].name}"
+        yield Violation((*keys, "process.roles"), message)
+    if not is_controller(config) and controllers:
+        message = f"a node that is only a broker has no controller to listen on {names[-1]}"
+        yield Violation((*keys, "process.roles"), message)
+    if len(controllers) > 1:
+        message = f"a controller has one listener, listeners has {len(controllers)} for it"
+        yield Violation(keys, message)
+
+
+def _quorum_violations(config: NodeConfig) -> Iterator[Violation]:
+    keys = ("controller.quorum.voters", "node.id")
+    voters = config.metadata.quorum_voters
+    unreachable = [it for it in voters if it.host in EVERY_HOST or not it.port]
+    if unreachable and len(voters) > 1:
+        first = unreachable[0]
+        message = f"voter {first.node_id} is at {first.host}:{first.port}, where nobody can connect"
+        yield Violation(keys[:1], message)
+    if is_controller(config):
+        yield from _controller_violations(config)
+        return
+    if not voters and not config.metadata.quorum_bootstrap_servers:
         message = "a node that is only a broker must be told where its controllers are"
-        violations.append(Violation(("controller.quorum.voters", "process.roles"), message))
-    return violations
+        yield Violation((keys[0], "controller.quorum.bootstrap.servers", "process.roles"), message)
+    if own_voter(config) is not None:
+        message = (
+            f"node.id ({config.node_id}) is a controller's in controller.quorum.voters, "
+            "and this node is only a broker: no two nodes have one id"
+        )
+        yield Violation((*keys, "process.roles"), message)
+
+
+def _controller_violations(config: NodeConfig) -> Iterator[Violation]:
+    metadata = config.metadata
+    voter, endpoint = own_voter(config), controller_endpoint(config)
+    if metadata.quorum_voters and voter is None:
+        message = (
+            f"node.id ({config.node_id}) is a controller but not in controller.quorum.voters; one "
+            "that is added later has controller.quorum.bootstrap.servers instead"
+        )
+        yield Violation(("controller.quorum.voters", "node.id"), message)
+    keys = ("listeners", "controller.listener.names")
+    if endpoint is None:
+        named = [*metadata.quorum_voters, *metadata.quorum_bootstrap_servers]
+        if named or not is_broker(config):
+            message = (
+                "a controller that other nodes connect to needs a listener of its own, such as "
+                "CONTROLLER://:9093"
+            )
+            yield Violation(keys, message)
+        return
+    if voter is not None and voter.port and endpoint.port and voter.port != endpoint.port:
+        message = (
+            f"controller.quorum.voters has port {voter.port} for this node, "
+            f"its listener {endpoint.name} has {endpoint.port}"
+        )
+        yield Violation(("controller.quorum.voters", "listeners"), message)
+    if not controller_address(config, bound_port=1)[0]:
+        message = (
+            f"{endpoint.name} listens on every address, and nothing says which one other nodes "
+            f"are to use: add {endpoint.name}://host:{endpoint.port} to advertised.listeners"
+        )
+        yield Violation(("advertised.listeners", "listeners"), message)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from config.node import Endpoint, Voter
+from config.quorum import EVERY_HOST
 
 _SECRET_OPTIONS = ("accesskey", "secretkey", "sessiontoken", "password")
 _SECRET_VALUE = re.compile(rf"({'|'.join(_SECRET_OPTIONS)})=[^&\s]*", re.IGNORECASE)
@@ -65,7 +66,7 @@ def parse_advertised(text: str) -> tuple[Endpoint, ...]:
     """
     endpoints = parse_listeners(text) if text.strip() else ()
     for endpoint in endpoints:
-        if endpoint.host in ("", "0.0.0.0", "::"):  # noqa: S104 - refused, not bound
+        if endpoint.host in EVERY_HOST:
             raise ValueError(
                 f"advertises {endpoint.host or 'no host'} for {endpoint.name}, "
                 "which no client can connect to; leave the key out to tell each client the "
@@ -107,6 +108,21 @@ def parse_voters(text: str) -> tuple[Voter, ...]:
     if len({voter.node_id for voter in voters}) != len(voters):
         raise ValueError("must not name a node twice")
     return tuple(voters)
+
+
+def parse_bootstrap(text: str) -> tuple[tuple[str, int], ...]:
+    """Read `host:port,...`.
+
+    Raises:
+        ValueError: a part is not of that form, or nobody can connect to it.
+    """
+    addresses = [split_address(part.strip()) for part in text.split(",") if part.strip()]
+    for host, port in addresses:
+        if host in EVERY_HOST or port == 0:
+            raise ValueError(f"has {host}:{port}, which nobody can connect to")
+        if "@" in host:
+            raise ValueError(f"has {host}:{port}; only voters have ids, write host:port")
+    return tuple(dict.fromkeys(addresses))
 
 
 def parse_bucket(text: str) -> str:

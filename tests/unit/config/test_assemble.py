@@ -79,18 +79,32 @@ def test_listeners_are_split_between_clients_and_controllers():
     assert config.network.listeners == (Endpoint("PLAINTEXT", "", 9092),)
     assert config.network.advertised_listeners == (Endpoint("PLAINTEXT", "h", 9092),)
     assert config.metadata.controller_listeners == (Endpoint("CONTROLLER", "", 9093),)
+    assert config.metadata.controller_advertised_listeners == (Endpoint("CONTROLLER", "h", 9093),)
     assert config.metadata.quorum_voters == (Voter(1, "h", 9093),)
 
 
 def test_another_name_for_controllers_is_respected():
-    config = built(listeners="A://:1,ctl://:2", controller_listener_names="CTL")
+    config = built(listeners="A://:1,ctl://h:2", controller_listener_names="CTL")
     assert [endpoint.name for endpoint in config.network.listeners] == ["A"]
     assert [endpoint.name for endpoint in config.metadata.controller_listeners] == ["CTL"]
 
 
-def test_controllers_are_not_advertised_even_when_listeners_are_the_default():
-    config = built(advertised_listeners="PLAINTEXT://h:9092,CONTROLLER://h:9093")
-    assert config.network.advertised_listeners == (Endpoint("PLAINTEXT", "h", 9092),)
+def test_a_controller_that_does_not_listen_is_not_advertised():
+    _, problems, _ = outcome(advertised_listeners="PLAINTEXT://h:9092,CONTROLLER://h:9093")
+    assert "names CONTROLLER, which listeners does not have" in str(problems[0])
+
+
+def test_a_controller_alone_has_no_listener_for_clients_by_default():
+    config = built(
+        process_roles="controller",
+        listeners="CONTROLLER://h:9093",
+        controller_quorum_voters="1@h:9093",
+    )
+    assert config.network.listeners == ()
+    _, problems, _ = outcome(process_roles="controller")
+    assert [problem.message.partition(":")[0] for problem in problems] == [
+        "a controller that other nodes connect to needs a listener of its own, such as CONTROLLER"
+    ]
 
 
 @pytest.mark.parametrize("name", ["SSL", "SASL_SSL", "SASL_PLAINTEXT"])

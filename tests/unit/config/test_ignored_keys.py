@@ -21,7 +21,7 @@ from config.server_keys import find_key
         "automq.zonerouter.channels",
         "log.cleaner.threads",
         "remote.log.storage.system.enable",
-        "controller.quorum.election.timeout.ms",
+        "controller.quorum.fetch.timeout.ms",
     ],
 )
 def test_a_known_key_has_a_reason(name):

@@ -6,6 +6,7 @@ import pytest
 
 from config.load import FILE_BYTES_MAX, load
 from config.problems import ConfigError
+from config.quorum import founds_quorum
 
 
 @pytest.fixture
@@ -176,5 +177,6 @@ log.retention.check.interval.ms=300000
         environment={},
     )
     assert loaded.config.network.advertised_listeners[0].host == "localhost"
+    assert founds_quorum(loaded.config)
     assert loaded.config.log.topic_defaults["retention.ms"] == "604800000"
     assert all("has no effect" in warning for warning in loaded.warnings)

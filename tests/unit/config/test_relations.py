@@ -1,7 +1,5 @@
 """What must hold between settings."""
 
-from dataclasses import replace
-
 import pytest
 
 from config.node import (
@@ -118,25 +116,150 @@ def test_an_advertised_name_must_be_a_listener():
     assert keys_of_violations(network=network) == [("advertised.listeners", "listeners")]
 
 
-def test_a_broker_needs_a_listener():
-    assert keys_of_violations(network=NetworkConfig(listeners=())) == [
-        ("listeners", "controller.listener.names")
-    ]
-    controller = replace(NodeConfig(), process_roles=("controller",))
-    assert replace(controller, network=NetworkConfig(listeners=())).process_roles == ("controller",)
+CLIENTS = NetworkConfig()
+NO_CLIENTS = NetworkConfig(listeners=())
+CONTROLLER = (Endpoint("CONTROLLER", "h", 9093),)
+VOTERS = (Voter(1, "h", 9093), Voter(2, "i", 9093), Voter(3, "j", 9093))
+ONLY_BROKER = ("broker",)
+ONLY_CONTROLLER = ("controller",)
+VOTERS_KEY, SERVERS_KEY = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
+NAMES_KEY = "controller.listener.names"
 
 
-def test_a_controller_must_be_a_voter():
-    metadata = MetadataConfig(quorum_voters=(Voter(2, "h", 9093),))
-    assert keys_of_violations(metadata=metadata) == [("controller.quorum.voters", "node.id")]
-    NodeConfig(node_id=2, metadata=metadata)
-    NodeConfig(process_roles=("broker",), metadata=metadata)
+@pytest.mark.parametrize(
+    ("node_id", "roles", "network", "metadata"),
+    [
+        (1, ("broker", "controller"), CLIENTS, {}),
+        (1, ("broker", "controller"), CLIENTS, {"controller_listeners": CONTROLLER}),
+        (
+            1,
+            ("broker", "controller"),
+            CLIENTS,
+            {"controller_listeners": CONTROLLER, "quorum_voters": VOTERS},
+        ),
+        (
+            1,
+            ONLY_CONTROLLER,
+            NO_CLIENTS,
+            {
+                "controller_listeners": (Endpoint("CONTROLLER", "", 0),),
+                "quorum_voters": VOTERS,
+            },
+        ),
+        (
+            4,
+            ONLY_CONTROLLER,
+            NO_CLIENTS,
+            {"controller_listeners": CONTROLLER, "quorum_bootstrap_servers": (("h", 9093),)},
+        ),
+        (4, ONLY_BROKER, CLIENTS, {"quorum_voters": VOTERS}),
+        (4, ONLY_BROKER, CLIENTS, {"quorum_bootstrap_servers": (("h", 9093),)}),
+    ],
+)
+def test_nodes_of_a_cluster_go_together(node_id, roles, network, metadata):
+    NodeConfig(
+        node_id=node_id,
+        process_roles=roles,
+        network=network,
+        metadata=MetadataConfig(**metadata),
+    )
 
 
-def test_a_broker_alone_must_know_its_controllers():
-    assert keys_of_violations(process_roles=("broker",)) == [
-        ("controller.quorum.voters", "process.roles")
-    ]
+@pytest.mark.parametrize(
+    ("node_id", "roles", "network", "metadata", "keys"),
+    [
+        (1, ("broker", "controller"), NO_CLIENTS, {}, ("listeners", NAMES_KEY)),
+        (
+            1,
+            ONLY_CONTROLLER,
+            CLIENTS,
+            {"controller_listeners": CONTROLLER},
+            ("listeners", NAMES_KEY, "process.roles"),
+        ),
+        (1, ONLY_CONTROLLER, NO_CLIENTS, {}, ("listeners", NAMES_KEY)),
+        (
+            4,
+            ONLY_BROKER,
+            CLIENTS,
+            {"controller_listeners": CONTROLLER, "quorum_voters": VOTERS},
+            ("listeners", NAMES_KEY, "process.roles"),
+        ),
+        (
+            1,
+            ONLY_CONTROLLER,
+            NO_CLIENTS,
+            {"controller_listeners": (*CONTROLLER, Endpoint("CONTROLLER2", "h", 1))},
+            ("listeners", NAMES_KEY),
+        ),
+        (
+            1,
+            ("broker", "controller"),
+            CLIENTS,
+            {"quorum_voters": VOTERS},
+            ("listeners", NAMES_KEY),
+        ),
+        (
+            4,
+            ONLY_CONTROLLER,
+            NO_CLIENTS,
+            {"controller_listeners": CONTROLLER, "quorum_voters": VOTERS},
+            (VOTERS_KEY, "node.id"),
+        ),
+        (
+            2,
+            ONLY_BROKER,
+            CLIENTS,
+            {"quorum_voters": VOTERS},
+            (VOTERS_KEY, "node.id", "process.roles"),
+        ),
+        (4, ONLY_BROKER, CLIENTS, {}, (VOTERS_KEY, SERVERS_KEY, "process.roles")),
+        (
+            1,
+            ONLY_CONTROLLER,
+            NO_CLIENTS,
+            {
+                "controller_listeners": (Endpoint("CONTROLLER", "", 9094),),
+                "quorum_voters": VOTERS,
+            },
+            (VOTERS_KEY, "listeners"),
+        ),
+        (
+            1,
+            ONLY_CONTROLLER,
+            NO_CLIENTS,
+            {
+                "controller_listeners": CONTROLLER,
+                "quorum_voters": (VOTERS[0], Voter(2, "0.0.0.0", 9093)),
+            },
+            (VOTERS_KEY,),
+        ),
+        (
+            1,
+            ONLY_CONTROLLER,
+            NO_CLIENTS,
+            {
+                "controller_listeners": (Endpoint("CONTROLLER", "", 9093),),
+                "quorum_bootstrap_servers": (("elsewhere", 9093),),
+            },
+            ("advertised.listeners", "listeners"),
+        ),
+        (
+            4,
+            ONLY_BROKER,
+            NetworkConfig(listeners=(Endpoint("PLAINTEXT", "0.0.0.0", 9092),)),
+            {"quorum_voters": VOTERS},
+            ("advertised.listeners", "listeners"),
+        ),
+    ],
+)
+def test_what_cannot_work_in_a_cluster_is_refused(node_id, roles, network, metadata, keys):
+    broken = keys_of_violations(
+        node_id=node_id,
+        process_roles=roles,
+        network=network,
+        metadata=MetadataConfig(**metadata),
+    )
+    assert broken == [keys]
 
 
 def test_every_key_in_a_relation_exists():

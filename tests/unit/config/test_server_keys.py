@@ -15,7 +15,13 @@ from config.server_keys import (
 )
 
 # Fields that no key sets: they are made from other keys, or from all of them.
-DERIVED = {"data_dir", "static", "log.topic_defaults", "metadata.controller_listeners"}
+DERIVED = {
+    "data_dir",
+    "static",
+    "log.topic_defaults",
+    "metadata.controller_listeners",
+    "metadata.controller_advertised_listeners",
+}
 
 
 def field_paths(value, prefix=""):

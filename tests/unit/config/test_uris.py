@@ -6,6 +6,7 @@ from config.node import Endpoint, Voter
 from config.uris import (
     WalPlace,
     parse_advertised,
+    parse_bootstrap,
     parse_bucket,
     parse_listeners,
     parse_voters,
@@ -68,6 +69,17 @@ def test_an_address_is_split():
 
 def test_voters_are_read():
     assert parse_voters("1@a:9093,2@[::1]:9094") == (Voter(1, "a", 9093), Voter(2, "::1", 9094))
+
+
+def test_bootstrap_servers_are_read_each_once():
+    assert parse_bootstrap("a:1, [::1]:2,a:1") == (("a", 1), ("::1", 2))
+    assert parse_bootstrap("") == ()
+
+
+@pytest.mark.parametrize("text", ["a", "1@a", "1@a:1", ":9093", "0.0.0.0:1", "a:0"])
+def test_wrong_bootstrap_servers_are_refused(text):
+    with pytest.raises(ValueError, match=r"host:port|nobody"):
+        parse_bootstrap(text)
 
 
 @pytest.mark.parametrize("text", ["a:9093", "x@a:1", "1@a", "1@a:1,1@b:2", "-1@a:1"])

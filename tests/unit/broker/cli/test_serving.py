@@ -18,7 +18,10 @@ def refused(*overrides):
 
 
 def test_a_cluster_of_several_controllers_is_refused():
-    failure = refused("controller.quorum.voters=1@127.0.0.1:1,2@127.0.0.1:2")
+    failure = refused(
+        "controller.quorum.voters=1@127.0.0.1:1,2@127.0.0.1:2",
+        "listeners=PLAINTEXT://127.0.0.1:0,CONTROLLER://127.0.0.1:1",
+    )
     assert "only controller" in str(failure)
     assert failure.exit_code == 2
 
