@@ -3,7 +3,10 @@
 | outcome of an attempt                           | then                                              |
 |-------------------------------------------------|---------------------------------------------------|
 | answered                                        | returned                                          |
-| refused for now (stopping, overloaded)          | tried again: it has certainly not taken effect    |
+| not sent: no controller could be reached        | tried again: it has certainly not taken effect    |
+| refused for now (stopping, overloaded)          | tried again, likewise                             |
+| asked one that does not lead                    | tried again, likewise: at once if that one names  |
+|                                                 | a leader which was not named before               |
 | no answer, or a time-out at the controller      | tried again, if a repetition is harmless;         |
 |                                                 | else given up: it may have taken effect           |
 | refused                                         | given up                                          |
@@ -14,7 +17,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from metadata.errors import ControllerUnavailableError, MetadataFormatError, RefusedError
-from metadata.rpc.frames import Answer, decode_answer, encode_request
+from metadata.rpc.frames import Answer, LeaderAddress, decode_answer, encode_request
 from metadata.rpc.requests import (
     AlterConfigs,
     CreatePartitions,
@@ -22,7 +25,7 @@ from metadata.rpc.requests import (
     DeleteTopics,
     Request,
 )
-from metadata.transport import Transport
+from metadata.transport import NotSentError, Transport
 from protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -35,6 +38,18 @@ BACKOFF_MS_MAX: Final = 1_000
 # A repetition of these after a success would be refused, or would undo what came between.
 ONCE_ONLY: Final = (CreateTopics, DeleteTopics, CreatePartitions, AlterConfigs)
 NOT_NOW: Final = frozenset({ErrorCode.NOT_CONTROLLER, ErrorCode.THROTTLING_QUOTA_EXCEEDED})
+
+
+class NotLeadingError(RefusedError):
+    """The controller that was asked does not lead; `leader` does, if it knows."""
+
+    def __init__(self, message: str, leader: LeaderAddress | None) -> None:
+        super().__init__(ErrorCode.NOT_CONTROLLER, message)
+        self.leader = leader
+
+
+class NotReachedError(ControllerUnavailableError):
+    """The request was not sent; nothing has changed."""
 
 
 class Requester:
@@ -57,15 +72,23 @@ class Requester:
         try:
             async with asyncio.timeout(timeout_ms / 1000), self._slots:
                 backoff_ms = BACKOFF_MS_MIN
+                named: set[LeaderAddress] = set()
                 while True:
                     try:
                         return await self.attempt(request)
+                    except NotLeadingError as error:
+                        reason = error.message
+                        if error.leader is not None and error.leader not in named:
+                            named.add(error.leader)
+                            continue
                     except RefusedError as error:
                         if error.code not in NOT_NOW:
                             raise
                         reason = error.message
                     except ControllerUnavailableError as error:
-                        if isinstance(request, ONCE_ONLY):
+                        if isinstance(request, ONCE_ONLY) and not isinstance(
+                            error, NotReachedError
+                        ):
                             raise
                         reason = str(error)
                     await asyncio.sleep(self._rng.uniform(0.5, 1) * backoff_ms / 1000)
@@ -78,7 +101,9 @@ class Requester:
         """Send a request once.
 
         Raises:
+            NotLeadingError: another controller must be asked; the next attempt does.
             RefusedError: the controller refuses it, or refuses it for now; or it is too large.
+            NotReachedError: it was not sent.
             ControllerUnavailableError: there was no answer; whether it took effect is unknown.
         """
         correlation = next(self._correlations)
@@ -89,8 +114,13 @@ class Requester:
         try:
             frame = await self._transport.request(encoded)
             answer = decode_answer(frame, correlation)
+        except NotSentError as error:
+            raise NotReachedError(f"no controller can be reached: {error}") from error
         except (OSError, MetadataFormatError) as error:
             raise ControllerUnavailableError(f"the controller did not answer: {error}") from error
+        if answer.error == ErrorCode.NOT_CONTROLLER:
+            self._transport.redirect(answer.leader)
+            raise NotLeadingError(answer.message or "it does not lead", answer.leader)
         if answer.error == ErrorCode.REQUEST_TIMED_OUT:
             raise ControllerUnavailableError(answer.message or "the controller timed out")
         if answer.error != ErrorCode.NONE:

@@ -1,9 +1,21 @@
-"""How frames get from a broker to the controller."""
+"""How requests get to the controller that leads, and messages from one controller to another."""
 
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping
+from typing import NamedTuple, Protocol
 
+from metadata.raft.messages import RaftMessage
 from metadata.rpc.frames import LeaderAddress
+
+
+class Address(NamedTuple):
+    """Where a controller listens."""
+
+    host: str
+    port: int
+
+
+class NotSentError(ConnectionError):
+    """A request was not sent: it has certainly not taken effect."""
 
 
 class Transport(Protocol):
@@ -13,13 +25,34 @@ class Transport(Protocol):
         """Send a frame and wait for the answer.
 
         Raises:
-            OSError: the controller cannot be reached, or the connection broke. Whether it has
+            NotSentError: no controller could be reached.
+            OSError: the connection broke, or the controller has fallen silent. Whether it has
                 received the request is unknown.
         """
         ...
 
     def redirect(self, leader: LeaderAddress | None) -> None:
         """Note that the controller asked last does not lead; `leader` does, if that is known."""
+        ...
+
+
+class PeerNetwork(Protocol):
+    """What a controller needs of the network to the others."""
+
+    def send(self, message: RaftMessage) -> None:
+        """Send a message to its target, or lose it. Never waits, never raises."""
+        ...
+
+    async def request(self, node_id: int, frame: bytes) -> bytes:
+        """Ask one controller, whether it leads or not.
+
+        Raises:
+            OSError: no answer; as with `Transport`.
+        """
+        ...
+
+    def set_addresses(self, addresses: Mapping[int, Address]) -> None:
+        """Say who the others are, and where; who is not named is not spoken to any more."""
         ...
 
 

@@ -52,6 +52,9 @@ class FaultyTransport:
             raise ConnectionResetError("lost on the way back")
         return answer
 
+    def redirect(self, leader):
+        """There is nobody else to ask."""
+
 
 class Cluster:
     """One controller and any number of clients."""

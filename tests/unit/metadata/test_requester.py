@@ -7,7 +7,13 @@ from metadata import requester as module
 from metadata.errors import ControllerUnavailableError, RefusedError
 from metadata.requester import ONCE_ONLY, Requester
 from metadata.rpc import frames
-from metadata.rpc.frames import Answer, decode_correlation, decode_request, encode_answer
+from metadata.rpc.frames import (
+    Answer,
+    LeaderAddress,
+    decode_correlation,
+    decode_request,
+    encode_answer,
+)
 from metadata.rpc.requests import (
     AlterConfigs,
     CreatePartitions,
@@ -16,10 +22,12 @@ from metadata.rpc.requests import (
     PrepareObjects,
 )
 from metadata.rpc.responses import Done
+from metadata.transport import NotSentError
 from protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import scenario
 
 REPEATABLE = PrepareObjects(1, 1, 1, 1)
+BOB, CAROL = LeaderAddress(2, "bob", 9093), LeaderAddress(3, "carol", 9093)
 SUCCESS = Answer(ErrorCode.NONE, None, 3, Done())
 
 
@@ -29,6 +37,10 @@ class Controller:
     def __init__(self, *outcomes):
         self.outcomes = list(outcomes)
         self.requests = []
+        self.redirected = []
+
+    def redirect(self, leader):
+        self.redirected.append(leader)
 
     async def request(self, frame):
         self.requests.append(decode_request(frame))
@@ -123,6 +135,43 @@ def test_an_unknown_outcome_is_reported_where_a_repetition_would_do_harm(outcome
         with pytest.raises(ControllerUnavailableError):
             await call(controller, CreateTopics((), False))
         assert len(controller.requests) == 1
+
+    run()
+
+
+@scenario
+async def test_what_was_not_sent_is_sent_again_whatever_it_is():
+    controller = Controller(NotSentError("nobody listens"), SUCCESS)
+
+    assert await call(controller, CreateTopics((), False)) == SUCCESS
+    assert len(controller.requests) == 2
+
+
+def not_leading(leader):
+    return Answer(ErrorCode.NOT_CONTROLLER, "not me", -1, None, leader)
+
+
+@scenario
+async def test_a_leader_that_is_named_is_asked_at_once(monkeypatch):
+    monkeypatch.setattr(module, "BACKOFF_MS_MIN", 60_000)
+    monkeypatch.setattr(module, "BACKOFF_MS_MAX", 60_000)
+    controller = Controller(not_leading(BOB), not_leading(CAROL), SUCCESS)
+
+    assert await call(controller, CreateTopics((), False)) == SUCCESS
+    assert controller.redirected == [BOB, CAROL]
+
+
+@pytest.mark.parametrize("answers", [[BOB, CAROL, BOB], [BOB, BOB], [None]], ids=repr)
+def test_a_leader_that_is_not_new_is_not_asked_at_once(monkeypatch, answers):
+    monkeypatch.setattr(module, "BACKOFF_MS_MIN", 60_000)
+    monkeypatch.setattr(module, "BACKOFF_MS_MAX", 60_000)
+
+    @scenario
+    async def run():
+        controller = Controller(*map(not_leading, answers), SUCCESS)
+        with pytest.raises(ControllerUnavailableError, match="not me"):
+            await call(controller, timeout_ms=20)
+        assert controller.redirected == answers  # and then it waits
 
     run()
 

@@ -1,0 +1,216 @@
+"""What a connection to a controller carries, byte by byte. Pure.
+
+Everything is a frame:
+
+offset | bytes  | type   | field  | meaning
+0      | 4      | u32 BE | length | of the body; at most `BODY_BYTES_MAX`, of the first `HELLO_BYTES_MAX`
+4      | length |        | body   | see below
+
+The first frame in each direction is a hello. Who accepts a connection answers with its own, which
+repeats the kind, or says REFUSED and is the last that it sends.
+
+offset | bytes | type    | field        | meaning
+0      | 4     | bytes   | magic        | "HRCN"
+4      | 1     | u8      | version      | `NET_VERSION`
+5      | 1     | u8      | kind         | `Kind`
+6      | 4     | i32 BE  | node id      | of the sender; -1: it is no node
+10     | 16    | UUID    | directory id | of the sender's metadata log; zero: it has none
+26     | 2     | u16 BE  | length       | of the cluster id; 0: not known yet
+28     | n     | UTF-8   | cluster id   | differs: refused
+
+Then, on an RPC connection, requests one way and answers the other way, in any order:
+
+offset | bytes | type    | field   | meaning
+0      | 8     | u64 BE  | number  | chosen by who asks, from 1; returned with the answer. 0 with no payload: a beat
+8      | rest  | bytes   | payload | a frame of `metadata.rpc.frames`
+
+A beat says that the controller is alive and at work on what it was asked. On a peer connection
+every further frame is one message of `metadata.raft.messages`, as MessagePack, from the node that
+dialled; nothing comes back.
+"""
+
+import struct
+from enum import IntEnum
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import msgspec
+
+from metadata.errors import MetadataFormatError
+from metadata.raft.messages import RaftMessage
+from metadata.rpc import frames
+
+NET_VERSION: Final = 1
+MAGIC: Final = b"HRCN"
+BODY_BYTES_MAX: Final = frames.FRAME_BYTES_MAX + 4096  # one of those, or an entry that came in one
+CLUSTER_ID_BYTES_MAX: Final = 4096
+BEAT: Final = 0
+
+_LENGTH: Final = struct.Struct(">I")
+_HELLO: Final = struct.Struct(">4sBBi16sH")
+_NUMBER: Final = struct.Struct(">Q")
+_ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
+_MESSAGE_DECODER: Final = msgspec.msgpack.Decoder(RaftMessage)
+
+HELLO_BYTES_MAX: Final = _HELLO.size + CLUSTER_ID_BYTES_MAX
+
+
+class Kind(IntEnum):
+    """What a connection is for."""
+
+    REFUSED = 0
+    RPC = 1
+    PEER = 2
+
+
+class Party(NamedTuple):
+    """Who is at one end of a connection."""
+
+    cluster_id: str  # empty: not known yet
+    node_id: int
+    directory_id: UUID
+
+
+class Hello(NamedTuple):
+    """The first frame in each direction."""
+
+    kind: Kind
+    party: Party
+
+
+class Numbered(NamedTuple):
+    """A request or its answer, on an RPC connection."""
+
+    number: int
+    payload: bytes
+
+
+class FrameReader:
+    """Cuts what a socket reads into frames. Holds no more than one frame and what was read behind it."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._body_bytes_max = HELLO_BYTES_MAX
+
+    def expect_frames(self) -> None:
+        """Allow frames of every length: the hello has come."""
+        self._body_bytes_max = BODY_BYTES_MAX
+
+    @property
+    def pending_bytes(self) -> int:
+        """What has been fed and not taken."""
+        return len(self._buffer)
+
+    def feed(self, data: bytes) -> None:
+        """Add what was read."""
+        self._buffer += data
+
+    def next_length(self) -> int | None:
+        """Length of the next frame's body, once that is known.
+
+        Raises:
+            MetadataFormatError: it is out of bounds; nothing was allocated for it.
+        """
+        if len(self._buffer) < _LENGTH.size:
+            return None
+        length = int(_LENGTH.unpack_from(self._buffer)[0])
+        if length > self._body_bytes_max:
+            raise MetadataFormatError(
+                f"a frame of {length} bytes, where {self._body_bytes_max} are allowed"
+            )
+        return length
+
+    def next_body(self) -> bytes | None:
+        """Take the next frame's body, once it is whole.
+
+        Raises:
+            MetadataFormatError: its length is out of bounds.
+        """
+        length = self.next_length()
+        if length is None or len(self._buffer) < _LENGTH.size + length:
+            return None
+        with memoryview(self._buffer) as read:
+            body = bytes(read[_LENGTH.size : _LENGTH.size + length])
+        del self._buffer[: _LENGTH.size + length]
+        return body
+
+
+def encode_hello(hello: Hello) -> bytes:
+    """Encode the frame of a hello."""
+    kind, party = hello
+    cluster_id = party.cluster_id.encode()
+    header = _HELLO.pack(
+        MAGIC, NET_VERSION, kind, party.node_id, party.directory_id.bytes, len(cluster_id)
+    )
+    return _framed(header + cluster_id)
+
+
+def decode_hello(body: bytes) -> Hello:
+    """Decode the body of the first frame.
+
+    Raises:
+        MetadataFormatError: it is not a hello of this version.
+    """
+    if len(body) < _HELLO.size or body[: len(MAGIC)] != MAGIC:
+        raise MetadataFormatError("a connection does not begin with a hello")
+    _, version, kind, node_id, directory_id, length = _HELLO.unpack_from(body)
+    if version != NET_VERSION:
+        raise MetadataFormatError(f"a connection of version {version}, not {NET_VERSION}")
+    if len(body) != _HELLO.size + length:
+        raise MetadataFormatError(f"a hello has {len(body)} bytes, not {_HELLO.size + length}")
+    try:
+        cluster_id = body[_HELLO.size :].decode()
+        return Hello(Kind(kind), Party(cluster_id, node_id, UUID(bytes=directory_id)))
+    except ValueError as error:
+        raise MetadataFormatError(f"a hello cannot be read: {error}") from error
+
+
+def encode_numbered(number: int, payload: bytes) -> bytes:
+    """Encode the frame of a request, an answer or a beat.
+
+    Raises:
+        MetadataFormatError: the payload is too long.
+    """
+    return _framed(_NUMBER.pack(number) + payload)
+
+
+def decode_numbered(body: bytes) -> Numbered:
+    """Decode the body of a frame of an RPC connection.
+
+    Raises:
+        MetadataFormatError: it is too short, or a beat with a payload.
+    """
+    if len(body) < _NUMBER.size:
+        raise MetadataFormatError(f"a frame of {len(body)} bytes has no number")
+    number = int(_NUMBER.unpack_from(body)[0])
+    if (number == BEAT) != (len(body) == _NUMBER.size):
+        raise MetadataFormatError("a request or answer has a number and a payload, a beat neither")
+    return Numbered(number, body[_NUMBER.size :])
+
+
+def encode_message(message: RaftMessage) -> bytes:
+    """Encode the frame of a message between peers.
+
+    Raises:
+        MetadataFormatError: it is too long.
+    """
+    return _framed(_ENCODER.encode(message))
+
+
+def decode_message(body: bytes) -> RaftMessage:
+    """Decode the body of a frame of a peer connection.
+
+    Raises:
+        MetadataFormatError: it is not a message of this version.
+    """
+    try:
+        message: RaftMessage = _MESSAGE_DECODER.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise MetadataFormatError(f"a message of a peer cannot be read: {error}") from error
+    return message
+
+
+def _framed(body: bytes) -> bytes:
+    if len(body) > BODY_BYTES_MAX:
+        raise MetadataFormatError(f"a frame would have {len(body)} bytes")
+    return _LENGTH.pack(len(body)) + body
