@@ -40,18 +40,16 @@ class DescribeClusterHandler:
                 [],
             )
         with_fenced = bool(context.version >= 2 and request.include_fenced_brokers)
-        fenced = {
-            node_id for node_id, broker in self._cluster.image.brokers.items() if broker.fenced
-        }
+        seen = self._cluster.seen_by(context, with_fenced=with_fenced)
         brokers = [
             DescribeClusterResponse.DescribeClusterBroker(
                 broker_id=broker.node_id,
                 host=broker.host,
                 port=broker.port,
                 rack=broker.rack,
-                is_fenced=broker.node_id in fenced,
+                is_fenced=seen.image.brokers[broker.node_id].fenced,
             )
-            for broker in self._cluster.brokers(context, with_fenced=with_fenced)
+            for broker in seen.brokers.values()
         ]
         return self._answer(BROKERS, ErrorCode.NONE, brokers)
 

@@ -4,12 +4,13 @@ Behaviour:
   * Topics sorted by name, partitions in order, at most `response_partition_limit` of them, never
     above 2,000; what did not fit is named by the cursor.
   * An empty list of topics asks for all.
+  * A partition whose leader has no listener of the client's name is LISTENER_NOT_FOUND.
 Source: DescribeTopicPartitionsRequest.json, DescribeTopicPartitionsResponse.json; KIP-966.
 """
 
 from typing import Any
 
-from broker.cluster_view import ClusterView
+from broker.cluster_view import ClusterView, SeenCluster
 from broker.partition.internal_topics import INTERNAL_TOPICS
 from broker.request_context import RequestContext
 from metadata.image import PartitionImage, TopicImage
@@ -37,8 +38,8 @@ class DescribeTopicPartitionsHandler:
 
     async def handle(self, context: RequestContext, request: DescribeTopicPartitionsRequest) -> Any:
         """Describe from the cursor on."""
-        del context
-        image = self._cluster.image
+        seen = self._cluster.seen_by(context)
+        image = seen.image
         names = (
             sorted({topic.name for topic in request.topics})
             if request.topics
@@ -62,7 +63,7 @@ class DescribeTopicPartitionsHandler:
                 cursor = (name, 0)
                 break
             selected = topic.partitions[first_partition : first_partition + room]
-            answers.append(self._describe(topic, selected))
+            answers.append(self._describe(seen, topic, selected))
             room -= len(selected)
             shown = first_partition + len(selected)
             first_partition = 0
@@ -79,7 +80,9 @@ class DescribeTopicPartitionsHandler:
             ),
         )
 
-    def _describe(self, topic: TopicImage, partitions: tuple[PartitionImage, ...]) -> Any:
+    def _describe(
+        self, seen: SeenCluster, topic: TopicImage, partitions: tuple[PartitionImage, ...]
+    ) -> Any:
         return _Topic(
             error_code=0,
             name=topic.name,
@@ -87,7 +90,7 @@ class DescribeTopicPartitionsHandler:
             is_internal=topic.name in INTERNAL_TOPICS,
             partitions=[
                 _Partition(
-                    **self._cluster.leadership(partition),
+                    **seen.leadership(partition),
                     eligible_leader_replicas=[],
                     last_known_elr=[],
                 )

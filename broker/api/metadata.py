@@ -2,22 +2,23 @@
 
 Behaviour:
   * Brokers are named by the address of the listener that the request came in by; when nothing is advertised, by the
-    address that the client used.
+    address that the client used. A partition whose leader has no such listener is LISTENER_NOT_FOUND.
   * A topic that does not exist and may be created (request flag and `auto.create.topics.enable`) is
     created, and the answer already shows it.
 Deviations from Apache Kafka:
   * Kafka's first answer for a topic under creation is UNKNOWN_TOPIC_OR_PARTITION; ours waits for the creation instead.
   * Replicas and ISR are the leader alone: durability is the WAL's and the bucket's.
 Version notes:
-  * 1: null asks for all topics.  4: allow_auto_topic_creation.  7: leader epoch.  9: flexible.  10: topic ids.
-    12: look-up by topic id.  13: top-level error.
+  * 1: null asks for all topics.  4: allow_auto_topic_creation.  6: LISTENER_NOT_FOUND, which was
+    LEADER_NOT_AVAILABLE.  7: leader epoch.  9: flexible.  10: topic ids.  12: look-up by topic id.
+    13: top-level error.
 Source: MetadataRequest.json, MetadataResponse.json; KIP-516, KIP-1102.
 """
 
 from typing import Any
 from uuid import UUID
 
-from broker.cluster_view import ClusterView
+from broker.cluster_view import ClusterView, SeenCluster
 from broker.partition.internal_topics import INTERNAL_TOPICS
 from broker.request_context import RequestContext
 from broker.topic_creation import TopicCreation
@@ -27,6 +28,7 @@ from protocol.errors import ErrorCode
 from protocol.messages import MetadataRequest, MetadataResponse
 
 AUTO_CREATION_FLAG_SINCE = 4
+LISTENER_NOT_FOUND_SINCE = 6
 LOOKUP_BY_ID_SINCE = 12
 
 _Topic = MetadataResponse.MetadataResponseTopic
@@ -45,68 +47,78 @@ class MetadataHandler:
     async def handle(self, context: RequestContext, request: MetadataRequest) -> Any:
         """Describe the topics asked for, or all."""
         if request.topics is None or (context.version == 0 and not request.topics):
-            image = self._cluster.image
+            seen = self._cluster.seen_by(context)
             topics = [
-                self._describe(image.topics[topic_id])
-                for _, topic_id in sorted(image.topic_ids.items())
+                self._describe(context, seen, seen.image.topics[topic_id])
+                for _, topic_id in sorted(seen.image.topic_ids.items())
             ]
         else:
-            topics = await self._asked_for(context, request)
+            await self._create_missing(context, request)
+            seen = self._cluster.seen_by(context)
+            topics = self._asked_for(context, request, seen)
         return MetadataResponse(
             throttle_time_ms=0,
             brokers=[
                 MetadataResponse.MetadataResponseBroker(
                     node_id=broker.node_id, host=broker.host, port=broker.port, rack=broker.rack
                 )
-                for broker in self._cluster.brokers(context)
+                for broker in seen.brokers.values()
             ],
-            cluster_id=self._cluster.image.cluster_id,
+            cluster_id=seen.image.cluster_id,
             controller_id=self._cluster.controller_id(),
             topics=topics,
             error_code=0,
         )
 
-    async def _asked_for(self, context: RequestContext, request: MetadataRequest) -> list[Any]:
-        by_id_allowed = context.version >= LOOKUP_BY_ID_SINCE
-        if not by_id_allowed and any(
-            topic.name is None or topic.topic_id is not None for topic in request.topics
-        ):
+    def _asked_for(
+        self, context: RequestContext, request: MetadataRequest, seen: SeenCluster
+    ) -> list[Any]:
+        if self._is_invalid(context, request):
             return [
                 self._error(ErrorCode.INVALID_REQUEST, topic.name or "", topic.topic_id)
                 for topic in request.topics
             ]
-        may_create = context.version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
-        if may_create:
-            await self._create_missing(request)
         answers = []
         for topic in request.topics:
             if topic.name is None:
-                found = self._cluster.image.topic_by_id(topic.topic_id)
+                found = seen.image.topic_by_id(topic.topic_id)
                 code = ErrorCode.UNKNOWN_TOPIC_ID
             else:
-                found = self._cluster.image.topic(topic.name)
+                found = seen.image.topic(topic.name)
                 code = self._creation.why_missing(topic.name)
             if found is not None:
-                answers.append(self._describe(found))
+                answers.append(self._describe(context, seen, found))
             else:
                 answers.append(self._error(code, topic.name, topic.topic_id))
         return answers
 
-    async def _create_missing(self, request: MetadataRequest) -> None:
+    def _is_invalid(self, context: RequestContext, request: MetadataRequest) -> bool:
+        return context.version < LOOKUP_BY_ID_SINCE and any(
+            topic.name is None or topic.topic_id is not None for topic in request.topics
+        )
+
+    async def _create_missing(self, context: RequestContext, request: MetadataRequest) -> None:
+        may_create = context.version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
+        if not may_create or self._is_invalid(context, request):
+            return
         image = self._cluster.image
         names = {topic.name for topic in request.topics if topic.name is not None}
         missing = sorted(name for name in names if image.topic(name) is None)
         if missing:
             await self._creation.create_automatically(missing)
 
-    def _describe(self, topic: TopicImage) -> Any:
+    def _describe(self, context: RequestContext, seen: SeenCluster, topic: TopicImage) -> Any:
+        without_listener = ErrorCode.LEADER_NOT_AVAILABLE
+        if context.version >= LISTENER_NOT_FOUND_SINCE:
+            without_listener = ErrorCode.LISTENER_NOT_FOUND
         return _Topic(
             error_code=0,
             name=topic.name,
             topic_id=topic.topic_id,
             is_internal=topic.name in INTERNAL_TOPICS,
             partitions=[
-                _Partition(**self._cluster.leadership(partition)) for partition in topic.partitions
+                _Partition(**seen.leadership(partition, without_listener=without_listener))
+                for partition in topic.partitions
             ],
         )
 

@@ -2,9 +2,12 @@
 
 import pytest
 
-from broker.cluster_view import BrokerAddress, ClusterView
+from broker.cluster_view import ClusterView
+from broker.request_context import RequestContext
 from config.node import Endpoint, NetworkConfig
 from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.leader_discovery import NodeEndpoint
 from tests.unit.broker.cluster_scene import (
     FakeClient,
     broker_records,
@@ -24,6 +27,8 @@ def view(*advertised: Endpoint) -> ClusterView:
         *broker_records(3, ("PLAINTEXT", "three", 9094), active=False),
         *broker_records(4, ("PLAINTEXT", "0.0.0.0", 9095)),
         *topic_records("t", 1, 2),
+        *topic_records("led-by-two", 2, leader=2, leader_epoch=4),
+        *topic_records("on-fenced", 3, leader=3),
     )
     return ClusterView(lambda: client.image, 1, NetworkConfig(advertised_listeners=advertised))
 
@@ -33,20 +38,20 @@ OUTSIDE = context_of(ApiKey.METADATA, 9, listener="OUTSIDE")
 
 
 def test_without_advertised_addresses_this_broker_is_where_the_client_has_found_it() -> None:
-    assert view().broker(INSIDE, 1) == BrokerAddress(1, "10.0.0.1", 9092, "a")
-    assert view().broker(OUTSIDE, 1) == BrokerAddress(1, "10.0.0.1", 9092, "a")
+    assert view().broker(INSIDE, 1) == NodeEndpoint(1, "10.0.0.1", 9092, "a")
+    assert view().broker(OUTSIDE, 1) == NodeEndpoint(1, "10.0.0.1", 9092, "a")
 
 
 def test_advertised_addresses_are_told_by_listener() -> None:
     cluster = view(Endpoint("PLAINTEXT", "one", 1), Endpoint("OUTSIDE", "gate", 2))
-    assert cluster.broker(INSIDE, 1) == BrokerAddress(1, "one", 1, "a")
-    assert cluster.broker(OUTSIDE, 1) == BrokerAddress(1, "gate", 2, "a")
+    assert cluster.broker(INSIDE, 1) == NodeEndpoint(1, "one", 1, "a")
+    assert cluster.broker(OUTSIDE, 1) == NodeEndpoint(1, "gate", 2, "a")
 
 
 def test_a_broker_without_the_clients_listener_is_not_told() -> None:
     cluster = view(Endpoint("PLAINTEXT", "one", 1))
     assert cluster.broker(OUTSIDE, 1) is None
-    assert [broker.node_id for broker in cluster.brokers(OUTSIDE)] == [2]
+    assert list(cluster.seen_by(OUTSIDE).brokers) == [2]
 
 
 def test_an_address_that_nobody_can_connect_to_is_not_told() -> None:
@@ -56,9 +61,27 @@ def test_an_address_that_nobody_can_connect_to_is_not_told() -> None:
 @pytest.mark.parametrize(("with_fenced", "ids"), [(False, [1, 2]), (True, [1, 2, 3])])
 def test_fenced_brokers_are_told_only_where_asked_for(with_fenced: bool, ids: list[int]) -> None:
     cluster = view()
-    found = cluster.brokers(INSIDE, with_fenced=with_fenced)
-    assert [broker.node_id for broker in found] == ids
+    assert list(cluster.seen_by(INSIDE, with_fenced=with_fenced).brokers) == ids
     assert cluster.broker(INSIDE, 3) is None
+
+
+def leadership(cluster: ClusterView, topic: str, context: RequestContext) -> tuple[int, int, int]:
+    seen = cluster.seen_by(context)
+    found = seen.image.topic(topic)
+    assert found is not None
+    told = seen.leadership(found.partitions[0])
+    return told["error_code"], told["leader_id"], told["leader_epoch"]
+
+
+def test_a_partition_is_led_where_the_client_can_reach_it() -> None:
+    cluster = view(Endpoint("PLAINTEXT", "one", 1))
+    assert leadership(cluster, "led-by-two", INSIDE) == (0, 2, 4)
+    assert leadership(cluster, "led-by-two", OUTSIDE) == (0, 2, 4)
+    assert leadership(cluster, "t", OUTSIDE) == (ErrorCode.LISTENER_NOT_FOUND, -1, 0)
+
+
+def test_a_partition_of_a_fenced_broker_has_no_leader() -> None:
+    assert leadership(view(), "on-fenced", INSIDE) == (ErrorCode.LEADER_NOT_AVAILABLE, -1, 0)
 
 
 def test_topics_are_known_by_name_and_id() -> None:

@@ -120,3 +120,12 @@ def test_a_partition_without_a_live_leader_says_so() -> None:
         3,
     )
     assert list(partition.offline_replicas) == [4]
+
+
+def test_a_leader_without_the_clients_listener_is_not_found() -> None:
+    cluster = Cluster(a=1)
+    cluster.client.apply(*broker_records(2, ("INSIDE", "two", 9093)))
+    cluster.client.apply(*topic_records("b", 2, leader=2))
+    told = cluster.ask("a", "b")
+    leaders = [(it.partitions[0].error_code, it.partitions[0].leader_id) for it in told.topics]
+    assert leaders == [(0, 1), (ErrorCode.LISTENER_NOT_FOUND, -1)]

@@ -48,9 +48,11 @@ class Cluster:
         view = ClusterView(lambda: self.client.image, 1, NetworkConfig())
         self.handler = MetadataHandler(view, creation)
 
-    def ask(self, version: int, topics: Any, *, create: bool = True) -> Any:
+    def ask(
+        self, version: int, topics: Any, *, create: bool = True, listener: str = "PLAINTEXT"
+    ) -> Any:
         request = MetadataRequest(topics=topics, allow_auto_topic_creation=create)
-        return ask(self.handler, version, request)
+        return ask(self.handler, version, request, listener=listener)
 
     def names(self, version: int, topics: Any) -> list[tuple[str, int]]:
         return [(it.name, it.error_code) for it in self.ask(version, topics).topics]
@@ -105,6 +107,17 @@ def test_a_partition_whose_leader_is_not_alive_has_none() -> None:
     (partition,) = topic.partitions
     assert (partition.error_code, partition.leader_id) == (ErrorCode.LEADER_NOT_AVAILABLE, -1)
     assert (list(partition.isr_nodes), list(partition.offline_replicas)) == ([], [3])
+
+
+@pytest.mark.parametrize("version", range(LATEST + 1))
+def test_a_leader_without_the_clients_listener_is_told_as_the_version_has_it(version: int) -> None:
+    """2.11: LISTENER_NOT_FOUND from version 6 on, LEADER_NOT_AVAILABLE before."""
+    told = Cluster().ask(version, named("b", "a"), listener="OUTSIDE")
+    assert [broker.node_id for broker in told.brokers] == [1]
+    code = ErrorCode.LISTENER_NOT_FOUND if version >= 6 else ErrorCode.LEADER_NOT_AVAILABLE
+    unreachable, reachable = told.topics
+    assert {(it.error_code, it.leader_id) for it in unreachable.partitions} == {(code, -1)}
+    assert {(it.error_code, it.leader_id) for it in reachable.partitions} == {(0, 1)}
 
 
 def test_every_leader_is_among_the_brokers_and_fenced_ones_are_not() -> None:
