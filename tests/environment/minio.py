@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -61,11 +62,20 @@ def _go_program() -> Path:
 
 
 class MinioServer:
-    """One MinIO server on a free port of the loopback interface, its data in `directory`."""
+    """One MinIO server, its data in `directory`: on a free port of the loopback interface, or elsewhere.
 
-    def __init__(self, directory: Path) -> None:
+    `as_node` makes of its command line one that runs it where `host` is an address.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        host: str = "127.0.0.1",
+        as_node: Callable[[Sequence[object]], list[str]] | None = None,
+    ) -> None:
         self.port = free_port()
-        self.endpoint = f"http://127.0.0.1:{self.port}"
+        self.endpoint = f"http://{host}:{self.port}"
         environment = {
             **os.environ,
             "MINIO_ROOT_USER": ACCESS_KEY,
@@ -73,8 +83,10 @@ class MinioServer:
             "MINIO_BROWSER": "off",
             "MINIO_UPDATE": "off",
         }
-        address = f"127.0.0.1:{self.port}"
+        address = f"{host}:{self.port}"
         command = [minio_program(), "server", directory / "data", "--address", address, "--quiet"]
+        if as_node is not None:
+            command = as_node(command)
         self._process = ServerProcess(command, log=directory / "minio.log", environment=environment)
 
     def start(self) -> None:
