@@ -65,7 +65,7 @@ class ApiDispatcher:
             raise ProtocolError(f"{ApiKey(key).name} version {version} is not served")
         self._metrics.requests[key] += 1
         if key == _PRODUCE:
-            return self._produce.start(header, frame.body, reply)
+            return self._produce.start(connection, header, frame.body, reply)
         context = RequestContext(
             header,
             connection.client_host,

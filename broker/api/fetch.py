@@ -4,13 +4,14 @@ Behaviour:
   * Data in memory is answered at once, as views of the bytes that the WAL wrote; what is not is read from the bucket.
   * Waits for `min_bytes` up to `max_wait_ms`, unless there is an error; a time-out is an empty answer, no error.
   * Whole batches only, in the order of the request; the first partition with data returns at least one batch (KIP-74).
+  * A partition that is led elsewhere, or at a newer epoch, is answered with its leader's address (KIP-951).
   * Sessions (KIP-227); a full cache declines with session id 0, and the client goes on with full fetches.
 Deviations from Apache Kafka:
   * No partial batch at the end of a partition's records, no preferred read replica, no diverging epoch (there are no
     followers).
 Version notes:
   * 7: sessions.  9: leader epoch of the client.  12: flexible.  13: topic ids.  16: node endpoints.
-Source: FetchRequest.json, FetchResponse.json of Apache Kafka 4.3; KIP-74, KIP-98, KIP-227, KIP-516.
+Source: FetchRequest.json, FetchResponse.json of Apache Kafka 4.3; KIP-74, KIP-98, KIP-227, KIP-516, KIP-951.
 """
 
 import asyncio
@@ -18,6 +19,8 @@ from collections.abc import Coroutine
 from typing import Any
 from uuid import UUID
 
+from broker.api.current_leaders import name_leaders
+from broker.cluster_view import ClusterView
 from broker.fetch.reader import FetchReader, PartitionRead, ReadResult
 from broker.fetch.session import FetchContext
 from broker.fetch.session_cache import FetchSessions
@@ -29,10 +32,12 @@ from protocol.api_keys import ApiKey
 from protocol.errors import KafkaError
 from protocol.fetch.request import FetchRequest, decode_fetch
 from protocol.fetch.response import (
+    NODE_ENDPOINTS_SINCE,
     FetchPartitionResponse,
     FetchTopicResponse,
     encode_fetch_response,
 )
+from protocol.leader_discovery import NodeEndpoint
 
 API = ApiKey.FETCH
 TOPIC_IDS_SINCE = 13
@@ -46,11 +51,13 @@ class FetchHandler:
         self,
         *,
         reader: FetchReader,
+        cluster: ClusterView,
         sessions: FetchSessions,
         config: LogConfig,
         metrics: RequestMetrics,
     ) -> None:
         self._reader = reader
+        self._cluster = cluster
         self._sessions = sessions
         self._config = config
         self._metrics = metrics
@@ -117,6 +124,9 @@ class FetchHandler:
                 topics.append(FetchTopicResponse(key[0], key[1], partitions))
             partitions.append(_partition(read, aborted))
         header = fetch.context.header
+        endpoints: list[NodeEndpoint] = []
+        if result.has_error and header.api_version >= NODE_ENDPOINTS_SINCE:
+            topics, endpoints = name_leaders(self._cluster, fetch.context, topics)
         reply.send(
             encode_fetch_response(
                 header.api_version,
@@ -125,6 +135,7 @@ class FetchHandler:
                 int(answer.error),
                 answer.session_id,
                 topics,
+                endpoints,
             )
         )
 

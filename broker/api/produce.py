@@ -9,13 +9,14 @@ Behaviour:
   * When the WAL fails or the lease is lost after an append, the connection is closed without an answer: the outcome is
     unknown and no error code says so.
   * Never creates a topic.
+  * A partition that is led elsewhere is NOT_LEADER_OR_FOLLOWER with the leader's address (KIP-951).
 Deviations from Apache Kafka:
   * `timeout_ms` is not used: there are no followers to wait for.
   * Transactional batches are refused.
   * Where a topic's rules need the records themselves (compacted, or another codec), a batch of more than 250,000
     records or 64 MiB decompressed is MESSAGE_TOO_LARGE.
 Version notes:
-  * 3: record format 2.  7: zstd.  8: record errors.  9: flexible.  10: current leader (not filled).  13: topic ids.
+  * 3: record format 2.  7: zstd.  8: record errors.  9: flexible.  10: current leader.  13: topic ids.
 Source: ProduceRequest.json, ProduceResponse.json of Apache Kafka 4.3; KIP-98, KIP-467, KIP-951, KIP-516.
 """
 
@@ -25,6 +26,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 from uuid import UUID
 
+from broker.api.current_leaders import name_leaders
+from broker.cluster_view import ClientSide, ClusterView
 from broker.network.session import Reply
 from broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
 from broker.partition.internal_topics import INTERNAL_TOPICS
@@ -34,7 +37,9 @@ from broker.telemetry.request_metrics import RequestMetrics
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.headers import RequestHeader
+from protocol.leader_discovery import NodeEndpoint
 from protocol.produce import (
+    LEADER_DISCOVERY_SINCE,
     ProducePartitionResponse,
     ProduceRequest,
     ProduceTopicResponse,
@@ -101,17 +106,19 @@ class ProduceHandler:
         self,
         *,
         partitions: PartitionRegistry,
+        cluster: ClusterView,
         engine: StorageEngine,
         wall_clock_ms: Callable[[], int],
         metrics: RequestMetrics,
     ) -> None:
         self._partitions = partitions
+        self._cluster = cluster
         self._engine = engine
         self._wall_clock_ms = wall_clock_ms
         self._metrics = metrics
 
     def start(
-        self, header: RequestHeader, body: memoryview, reply: Reply
+        self, client: ClientSide, header: RequestHeader, body: memoryview, reply: Reply
     ) -> Coroutine[Any, Any, None] | None:
         """Append the request's batches now, or return what waits for room and then appends them."""
         begin_s = self._metrics.clock_s()
@@ -119,12 +126,13 @@ class ProduceHandler:
         partition_count = sum(len(topic.partitions) for topic in request.topics)
         bytes_needed = len(body) + partition_count * RECORD_OVERHEAD_BYTES
         if not self._engine.admits(bytes_needed):
-            return self._start_when_admitted(header, request, bytes_needed, reply, begin_s)
-        self._append(header, request, reply, begin_s)
+            return self._start_when_admitted(client, header, request, bytes_needed, reply, begin_s)
+        self._append(client, header, request, reply, begin_s)
         return None
 
     async def _start_when_admitted(
         self,
+        client: ClientSide,
         header: RequestHeader,
         request: ProduceRequest,
         bytes_needed: int,
@@ -141,10 +149,15 @@ class ProduceHandler:
             logger.warning("produce cannot be served", extra={"reason": str(error)})
             reply.close()
             return
-        self._append(header, request, reply, begin_s)
+        self._append(client, header, request, reply, begin_s)
 
     def _append(
-        self, header: RequestHeader, request: ProduceRequest, reply: Reply, begin_s: float
+        self,
+        client: ClientSide,
+        header: RequestHeader,
+        request: ProduceRequest,
+        reply: Reply,
+        begin_s: float,
     ) -> None:
         if request.acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
             refusal = Rejection(ErrorCode.INVALID_REQUIRED_ACKS, "acks must be -1, 0 or 1")
@@ -171,7 +184,14 @@ class ProduceHandler:
                 reply.nothing()
             pending.sealed = False  # nobody is told
             return
-        pending.seal(encode_produce_response(version, header.correlation_id, responses))
+        endpoints: list[NodeEndpoint] = []
+        if refused and version >= LEADER_DISCOVERY_SINCE:
+            responses, endpoints = name_leaders(self._cluster, client, responses)
+        pending.seal(
+            encode_produce_response(
+                version, header.correlation_id, responses, node_endpoints=endpoints
+            )
+        )
 
     def _append_one(
         self,

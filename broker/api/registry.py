@@ -78,12 +78,14 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
         versions=versions,
         produce=ProduceHandler(
             partitions=services.partitions,
+            cluster=services.cluster,
             engine=services.engine,
             wall_clock_ms=services.wall_clock_ms,
             metrics=services.metrics,
         ),
         fetch=FetchHandler(
             reader=FetchReader(services.partitions),
+            cluster=services.cluster,
             sessions=FetchSessions(services.config.log.fetch_session_slots, services.rng),
             config=services.config.log,
             metrics=services.metrics,

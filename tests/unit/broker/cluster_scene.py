@@ -274,7 +274,9 @@ class FakeRegistry:
         for served in self.served.values():
             if (served.partition.topic_id, served.partition.index) == (wanted, index):
                 return served.partition
-        return ErrorCode.UNKNOWN_TOPIC_ID
+        if wanted is None or self.client.image.topic_by_id(wanted) is None:
+            return ErrorCode.UNKNOWN_TOPIC_ID
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
 
     async def wait_open(self, names: Sequence[str], timeout_ms: int) -> bool:
         self.waited_for.append((set(names), timeout_ms))

@@ -31,10 +31,11 @@ class OwnCodec:
     """Stands for the handlers of Produce and Fetch, which are given undecoded bodies."""
 
     def __init__(self) -> None:
-        self.started: list[tuple[Any, bytes]] = []
+        self.started: list[tuple[Any, ...]] = []
 
-    def start(self, who: Any, body: memoryview, reply: Any) -> Coroutine[Any, Any, None] | None:
-        self.started.append((who, bytes(body)))
+    def start(self, *request: Any) -> Coroutine[Any, Any, None] | None:
+        *who, body, reply = request
+        self.started.append((*who, bytes(body)))
         reply.nothing()
         return None
 
@@ -116,7 +117,7 @@ def test_produce_and_fetch_decode_for_themselves() -> None:
     broker = Broker()
     broker.dispatch(ApiKey.PRODUCE, 9, b"records")
     broker.dispatch(ApiKey.FETCH, 11, b"partitions")
-    assert broker.produce.started == [(RequestHeader(0, 9, 7, "test"), b"records")]
+    assert broker.produce.started == [(CONNECTION, RequestHeader(0, 9, 7, "test"), b"records")]
     ((context, body),) = broker.fetch.started
     assert (context.header.api_key, context.listener, body) == (1, "OUTSIDE", b"partitions")
 

@@ -9,10 +9,11 @@ from uuid import UUID
 import pytest
 
 from broker.api.fetch import FetchHandler
+from broker.cluster_view import ClusterView
 from broker.fetch.reader import FetchReader
 from broker.fetch.session_cache import FetchSessions
 from broker.telemetry.request_metrics import RequestMetrics
-from config.node import LogConfig
+from config.node import LogConfig, NetworkConfig
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, ProtocolError
 from protocol.headers import parse_request_header
@@ -20,7 +21,7 @@ from protocol.messages import FetchRequest, encode_request
 from protocol.records.record import Record
 from storage.errors import ObjectStoreError
 from tests.simulation import virtual_time
-from tests.unit.broker.cluster_scene import NOW_MS, FakeRegistry, context_of, topic_id
+from tests.unit.broker.cluster_scene import NODE_ID, NOW_MS, FakeRegistry, context_of, topic_id
 from tests.unit.broker.reply_fake import FakeReply
 
 VERSIONS = range(4, 19)
@@ -79,6 +80,7 @@ class Broker:
         self.metrics = RequestMetrics(lambda: 0.0)
         self.handler = FetchHandler(
             reader=FetchReader(self.registry),  # type: ignore[arg-type]
+            cluster=ClusterView(lambda: self.registry.client.image, NODE_ID, NetworkConfig()),
             sessions=FetchSessions(slots, random.Random(1)),
             config=LogConfig(fetch_bytes_max=fetch_bytes_max),
             metrics=self.metrics,

@@ -8,9 +8,12 @@ from uuid import UUID
 import pytest
 
 from broker.api.produce import ProduceHandler
+from broker.cluster_view import ClusterView
+from broker.network.session import ConnectionInfo
 from broker.partition.append_rules import RECORD_OVERHEAD_BYTES
 from broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
 from broker.telemetry.request_metrics import RequestMetrics
+from config.node import NetworkConfig
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode, ProtocolError
 from protocol.headers import RequestHeader, parse_request_header
@@ -19,6 +22,7 @@ from protocol.records.compression import Compression
 from protocol.records.record import BatchOptions, Record, encode_batch
 from storage.errors import BackPressureError, EngineFailedError
 from tests.unit.broker.cluster_scene import (
+    NODE_ID,
     NOW_MS,
     FakeClient,
     FakeRegistry,
@@ -30,6 +34,7 @@ from tests.unit.broker.reply_fake import FakeReply
 
 VERSIONS = range(3, 14)
 ALL, LEADER, NONE = -1, 1, 0
+CLIENT = ConnectionInfo("PLAINTEXT", "10.0.0.9", "10.0.0.1", 9092)
 _Topic = ProduceRequest.TopicProduceData
 
 Row = tuple[int, int, int]  # partition, error code, base offset
@@ -86,6 +91,7 @@ class Broker:
         self.metrics = RequestMetrics(lambda: 0.0)
         self.handler = ProduceHandler(
             partitions=self.registry,  # type: ignore[arg-type]
+            cluster=ClusterView(lambda: self.registry.client.image, NODE_ID, NetworkConfig()),
             engine=self.engine,  # type: ignore[arg-type]
             wall_clock_ms=lambda: NOW_MS,
             metrics=self.metrics,
@@ -119,7 +125,7 @@ class Broker:
         frame = memoryview(bytearray(encode_request(wanted, header)))
         _, body_offset = parse_request_header(frame)
         reply = FakeReply()
-        return reply, self.handler.start(header, frame[body_offset:], reply)  # type: ignore[arg-type]
+        return reply, self.handler.start(CLIENT, header, frame[body_offset:], reply)  # type: ignore[arg-type]
 
     def produce(self, version: int, *records: bytes | None, **options: Any) -> FakeReply:
         """One record set for each partition of "t" from 0 on, with room for it."""
@@ -387,4 +393,4 @@ def test_a_parked_request_that_cannot_be_refused_politely_costs_the_connection(
 def test_a_body_that_ends_early_is_no_request() -> None:
     header = RequestHeader(int(ApiKey.PRODUCE), 9, 7, "test")
     with pytest.raises(ProtocolError):
-        Broker().handler.start(header, memoryview(b"\0\0"), FakeReply())  # type: ignore[arg-type]
+        Broker().handler.start(CLIENT, header, memoryview(b"\0\0"), FakeReply())  # type: ignore[arg-type]

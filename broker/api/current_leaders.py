@@ -1,0 +1,59 @@
+"""Who leads what was asked of the wrong broker, or at an old epoch (KIP-951).
+
+A client that is told so in the answer itself moves on without asking for metadata. It ignores what is not newer than
+what it knows, so a partition that is just being opened here, or a lease that is not certain, sends nobody in circles.
+
+Source: `KafkaApis.handleProduceRequest`, `handleFetchRequest`, `getCurrentLeader`.
+"""
+
+from collections.abc import Sequence
+from typing import Final, TypeVar
+from uuid import UUID
+
+from broker.cluster_view import ClientSide, ClusterView
+from metadata.image import MetadataImage, PartitionImage
+from protocol.errors import ErrorCode
+from protocol.fetch.response import FetchTopicResponse
+from protocol.leader_discovery import CurrentLeader, NodeEndpoint
+from protocol.produce import ProduceTopicResponse
+
+MOVED: Final = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH})
+
+Topic = TypeVar("Topic", ProduceTopicResponse, FetchTopicResponse)
+
+
+def name_leaders(
+    cluster: ClusterView, client: ClientSide, topics: Sequence[Topic]
+) -> tuple[list[Topic], list[NodeEndpoint]]:
+    """Name the leader of each partition whose error says that it is led elsewhere, or at a newer epoch.
+
+    Returns:
+        The topics, and the leaders' addresses as this client reaches them, each once.
+    """
+    image = cluster.image
+    endpoints: dict[int, NodeEndpoint] = {}
+    named = []
+    for topic in topics:
+        partitions = list(topic.partitions)
+        for position, answer in enumerate(partitions):
+            if answer.error_code not in MOVED:
+                continue
+            found = _partition(image, topic.name, topic.topic_id, answer.partition_index)
+            if found is None:
+                continue
+            leader = CurrentLeader(found.leader, found.leader_epoch)
+            partitions[position] = answer._replace(current_leader=leader)
+            endpoint = cluster.broker(client, found.leader)
+            if endpoint is not None:
+                endpoints[found.leader] = endpoint
+        named.append(topic._replace(partitions=partitions))
+    return named, list(endpoints.values())
+
+
+def _partition(
+    image: MetadataImage, name: str, topic_id: UUID | None, index: int
+) -> PartitionImage | None:
+    topic = image.topic(name) if topic_id is None else image.topic_by_id(topic_id)
+    if topic is None or not 0 <= index < len(topic.partitions):
+        return None
+    return topic.partitions[index]
