@@ -2,8 +2,8 @@
 
 Behaviour:
   * The groups of the partitions that this broker leads; a client asks every broker.
-  * While one of them is being loaded: COORDINATOR_LOAD_IN_PROGRESS, since the list would not be
-    whole.
+  * While one of them is being loaded: COORDINATOR_LOAD_IN_PROGRESS; while this broker's lease is not
+    certain: COORDINATOR_NOT_AVAILABLE. The list would not be whole.
   * Filters by state and type ignore case; an unknown name matches nothing.
 Version notes:
   * 3: flexible.  4: states (KIP-518).  5: types (KIP-848).
@@ -39,7 +39,10 @@ class ListGroupsHandler:
         try:
             groups = await self._coordinator.list_groups()
         except KafkaError as error:
-            return ListGroupsResponse(throttle_time_ms=0, error_code=int(error.code), groups=[])
+            code = error.code
+            if code is ErrorCode.NOT_COORDINATOR:  # of which group? Clients expect it for one alone
+                code = ErrorCode.COORDINATOR_NOT_AVAILABLE
+            return ListGroupsResponse(throttle_time_ms=0, error_code=int(code), groups=[])
         if types and CLASSIC_TYPE not in types:
             groups = []
         return ListGroupsResponse(

@@ -41,6 +41,10 @@ class CoordinatorLogs(Protocol):
         """Give the log of a partition; None when this broker does not lead it."""
         ...
 
+    def is_certain(self) -> bool:
+        """Whether this broker is certain to lead the partitions that have a log here."""
+        ...
+
     async def ensure_topic(self) -> None:
         """Create `__consumer_offsets` when it does not exist."""
         ...

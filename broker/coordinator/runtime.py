@@ -1,7 +1,10 @@
 """The group coordinator: one shard for each partition of `__consumer_offsets` led here.
 
-What a group is asked goes to the shard of its partition. Without that partition here, the answer is
-NOT_COORDINATOR; while it is being loaded, COORDINATOR_LOAD_IN_PROGRESS.
+What a group is asked goes to the shard of its partition. Without that partition here, or while it
+is not certain that no other broker leads it, the answer is NOT_COORDINATOR; while it is being
+loaded, COORDINATOR_LOAD_IN_PROGRESS. What is decided on at once may be answered at once, and what
+waits for the log has passed its gate; answers that come by themselves (joins, syncs) are asked about
+once more.
 
 Source: `GroupCoordinatorService`, `CoordinatorRuntime` of Apache Kafka.
 """
@@ -107,11 +110,15 @@ class GroupCoordinator:
 
     async def join(self, request: JoinRequest) -> JoinResult:
         """JoinGroup; returns when the join phase has ended, if it must."""
-        return await self._member_driver(request.group_id).join(request)
+        joined = await self._member_driver(request.group_id).join(request)
+        self._require_certainty()
+        return joined
 
     async def sync(self, request: SyncRequest) -> SyncResult:
         """SyncGroup; returns when the leader has synced."""
-        return await self._member_driver(request.group_id).sync(request)
+        synced = await self._member_driver(request.group_id).sync(request)
+        self._require_certainty()
+        return synced
 
     async def heartbeat(self, request: HeartbeatRequest) -> ErrorCode:
         """Heartbeat."""
@@ -178,9 +185,10 @@ class GroupCoordinator:
         """ListGroups: those of the partitions led here.
 
         Raises:
-            KafkaError: COORDINATOR_LOAD_IN_PROGRESS when one of them is being loaded; the list
-                would not be whole.
+            KafkaError: COORDINATOR_LOAD_IN_PROGRESS when one of them is being loaded, NOT_COORDINATOR
+                when it is not certain that they are led here; the list would not be whole.
         """
+        self._require_certainty()
         submitted = [
             driver.submit(_list_groups)
             for driver in self._drivers.values()
@@ -236,7 +244,12 @@ class GroupCoordinator:
         driver = self._drivers.get(self._logs.partition_for(group_id))
         if driver is None:
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
+        self._require_certainty()
         return driver
+
+    def _require_certainty(self) -> None:
+        if not self._logs.is_certain():
+            raise KafkaError(ErrorCode.NOT_COORDINATOR, "the lease of this broker is not certain")
 
     def _now(self) -> Instant:
         elapsed_ms = int(asyncio.get_running_loop().time() * 1_000)

@@ -51,6 +51,8 @@ class FetchReader:
 
     The first partition that has data returns at least one whole batch whatever its size, so that a
     consumer always makes progress (KIP-74); from then on the limits are strict.
+
+    Without a lease that holds once everything has been read, nothing that was read is given: it may be stale.
     """
 
     def __init__(self, partitions: PartitionRegistry) -> None:
@@ -84,7 +86,7 @@ class FetchReader:
                 result.has_cold = True
             else:
                 self._take(result, read, batches, budget)
-        return result
+        return self._certain(result)
 
     async def read(
         self, targets: Sequence[SessionPartition], bytes_max: int, *, by_id: bool
@@ -114,7 +116,14 @@ class FetchReader:
                 self._take_planned(result, planned, bytes_max)
         result.has_error = any(read.error != ErrorCode.NONE for read in result.reads)
         result.has_cold = any(read.is_cold for read in result.reads)
-        return result
+        return self._certain(result)
+
+    def _certain(self, result: ReadResult) -> ReadResult:
+        if self._partitions.is_certain():
+            return result
+        error = ErrorCode.NOT_LEADER_OR_FOLLOWER
+        withheld = [PartitionRead(read.target, error) for read in result.reads]
+        return ReadResult(withheld, has_error=True)
 
     def _take_planned(self, result: ReadResult, planned: "_Planned", bytes_max: int) -> None:
         if planned.batches is None:

@@ -101,8 +101,12 @@ class FakeClient:
         self.calls: list[tuple[Any, ...]] = []
         self.answers: dict[str, tuple[ErrorCode, str | None]] = {}  # by topic
         self.producer_id_blocks: list[range | Exception] = []
+        self.has_lease = True
         if records:
             self.apply(*records)
+
+    def holds(self) -> bool:
+        return self.has_lease
 
     def subscribe(self, listener: Listener) -> None:
         self.listeners.append(listener)
@@ -248,6 +252,7 @@ class FakeRegistry:
 
     def __init__(self, client: FakeClient | None = None) -> None:
         self.client = client or FakeClient()
+        self.is_certain = self.client.holds
         self.served: dict[tuple[str, int], ServedPartition] = {}
         self.waited_for: list[tuple[set[str], int]] = []
 

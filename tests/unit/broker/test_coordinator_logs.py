@@ -46,13 +46,13 @@ class Engine:
 
 
 class Broker:
-    """Leads the offsets topic's partition 0."""
+    """Serves the offsets topic's partition 0."""
 
-    def __init__(self, *, topic: bool = True) -> None:
+    def __init__(self, *, topic: bool = True, leader: int = 2) -> None:
         self.client = FakeClient(
             *broker_records(1),
             *broker_records(2, ("PLAINTEXT", "two", 9093)),
-            *(topic_records(OFFSETS_TOPIC, 1, 3, leader=2) if topic else ()),
+            *(topic_records(OFFSETS_TOPIC, 1, 3, leader=leader) if topic else ()),
         )
         self.registry = FakeRegistry(self.client)
         self.served = self.registry.serve(OFFSETS_TOPIC, leader_epoch=5, overrides=COMPACT)
@@ -155,6 +155,17 @@ def test_a_group_is_where_every_client_looks_for_it() -> None:
 def test_the_coordinator_is_the_leader_of_the_groups_partition() -> None:
     assert Broker().logs.coordinator_node(CONTEXT, "g") == (2, "two", 9093)
     assert Broker(topic=False).logs.coordinator_node(CONTEXT, "g") is None
+
+
+def test_a_broker_whose_lease_is_not_certain_does_not_name_itself() -> None:
+    broker = Broker()
+    broker.client.has_lease = False
+    assert broker.logs.coordinator_node(CONTEXT, "g") == (2, "two", 9093)
+    mine = Broker(leader=1)
+    assert mine.logs.coordinator_node(CONTEXT, "g") == (1, "10.0.0.1", 9092)
+    mine.client.has_lease = False
+    assert mine.logs.coordinator_node(CONTEXT, "g") is None
+    assert not mine.logs.is_certain()
 
 
 def test_the_topic_is_created_when_it_is_needed() -> None:

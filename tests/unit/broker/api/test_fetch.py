@@ -279,6 +279,20 @@ def test_a_partition_that_leaves_ends_the_wait() -> None:
     virtual_time.run(run())
 
 
+def test_a_waiting_fetch_is_told_nothing_once_the_lease_is_not_certain() -> None:
+    async def run() -> None:
+        broker = Broker()
+        waiting = asyncio.create_task(broker.later(11, request(wait_ms=60_000)))
+        await asyncio.sleep(1)
+        broker.registry.client.has_lease = False
+        broker.publish()
+        told = only(await waiting)
+        assert told.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+        assert (told.high_watermark, bool(told.records)) == (-1, False)
+
+    virtual_time.run(run())
+
+
 def test_a_fetch_that_has_ended_listens_no_more() -> None:
     async def run() -> None:
         broker = Broker()

@@ -65,3 +65,16 @@ def test_while_loading(version: int) -> None:
             assert answer.groups == []
 
     run(test)
+
+
+@pytest.mark.parametrize("version", versions(ApiKey.LIST_GROUPS))
+def test_without_a_certain_lease(version: int) -> None:
+    async def test() -> None:
+        async with group_broker() as broker:
+            await broker.commit("t", 0, 1, "simple")
+            broker.logs.certain = False
+            answer = await broker.ask(ListGroupsRequest(), version)
+            assert answer.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+            assert answer.groups == []
+
+    run(test)

@@ -208,3 +208,9 @@ def test_records_that_cannot_be_decoded_are_an_error_of_the_partition() -> None:
     served.data.batches[0] = stored._replace(payload=memoryview(broken))
     assert found(registry, 7, NOW_MS) == (ErrorCode.CORRUPT_MESSAGE, -1, -1)
     assert found(registry, 7, MAX_TIMESTAMP) == (ErrorCode.CORRUPT_MESSAGE, -1, -1)
+
+
+@pytest.mark.parametrize("timestamp", [LATEST, EARLIEST, NOW_MS])
+def test_without_a_certain_lease_nothing_is_told(log: FakeRegistry, timestamp: int) -> None:
+    log.client.has_lease = False
+    assert found(log, 7, timestamp) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1, -1)

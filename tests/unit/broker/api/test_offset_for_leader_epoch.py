@@ -80,3 +80,8 @@ def test_partitions_that_are_not_here_say_why() -> None:
     assert look_up(registry, 4, 0) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1, -1)
     registry = FakeRegistry(FakeClient(*topic_records("t", 1, leader=2)))
     assert look_up(registry, 4, 0) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1, -1)
+
+
+def test_without_a_certain_lease_nothing_is_told(log: FakeRegistry) -> None:
+    log.client.has_lease = False
+    assert look_up(log, 4, 5) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1, -1)

@@ -394,3 +394,25 @@ def test_a_body_that_ends_early_is_no_request() -> None:
     header = RequestHeader(int(ApiKey.PRODUCE), 9, 7, "test")
     with pytest.raises(ProtocolError):
         Broker().handler.start(CLIENT, header, memoryview(b"\0\0"), FakeReply())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_without_a_certain_lease_nothing_is_appended(version: int) -> None:
+    broker = Broker()
+    broker.registry.client.has_lease = False
+    reply = broker.produce(version, batch(), batch())
+    assert rows(reply, version) == [
+        (index, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1) for index in (0, 1)
+    ]
+    assert [log.data.batches for log in broker.logs] == [[]] * 4
+    assert broker.produce(version, batch(), acks=NONE).outcome == "closed"
+
+
+def test_the_lease_is_asked_when_a_parked_request_goes_on() -> None:
+    broker = Broker()
+    broker.engine.room = False
+    reply, rest = broker.start(9, [("t", None, [(0, batch())])])
+    broker.registry.client.has_lease = False
+    assert rest is not None
+    run(rest)
+    assert rows(reply, 9) == [(0, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)]

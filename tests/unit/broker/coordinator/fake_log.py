@@ -83,12 +83,16 @@ class FakeLogs:
         self.partition_count = partition_count
         self.led = set(range(partition_count)) if led is None else led
         self.logs = [FakeLog() for _ in range(partition_count)]
+        self.certain = True
 
     def partition_for(self, group_id: str) -> int:
         return partition_for_group(group_id, self.partition_count)
 
     def log(self, partition: int) -> CoordinatorLog | None:
         return self.logs[partition] if partition in self.led else None
+
+    def is_certain(self) -> bool:
+        return self.certain
 
     async def ensure_topic(self) -> None:
         """It is there."""

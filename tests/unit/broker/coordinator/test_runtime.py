@@ -255,3 +255,54 @@ def test_a_commit_every_100_ms_of_hundreds_of_members_does_not_queue_up() -> Non
         assert max(waits) < 0.012
 
     run(test)
+
+
+def test_without_a_certain_lease_nobody_is_answered() -> None:
+    async def test() -> None:
+        logs = FakeLogs(1)
+        async with running(logs) as coordinator:
+            await coordinator.commit_offsets(commit_request(5))
+            appends = logs.logs[0].appends
+            logs.certain = False
+            sent_away = [
+                coordinator.join(join_request("a")),
+                coordinator.sync(SyncRequest(group_id="g", member_id="a", generation=1)),
+                coordinator.heartbeat(HeartbeatRequest(group_id="g", member_id="a", generation=1)),
+                coordinator.leave("g", [LeavingMember("a")]),
+                coordinator.commit_offsets(commit_request(6)),
+                coordinator.delete_offsets("g", [("t", 0)]),
+                coordinator.list_groups(),
+            ]
+            for waiting in sent_away:
+                with pytest.raises(KafkaError) as caught:
+                    await waiting
+                assert caught.value.code is ErrorCode.NOT_COORDINATOR
+            for results in (
+                await coordinator.fetch_offsets([("g", None)]),
+                await coordinator.describe_groups(["g"]),
+                await coordinator.delete_groups(["g"]),
+            ):
+                assert [code_of(result) for result in results] == [ErrorCode.NOT_COORDINATOR]
+            assert logs.logs[0].appends == appends
+
+    run(test)
+
+
+def test_a_join_that_ends_without_a_certain_lease_is_not_told() -> None:
+    """A rebalance ends by its deadline, not by the log: a coordinator that was replaced could end one, too."""
+
+    async def test() -> None:
+        logs = FakeLogs(1)
+        async with running(logs) as coordinator:
+            first = await coordinator.join(join_request("a"))
+            parked = asyncio.create_task(coordinator.join(join_request("b")))
+            await settle()
+            assert not parked.done()
+            logs.certain = False
+            await asyncio.sleep(61)
+            with pytest.raises(KafkaError) as caught:
+                await parked
+            assert first.error is ErrorCode.NONE
+            assert caught.value.code is ErrorCode.NOT_COORDINATOR
+
+    run(test)

@@ -357,3 +357,36 @@ class TestSideBySide:
             assert asyncio.all_tasks() == {asyncio.current_task()}
 
         run(main())
+
+
+class TestWithoutACertainLease:
+    def test_nothing_is_given_that_was_read(self) -> None:
+        log = Log(cold="b")
+        log.registry.client.has_lease = False
+        for result in log.both("abc"):
+            assert [read.error for read in result.reads] == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 3
+            assert [list(read.batches) for read in result.reads] == [[]] * 3
+            assert {read.high_watermark for read in result.reads} == {-1}
+            assert (result.size_bytes, result.has_error, result.has_cold) == (0, True, False)
+
+    def test_it_is_asked_once_for_each_look_and_after_reading(self) -> None:
+        async def main() -> None:
+            log = Log(cold="a")
+            log["a"].bucket = asyncio.Event()
+            targets = log.targets("ab", bytes_max=PLENTY, offset=0, epoch=-1)
+            asked: list[bool] = []
+
+            def holds() -> bool:
+                asked.append(log.registry.client.has_lease)
+                return asked[-1]
+
+            log.registry.is_certain = holds
+            reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
+            await asyncio.sleep(0.001)
+            log.registry.client.has_lease = False  # while the bucket is read
+            log["a"].bucket.set()
+            result = await reading
+            assert asked == [False]
+            assert {read.error for read in result.reads} == {ErrorCode.NOT_LEADER_OR_FOLLOWER}
+
+        run(main())
