@@ -9,7 +9,6 @@ nobody before the longest lease that its predecessor may have granted has ended.
 import asyncio
 import logging
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +20,7 @@ from metadata.errors import RefusedError
 from metadata.image import MetadataImage
 from metadata.log.snapshot_format import encode_snapshot
 from metadata.log.store import LogStore
+from metadata.raft.effects import HardState, Persist
 from metadata.records.codec import encode_records
 from metadata.records.entry import LogEntry, SnapshotId
 from metadata.replay import replay
@@ -88,11 +88,10 @@ class ControllerNode:
             MetadataFormatError: a newer version has written the log.
             MetadataLogFailedError: the log cannot be written.
         """
-        cluster_id, recovered = await self._store.open(
-            node_id=self._node_id,
-            cluster_id=self._cluster_id,
-            new_cluster_id=partial(new_cluster_id, self._rng),
-        )
+        opened = await self._store.open(node_id=self._node_id, cluster_id=self._cluster_id)
+        cluster_id = opened.cluster_id or new_cluster_id(self._rng)
+        await self._store.name_cluster(cluster_id)
+        recovered = opened.recovered
         if recovered.cut_off_bytes:
             logger.warning(
                 "cut off the unfinished end of the metadata log",
@@ -104,7 +103,8 @@ class ControllerNode:
         )
         entry = LogEntry(loaded.index + 1, loaded.term + 1, encode_records(records))
         image = replay(loaded, records, index=entry.index, term=entry.term)
-        await self._store.append([entry])
+        term = HardState(entry.term, self._node_id)
+        await self._store.persist(Persist(hard_state=term, entries=(entry,)))
         self._entries = EntryBuffer(loaded.index - len(recovered.entries))
         self._entries.extend([*recovered.entries, entry])
         self._log_grown.set()

@@ -13,7 +13,7 @@ from typing import Final
 
 from metadata.errors import MetadataIdentityError, MetadataLogCorruptError
 from metadata.image import MetadataImage
-from metadata.log.files import LogFiles
+from metadata.log.contents import list_directory, read_contents
 from metadata.log.identity import IDENTITY_FILE, LOCK_FILE, read_identity
 from metadata.log.recovered import Recovered
 from metadata.startup import load_image
@@ -75,12 +75,13 @@ def read_offline(directory: Path) -> OfflineMetadata:
 def _read_log(directory: Path) -> Recovered:
     for _ in range(ATTEMPTS_MAX - 1):
         with suppress(FileNotFoundError, MetadataLogCorruptError):
-            return LogFiles(directory, _sync_nothing).read()
-    return LogFiles(directory, _sync_nothing).read()
+            return _read_once(directory)
+    return _read_once(directory)
 
 
-def _sync_nothing(_: int) -> None:
-    raise AssertionError("a reader has nothing to sync")
+def _read_once(directory: Path) -> Recovered:
+    contents = read_contents(directory, list_directory(directory))
+    return Recovered(contents.snapshot, contents.entries, contents.torn_bytes)
 
 
 def is_locked(directory: Path, *, locks: Path = LOCKS) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -29,13 +30,18 @@ def write_all(descriptor: int, data: bytes | memoryview, position: int) -> None:
 
 
 def create_whole(path: Path, data: bytes, sync: Sync) -> None:
-    """Create a file that, after a crash, is either there with all of `data` or not there."""
+    """Create or replace a file: after a crash there is all of `data`, or what was there before."""
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     try:
-        write_all(descriptor, data, 0)
-        sync(descriptor)
-    finally:
-        os.close(descriptor)
-    temporary.replace(path)
+        try:
+            write_all(descriptor, data, 0)
+            sync(descriptor)
+        finally:
+            os.close(descriptor)
+        temporary.replace(path)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
     sync_directory(path.parent, sync)

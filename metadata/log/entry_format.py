@@ -5,12 +5,14 @@ All integers are big-endian. A segment is a header and frames, one frame for eac
 Segment header, 32 bytes:
 offset | bytes | type  | field         | meaning
 0      | 4     | bytes | magic         | "HRML"
-4      | 2     | u16   | version       | 1
+4      | 2     | u16   | version       | 2
 6      | 2     | u16   | reserved      | 0
 8      | 8     | u64   | base index    | index of the first frame
 16     | 8     | u64   | life id       | random; seeds the CRC of every frame of this segment
-24     | 4     | u32   | CRC           | CRC32C of bytes 0 to 23
-28     | 4     | u32   | reserved      | 0
+24     | 4     | u32   | generation    | how often the log had been cut before
+28     | 4     | u32   | CRC           | CRC32C of bytes 0 to 27
+
+Version 1 had its CRC, of bytes 0 to 23, in place of the generation, which is 0, and nothing behind.
 
 Frame, 36 bytes and the payload:
 offset | bytes | type  | field         | meaning
@@ -27,6 +29,12 @@ therefore spoil frames of the last group only, in any pattern. What is invalid a
 told apart by the synced index of any valid frame after it: then the log is damaged, and nothing of
 it is thrown away. The seed keeps bytes inside a payload, which users choose, from ever looking like
 a frame.
+
+A log is cut by a new segment that begins where the cut is, with the next generation. What older
+segments hold from there on does not count and is not even looked at, and a segment that begins
+behind one of a higher generation does not count at all. Nothing is ever written into a segment
+that has been cut: an index that is used again is written under another life id, so that no frame
+of before can stand for, prove or disprove one of after.
 """
 
 import struct
@@ -40,22 +48,32 @@ from metadata.records.entry import LogEntry
 
 SEGMENT_MAGIC: Final = b"HRML"
 FRAME_MAGIC: Final = b"HRME"
-SEGMENT_VERSION: Final = 1
+SEGMENT_VERSION: Final = 2
 PAYLOAD_BYTES_MAX: Final = 32 << 20  # half of an RPC frame: an entry must fit into an answer
 
 _SEGMENT: Final = struct.Struct(">4sHHQQ")
-_SEGMENT_TAIL: Final = struct.Struct(">II")
-SEGMENT_HEADER_BYTES: Final = _SEGMENT.size + _SEGMENT_TAIL.size
+_NUMBER: Final = struct.Struct(">I")
+SEGMENT_HEADER_BYTES: Final = _SEGMENT.size + 2 * _NUMBER.size
 _PREFIX: Final = struct.Struct(">4sI")
 _FIELDS: Final = struct.Struct(">IQQQ")
 FRAME_HEADER_BYTES: Final = _PREFIX.size + _FIELDS.size
 _LIFE_ID: Final = struct.Struct(">Q")
 
 
+class SegmentHeader(NamedTuple):
+    """What stands at the beginning of a segment."""
+
+    base_index: int
+    life_id: int
+    generation: int
+
+
 class ScannedSegment(NamedTuple):
     """What a segment holds."""
 
+    header: SegmentHeader
     entries: list[LogEntry]
+    proven_bytes: int  # up to here later frames say that all was durable
     valid_bytes: int  # what lies behind is the rest of a group that was never acknowledged
 
 
@@ -65,14 +83,15 @@ class _Frame(NamedTuple):
     end: int
 
 
-def encode_segment_header(base_index: int, life_id: int) -> bytes:
+def encode_segment_header(header: SegmentHeader) -> bytes:
     """Encode the header of a new segment."""
-    fields = _SEGMENT.pack(SEGMENT_MAGIC, SEGMENT_VERSION, 0, base_index, life_id)
-    return fields + _SEGMENT_TAIL.pack(crc32c(fields), 0)
+    fields = _SEGMENT.pack(SEGMENT_MAGIC, SEGMENT_VERSION, 0, header.base_index, header.life_id)
+    fields += _NUMBER.pack(header.generation)
+    return fields + _NUMBER.pack(crc32c(fields))
 
 
-def decode_segment_header(data: bytes | memoryview) -> tuple[int, int]:
-    """Return (base index, life id).
+def decode_segment_header(data: bytes | memoryview) -> SegmentHeader:
+    """Read the header of either version.
 
     Raises:
         MetadataLogCorruptError: this is no header that this version reads.
@@ -80,13 +99,14 @@ def decode_segment_header(data: bytes | memoryview) -> tuple[int, int]:
     if len(data) < SEGMENT_HEADER_BYTES:
         raise MetadataLogCorruptError(f"the header is cut off after {len(data)} bytes")
     magic, version, _, base_index, life_id = _SEGMENT.unpack_from(data)
-    crc, _ = _SEGMENT_TAIL.unpack_from(data, _SEGMENT.size)
-    if magic != SEGMENT_MAGIC or crc != crc32c(data[: _SEGMENT.size]):
+    covered = _SEGMENT.size + (0 if version == 1 else _NUMBER.size)
+    if magic != SEGMENT_MAGIC or _NUMBER.unpack_from(data, covered)[0] != crc32c(data[:covered]):
         raise MetadataLogCorruptError("the header does not match its checksum")
-    if version != SEGMENT_VERSION:
-        msg = f"the format is {version}, this version reads {SEGMENT_VERSION}"
+    if version not in (1, SEGMENT_VERSION):
+        msg = f"the format is {version}, this version reads 1 and {SEGMENT_VERSION}"
         raise MetadataLogCorruptError(msg)
-    return base_index, life_id
+    generation = 0 if version == 1 else _NUMBER.unpack_from(data, _SEGMENT.size)[0]
+    return SegmentHeader(base_index, life_id, generation)
 
 
 def encode_group(entries: Sequence[LogEntry], *, synced_index: int, life_id: int) -> bytes:
@@ -101,22 +121,30 @@ def encode_group(entries: Sequence[LogEntry], *, synced_index: int, life_id: int
     return b"".join(parts)
 
 
-def scan_segment(data: bytes) -> ScannedSegment:
+def scan_segment(data: bytes, end_index: int | None = None) -> ScannedSegment:
     """Read a segment, header included, up to the first frame that was not written whole.
+
+    Args:
+        data: the whole file.
+        end_index: where the next segment begins: every entry before it must be there, and nothing
+            from there on is looked at. None: this is the last segment.
 
     Raises:
         MetadataLogCorruptError: something that was acknowledged cannot be read.
     """
-    base_index, life_id = decode_segment_header(data)
-    seed = _seed(life_id)
+    header = decode_segment_header(data)
+    seed = _seed(header.life_id)
     entries: list[LogEntry] = []
+    ends: list[int] = []
     position = SEGMENT_HEADER_BYTES
-    next_index = base_index
+    next_index = header.base_index
     term = 0
-    while position < len(data):
+    synced_index = header.base_index - 1
+    while position < len(data) and next_index != end_index:
         frame = _frame_at(data, position, seed)
         if frame is None:
-            _require_torn(data, position, next_index, seed)
+            if end_index is None:
+                _require_torn(data, position, next_index, seed)
             break
         if frame.entry.index != next_index or frame.entry.term < term:
             raise MetadataLogCorruptError(
@@ -126,8 +154,17 @@ def scan_segment(data: bytes) -> ScannedSegment:
         entries.append(frame.entry)
         next_index += 1
         term = frame.entry.term
+        synced_index = max(synced_index, frame.synced_index)
         position = frame.end
-    return ScannedSegment(entries, position)
+        ends.append(position)
+    if end_index is not None and next_index != end_index:
+        raise MetadataLogCorruptError(
+            f"entry {next_index} is missing or damaged at byte {position}: the next segment begins "
+            f"at entry {end_index}"
+        )
+    proven = min(synced_index - header.base_index + 1, len(ends))
+    proven_bytes = ends[proven - 1] if proven > 0 else SEGMENT_HEADER_BYTES
+    return ScannedSegment(header, entries, proven_bytes, position)
 
 
 def _require_torn(data: bytes, position: int, next_index: int, seed: int) -> None:

@@ -1,29 +1,34 @@
 """Whose a metadata directory is: one cluster, one node, one process at a time. Blocking.
 
-`meta.properties` holds `version`, `cluster.id` and `node.id`, as Kafka's file of that name does.
+`meta.properties` holds `version`, `cluster.id`, `node.id` and `directory.id`, as Kafka's file of that
+name does. A node that joins a cluster does not know its id at first. The directory id is random and
+made with the directory; version 1 had none, and no file for the vote.
+
 `lock` is locked for as long as a process has the directory open; the lock dies with the process.
 """
 
 import fcntl
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from metadata.errors import MetadataIdentityError
 from metadata.log.durable_files import Sync, create_whole
+from metadata.records.members import NO_DIRECTORY
 
 IDENTITY_FILE: Final = "meta.properties"
 LOCK_FILE: Final = "lock"
-IDENTITY_VERSION: Final = 1
+IDENTITY_VERSION: Final = 2
 FILE_BYTES_MAX: Final = 64 * 1024
 
 
 class Identity(NamedTuple):
     """Whose a directory is."""
 
-    cluster_id: str
+    cluster_id: str  # empty: not known yet
     node_id: int
+    directory_id: UUID  # `NO_DIRECTORY` in version 1
 
 
 def lock_directory(directory: Path) -> int:
@@ -42,50 +47,40 @@ def lock_directory(directory: Path) -> int:
     return descriptor
 
 
-def check_identity(
-    directory: Path,
-    *,
-    node_id: int,
-    cluster_id: str,
-    new_cluster_id: Callable[[], str],
-    has_log: bool,
-    sync: Sync,
-) -> str:
-    """Return the cluster id of the directory, writing the identity of a new one.
+def find_identity(directory: Path, *, node_id: int, cluster_id: str) -> Identity | None:
+    """Read whose a directory is, and check that it is ours.
 
     Args:
         directory: of the metadata log.
         node_id: who opens it.
-        cluster_id: the configured one; empty takes the directory's, or a new one.
-        new_cluster_id: makes an id for a new cluster.
-        has_log: whether there are files of a log, which an identity must go with.
-        sync: makes a descriptor's file durable.
+        cluster_id: of which cluster; empty takes any.
+
+    Returns:
+        None: the directory has no identity.
 
     Raises:
         MetadataIdentityError: the directory belongs to another cluster or node, or its identity
-            is missing or cannot be read.
+            cannot be read.
     """
-    path = directory / IDENTITY_FILE
-    if not path.exists():
-        if has_log:
-            msg = f"{directory} holds a metadata log, but no {IDENTITY_FILE} to say whose it is"
-            raise MetadataIdentityError(msg)
-        found = cluster_id or new_cluster_id()
-        text = f"version={IDENTITY_VERSION}\ncluster.id={found}\nnode.id={node_id}\n"
-        create_whole(path, text.encode(), sync)
-        return found
-    properties = _read(path)
-    if properties.get("version") != str(IDENTITY_VERSION):
-        msg = f"{path} has version {properties.get('version')}, not {IDENTITY_VERSION}"
+    if not (directory / IDENTITY_FILE).exists():
+        return None
+    found = read_identity(directory)
+    if found.node_id != node_id:
+        msg = f"{directory} belongs to node {found.node_id}, this is node {node_id}"
         raise MetadataIdentityError(msg)
-    if properties.get("node.id") != str(node_id):
-        msg = f"{directory} belongs to node {properties.get('node.id')}, this is node {node_id}"
-        raise MetadataIdentityError(msg)
-    found = properties.get("cluster.id", "")
-    if not found or (cluster_id and found != cluster_id):
-        msg = f"{directory} belongs to cluster {found!r}, this node to {cluster_id!r}"
+    if cluster_id and found.cluster_id and found.cluster_id != cluster_id:
+        msg = f"{directory} belongs to cluster {found.cluster_id}, this node to {cluster_id}"
         raise MetadataIdentityError(msg)
     return found
+
+
+def write_identity(directory: Path, identity: Identity, sync: Sync) -> None:
+    """Write or replace the identity; it is durable on return."""
+    lines = [f"version={IDENTITY_VERSION}"]
+    if identity.cluster_id:
+        lines.append(f"cluster.id={identity.cluster_id}")
+    lines += [f"node.id={identity.node_id}", f"directory.id={identity.directory_id}", ""]
+    create_whole(directory / IDENTITY_FILE, "\n".join(lines).encode(), sync)
 
 
 def read_identity(directory: Path) -> Identity:
@@ -98,13 +93,22 @@ def read_identity(directory: Path) -> Identity:
     if not path.is_file():
         raise MetadataIdentityError(f"{directory} has no {IDENTITY_FILE}")
     properties = _read(path)
-    if properties.get("version") != str(IDENTITY_VERSION):
-        msg = f"{path} has version {properties.get('version')}, not {IDENTITY_VERSION}"
+    version, cluster_id = properties.get("version"), properties.get("cluster.id", "")
+    node_id = properties.get("node.id", "")
+    if version not in ("1", str(IDENTITY_VERSION)):
+        msg = f"{path} has version {version}, this version reads 1 and {IDENTITY_VERSION}"
         raise MetadataIdentityError(msg)
-    cluster_id, node_id = properties.get("cluster.id", ""), properties.get("node.id", "")
-    if not cluster_id or not node_id.isascii() or not node_id.isdigit():
-        raise MetadataIdentityError(f"{path} names no cluster or no node")
-    return Identity(cluster_id, int(node_id))
+    if not node_id.isascii() or not node_id.isdigit():
+        raise MetadataIdentityError(f"{path} names no node")
+    if version == "1":
+        if not cluster_id:
+            raise MetadataIdentityError(f"{path} names no cluster")
+        return Identity(cluster_id, int(node_id), NO_DIRECTORY)
+    try:
+        directory_id = UUID(properties.get("directory.id", ""))
+    except ValueError:
+        raise MetadataIdentityError(f"{path} has no directory.id that can be read") from None
+    return Identity(cluster_id, int(node_id), directory_id)
 
 
 def _read(path: Path) -> dict[str, str]:

@@ -1,13 +1,24 @@
 """What is read from the log's directory at the start. Pure."""
 
 from typing import NamedTuple
+from uuid import UUID
 
+from metadata.raft.effects import HardState
 from metadata.records.entry import LogEntry
 
 
 class Recovered(NamedTuple):
-    """What the directory held."""
+    """What the log held."""
 
     snapshot: bytes | None
     entries: list[LogEntry]  # those that the snapshot does not include
     cut_off_bytes: int  # of an unfinished write at the end
+
+
+class Opened(NamedTuple):
+    """What the directory held."""
+
+    cluster_id: str  # empty: not known yet
+    directory_id: UUID
+    hard_state: HardState
+    recovered: Recovered

@@ -1,13 +1,14 @@
 """A metadata directory read from outside: beside its owner, and without touching it."""
 
 import os
+from uuid import UUID
 
 import pytest
 
 from metadata import offline
 from metadata.errors import MetadataIdentityError, MetadataLogCorruptError
 from metadata.log.files import LogFiles
-from metadata.log.identity import LOCK_FILE, check_identity, lock_directory
+from metadata.log.identity import LOCK_FILE, Identity, lock_directory, write_identity
 from metadata.log.snapshot_format import encode_snapshot
 from metadata.offline import find_directory, is_locked, read_offline
 from metadata.records.entry import SnapshotId
@@ -26,14 +27,7 @@ def controller():
 @pytest.fixture
 def owner(tmp_path, controller):
     """The directory's owner, which has written the controller's log and has it open."""
-    check_identity(
-        tmp_path,
-        node_id=3,
-        cluster_id=CLUSTER_ID,
-        new_cluster_id=str,
-        has_log=False,
-        sync=os.fsync,
-    )
+    write_identity(tmp_path, Identity(CLUSTER_ID, 3, UUID(int=7)), os.fsync)
     files = LogFiles(tmp_path, os.fsync)
     files.open(life_id=77)
     files.append(controller.entries)
@@ -78,16 +72,16 @@ def test_a_torn_end_is_told_and_not_cut_off(tmp_path, controller, owner):
 
 
 def test_a_snapshot_that_is_adopted_meanwhile(tmp_path, controller, owner, monkeypatch):
-    read_segments = LogFiles._read_segments
+    read_contents = offline.read_contents
     taken = []
 
-    def racing(files, segments, start):
+    def racing(directory, listing):
         if not taken:
             taken.append(1)
             take_snapshot(owner, controller.image)  # deletes the segment that is about to be read
-        return read_segments(files, segments, start)
+        return read_contents(directory, listing)
 
-    monkeypatch.setattr(LogFiles, "_read_segments", racing)
+    monkeypatch.setattr(offline, "read_contents", racing)
     assert read_offline(tmp_path).image == controller.image
     assert taken
 
@@ -116,6 +110,8 @@ def test_the_directory_of_a_node_is_found(tmp_path, owner):
     [
         "",
         "version=2\ncluster.id=c\nnode.id=1\n",
+        "version=2\ncluster.id=c\nnode.id=1\ndirectory.id=x\n",
+        "version=3\ncluster.id=c\nnode.id=1\n",
         "version=1\nnode.id=1\n",
         "version=1\ncluster.id=c\n",
     ],
@@ -143,8 +139,3 @@ def test_a_system_that_shows_no_locks(tmp_path):
         assert not is_locked(tmp_path, locks=tmp_path / "none")
     finally:
         os.close(descriptor)
-
-
-def test_reading_never_syncs():
-    with pytest.raises(AssertionError):
-        offline._sync_nothing(0)

@@ -1,10 +1,11 @@
 """A node's directories as they are after a crash: a bucket and the metadata that know it, no process."""
 
 import os
+from uuid import UUID
 
 from metadata.controller.objects import expire_objects
 from metadata.log.files import LogFiles
-from metadata.log.identity import check_identity, lock_directory
+from metadata.log.identity import Identity, lock_directory, write_identity
 from metadata.rpc.requests import CommitStreamSetObject, CommittedStreamObject
 from storage.objects.keys import object_key
 from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController, stream_range
@@ -24,14 +25,7 @@ class BucketScene:
         self.controller.register()
         self.stream_id = self.controller.opened_stream("orders")
         self._end = 0
-        check_identity(
-            self.metadata,
-            node_id=1,
-            cluster_id=CLUSTER_ID,
-            new_cluster_id=str,
-            has_log=False,
-            sync=os.fsync,
-        )
+        write_identity(self.metadata, Identity(CLUSTER_ID, 1, UUID(int=7)), os.fsync)
         self._files = LogFiles(self.metadata, os.fsync)
         self._files.open(life_id=5)
         self._written = 0

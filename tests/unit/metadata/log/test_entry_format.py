@@ -6,6 +6,7 @@ from metadata.errors import MetadataLogCorruptError
 from metadata.log.entry_format import (
     FRAME_HEADER_BYTES,
     SEGMENT_HEADER_BYTES,
+    SegmentHeader,
     decode_segment_header,
     encode_group,
     encode_segment_header,
@@ -14,7 +15,10 @@ from metadata.log.entry_format import (
 from metadata.records.entry import LogEntry
 
 LIFE = 0x1122334455667788
-GOLDEN_HEADER = bytes.fromhex("48524d4c 0001 0000 0000000000000005 1122334455667788")
+GOLDEN_HEADER = bytes.fromhex("48524d4c 0002 0000 0000000000000005 1122334455667788 00000009")
+GOLDEN_HEADER_1 = bytes.fromhex(
+    "48524d4c 0001 0000 0000000000000005 1122334455667788 ba26f8db 00000000"
+)
 GOLDEN_FRAME = bytes.fromhex(
     "48524d45 e3536eff 00000003 0000000000000005 0000000000000002 0000000000000004 616263"
 )
@@ -26,7 +30,7 @@ def entry(index, payload=b"abc", term=2):
 
 def segment(*groups, base=5):
     """A segment of groups, each written and synced before the next."""
-    data = encode_segment_header(base, LIFE)
+    data = encode_segment_header(SegmentHeader(base, LIFE, 0))
     synced = base - 1
     for group in groups:
         data += encode_group(group, synced_index=synced, life_id=LIFE)
@@ -35,11 +39,12 @@ def segment(*groups, base=5):
 
 
 def test_golden_bytes():
-    header = encode_segment_header(5, LIFE)
+    header = encode_segment_header(SegmentHeader(5, LIFE, 9))
 
     assert header.startswith(GOLDEN_HEADER)
     assert len(header) == SEGMENT_HEADER_BYTES
-    assert decode_segment_header(header) == (5, LIFE)
+    assert decode_segment_header(header) == (5, LIFE, 9)
+    assert decode_segment_header(GOLDEN_HEADER_1) == (5, LIFE, 0)
     assert encode_group([entry(5)], synced_index=4, life_id=LIFE) == GOLDEN_FRAME
     assert len(GOLDEN_FRAME) == FRAME_HEADER_BYTES + 3
 
@@ -55,7 +60,37 @@ def test_a_segment_is_read_back():
 
 
 def test_an_empty_segment():
-    assert scan_segment(segment()) == ([], SEGMENT_HEADER_BYTES)
+    header = SegmentHeader(5, LIFE, 0)
+    assert scan_segment(segment()) == (header, [], SEGMENT_HEADER_BYTES, SEGMENT_HEADER_BYTES)
+
+
+def test_what_later_frames_prove_to_have_been_durable():
+    groups = [[entry(5)], [entry(6), entry(7)], [entry(8), entry(9)]]
+    frame = len(GOLDEN_FRAME)
+
+    for number, proven in ((1, 0), (2, 1), (3, 3)):
+        scanned = scan_segment(segment(*groups[:number]))
+        assert scanned.proven_bytes == SEGMENT_HEADER_BYTES + proven * frame
+
+
+def test_a_segment_counts_up_to_where_the_next_begins():
+    """Whatever stands behind: the log was cut there."""
+    data = segment([entry(5)], [entry(6), entry(7)], [entry(8)])
+    end_of_6 = SEGMENT_HEADER_BYTES + 2 * len(GOLDEN_FRAME)
+    for whole in (data, data[:end_of_6] + b"HRME junk", data[:end_of_6] + bytes(90) + data[-39:]):
+        scanned = scan_segment(whole, 7)
+        assert [it.index for it in scanned.entries] == [5, 6]
+        assert scanned.valid_bytes == end_of_6
+    assert scan_segment(data, 5).entries == []
+
+
+def test_an_entry_that_is_missing_before_the_next_segment_is_refused():
+    data = bytearray(segment([entry(5)], [entry(6)]))
+    with pytest.raises(MetadataLogCorruptError, match="entry 7"):
+        scan_segment(bytes(data), 8)
+    data[-1] ^= 1
+    with pytest.raises(MetadataLogCorruptError, match="entry 6"):
+        scan_segment(bytes(data), 7)
 
 
 def test_a_segment_cut_off_anywhere_loses_only_what_was_cut():
@@ -75,7 +110,7 @@ def test_a_header_that_is_cut_off_or_damaged_is_refused():
     for length in range(SEGMENT_HEADER_BYTES):
         with pytest.raises(MetadataLogCorruptError):
             scan_segment(data[:length])
-    for position in range(28):
+    for position in range(SEGMENT_HEADER_BYTES):
         spoiled = bytearray(data)
         spoiled[position] ^= 0x40
         with pytest.raises(MetadataLogCorruptError):
@@ -119,7 +154,7 @@ def test_any_pattern_of_an_unfinished_group_is_cut_off():
 
 def test_an_entry_at_the_wrong_place_is_refused():
     for group in ([entry(6)], [entry(5), entry(7)], [entry(5), entry(6, term=1)]):
-        data = encode_segment_header(5, LIFE)
+        data = encode_segment_header(SegmentHeader(5, LIFE, 0))
         data += encode_group(group, synced_index=4, life_id=LIFE)
         with pytest.raises(MetadataLogCorruptError):
             scan_segment(data)

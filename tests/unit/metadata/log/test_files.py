@@ -4,7 +4,8 @@ import stat
 import pytest
 
 from metadata.errors import MetadataLogCorruptError, MetadataLogFailedError
-from metadata.log.entry_format import SEGMENT_HEADER_BYTES
+from metadata.log.contents import has_log
+from metadata.log.entry_format import FRAME_HEADER_BYTES, SEGMENT_HEADER_BYTES
 from metadata.log.files import LogFiles
 from metadata.records.entry import LogEntry, SnapshotId
 
@@ -36,6 +37,14 @@ def snapshot(files, index, content=b"snapshot"):
     files.adopt_snapshot(snapshot_id)
 
 
+def first_bytes(whole, entries):
+    """So many entries from the beginning of a segment on."""
+    end = SEGMENT_HEADER_BYTES
+    for _ in range(entries):
+        end += FRAME_HEADER_BYTES + int.from_bytes(whole[end + 8 : end + 12], "big")
+    return whole[:end]
+
+
 def names(directory, suffix):
     return sorted(int(it.name[:20]) for it in directory.glob("*" + suffix))
 
@@ -49,7 +58,7 @@ def test_an_empty_directory_begins_at_entry_one(tmp_path):
 
     assert recovered == (None, [], 0)
     assert files.last_index == 0
-    assert files.has_log()
+    assert has_log(tmp_path)
     files.close()
 
 
@@ -91,7 +100,7 @@ def test_a_log_cut_off_anywhere_loses_only_what_was_cut(tmp_path):
         files, recovered = opened(directory)
         kept = indexes(recovered)
         assert kept == list(range(1, len(kept) + 1))
-        assert recovered.cut_off_bytes == length - files.log_bytes
+        assert recovered.cut_off_bytes == length - len(first_bytes(whole, len(kept)))
         files.append([entry(len(kept) + 1)])
         files.close()
         files, recovered = opened(directory)
@@ -113,20 +122,53 @@ def test_damage_in_the_middle_is_refused_and_nothing_is_changed(tmp_path):
     assert path.read_bytes() == data
 
 
-def test_the_cut_is_durable_before_anything_is_written(tmp_path):
-    """Else a second crash could bring the old tail back behind the new entries."""
+def test_behind_a_cut_the_log_goes_on_in_another_segment(tmp_path):
+    """The rest of the old tail can then never stand behind the new entries, nor between them."""
     written(tmp_path, 1)
     path = next(tmp_path.glob("*.log"))
-    size = path.stat().st_size
-    with path.open("ab") as file:
-        file.write(b"unfinished")
-    synced = []
+    whole = path.read_bytes() + b"unfinished"
+    path.write_bytes(whole)
 
-    files, recovered = opened(tmp_path, lambda it: synced.append(os.fstat(it).st_size))
+    files, recovered = opened(tmp_path)
 
     assert recovered.cut_off_bytes == len(b"unfinished")
-    assert synced == [size]
+    assert names(tmp_path, ".log") == [1, 2]
+    files.append([entry(2)])
+    assert path.read_bytes() == whole
     files.close()
+    assert indexes(opened(tmp_path)[1]) == [1, 2]
+
+
+def test_a_tail_behind_no_entry_at_all_goes_away(tmp_path):
+    written(tmp_path)
+    path = next(tmp_path.glob("*.log"))
+    path.write_bytes(path.read_bytes() + b"unfinished")
+
+    files, recovered = opened(tmp_path)
+
+    assert recovered == (None, [], len(b"unfinished"))
+    assert path.stat().st_size == SEGMENT_HEADER_BYTES
+    files.close()
+
+
+def test_what_is_read_at_the_end_is_written_once_more_and_synced(tmp_path, monkeypatch):
+    """After a kill before the sync, or a sync that failed, it may be in the memory only."""
+    written(tmp_path, 1, 2)
+    path = next(tmp_path.glob("*.log"))
+    whole = path.read_bytes()
+    done = []
+    real = os.pwrite
+
+    def pwrite(descriptor, data, position):
+        done.append((bytes(data), position))
+        return real(descriptor, data, position)
+
+    monkeypatch.setattr(os, "pwrite", pwrite)
+    files, _ = opened(tmp_path, lambda it: done.append(os.fstat(it).st_ino))
+    files.close()
+
+    last_group_at = len(first_bytes(whole, 1))
+    assert done[-2:] == [(whole[last_group_at:], last_group_at), path.stat().st_ino]
 
 
 @pytest.mark.parametrize("failing", ["write", "sync"])

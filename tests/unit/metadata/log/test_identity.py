@@ -1,54 +1,66 @@
 import os
+from uuid import UUID
 
 import pytest
 
 from metadata.errors import MetadataIdentityError
-from metadata.log.identity import IDENTITY_FILE, check_identity, lock_directory
+from metadata.log.identity import (
+    IDENTITY_FILE,
+    Identity,
+    find_identity,
+    lock_directory,
+    write_identity,
+)
+from metadata.records.members import NO_DIRECTORY
+
+DIRECTORY = UUID("6f2f7a36-5f5d-4b33-9f0a-0d6a5f0f4c11")
+OURS = Identity("ours", 1, DIRECTORY)
 
 
-def check(directory, *, node_id=1, cluster_id="", has_log=False):
-    return check_identity(
-        directory,
-        node_id=node_id,
-        cluster_id=cluster_id,
-        new_cluster_id=lambda: "new",
-        has_log=has_log,
-        sync=os.fsync,
+def found(directory, *, node_id=1, cluster_id=""):
+    return find_identity(directory, node_id=node_id, cluster_id=cluster_id)
+
+
+def test_a_new_directory_has_no_identity_until_it_is_written(tmp_path):
+    assert found(tmp_path) is None
+    write_identity(tmp_path, OURS, os.fsync)
+
+    assert (tmp_path / IDENTITY_FILE).read_text() == (
+        f"version=2\ncluster.id=ours\nnode.id=1\ndirectory.id={DIRECTORY}\n"
     )
+    assert found(tmp_path) == found(tmp_path, cluster_id="ours") == OURS
 
 
-def test_a_new_directory_gets_an_identity(tmp_path):
-    assert check(tmp_path) == "new"
-    assert (tmp_path / IDENTITY_FILE).read_text() == "version=1\ncluster.id=new\nnode.id=1\n"
-    assert check(tmp_path) == "new"
-    assert check(tmp_path, cluster_id="new") == "new"
+def test_a_cluster_that_is_not_known_yet(tmp_path):
+    write_identity(tmp_path, OURS._replace(cluster_id=""), os.fsync)
 
-
-def test_a_configured_cluster_id_is_taken(tmp_path):
-    assert check(tmp_path, cluster_id="mine") == "mine"
+    assert "cluster.id" not in (tmp_path / IDENTITY_FILE).read_text()
+    assert found(tmp_path, cluster_id="any") == Identity("", 1, DIRECTORY)
 
 
 @pytest.mark.parametrize("other", [{"node_id": 2}, {"cluster_id": "other"}])
 def test_somebody_elses_directory_is_refused(tmp_path, other):
-    check(tmp_path)
+    write_identity(tmp_path, OURS, os.fsync)
 
     with pytest.raises(MetadataIdentityError):
-        check(tmp_path, **other)
+        found(tmp_path, **other)
 
 
-def test_a_log_without_identity_is_refused(tmp_path):
-    with pytest.raises(MetadataIdentityError):
-        check(tmp_path, has_log=True)
-    assert not (tmp_path / IDENTITY_FILE).exists()
+def test_a_directory_of_version_1_has_no_id(tmp_path):
+    (tmp_path / IDENTITY_FILE).write_text("version=1\ncluster.id=ours\nnode.id=1\n")
+
+    assert found(tmp_path) == Identity("ours", 1, NO_DIRECTORY)
 
 
 @pytest.mark.parametrize(
     "content",
     [
         b"",
-        b"version=2\ncluster.id=new\nnode.id=1\n",
+        b"version=3\ncluster.id=new\nnode.id=1\n",
         b"version=1\nnode.id=1\n",
         b"version=1\ncluster.id=new\n",
+        b"version=2\ncluster.id=new\nnode.id=1\n",
+        b"version=2\ncluster.id=new\nnode.id=1\ndirectory.id=17\n",
         b"\xff\xfe",
         b"#" * 70_000,
     ],
@@ -57,14 +69,14 @@ def test_an_identity_that_cannot_be_read_is_refused(tmp_path, content):
     (tmp_path / IDENTITY_FILE).write_bytes(content)
 
     with pytest.raises(MetadataIdentityError):
-        check(tmp_path)
+        found(tmp_path)
 
 
 def test_comments_and_blanks_are_allowed(tmp_path):
-    text = "# Kafka writes dates here\n\nversion = 1\ncluster.id=new\nnode.id=1\n"
+    text = f"# Kafka writes dates here\n\nversion = 2\nnode.id=1\ndirectory.id= {DIRECTORY}\n"
     (tmp_path / IDENTITY_FILE).write_text(text)
 
-    assert check(tmp_path) == "new"
+    assert found(tmp_path) == Identity("", 1, DIRECTORY)
 
 
 def test_a_directory_is_opened_once_at_a_time(tmp_path):

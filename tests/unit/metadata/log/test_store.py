@@ -6,6 +6,7 @@ import pytest
 
 from metadata.errors import MetadataIdentityError, MetadataLogFailedError
 from metadata.log.store import LogStore
+from metadata.raft.effects import FRESH, HardState, Persist
 from metadata.records.entry import LogEntry, SnapshotId
 
 
@@ -15,9 +16,10 @@ def entry(index):
 
 async def opened(directory, **options):
     store = LogStore(directory, random.Random(1), **options)
-    cluster_id, recovered = await store.open(node_id=1, cluster_id="", new_cluster_id=lambda: "new")
-    assert cluster_id == "new"
-    return store, recovered
+    found = await store.open(node_id=1, cluster_id="")
+    if found.hard_state == FRESH:
+        await store.persist(Persist(hard_state=HardState(1, 1)))
+    return store, found.recovered
 
 
 def test_entries_and_snapshots_survive(tmp_path):
@@ -65,7 +67,7 @@ def test_a_second_process_is_refused_and_leaves_the_first_alone(tmp_path):
         store, _ = await opened(tmp_path)
         other = LogStore(tmp_path, random.Random(1))
         with pytest.raises(MetadataIdentityError):
-            await other.open(node_id=1, cluster_id="", new_cluster_id=lambda: "new")
+            await other.open(node_id=1, cluster_id="")
         await other.close()
         await store.append([entry(1)])
         await store.close()

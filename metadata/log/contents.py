@@ -1,0 +1,201 @@
+"""What the directory of a metadata log holds, read without changing anything. Blocking.
+
+Files are named by what they hold, in twenty digits: `<base index>.log`, `<index>-<term>.checkpoint`,
+and `<index>-<term>.install` for a snapshot that takes the place of the whole log: from the moment on
+at which it has this name nothing else in the directory counts.
+
+| found                                                   | it                                       |
+|---------------------------------------------------------|------------------------------------------|
+| temporary files                                         | are useless: they were never finished    |
+| several snapshots                                       | the newest counts, others are useless    |
+| segments that the snapshot makes useless                | are useless, whatever is in them         |
+| a segment behind one of a higher generation             | is useless: the log was cut before it    |
+| frames from where the next segment begins on            | do not count, whatever is in them        |
+| an invalid tail of the last segment, not proven         | was never acknowledged                   |
+| any other invalid frame, a gap between the files        | damage: acknowledged entries are missing |
+| an invalid snapshot                                     | damage: the entries before it are gone   |
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from metadata.errors import MetadataLogCorruptError
+from metadata.log.entry_format import (
+    SEGMENT_HEADER_BYTES,
+    ScannedSegment,
+    decode_segment_header,
+    scan_segment,
+)
+from metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
+
+SEGMENT_SUFFIX: Final = ".log"
+SNAPSHOT_SUFFIX: Final = ".checkpoint"
+INSTALL_SUFFIX: Final = ".install"
+DIGITS: Final = 20
+
+_SEGMENT_NAME: Final = re.compile(r"\d{20}\.log")
+_SNAPSHOT_NAME: Final = re.compile(r"(\d{20})-(\d{20})\.checkpoint")
+_INSTALL_NAME: Final = re.compile(r"(\d{20})-(\d{20})\.install")
+_TEMPORARY_NAME: Final = re.compile(
+    r"\d{20}(-\d{20})?\.[a-z]+\.tmp|quorum-state\.tmp|meta\.properties\.tmp"
+)
+
+
+class Segment(NamedTuple):
+    """One file of entries."""
+
+    base_index: int
+    path: Path
+
+
+class Listing(NamedTuple):
+    """The files by what they are good for."""
+
+    snapshot_id: SnapshotId
+    snapshot: Path | None
+    installing: bool  # the snapshot takes the place of everything, which has yet to be done
+    segments: list[Segment]
+    useless: list[Path]
+
+
+class Contents(NamedTuple):
+    """What the files hold."""
+
+    snapshot: bytes | None
+    entries: list[LogEntry]  # behind the snapshot
+    last_index: int
+    last_segment: ScannedSegment | None
+    unproven: bytes  # the last frames: nothing behind them says that they were durable
+    torn_bytes: int  # behind them, of a write that was not finished
+
+
+def segment_path(directory: Path, base_index: int) -> Path:
+    """Name a segment."""
+    return directory / f"{base_index:0{DIGITS}d}{SEGMENT_SUFFIX}"
+
+
+def snapshot_path(directory: Path, snapshot_id: SnapshotId, suffix: str = SNAPSHOT_SUFFIX) -> Path:
+    """Name a snapshot."""
+    return directory / f"{snapshot_id.index:0{DIGITS}d}-{snapshot_id.term:0{DIGITS}d}{suffix}"
+
+
+def has_log(directory: Path) -> bool:
+    """Whether there is anything of a log."""
+    names = (_SEGMENT_NAME, _SNAPSHOT_NAME, _INSTALL_NAME)
+    return any(name.fullmatch(path.name) for path in directory.iterdir() for name in names)
+
+
+def list_directory(directory: Path) -> Listing:
+    """Sort the files.
+
+    Raises:
+        MetadataLogCorruptError: a segment that may count does not say what it is.
+    """
+    paths = sorted(directory.iterdir())
+    useless = [path for path in paths if _TEMPORARY_NAME.fullmatch(path.name)]
+    snapshots = _named(paths, _SNAPSHOT_NAME)
+    installs = _named(paths, _INSTALL_NAME)
+    segments = [Segment(int(it.stem), it) for it in paths if _SEGMENT_NAME.fullmatch(it.name)]
+    if installs:
+        newest_id, newest = installs[-1]
+        useless += [path for _, path in (*snapshots, *installs[:-1])]
+        useless += [segment.path for segment in segments]
+        return Listing(newest_id, newest, installing=True, segments=[], useless=useless)
+    useless += [path for _, path in snapshots[:-1]]
+    snapshot_id, snapshot = snapshots[-1] if snapshots else (NO_SNAPSHOT, None)
+    first = 0
+    for ordinal, segment in enumerate(segments):
+        if segment.base_index <= snapshot_id.index + 1:
+            first = ordinal
+    useless += [segment.path for segment in segments[:first]]
+    counting, cut_off = _without_cut_off(segments[first:])
+    return Listing(
+        snapshot_id, snapshot, installing=False, segments=counting, useless=[*useless, *cut_off]
+    )
+
+
+def read_contents(directory: Path, listing: Listing) -> Contents:
+    """Read all that counts.
+
+    Raises:
+        MetadataLogCorruptError: acknowledged entries cannot be read.
+        FileNotFoundError: the owner of the directory has just deleted a file.
+    """
+    start = listing.snapshot_id.index
+    snapshot = None if listing.snapshot is None else listing.snapshot.read_bytes()
+    if not listing.segments:
+        if start and not listing.installing:
+            raise MetadataLogCorruptError(
+                f"{directory} has a snapshot at {start}, and no segment to go on with"
+            )
+        return Contents(snapshot, [], start, None, b"", 0)
+    if listing.segments[0].base_index > start + 1:
+        raise MetadataLogCorruptError(
+            f"{directory} has no entries from {start + 1} to {listing.segments[0].base_index - 1}"
+        )
+    entries: list[LogEntry] = []
+    for segment, following in pairwise(listing.segments):
+        _, scanned = _scan(segment, following.base_index)
+        entries += (entry for entry in scanned.entries if entry.index > start)
+    data, scanned = _scan(listing.segments[-1], None)
+    entries += (entry for entry in scanned.entries if entry.index > start)
+    last_index = scanned.header.base_index - 1 + len(scanned.entries)
+    if last_index < start:
+        raise MetadataLogCorruptError(
+            f"{directory} has a snapshot at {start}, but its log ends at {last_index}"
+        )
+    _check_terms(listing.snapshot_id, entries, directory)
+    unproven = data[scanned.proven_bytes : scanned.valid_bytes]
+    torn_bytes = len(data) - scanned.valid_bytes
+    return Contents(snapshot, entries, last_index, scanned, unproven, torn_bytes)
+
+
+def _named(paths: Sequence[Path], pattern: re.Pattern[str]) -> list[tuple[SnapshotId, Path]]:
+    matches = ((path, pattern.fullmatch(path.name)) for path in paths)
+    return sorted(
+        (SnapshotId(int(match[1]), int(match[2])), path) for path, match in matches if match
+    )
+
+
+def _without_cut_off(segments: Sequence[Segment]) -> tuple[list[Segment], list[Path]]:
+    counting: list[Segment] = []
+    cut_off: list[Path] = []
+    highest = 0
+    for segment in segments:
+        with segment.path.open("rb") as file:
+            data = file.read(SEGMENT_HEADER_BYTES)
+        try:
+            header = decode_segment_header(data)
+        except MetadataLogCorruptError as error:
+            raise MetadataLogCorruptError(f"{segment.path}: {error}") from error
+        if header.base_index != segment.base_index:
+            raise MetadataLogCorruptError(
+                f"{segment.path} begins with entry {header.base_index}, other than its name says"
+            )
+        if header.generation < highest:
+            cut_off.append(segment.path)
+        else:
+            counting.append(segment)
+            highest = header.generation
+    return counting, cut_off
+
+
+def _scan(segment: Segment, end_index: int | None) -> tuple[bytes, ScannedSegment]:
+    data = segment.path.read_bytes()
+    try:
+        return data, scan_segment(data, end_index)
+    except MetadataLogCorruptError as error:
+        raise MetadataLogCorruptError(f"{segment.path}: {error}") from error
+
+
+def _check_terms(snapshot_id: SnapshotId, entries: Sequence[LogEntry], directory: Path) -> None:
+    term = snapshot_id.term
+    for entry in entries:
+        if entry.term < term:
+            raise MetadataLogCorruptError(
+                f"{directory}: entry {entry.index} has term {entry.term}, after term {term}"
+            )
+        term = entry.term
