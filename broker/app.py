@@ -3,22 +3,30 @@
 import asyncio
 import gc
 import logging
+import os
 import signal
+import threading
 from collections.abc import Callable, Sequence
+from typing import Final
 
-from broker.node import Node, NodeAddress
+from broker.node import Node
+from broker.node_address import NodeAddress
 from broker.telemetry import runtime_tuning
 from config.node import NodeConfig
-from metadata.errors import MetadataError
-from storage.errors import StorageError
+from metadata.errors import MetadataError, NodeFencedError
+from storage.errors import FencedError, StorageError
 from wal.errors import WalError
 
 __all__ = ["NodeAddress", "run_node"]
 
 logger = logging.getLogger("headrace")
 
-EXIT_OK = 0
-EXIT_FAILED = 1
+EXIT_OK: Final = 0
+EXIT_FAILED: Final = 1
+# 2 is a wrong configuration or command line
+EXIT_FENCED: Final = 3  # to be restarted at once: it registers anew
+# Giving up what is under way may hang in a device or a thread; nobody waits longer for it.
+FENCED_END_MS: Final = 4_000
 # What a misconfigured or broken surrounding raises; anything else is a bug and keeps its traceback.
 EXPECTED_FAILURES = (OSError, ValueError, MetadataError, StorageError, WalError)
 
@@ -62,15 +70,27 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
 
     failures: list[BaseException] = []
     try:
-        await Node(config).run(serving, stop)
+        await Node(config).run(serving, stop, on_fenced=_end_soon)
     except* EXPECTED_FAILURES as group:
         failures = _leaves(group)
     if not failures:
         return EXIT_OK
+    fenced = any(isinstance(failure, NodeFencedError | FencedError) for failure in failures)
+    for text in dict.fromkeys(map(str, failures)):
+        logger.error("the node has stopped: %s", text)
+    if fenced:
+        logger.error("this node was fenced: restart it, and it registers anew")
     for failure in failures:
-        logger.error("the node has stopped: %s", failure)
         logger.debug("where it failed", exc_info=failure)
-    return EXIT_FAILED
+    return EXIT_FENCED if fenced else EXIT_FAILED
+
+
+def _end_soon(reason: str) -> None:
+    """End the process in time, whatever it is that cannot be given up."""
+    logger.error("this node is fenced and ends: %s", reason)
+    watch = threading.Timer(FENCED_END_MS / 1000, os._exit, (EXIT_FENCED,))
+    watch.daemon = True
+    watch.start()
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:

@@ -214,6 +214,12 @@ class StorageEngine:
         """
         return await self._open.open(stream_id, epoch)
 
+    def fence(self, reason: str) -> None:
+        """Acknowledge, upload and commit nothing from now on: this node has been replaced."""
+        error = FencedError(reason)
+        self._path.fail(error)
+        self._pipeline.stop(error)
+
     def open_streams(self) -> Sequence[tuple[int, int]]:
         """(stream id, epoch) of the streams that are open here."""
         return self._open.ids_and_epochs()

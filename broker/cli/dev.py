@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from broker.node import NodeAddress
+    from broker.node_address import NodeAddress
 
 KAFKA_PORT = 9092
 ADMIN_PORT = 9644
@@ -78,7 +78,8 @@ def dev(
         banner = Banner(directory)
 
         def ready(address: "NodeAddress") -> None:
-            lock.note_address(f"{address.kafka_host}:{address.kafka_port}")
+            assert address.broker is not None
+            lock.note_address(f"{address.broker.kafka_host}:{address.broker.kafka_port}")
             banner.show(address)
 
         return serve(loaded, ready)

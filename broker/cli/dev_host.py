@@ -18,7 +18,7 @@ from broker.cli.output import wants_colour
 from broker.cli.version import program_version
 
 if TYPE_CHECKING:
-    from broker.node import NodeAddress
+    from broker.node_address import NodeAddress
 
 _MEDIA = {
     "DIRECT": "O_DIRECT",
@@ -93,20 +93,22 @@ class Banner:
         sys.stdout.flush()
 
     def lines(self, address: "NodeAddress") -> list[str]:
-        """Write the banner, at most 12 lines."""
+        """Write the banner of a node that serves clients, at most 12 lines."""
+        place = address.broker
+        assert place is not None
         # Who listens everywhere is reached on the loopback address, too.
-        host = "127.0.0.1" if address.kafka_host in EVERY_ADDRESS else address.kafka_host
-        kafka = f"{host}:{address.kafka_port}"
+        host = "127.0.0.1" if place.kafka_host in EVERY_ADDRESS else place.kafka_host
+        kafka = f"{host}:{place.kafka_port}"
         program = program_name()
         target = "" if kafka == BOOTSTRAP_DEFAULT else f" -b {kafka}"
-        how = _MEDIA[address.wal_medium.name]
+        how = _MEDIA[place.wal_medium.name]
         return [
             f"{_bold(f'Headrace {program_version()}')}"
             f"  node {address.node_id}, cluster {address.cluster_id}",
             f"  Kafka   {kafka}",
             f"  Admin   {address.admin_url or 'off'}",
-            f"  Bucket  {address.bucket}",
-            f"  WAL     {address.wal} ({how})",
+            f"  Bucket  {place.bucket}",
+            f"  WAL     {place.wal} ({how})",
             "Try, in another terminal:",
             f"  {program} topic create orders --partitions 3{target}",
             f"  echo 'hello' | {program} produce orders{target}",

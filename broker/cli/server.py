@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from broker.node import NodeAddress
+    from broker.node_address import BrokerPlace, NodeAddress
 
 
 @click.command()
@@ -41,14 +41,23 @@ def server(*, file: Path | None, overrides: tuple[str, ...]) -> int:
 def _announce(address: "NodeAddress") -> None:
     import logging  # noqa: PLC0415 - not for help
 
+    place = address.broker
     logging.getLogger("headrace").info(
         "ready",
         extra={
-            "kafka": f"{address.kafka_host}:{address.kafka_port}",
+            "roles": " and ".join(address.roles),
+            "controller": address.controller,
+            **({} if place is None else _broker_fields(place)),
             "admin": address.admin_url,
             "cluster": address.cluster_id,
-            "bucket": address.bucket,
-            "wal": address.wal,
-            "wal_medium": address.wal_medium.name.lower(),
         },
     )
+
+
+def _broker_fields(place: "BrokerPlace") -> dict[str, str]:
+    return {
+        "kafka": f"{place.kafka_host}:{place.kafka_port}",
+        "bucket": place.bucket,
+        "wal": place.wal,
+        "wal_medium": place.wal_medium.name.lower(),
+    }

@@ -12,7 +12,7 @@ from broker.cli.failures import CommandFailedError
 from broker.cli.ports import port_is_free
 
 if TYPE_CHECKING:
-    from broker.node import NodeAddress
+    from broker.node_address import NodeAddress
     from config.load import LoadedConfig
     from config.node import NodeConfig
     from config.problems import ConfigError

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
 
 from broker.telemetry import compaction_http
-from broker.telemetry.collector import NodeCollector
 from broker.telemetry.readiness import Readiness
 from broker.telemetry.wal_resize_http import PATH, WalResizeEndpoint
 
@@ -29,15 +29,16 @@ class AdminServer:
         self._page = b""
         self._rendered_at_s = float("-inf")
         self._rendering = asyncio.Lock()
-        self._before_render: Callable[[], None] = lambda: None
+        self._refreshes: list[Callable[[], None]] = []
         self._runner: web.AppRunner | None = None
         self.wal_resize = WalResizeEndpoint()
         self.compaction = compaction_http.CompactionEndpoint()
 
-    def expose(self, collector: NodeCollector) -> None:
-        """Show a node's metrics from now on."""
+    def expose(self, collector: Collector, refresh: Callable[[], None] | None = None) -> None:
+        """Show metrics from now on; `refresh` is called on the loop before each rendering."""
         self._registry.register(collector)
-        self._before_render = collector.refresh
+        if refresh is not None:
+            self._refreshes.append(refresh)
 
     async def start(self, host: str, port: int) -> int:
         """Bind, and return the port.
@@ -71,7 +72,8 @@ class AdminServer:
         loop = asyncio.get_running_loop()
         async with self._rendering:  # who comes meanwhile waits for the page
             if loop.time() - self._rendered_at_s > RENDER_CACHE_MS / 1000:
-                self._before_render()
+                for refresh in self._refreshes:
+                    refresh()
                 render = loop.run_in_executor(self._renderer, generate_latest, self._registry)
                 self._page = await render
                 self._rendered_at_s = loop.time()

@@ -84,7 +84,7 @@ class Running:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.address.kafka_port)
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.address.broker.kafka_port)
         try:
             yield Client(reader, writer)
         finally:

@@ -142,7 +142,7 @@ async def victim(directory: Path, **network: Any) -> AsyncIterator[Victim]:
     await asyncio.wait([node, address], return_when=asyncio.FIRST_COMPLETED)
     if node.done():
         node.result()
-    found = Victim(address.result().kafka_port, settings)
+    found = Victim(address.result().broker.kafka_port, settings)
     try:
         await found.serves()
         yield found

@@ -147,7 +147,7 @@ async def serving(settings: NodeConfig) -> AsyncIterator[tuple[Client, asyncio.T
     done, _ = await asyncio.wait([node, address], return_when=asyncio.FIRST_COMPLETED)
     if node in done:
         node.result()
-    reader, writer = await asyncio.open_connection("127.0.0.1", address.result().kafka_port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", address.result().broker.kafka_port)
     try:
         yield Client(reader, writer), node
     finally:

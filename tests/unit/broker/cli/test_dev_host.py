@@ -2,27 +2,33 @@
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from broker.cli.dev_host import Banner, default_data_dir, hold_data_dir, program_name
 from broker.cli.failures import CommandFailedError
+from broker.node_address import BrokerPlace, NodeAddress
 from wal.port import Medium
 
 
 def address(**changes):
-    fields = {
+    place = {
         "kafka_host": "127.0.0.1",
         "kafka_port": 9092,
-        "admin_url": "http://127.0.0.1:9644",
-        "cluster_id": "c",
-        "node_id": 1,
         "bucket": "file:///d/bucket",
         "wal": "/d/wal",
         "wal_medium": Medium.DIRECT,
+        "recovery": None,
     }
-    return SimpleNamespace(**(fields | changes))
+    node = {
+        "node_id": 1,
+        "roles": ("broker", "controller"),
+        "cluster_id": "c",
+        "admin_url": "http://127.0.0.1:9644",
+    }
+    for name, value in changes.items():
+        (place if name in place else node)[name] = value
+    return NodeAddress(**node, broker=BrokerPlace(**place))
 
 
 def test_data_goes_where_the_xdg_rules_say(monkeypatch):

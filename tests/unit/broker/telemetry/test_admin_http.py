@@ -73,7 +73,8 @@ def test_metrics_are_fresh_from_the_loop_and_not_rendered_for_every_request() ->
     async def run() -> None:
         async with Endpoint().serving() as endpoint:
             engine = FakeEngine()
-            endpoint.server.expose(node_collector(engine))
+            collector = node_collector(engine)
+            endpoint.server.expose(collector, collector.refresh)
             asked = engine.asked
             status, text = await endpoint.get("/metrics")
             assert status == 200
