@@ -80,10 +80,13 @@ VERSIONS: Final[Mapping[ApiKey, ApiVersions]] = MappingProxyType(
         ApiKey.UPDATE_FEATURES: ApiVersions(0, 2, 0),
         ApiKey.DESCRIBE_CLUSTER: ApiVersions(0, 2, 0),
         ApiKey.DESCRIBE_PRODUCERS: ApiVersions(0, 0, 0),
+        ApiKey.UNREGISTER_BROKER: ApiVersions(0, 0, 0),
         ApiKey.DESCRIBE_TRANSACTIONS: ApiVersions(0, 0, 0),
         ApiKey.LIST_TRANSACTIONS: ApiVersions(0, 2, 0),
         ApiKey.LIST_CONFIG_RESOURCES: ApiVersions(0, 1, 0),
         ApiKey.DESCRIBE_TOPIC_PARTITIONS: ApiVersions(0, 0, 0),
+        ApiKey.ADD_RAFT_VOTER: ApiVersions(0, 1, 0),
+        ApiKey.REMOVE_RAFT_VOTER: ApiVersions(0, 0, 0),
     }
 )
 

@@ -10,6 +10,8 @@ from typing import Any, Final, NoReturn
 
 from kafka.protocol import admin, consumer, metadata, producer, sasl
 
+from protocol.messages import added
+
 
 class _SharedDefault(list[Any]):
     """The empty list that fields have by default."""
@@ -30,7 +32,7 @@ def _protect_defaults(schema: Any) -> None:
 
 
 def _classes(kind: str) -> Iterator[tuple[int, Any]]:
-    for module in (admin, consumer, metadata, producer, sasl):
+    for module in (admin, consumer, metadata, producer, sasl, added):
         for name in module.__all__:
             member: Any = getattr(module, name)
             # The modules also export enums, constants and a raw SASL exchange, which is no message.
