@@ -38,13 +38,13 @@ fmt: setup ## Format the code and mend what ruff can mend
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 unit: setup ## Run unit, property, contract and fuzz tests
-	@$(BIN)/python -m pytest -q tests --ignore tests/integration --ignore tests/e2e --ignore tests/tidy $(ARGS)
+	@$(BIN)/python -m pytest -q tests --ignore tests/integration --ignore tests/e2e --ignore tests/cluster --ignore tests/tidy $(ARGS)
 
 integration: setup ## Run the tests with real sockets, files and an S3 server
 	@$(BIN)/python -m pytest -q tests/integration $(ARGS)
 
-e2e: setup ## Run real clients, crashes and Spark against a broker in another process
-	@$(BIN)/python -m pytest -q tests/e2e $(ARGS)
+e2e: setup ## Run real clients, crashes, a cluster and Spark against brokers in other processes
+	@$(BIN)/python -m pytest -q tests/e2e tests/cluster $(ARGS)
 
 seeded: setup ## Seed bugs and see whether the tests catch them: make seeded ARGS="--only wal-07"
 	@$(BIN)/python -m tests.seeded $(ARGS)

@@ -17,6 +17,8 @@ one by one, which is enough (Herlihy and Wing, locality).
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
+# A topic can be deleted and created anew by two calls whose outcome nobody knows.
+_UNKNOWN_IN_A_ROW_MAX = 2
 STEPS_MAX = 500_000  # configurations of one search; histories of tests need thousands
 
 State = Hashable
@@ -85,7 +87,10 @@ class _Search:
         self._looks = self._needed & sum(1 << i for i in looks)
 
     def run(self, initial: State) -> Verdict:
-        tried: set[tuple[int, State]] = set()
+        # By operations placed and state: which of the unknown ones that took. With fewer, all is possible
+        # that is possible with more.
+        tried: dict[tuple[int, State], list[int]] = {}
+        steps = 0
         best: tuple[int, ...] = ()
         best_stuck: tuple[int, ...] = ()
         stack: list[tuple[int, State, tuple[int, ...]]] = [(0, initial, ())]
@@ -94,26 +99,54 @@ class _Search:
             done, order = self._place_reads(done, state, order)
             if done & self._needed == self._needed:
                 return Verdict(explained=True)
-            if (done, state) in tried:
+            spent = tried.setdefault((done & self._needed, state), [])
+            if any(fewer & ~done == 0 for fewer in spent):
                 continue
-            tried.add((done, state))
-            if len(tried) > self._steps_max:
-                msg = f"{len(self._operations)} operations: undecided after {self._steps_max} steps"
+            spent.append(done & ~self._needed)
+            steps += 1
+            if steps > self._steps_max:
+                msg = f"{len(self._operations)} operations: undecided after {steps} steps"
                 raise UndecidedError(msg)
             candidates = self._candidates(done)
+            certain = [i for i in candidates if self._needed >> i & 1]
             if not best_stuck or len(order) > len(best):
-                best, best_stuck = order, tuple(i for i in candidates if self._needed >> i & 1)
-            for i in reversed(candidates):
-                stack.extend(
-                    (done | 1 << i, following, (*order, i))
-                    for following in self._model.follow(state, self._operations[i])
-                    if following != state or self._needed >> i & 1
-                )
+                best, best_stuck = order, tuple(certain)
+            for i in reversed(certain):
+                for taken, following in self._ways(state, i, candidates):
+                    mask = sum(1 << j for j in taken)
+                    stack.append((done | mask, following, (*order, *taken)))
         return Verdict(
             explained=False,
             longest=tuple(self._operations[i] for i in best),
             stuck=tuple(self._operations[i] for i in best_stuck),
         )
+
+    def _ways(
+        self, state: State, i: int, candidates: Sequence[int]
+    ) -> list[tuple[tuple[int, ...], State]]:
+        """How operation `i` can come next: by itself, or else after as few unknown ones as make it possible.
+
+        An unknown operation that `i` does not need can wait, or never happen. Of those that lead to the same
+        state one is enough: nothing comes after an unknown operation, so that they are interchangeable.
+        """
+        chains: dict[State, tuple[int, ...]] = {state: ()}
+        for _ in range(_UNKNOWN_IN_A_ROW_MAX + 1):
+            ways = [
+                ((*chain, i), following)
+                for reached, chain in chains.items()
+                for following in self._model.follow(reached, self._operations[i])
+            ]
+            if ways:
+                return ways
+            longer: dict[State, tuple[int, ...]] = {}
+            for reached, chain in chains.items():
+                for j in candidates:
+                    if not self._needed >> j & 1 and j not in chain:
+                        for following in self._model.follow(reached, self._operations[j]):
+                            if following != reached:
+                                longer.setdefault(following, (*chain, j))
+            chains = longer
+        return []
 
     def _place_reads(
         self, done: int, state: State, order: tuple[int, ...]

@@ -28,9 +28,9 @@ Message = Any  # a message class of kafka.protocol, or an instance of one
 class WireConnection:
     """One TCP connection to a broker; requests may be pipelined with `send` and `receive`."""
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, bootstrap: str, *, timeout_s: float = TIMEOUT_S) -> None:
         host, port = bootstrap.rsplit(":", 1)
-        self._socket = socket.create_connection((host, int(port)), TIMEOUT_S)
+        self._socket = socket.create_connection((host, int(port)), timeout_s)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._correlation_id = 0
 

@@ -14,7 +14,7 @@ FUNCTION_LINES_MAX = 70
 RECIPE_LINES_MAX = 3
 VAGUE_NAMES = {"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"}
 # Tests of drivers with real time live here; elsewhere a test that sleeps is a test that hopes.
-MAY_SLEEP = {"e2e", "environment", "integration", "simulation"}
+MAY_SLEEP = {"cluster", "e2e", "environment", "integration", "simulation"}
 
 
 def modules() -> list[Path]:

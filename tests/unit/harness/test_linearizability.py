@@ -2,12 +2,14 @@
 
 import itertools
 import random
+from collections.abc import Callable
 
 import pytest
 
 from tests.cluster.linearizability import (
     TOPIC,
     VALUE,
+    Model,
     Operation,
     UndecidedError,
     check,
@@ -94,6 +96,14 @@ GOOD_TOPICS = {
         topic(4, 5, "describe", "id-1"),
         topic(6, 7, "describe", "id-1"),
     ],
+    "created anew by calls of unknown outcome": [
+        topic(0, 1, "create", "id-1"),
+        topic(2, None, "delete"),
+        topic(2, None, "create"),
+        topic(3, 4, "describe", "id-1"),
+        topic(5, 6, "describe", "id-2"),
+        topic(7, 8, "create", "exists"),
+    ],
     "an unknown deletion": [
         topic(0, 1, "create", "id-1"),
         topic(2, None, "delete"),
@@ -145,6 +155,24 @@ def test_a_refusal_says_how_far_an_order_goes_and_what_does_not_fit() -> None:
     assert verdict.stuck == (lost,)
 
 
+def random_topic_history(rng: random.Random) -> list[Operation]:
+    answers = {
+        "create": ["id-1", "id-2", "exists"],
+        "delete": ["deleted", "absent"],
+        "describe": ["id-1", "id-2", None],
+    }
+    operations = []
+    for _ in range(rng.randrange(1, 7)):
+        begun = rng.randrange(10)
+        call = rng.choice(list(answers))
+        answer = rng.choice(answers[call])
+        if call != "describe" and rng.random() < 0.35:
+            operations.append(topic(begun, None, call))
+        else:
+            operations.append(topic(begun, begun + rng.randrange(5), call, answer))
+    return operations
+
+
 def random_history(rng: random.Random) -> list[Operation]:
     operations = []
     for _ in range(rng.randrange(1, 7)):
@@ -160,7 +188,7 @@ def random_history(rng: random.Random) -> list[Operation]:
     return operations
 
 
-def explained_by_some_permutation(operations: list[Operation]) -> bool:
+def explained_by_some_permutation(operations: list[Operation], model: Model) -> bool:
     """The definition itself: try each order of each choice of the unknown operations."""
 
     def precedes(first: Operation, second: Operation) -> bool:
@@ -174,7 +202,7 @@ def explained_by_some_permutation(operations: list[Operation]) -> bool:
             return False
         state = None
         for operation in order:
-            following = list(VALUE.follow(state, operation))
+            following = list(model.follow(state, operation))
             if not following:
                 return False
             state = following[0]
@@ -190,15 +218,22 @@ def explained_by_some_permutation(operations: list[Operation]) -> bool:
     )
 
 
-def test_it_agrees_with_the_definition() -> None:
+@pytest.mark.parametrize(
+    ("make", "model"),
+    [(random_history, VALUE), (random_topic_history, TOPIC)],
+    ids=["value", "topic"],
+)
+def test_it_agrees_with_the_definition(
+    make: Callable[[random.Random], list[Operation]], model: Model
+) -> None:
     rng = random.Random(20261121)
     verdicts = []
-    for _ in range(1500):
-        history = random_history(rng)
-        found = check(history, VALUE, None).explained
-        assert found == explained_by_some_permutation(history), history
+    for _ in range(2000):
+        history = make(rng)
+        found = check(history, model, None).explained
+        assert found == explained_by_some_permutation(history, model), history
         verdicts.append(found)
-    assert 300 < sum(verdicts) < 1200, "both kinds were tried"
+    assert 200 < sum(verdicts) < 1800, "both kinds were tried"
 
 
 def test_a_long_history_is_decided_at_once() -> None:
@@ -206,6 +241,17 @@ def test_a_long_history_is_decided_at_once() -> None:
     operations += [read(10 * i + 2, 10 * i + 3, i) for i in range(300)]
     assert check(operations, VALUE, None, steps_max=1000).explained
     assert not check([*operations, read(5000, 5001, 3)], VALUE, None, steps_max=1000).explained
+
+
+def test_unknown_outcomes_do_not_make_a_search_long() -> None:
+    operations = []
+    for i in range(0, 4000, 10):
+        unknown = i % 50 == 0
+        operations.append(write(i, None if unknown else i + 5, i))
+        operations.append(read(i + 6, i + 7, i if not unknown or i % 100 else max(0, i - 10)))
+    assert operations[0].ended_ns is None
+    assert check(operations, VALUE, None, steps_max=2000).explained
+    assert not check([*operations, read(5000, 5001, 15)], VALUE, None, steps_max=5000).explained
 
 
 def test_a_search_that_is_too_long_says_so() -> None:

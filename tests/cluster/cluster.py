@@ -1,0 +1,285 @@
+"""Controllers, brokers and an S3 server as processes, each a node of its own, and what a test does to them."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import boto3
+
+from tests.cluster.network import Network, open_network
+from tests.cluster.node import ADMIN_PORT, Node
+from tests.cluster.small_disk import SmallDisk
+from tests.cluster.wire_calls import Quorum, describe_quorum, fenced_brokers
+from tests.e2e.wire import WireConnection
+from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer
+from tests.environment.paths import MissingComponentError
+
+MIB = 1 << 20
+BUCKET = "headrace"
+REGION = "us-east-1"
+BROKER_PORT = 9092
+CONTROLLER_PORT = 9093
+FIRST_CONTROLLER_ID = 101
+S3_NODE = "s3"
+# So long a broker may be silent before it is fenced. Six processes and their clients share the processors.
+SESSION_MS = 6_000
+_METADATA_DISK_BYTES = 128 * MIB
+_POLL_S = 0.05
+_RECOVERY_WITHIN_S = 60
+
+
+class Cluster:
+    """Brokers b1, b2, ... with the ids 1, 2, ..., and controllers c1, c2, ... with the ids 101, 102, ..."""
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        controllers: int = 3,
+        brokers: int = 3,
+        settings: Mapping[str, str] | None = None,
+        small_disks: bool = True,
+    ) -> None:
+        self.directory = directory
+        self.network: Network = open_network()
+        self._settings = dict(settings or {})
+        self._credentials = {
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+        }
+        self.s3 = MinioServer(
+            directory / S3_NODE,
+            host=self.network.join(S3_NODE),
+            as_node=lambda command: self.network.command(S3_NODE, command),
+        )
+        names = [f"c{number + 1}" for number in range(controllers)]
+        addresses = [self.network.join(name) for name in names]
+        ids = [FIRST_CONTROLLER_ID + number for number in range(controllers)]
+        self._voters = ",".join(
+            f"{node_id}@{address}:{CONTROLLER_PORT}"
+            for node_id, address in zip(ids, addresses, strict=True)
+        )
+        self.controllers = [
+            self._controller(name, node_id, address)
+            for name, node_id, address in zip(names, ids, addresses, strict=True)
+        ]
+        self.brokers = [self._broker(number + 1) for number in range(brokers)]
+        self.disks = self._mount_disks() if small_disks else {}
+
+    @property
+    def nodes(self) -> list[Node]:
+        """All controllers and brokers."""
+        return [*self.controllers, *self.brokers]
+
+    @property
+    def bootstrap(self) -> str:
+        """The addresses of all brokers, for clients."""
+        return ",".join(map(self.address, self.brokers))
+
+    @staticmethod
+    def address(broker: Node) -> str:
+        """Where a broker serves clients."""
+        return f"{broker.address}:{BROKER_PORT}"
+
+    def start(self) -> None:
+        """Start the bucket and all nodes, and wait until they are ready."""
+        self.s3.start()
+        self.bucket().create_bucket(Bucket=BUCKET)
+        for node in self.nodes:
+            node.begin()
+        for node in self.nodes:
+            node.wait_ready()
+
+    def close(self) -> None:
+        """End all processes, whatever state they are in, and remove network and disks."""
+        for node in self.nodes:
+            node.end()
+        self.s3.__exit__(None, None, None)
+        for disk in self.disks.values():
+            disk.close()
+        self.network.close()
+
+    def __enter__(self) -> Self:
+        """Start everything; what began is ended when something does not start."""
+        try:
+            self.start()
+        except BaseException:
+            print(self.log_tails())
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End everything."""
+        self.close()
+
+    def bucket(self) -> "boto3.client":
+        """Return a client of the S3 server."""
+        return boto3.client(
+            "s3",
+            endpoint_url=self.s3.endpoint,
+            region_name=REGION,
+            aws_access_key_id=ACCESS_KEY,
+            aws_secret_access_key=SECRET_KEY,
+        )
+
+    def connect(self, broker: Node, *, timeout_s: float = 5) -> WireConnection:
+        """Open a connection to a broker."""
+        return WireConnection(self.address(broker), timeout_s=timeout_s)
+
+    def quorum(self) -> Quorum | None:
+        """Return what the first broker that knows says of the quorum; None while none does."""
+        for broker in self.brokers:
+            if broker.is_running and not broker.is_paused:
+                try:
+                    with self.connect(broker, timeout_s=2) as connection:
+                        _, quorum = describe_quorum(connection)
+                except (OSError, ValueError):
+                    continue
+                if quorum is not None and quorum.leader >= 0:
+                    return quorum
+        return None
+
+    def leader(self) -> Node:
+        """Wait until the quorum has a leader that runs, and return it."""
+        found: list[Node] = []
+
+        def look() -> bool:
+            quorum = self.quorum()
+            by_id = {node.node_id: node for node in self.controllers}
+            leader = by_id.get(quorum.leader) if quorum else None
+            if leader is not None and leader.is_running and not leader.is_paused:
+                found.append(leader)
+            return bool(found)
+
+        self.wait_until(look, "a leader of the quorum")
+        return found[0]
+
+    def fenced(self, asked: Node) -> dict[int, bool]:
+        """Return which brokers are fenced by what one broker knows; empty when it does not answer."""
+        try:
+            with self.connect(asked, timeout_s=2) as connection:
+                return fenced_brokers(connection)
+        except (OSError, ValueError):
+            return {}
+
+    def wait_until(
+        self, condition: Callable[[], bool], what: str, *, timeout_s: float = _RECOVERY_WITHIN_S
+    ) -> None:
+        """Wait for a condition, and fail with what the nodes logged last when it does not come true."""
+        deadline = time.monotonic() + timeout_s
+        while not condition():
+            if time.monotonic() > deadline:
+                msg = f"not within {timeout_s} s: {what}\n{self.log_tails()}"
+                raise AssertionError(msg)
+            time.sleep(_POLL_S)
+
+    def isolate(self, node: Node, others: Sequence[Node], *, outward_only: bool = False) -> None:
+        """Cut the links between a node and others; `outward_only`: what it sends, not what it is sent."""
+        for other in others:
+            self.network.cut(node.name, other.name)
+            if not outward_only:
+                self.network.cut(other.name, node.name)
+
+    def heal(self) -> None:
+        """End all faults, start what is not running, and wait until everything serves again."""
+        self.network.heal()
+        for disk in self.disks.values():
+            disk.empty()
+        for node in self.nodes:
+            if node.is_paused:
+                node.resume()
+        self.wait_until(self._all_serve, "every node is ready and no broker is fenced")
+
+    def log_tails(self) -> str:
+        """Return the end of each node's log."""
+        return "\n".join(node.log_tail() for node in self.nodes)
+
+    def _all_serve(self) -> bool:
+        for node in self.nodes:
+            if not node.is_running:
+                node.begin()  # killed by a test, or ended by itself after it was fenced
+        if not all(node.is_ready() for node in self.nodes):
+            return False
+        ids = {broker.node_id: False for broker in self.brokers}
+        return all(self.fenced(broker) == ids for broker in self.brokers)
+
+    def _controller(self, name: str, node_id: int, address: str) -> Node:
+        directory = self.directory / name
+        own = {
+            "process.roles": "controller",
+            "listeners": f"CONTROLLER://{address}:{CONTROLLER_PORT}",
+            "metadata.log.dir": str(directory / "metadata"),
+        }
+        return self._node(name, node_id, address, own)
+
+    def _broker(self, node_id: int) -> Node:
+        name = f"b{node_id}"
+        address = self.network.join(name)
+        wal = self.directory / name / "wal"
+        own = {
+            "process.roles": "broker",
+            "listeners": f"PLAINTEXT://{address}:{BROKER_PORT}",
+            "log.dirs": str(self.directory / name),
+            "s3.wal.path": f"0@file://{wal}?capacity={64 * MIB}",
+            "s3.wal.cache.size": str(64 * MIB),
+            "s3.wal.upload.threshold": str(8 * MIB),
+            "s3.wal.upload.interval.ms": "1000",
+            "s3.block.cache.size": str(32 * MIB),
+            "auto.create.topics.enable": "false",
+            "group.initial.rebalance.delay.ms": "0",
+            "offsets.topic.num.partitions": "6",
+        }
+        return self._node(name, node_id, address, own)
+
+    def _node(self, name: str, node_id: int, address: str, own: Mapping[str, str]) -> Node:
+        directory = self.directory / name
+        options = f"region={REGION}&endpoint={self.s3.endpoint}&pathStyle=true"
+        settings = {
+            "node.id": str(node_id),
+            "controller.quorum.voters": self._voters,
+            "controller.listener.names": "CONTROLLER",
+            "broker.session.timeout.ms": str(SESSION_MS),
+            "broker.heartbeat.interval.ms": "1000",
+            "s3.data.buckets": f"0@s3://{BUCKET}?{options}",
+            "headrace.admin.listener": f"{address}:{ADMIN_PORT}",
+            **own,
+            **self._settings,
+        }
+        program = [sys.executable, "-m", "broker", "server", "--config"]
+        return Node(
+            name,
+            node_id,
+            address,
+            directory=directory,
+            settings=settings,
+            command=self.network.command(name, [*program, directory / "server.properties"]),
+            environment=self._credentials,
+        )
+
+    def _mount_disks(self) -> dict[str, SmallDisk]:
+        disks = {}
+        for node in self.controllers:
+            disk = SmallDisk(node.directory / "metadata", _METADATA_DISK_BYTES)
+            try:
+                disk.mount()
+            except MissingComponentError:
+                return {}
+            disks[node.name] = disk
+        return disks
+
+
+def in_background(call: Callable[[], None], name: str) -> threading.Thread:
+    """Run a call in a thread that does not keep the tests from ending."""
+    thread = threading.Thread(target=call, name=name, daemon=True)
+    thread.start()
+    return thread
