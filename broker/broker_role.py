@@ -109,6 +109,7 @@ class BrokerRole:
             async with running(client.run(), self._end_when_fenced()):
                 parts = BrokerParts(config, self._around, client, store, log_place)
                 self._parts = parts
+                client.on_lease_renewed(parts.engine.lease_renewed)
                 await self._serve(client, parts, listener, bound[0], ready, stop)
                 await client.shutdown()
         finally:

@@ -121,6 +121,10 @@ class MetadataClient:
         """Call `listener(old, new)` on the loop after each batch of entries that is applied."""
         self._follower.subscribe(listener)
 
+    def on_lease_renewed(self, listener: Callable[[], None]) -> None:
+        """Call `listener` on the loop each time that the lease has been extended."""
+        self._session.on_renewed = listener
+
     async def start(self) -> None:
         """Register this process, read the metadata up to its registration, and get the first lease.
 

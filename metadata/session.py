@@ -71,6 +71,7 @@ class BrokerSession:
         self._goal = BrokerGoal.STAY_FENCED
         self._due = asyncio.Event()
         self._fenced_because: str | None = None
+        self.on_renewed: Callable[[], None] = _ignore_renewal  # after each extension of the lease
 
     @property
     def fenced(self) -> bool:
@@ -141,6 +142,7 @@ class BrokerSession:
             logger.warning("heartbeat not answered", extra={"reason": str(error)})
             return False
         self.lease.extend(sent_at_ms)
+        self.on_renewed()
         return True
 
     async def shutdown(self, applied_index: int) -> None:
@@ -176,3 +178,7 @@ class BrokerSession:
 
     def _request(self, applied_index: int) -> Heartbeat:
         return Heartbeat(self.node_id, self.node_epoch, applied_index, self._goal)
+
+
+def _ignore_renewal() -> None:
+    """Nobody waits for it."""

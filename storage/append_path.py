@@ -1,8 +1,9 @@
 """The path of an append: into the WAL, through its confirmation, to the acknowledgement.
 
-Confirmation goes in this order, always: records enter LogCache, the lease is asked, the stream's
+Confirmation goes in this order, always: the lease is asked, records enter LogCache, the stream's
 confirm offset moves, the appender is told. So whatever is acknowledged can be read at once, and
-nothing is acknowledged by a node that may have been replaced.
+nothing is acknowledged by a node that may have been replaced. While the lease is not certain a
+confirmation is withheld, and made up for once it holds again: this node was not replaced then.
 
 Everything here is synchronous and runs on the loop: at high rates it is most of what the engine
 does, hence one pass per confirmation and no future per append.
@@ -16,7 +17,6 @@ from storage.cache.log_cache import LogCache
 from storage.errors import (
     BackPressureError,
     EngineFailedError,
-    FencedError,
     RecordTooLargeError,
     StorageError,
 )
@@ -42,6 +42,7 @@ class AppendPath:
         "_open",
         "_refusal",
         "_waiters",
+        "_withheld_wal_end",
         "counters",
         "failure",
         "on_progress",
@@ -71,6 +72,7 @@ class AppendPath:
         self._on_failed = on_failed
         self._open = OpenAppends()
         self._confirmed_wal_end = -1
+        self._withheld_wal_end = -1  # durable, not acknowledged for want of the lease
         self._refusal: StorageError | None = EngineFailedError("the engine has not started")
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self.counters = AppendCounters()
@@ -134,20 +136,28 @@ class AppendPath:
 
     def on_confirmed(self, wal_end_offset: int) -> None:
         """Acknowledge what has become durable; the WAL calls this, never from within `append`."""
+        if not self._open:
+            return  # nothing is open after a failure either
+        if not self._lease.holds():
+            self._withheld_wal_end = wal_end_offset
+            return
+        self._withheld_wal_end = -1
         confirmed = self._open.confirm(wal_end_offset)
         if not confirmed:
-            return  # nothing is open after a failure either
+            return
         now_ms = self._clock_ms()
         for group in group_by_buffer(confirmed):
             self._cache.put(group, now_ms)
         self._confirmed_wal_end = confirmed[-1].wal_end_offset
-        if not self._lease.holds():
-            self._fail(FencedError("the lease does not hold"), confirmed)
-            return
         self._acknowledge(confirmed)
         if self._waiters:
             self._wake()
         self.on_progress()
+
+    def lease_renewed(self) -> None:
+        """Acknowledge what was withheld: to be called when the lease may hold again."""
+        if self._withheld_wal_end >= 0:
+            self.on_confirmed(self._withheld_wal_end)
 
     def _acknowledge(self, confirmed: Sequence[OpenAppend]) -> None:
         acknowledged = payload_bytes = 0

@@ -214,6 +214,10 @@ class StorageEngine:
         """
         return await self._open.open(stream_id, epoch)
 
+    def lease_renewed(self) -> None:
+        """Acknowledge what was withheld without the lease: to be called when it was extended."""
+        self._path.lease_renewed()
+
     def fence(self, reason: str) -> None:
         """Acknowledge, upload and commit nothing from now on: this node has been replaced."""
         error = FencedError(reason)

@@ -34,13 +34,7 @@ _UPLOAD = (
         "        for group in group_by_buffer(confirmed):\n"
         "            self._cache.put(group, now_ms)\n"
         "        self._confirmed_wal_end = confirmed[-1].wal_end_offset\n"
-        "        if not self._lease.holds():\n"
-        '            self._fail(FencedError("the lease does not hold"), confirmed)\n'
-        "            return\n"
         "        self._acknowledge(confirmed)\n",
-        "        if not self._lease.holds():\n"
-        '            self._fail(FencedError("the lease does not hold"), confirmed)\n'
-        "            return\n"
         "        self._acknowledge(confirmed)\n"
         "        for group in group_by_buffer(confirmed):\n"
         "            self._cache.put(group, now_ms)\n"

@@ -57,6 +57,22 @@ async def test_a_lease_runs_from_the_sending(cluster):
 
 
 @scenario
+async def test_who_waits_for_the_lease_is_told_of_each_extension(cluster):
+    async with cluster.controller():
+        transport = FaultyTransport(cluster.handle)
+        client = cluster.new_client(transport=transport)
+        await client.start()
+        held = []
+        client.on_lease_renewed(lambda: held.append(client.holds()))
+        cluster.boot.now_ms += 8_000
+        transport.plan = ["lose reply"]
+        assert not await client._session.heartbeat(client.image.index)
+        assert held == []
+        assert await client._session.heartbeat(client.image.index)
+        assert held == [True]
+
+
+@scenario
 async def test_a_slow_answer_gives_a_shorter_lease(cluster):
     async with cluster.controller():
         transport = FaultyTransport(cluster.handle)

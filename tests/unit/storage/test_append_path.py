@@ -65,7 +65,7 @@ def test_the_lease_is_asked_once_for_each_confirmation():
     run(scenario())
 
 
-def test_without_the_lease_nothing_is_acknowledged_ever_again():
+def test_without_the_lease_nothing_is_acknowledged_until_it_holds_again():
     async def scenario():
         node = await manual().start()
         stream, other = await node.open(1), await node.open(2)
@@ -74,14 +74,59 @@ def test_without_the_lease_nothing_is_acknowledged_ever_again():
         node.append(stream)
         node.lease.is_held = False
         node.wal.confirm_records(2)
-        assert node.acks.acked == []
-        assert list(node.acks.failed) == [(1, 0), (2, 0), (1, 1)], "in the order of appends"
-        assert {type(error) for error in node.acks.failed.values()} == {FencedError}
-        assert stream.confirm_offset == other.confirm_offset == 0
-
-        node.lease.is_held = True
+        node.engine.lease_renewed()  # too late: it has run out again
         node.wal.confirm()
         assert node.acks.acked == []
+        assert node.acks.failed == {}
+        assert stream.confirm_offset == other.confirm_offset == 0
+        assert stream.fetch_cached(0, 1) == [], "not to be seen by consumers either"
+
+        node.lease.is_held = True
+        assert node.acks.acked == []
+        node.engine.lease_renewed()
+        assert node.acks.acked == [(1, 0), (2, 0), (1, 1)], "in the order of appends"
+        assert stream.confirm_offset == 2
+        node.engine.lease_renewed()
+        node.append(stream)
+        node.wal.confirm()
+        assert node.acks.acked[3:] == [(1, 2)]
+
+    run(scenario())
+
+
+def test_what_is_confirmed_later_takes_along_what_was_withheld():
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+        node.append(stream)
+        node.append(stream)
+        node.lease.is_held = False
+        node.wal.confirm_records(1)
+        node.lease.is_held = True
+        node.wal.confirm()
+        assert node.acks.acked == [(1, 0), (1, 1)]
+
+    run(scenario())
+
+
+def test_a_fenced_node_acknowledges_nothing_ever_again():
+    async def scenario():
+        node = await manual().start()
+        stream, other = await node.open(1), await node.open(2)
+        node.append(stream)
+        node.append(other)
+        node.append(stream)
+        node.lease.is_held = False
+        node.wal.confirm_records(2)
+        node.engine.fence("replaced")
+        assert list(node.acks.failed) == [(1, 0), (2, 0), (1, 1)], "in the order of appends"
+        assert {type(error) for error in node.acks.failed.values()} == {FencedError}
+
+        node.lease.is_held = True
+        node.engine.lease_renewed()
+        node.wal.confirm()
+        assert node.acks.acked == []
+        assert stream.confirm_offset == other.confirm_offset == 0
         with pytest.raises(FencedError):
             stream.append(b"late", 1, node.acks.callback("late"))
         with pytest.raises(FencedError):

@@ -66,7 +66,7 @@ class TestRun:
 
         run(scenario())
 
-    @pytest.mark.parametrize("kind", ["wal", "lease"])
+    @pytest.mark.parametrize("kind", ["wal", "fenced"])
     def test_ends_when_nothing_can_be_acknowledged_any_more(self, kind):
         async def scenario():
             node = await Node(auto_confirm=False).start()
@@ -77,8 +77,7 @@ class TestRun:
             if kind == "wal":
                 node.wal.fail(OSError("EIO"))
             else:
-                node.lease.is_held = False
-                node.wal.confirm()
+                node.engine.fence("replaced")
             with pytest.raises(ExceptionGroup) as failed:
                 await running
             expected = EngineFailedError if kind == "wal" else FencedError
@@ -196,7 +195,7 @@ class TestShutdown:
             node.append(stream)
             node.wal.confirm()
             node.append(stream)
-            node.lease.is_held = False
+            node.engine.fence("replaced")
             node.wal.confirm()
             loop = asyncio.get_running_loop()
             begin = loop.time()
