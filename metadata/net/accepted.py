@@ -1,0 +1,224 @@
+"""The end of a connection that was accepted: what it is for, what of it is under way, and its bounds."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Final, Protocol
+
+from metadata.errors import MetadataFormatError
+from metadata.net.dialling import tune
+from metadata.net.framing import (
+    BEAT,
+    FrameReader,
+    Hello,
+    Kind,
+    decode_hello,
+    decode_message,
+    decode_numbered,
+    encode_hello,
+    encode_numbered,
+)
+from metadata.raft.messages import RaftMessage
+
+HELLO_MS: Final = 5_000  # a connection that does not say what it is for ends after so long
+FRAME_MS: Final = 30_000  # and one in the middle of a frame after so long
+REQUESTS_MAX: Final = 256  # of one connection under way; beyond, its socket is not read
+UNREAD_BYTES_MAX: Final = 16 << 20  # answers that a client does not read; beyond, it is let go
+
+_BEAT_FRAME: Final = encode_numbered(BEAT, b"")
+
+
+class Connections(Protocol):
+    """The listener, as a connection sees it."""
+
+    def opened(self, connection: "AcceptedConnection") -> bool:
+        """Count it in; False when there are too many."""
+        ...
+
+    def closed(self, connection: "AcceptedConnection") -> None:
+        """Count it out."""
+        ...
+
+    def greet(self, connection: "AcceptedConnection", hello: Hello) -> Hello:
+        """Say who we are, or REFUSED."""
+        ...
+
+    def admit(self, connection: "AcceptedConnection", size_bytes: int) -> bool:
+        """Count the bytes of a request in; False: `advance` is called when there may be room."""
+        ...
+
+    def release(self, size_bytes: int) -> None:
+        """Count the bytes of a request out."""
+        ...
+
+    def start(self, request: Coroutine[Any, Any, None]) -> None:
+        """Run a request to its end."""
+        ...
+
+    async def answer(self, payload: bytes) -> bytes | None:
+        """Serve a request; None: it cannot be answered."""
+        ...
+
+    def receive(self, message: RaftMessage) -> None:
+        """Take a message of a peer."""
+        ...
+
+    def report(self, connection: "AcceptedConnection", reason: str) -> None:
+        """Log why a connection is ended, though not each time."""
+        ...
+
+
+class AcceptedConnection(asyncio.Protocol):
+    """Drives one connection; the listener owns its tasks."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._loop = asyncio.get_running_loop()
+        self._reader = FrameReader()
+        self._transport: asyncio.Transport
+        self._under_way = 0
+        self._admitted_bytes: int | None = None  # of the request that is being read
+        self._deadline_s: float | None = None  # for what is being read
+        self._reading = True
+        self._writable = True
+        self._closed = False
+        self.client = ""
+        self.hello: Hello | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin, or close at once when there are too many."""
+        self._transport = transport  # type: ignore[assignment]  # uvloop's is no subclass
+        self.client = str((transport.get_extra_info("peername") or ("unknown",))[0])
+        if not self._connections.opened(self):
+            self.reject("there are too many connections")
+            return
+        tune(self._transport)
+        self._deadline_s = self._loop.time() + HELLO_MS / 1000
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Count out what was being read. What is under way goes on; nobody hears of it."""
+        del exc  # how a client leaves is its own business
+        self._closed = True
+        if self._admitted_bytes is not None:
+            self._connections.release(self._admitted_bytes)
+        self._connections.closed(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what was read, and start what may be started."""
+        self._reader.feed(data)
+        self.advance()
+
+    def pause_writing(self) -> None:
+        """The client does not read: take no more requests until it does."""
+        self._writable = False
+        self.advance()
+
+    def resume_writing(self) -> None:
+        """The client reads again."""
+        self._writable = True
+        self.advance()
+
+    def close(self) -> None:
+        """Drop the connection at once."""
+        self._closed = True
+        self._transport.abort()
+
+    def reject(self, reason: str) -> None:
+        """Drop the connection and tell the log why."""
+        if not self._closed:
+            self._connections.report(self, reason)
+            self.close()
+
+    def advance(self) -> None:
+        """Take as many frames as may be taken; read the socket only if the next one may be."""
+        may_read = True
+        try:
+            while not self._closed:
+                may_read = self._may_take_next()
+                body = self._reader.next_body() if may_read else None
+                if body is None:
+                    break
+                self._deadline_s = None
+                self._take(body)
+        except MetadataFormatError as error:
+            self.reject(str(error))
+        self._set_reading(reading=may_read)
+
+    def look(self, now_s: float) -> None:
+        """Do what time demands: called every `BEAT_MS` of the listener."""
+        if self._closed:
+            return
+        if self._deadline_s is not None and now_s > self._deadline_s:
+            self.reject("it has not gone on with what it began")
+        elif self._writable and (self._under_way or self._admitted_bytes is not None):
+            self._transport.write(_BEAT_FRAME)
+
+    @property
+    def _is_rpc(self) -> bool:
+        return self.hello is not None and self.hello.kind == Kind.RPC
+
+    def _may_take_next(self) -> bool:
+        if self._is_rpc and self._admitted_bytes is None:
+            if not self._writable or self._under_way >= REQUESTS_MAX:
+                return False
+            size_bytes = self._reader.next_length()
+            if size_bytes is not None:
+                if not self._connections.admit(self, size_bytes):
+                    self._deadline_s = None  # it is we who keep it waiting
+                    return False
+                self._admitted_bytes = size_bytes
+        if self._deadline_s is None and self._reader.pending_bytes:
+            self._deadline_s = self._loop.time() + FRAME_MS / 1000
+        return True
+
+    def _take(self, body: bytes) -> None:
+        if self.hello is None:
+            self._greet(decode_hello(body))
+        elif self._is_rpc:
+            number, payload = decode_numbered(body)
+            if number == BEAT:
+                raise MetadataFormatError("a beat came from who owes no answer")
+            size_bytes, self._admitted_bytes = self._admitted_bytes or 0, None
+            self._under_way += 1
+            self._connections.start(self._serve(number, payload, size_bytes))
+        else:
+            self._receive(decode_message(body), self.hello)
+
+    def _greet(self, hello: Hello) -> None:
+        ours = self._connections.greet(self, hello)
+        self._transport.write(encode_hello(ours))
+        if ours.kind == Kind.REFUSED:
+            self._closed = True
+            self._transport.close()  # once that is written
+            return
+        self.hello = hello
+        self._reader.expect_frames()
+
+    def _receive(self, message: RaftMessage, hello: Hello) -> None:
+        party = hello.party
+        if (message.source, message.source_directory) != (party.node_id, party.directory_id):
+            raise MetadataFormatError(f"node {party.node_id} speaks for node {message.source}")
+        self._connections.receive(message)
+
+    async def _serve(self, number: int, payload: bytes, size_bytes: int) -> None:
+        try:
+            answer = await self._connections.answer(payload)
+        finally:
+            self._under_way -= 1
+            self._connections.release(size_bytes)
+        if answer is None:
+            self.reject("one of its requests failed")
+        elif not self._closed:
+            if self._transport.get_write_buffer_size() > UNREAD_BYTES_MAX:
+                self.reject("it does not read its answers")
+                return
+            self._transport.write(encode_numbered(number, answer))
+            self.advance()
+
+    def _set_reading(self, *, reading: bool) -> None:
+        if reading == self._reading or self._closed:
+            return
+        self._reading = reading
+        if reading:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()

@@ -1,0 +1,153 @@
+"""A broker's way to the controller that leads, wherever that is.
+
+The target is asked until it fails or says that it does not lead. Then the leader that it names is the
+target, or else the next of those known: the controller in this process, the members of the quorum,
+and where the configuration says that controllers are found.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from metadata.net.framing import Party
+from metadata.net.rpc_link import RpcTarget
+from metadata.rpc.frames import LeaderAddress
+from metadata.transport import Address, Transport
+
+logger = logging.getLogger("headrace.metadata")
+
+# A controller that knows no leader is asked again for so long before another is: an election takes
+# its time, and answers to requests that were under way come late.
+LEADERLESS_MS: Final = 100
+
+
+class LocalController(NamedTuple):
+    """The controller in this process."""
+
+    node_id: int
+    transport: Transport
+
+
+@dataclass(frozen=True, slots=True)
+class TransportStatistics:
+    """Since the start."""
+
+    requests: int
+    failures: int  # requests that were not answered, or not sent
+    redirects: int  # another controller was said to lead
+    dials: int  # that succeeded
+
+
+class QuorumTransport:
+    """Carries requests to the leader, a `metadata.transport.Transport`."""
+
+    def __init__(
+        self,
+        bootstrap: Sequence[Address],
+        identity: Callable[[], Party],
+        *,
+        local: LocalController | None = None,
+    ) -> None:
+        """Dial nobody yet.
+
+        Args:
+            bootstrap: where controllers are found at first.
+            identity: who we are, as of now.
+            local: the controller in this process, if there is one.
+        """
+        assert bootstrap or local, "there is nobody to ask"
+        self._bootstrap = tuple(bootstrap)
+        self._identity = identity
+        self._local = local
+        self._members: dict[int, Address] = {}
+        self._remotes: dict[Address, RpcTarget] = {}
+        self._target: Address | None = None if local else self._bootstrap[0]  # None: the local one
+        self._turned_at_s = float("-inf")
+        self._requests = self._failures = self._redirects = self._dials = 0
+
+    @property
+    def statistics(self) -> TransportStatistics:
+        """Counters since the start."""
+        dials = self._dials + sum(remote.dials for remote in self._remotes.values())
+        return TransportStatistics(self._requests, self._failures, self._redirects, dials)
+
+    async def request(self, frame: bytes) -> bytes:
+        """Send a frame to the target and wait for the answer.
+
+        Raises:
+            NotSentError: it could not be reached.
+            OSError: the connection broke, or the target fell silent.
+        """
+        target = self._target
+        self._requests += 1
+        try:
+            if target is None:
+                assert self._local is not None
+                return await self._local.transport.request(frame)
+            return await self._remote(target).request(frame)
+        except OSError as error:
+            self._failures += 1
+            if target == self._target:
+                self._turn(self._after(target), str(error))
+            raise
+
+    def redirect(self, leader: LeaderAddress | None) -> None:
+        """Note that the controller asked last does not lead; `leader` does, if that is known."""
+        if leader is None:
+            now_s = asyncio.get_running_loop().time()
+            if now_s >= self._turned_at_s + LEADERLESS_MS / 1000:
+                self._turn(self._after(self._target), "it knows of no leader")
+            return
+        is_local = self._local is not None and leader.node_id == self._local.node_id
+        target = None if is_local else Address(leader.host, leader.port)
+        if target != self._target:
+            self._redirects += 1
+            self._turn(target, f"node {leader.node_id} leads")
+
+    def set_addresses(self, addresses: Mapping[int, Address]) -> None:
+        """Say where the members of the quorum are, as the metadata has them."""
+        self._members = dict(addresses)
+        if self._local is not None:
+            self._members.pop(self._local.node_id, None)
+
+    def close(self) -> None:
+        """End every connection; requests under way fail."""
+        for remote in self._remotes.values():
+            remote.close()
+
+    def _candidates(self) -> list[Address | None]:
+        local = [] if self._local is None else [None]
+        return list(dict.fromkeys([*local, *self._members.values(), *self._bootstrap]))
+
+    def _after(self, target: Address | None) -> Address | None:
+        candidates = self._candidates()
+        if target not in candidates:
+            return candidates[0]
+        return candidates[(candidates.index(target) + 1) % len(candidates)]
+
+    def _turn(self, target: Address | None, reason: str) -> None:
+        self._turned_at_s = asyncio.get_running_loop().time()
+        if target == self._target:
+            return
+        logger.info(
+            "turning to another controller",
+            extra={"from": _name(self._target), "to": _name(target), "reason": reason},
+        )
+        self._target = target
+        for address, remote in list(self._remotes.items()):
+            if address != target:
+                remote.retire()
+                if not remote.connected:
+                    self._dials += remote.dials
+                    del self._remotes[address]
+
+    def _remote(self, address: Address) -> RpcTarget:
+        if address not in self._remotes:
+            self._remotes[address] = RpcTarget(address, self._identity)
+        return self._remotes[address]
+
+
+def _name(target: Address | None) -> str:
+    return "this process" if target is None else f"{target.host}:{target.port}"

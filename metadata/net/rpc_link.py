@@ -1,0 +1,175 @@
+"""Requests to one controller, over one connection that they share."""
+
+import asyncio
+from collections.abc import Callable
+from itertools import count
+from typing import Final
+
+from metadata.errors import MetadataFormatError
+from metadata.net.dialling import DialledConnection
+from metadata.net.framing import BEAT, Kind, Party, decode_numbered, encode_numbered
+from metadata.transport import Address, NotSentError
+
+# A controller that owes an answer is heard of every `listener.BEAT_MS`. One that is not is stopped,
+# cut off or stuck, and its time must not cost a broker its session.
+SILENCE_MS: Final = 2_000
+UNANSWERED_MAX: Final = 1_024  # beyond, the controller is given up
+
+
+class RpcLink(DialledConnection):
+    """One RPC connection: requests are answered in any order, or all fail when it ends."""
+
+    def __init__(self, party: Party) -> None:
+        super().__init__(Kind.RPC, party)
+        self._loop = asyncio.get_running_loop()
+        self._numbers = count(BEAT + 1)
+        # None: whoever asked has gone; the answer is owed all the same.
+        self._unanswered: dict[int, asyncio.Future[bytes] | None] = {}
+        self._heard_at_s = 0.0
+        self._watch: asyncio.TimerHandle | None = None
+        self._retired = False
+
+    async def request(self, payload: bytes) -> bytes:
+        """Send a request and wait for its answer.
+
+        Raises:
+            NotSentError: the connection had ended before.
+            OSError: it ended, or the controller fell silent, before the answer came.
+        """
+        try:
+            await self.drained()
+        except OSError as error:
+            raise NotSentError(str(error)) from error
+        if len(self._unanswered) >= UNANSWERED_MAX:
+            self.end(ConnectionAbortedError(f"{UNANSWERED_MAX} requests are not answered"))
+            raise NotSentError(f"{UNANSWERED_MAX} requests are not answered")
+        number = next(self._numbers)
+        frame = encode_numbered(number, payload)
+        answer: asyncio.Future[bytes] = self._loop.create_future()
+        if not self._unanswered:
+            self._heard_at_s = self._loop.time()
+            self._arm(SILENCE_MS / 1000)
+        self._unanswered[number] = answer
+        self._retired = False
+        self.write(frame)
+        try:
+            return await answer
+        finally:
+            if number in self._unanswered:
+                self._unanswered[number] = None
+
+    def retire(self) -> None:
+        """End the connection as soon as every answer is here, unless a further request comes."""
+        self._retired = True
+        self._end_if_retired()
+
+    def heard(self) -> None:
+        """Postpone the end of patience."""
+        self._heard_at_s = self._loop.time()
+
+    def frame_received(self, body: bytes) -> None:
+        """Give an answer to who waits for it."""
+        number, payload = decode_numbered(body)
+        if number == BEAT:
+            return
+        if number not in self._unanswered:
+            raise MetadataFormatError(f"an answer came to request {number}, which is not open")
+        waiting = self._unanswered.pop(number)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(payload)
+        self._end_if_retired()
+
+    def ended(self, reason: OSError) -> None:
+        """Fail everything that is still unanswered."""
+        if self._watch is not None:
+            self._watch.cancel()
+        unanswered, self._unanswered = self._unanswered, {}
+        for waiting in unanswered.values():
+            if waiting is not None and not waiting.done():
+                waiting.set_exception(ConnectionResetError(str(reason)))
+
+    def _end_if_retired(self) -> None:
+        if self._retired and not self._unanswered:
+            self.end(ConnectionAbortedError("not needed any more"))
+
+    def _arm(self, delay_s: float) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+        self._watch = self._loop.call_later(delay_s, self._look)
+
+    def _look(self) -> None:
+        if not self._unanswered:
+            return
+        rest_s = self._heard_at_s + SILENCE_MS / 1000 - self._loop.time()
+        if rest_s <= 0:
+            self.end(TimeoutError(f"the controller has been silent for {SILENCE_MS} ms"))
+        else:
+            self._arm(rest_s)
+
+
+class RpcTarget:
+    """One controller's address, and the connection to it while there is one."""
+
+    def __init__(
+        self, address: Address, identity: Callable[[], Party], *, node_id: int | None = None
+    ) -> None:
+        self._address = address
+        self._identity = identity
+        self._node_id = node_id
+        self._link: RpcLink | None = None
+        self._dialling = asyncio.Lock()
+        self._failures = 0
+        self._failure = ""
+        self._retired = False
+        self.dials = 0  # that succeeded
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a connection."""
+        return self._link is not None and not self._link.lost
+
+    async def request(self, frame: bytes) -> bytes:
+        """Send a request, over a new connection if there is none.
+
+        Raises:
+            NotSentError: no connection could be made, or it ended before.
+            OSError: the connection broke. Whether the request took effect is unknown.
+        """
+        self._retired = False
+        link = self._link
+        if link is None or link.lost:
+            link = await self._dial()
+        try:
+            return await link.request(frame)
+        finally:
+            if self._retired:
+                link.retire()
+
+    def retire(self) -> None:
+        """Let the connection end with the last answer that it owes, unless a further request comes."""
+        self._retired = True
+        if self._link is not None:
+            self._link.retire()
+
+    def close(self) -> None:
+        """End the connection at once."""
+        if self._link is not None:
+            self._link.end(ConnectionAbortedError("closed"))
+
+    async def _dial(self) -> RpcLink:
+        failures = self._failures
+        async with self._dialling:
+            if self._link is not None and not self._link.lost:
+                return self._link
+            if self._failures != failures:  # tried while we waited for our turn
+                raise NotSentError(self._failure)
+            link = RpcLink(self._identity())
+            try:
+                await link.dial(self._address, node_id=self._node_id)
+            except OSError as error:
+                self._failures += 1
+                self._failure = str(error)
+                raise NotSentError(self._failure) from error
+            self.dials += 1
+            self._link = link
+            return link
