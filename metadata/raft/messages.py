@@ -53,9 +53,10 @@ class AppendResponse(Message, frozen=True, array_like=True, tag=4, gc=False, kw_
     """The answer to AppendRequest and SnapshotOffer."""
 
     success: bool
-    # On success: this log agrees with the leader's up to here, durably.
+    # On success: this log agrees with the leader's up to here, durably. Else the index that was asked
+    # about: an answer that was overtaken is known by it.
     match_index: Int64
-    # Else a hint where to try next: the term of the entry at `previous_index` (-1: there is none) and
+    # Else also a hint where to try next: the term of the entry at `previous_index` (-1: there is none) and
     # the first index of that term, or one behind the last entry (thesis 5.3, as etcd does it).
     conflict_term: Int64
     conflict_index: Int64

@@ -1,0 +1,345 @@
+"""Raft (Ongaro and Ousterhout's extended paper; Ongaro's thesis) as a value: calls in, `Effects` out. Pure.
+
+Messages, time and the end of writes come in as calls; what must be written, sent, applied and
+answered gathers until the driver takes it. All of one `Effects` happens in its documented order, so
+nothing is said before what it rests on is durable.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from metadata.errors import MetadataFormatError
+from metadata.raft.changes import MemberChange, Promote, changed, with_directories
+from metadata.raft.configuration import Configuration
+from metadata.raft.effects import (
+    NOBODY,
+    DurableState,
+    Effects,
+    RaftSettings,
+    Role,
+)
+from metadata.raft.elections import Elections
+from metadata.raft.errors import ChangeRefusedError, NotLeaderError, QuorumBusyError
+from metadata.raft.following import Following
+from metadata.raft.leading import Leadership
+from metadata.raft.log import LogPosition, MembersOf, RaftLog
+from metadata.raft.messages import (
+    AppendRequest,
+    AppendResponse,
+    RaftMessage,
+    SnapshotOffer,
+    TimeoutNow,
+    VoteRequest,
+    VoteResponse,
+)
+from metadata.raft.node_state import NodeState
+from metadata.raft.plausibility import is_plausible, is_strange
+from metadata.raft.views import CoreViews
+from metadata.records.entry import SnapshotId
+from metadata.records.members import NO_DIRECTORY, Member
+
+if TYPE_CHECKING:
+    from random import Random
+    from uuid import UUID
+
+
+class RaftCore(CoreViews):
+    """One node of the quorum. Times are milliseconds of its own clock; only their differences count."""
+
+    def __init__(  # noqa: PLR0913 - what a core is made of, by name
+        self,
+        settings: RaftSettings,
+        state: DurableState,
+        *,
+        initial: Configuration,
+        members_of: MembersOf,
+        encode_members: Callable[[Sequence[Member]], bytes],
+        open_term: Callable[[int, int], bytes],
+        rng: "Random",
+        now_ms: int,
+    ) -> None:
+        """Begin as a follower.
+
+        Args:
+            settings: who we are, times and bounds.
+            state: what the disk holds.
+            initial: the members while neither snapshot nor log names any.
+            members_of: the members that a payload names, if it does.
+            encode_members: the payload that names members.
+            open_term: the payload of a leader's first entry, of its term and the last index before it.
+            rng: spreads the times of elections.
+            now_ms: the clock.
+        """
+        self._encode_members = encode_members
+        self._open_term = open_term
+        log = RaftLog(state, initial, members_of)
+        super().__init__(log, NodeState(settings, log, state.hard_state, rng=rng, now_ms=now_ms))
+        self._elections = Elections(self._state)
+        self._following = Following(self._state)
+        self._persisting = False
+        self._reported = self._state.standing
+
+    # --- inputs
+
+    def tick(self, now_ms: int) -> None:
+        """Let time pass. To be called at `next_tick_ms` or later."""
+        self._pass_time(now_ms)
+        if self._leadership is not None:
+            self._leadership.tick()
+        elif self._state.now_ms >= self._state.election_at_ms:
+            self._state.leader_id = NOBODY
+            if self._may_stand:
+                self._elections.ask_around()
+                self._stand_if_wanted()
+            else:
+                self._state.role = Role.FOLLOWER
+                self._state.rearm()
+
+    def step(self, message: RaftMessage, now_ms: int) -> None:
+        """Take a message in. One that makes no sense, or comes from a stranger, is dropped."""
+        self._pass_time(now_ms)
+        if not is_plausible(message, self._state.node_id) or is_strange(
+            message, self._log.configuration
+        ):
+            return
+        if not self._enter_term(message):
+            return
+        match message:
+            case VoteRequest():
+                self._elections.on_request(message)
+            case VoteResponse():
+                self._elections.on_response(message)
+                self._stand_if_wanted()
+            case AppendRequest() | SnapshotOffer():
+                self._follow(message)
+            case AppendResponse():
+                self._on_append_response(message)
+            case TimeoutNow():
+                if self._may_stand and message.source == self._state.leader_id:
+                    self._elections.stand(transfer=True)
+                    self._lead_if_elected()
+
+    def persisted(self, now_ms: int) -> None:
+        """What the last effects had to persist is durable."""
+        assert self._persisting, "nothing is being persisted"
+        self._persisting = False
+        self._log.saved()
+        self._pass_time(now_ms)
+        self._advance_commit()
+
+    def propose(self, payloads: Sequence[bytes], now_ms: int) -> LogPosition:
+        """Append entries; they are committed when an entry of this term commits at that index.
+
+        Raises:
+            NotLeaderError: this node does not lead, or is handing over.
+            QuorumBusyError: too much is uncommitted.
+        """
+        leadership = self._leading(now_ms)
+        if leadership.transfer is not None:
+            raise NotLeaderError(NOBODY)
+        pending_bytes = self._log.uncommitted_bytes
+        proposed_bytes = sum(len(payload) for payload in payloads)
+        if pending_bytes and pending_bytes + proposed_bytes > self._settings.uncommitted_bytes_max:
+            raise QuorumBusyError(f"{pending_bytes} bytes of metadata wait to be committed")
+        return self._append(payloads)
+
+    def change_members(self, change: MemberChange, now_ms: int) -> LogPosition:
+        """Change the quorum by one member.
+
+        Raises:
+            NotLeaderError: this node does not lead, or is handing over.
+            ChangeRefusedError: not so, or not now.
+        """
+        leadership = self._leading(now_ms)
+        if leadership.transfer is not None:
+            raise NotLeaderError(NOBODY)
+        if not leadership.serving:
+            raise ChangeRefusedError("the leader has not committed an entry of its term yet")
+        if self._log.configuration_index > self._log.commit_index:
+            raise ChangeRefusedError("another change of the members is not committed yet")
+        configuration = changed(self._log.configuration, change)
+        if isinstance(change, Promote) and not leadership.has_caught_up(change.node_id):
+            raise ChangeRefusedError(f"node {change.node_id} has not caught up with the log")
+        return self._append_configuration(configuration)
+
+    def request_read(self, token: int, now_ms: int) -> None:
+        """Ask from which index on a read sees all that is committed now; `Effects.reads` answers.
+
+        Raises:
+            NotLeaderError: this node does not lead.
+            QuorumBusyError: too many reads wait.
+        """
+        leadership = self._leading(now_ms)
+        if len(leadership.reads) >= self._settings.reads_pending_max:
+            raise QuorumBusyError(f"{len(leadership.reads)} reads wait for the quorum")
+        leadership.reads.add(token)
+        leadership.serve_reads()
+
+    def transfer_leadership(self, now_ms: int) -> None:
+        """Hand over to the voter that has most of the log, if this node leads and there is one."""
+        self._pass_time(now_ms)
+        if self._leadership is not None and self._leadership.transfer is None:
+            self._leadership.begin_transfer()
+
+    def compacted(self, snapshot: SnapshotId) -> None:
+        """A snapshot of entries that have been handed over is durable."""
+        self._log.compact(snapshot, self._settings.append_bytes_max)
+
+    def snapshot_installed(
+        self, snapshot: SnapshotId, configuration: Configuration, now_ms: int
+    ) -> None:
+        """The snapshot that was wanted stands in place of the whole log."""
+        self._pass_time(now_ms)
+        self._following.end_fetch()
+        self._log.install(snapshot, configuration)
+        if self._state.leader_id != NOBODY:
+            self._following.report(self._state.leader_id)
+
+    def snapshot_failed(self, now_ms: int) -> None:
+        """The snapshot that was wanted could not be read."""
+        self._pass_time(now_ms)
+        self._following.end_fetch()
+
+    def take_effects(self) -> Effects:
+        """What is to be done now. Only when all of the effects before has been done."""
+        assert not self._persisting, "the effects before are not done"
+        state = self._state
+        if self._leadership is not None:
+            state.outbox.extend(self._leadership.messages())
+        persist = state.take_persist()
+        role = None if state.standing == self._reported else state.standing
+        self._reported = state.standing
+        effects = Effects(
+            persist=persist,
+            messages=tuple(state.outbox),
+            committed=self._log.take_committed(self._settings.committed_bytes_max),
+            reads=tuple(state.reads_ready),
+            reads_lost=tuple(state.reads_lost),
+            role=role,
+            fetch_snapshot=self._following.take_wanted(),
+        )
+        self._persisting = persist is not None
+        state.outbox.clear()
+        state.reads_ready.clear()
+        state.reads_lost.clear()
+        return effects
+
+    # --- rules
+
+    @property
+    def _settings(self) -> RaftSettings:
+        return self._state.settings
+
+    @property
+    def _may_stand(self) -> bool:
+        """Only a voter stands for election, and none whose log is about to be replaced."""
+        return self._state.is_voter and not self._following.fetching
+
+    def _pass_time(self, now_ms: int) -> None:
+        """The clock moves on; a leader that has not heard of a majority for long leads no more."""
+        self._state.now_ms = max(self._state.now_ms, now_ms)
+        if self._leadership is not None and not self._leadership.has_quorum:
+            self._resign()
+
+    def _resign(self) -> None:
+        if self._leadership is not None:
+            self._state.reads_lost.extend(self._leadership.reads.lost())
+            self._leadership = None
+            self._state.role, self._state.leader_id = Role.FOLLOWER, NOBODY
+            self._state.rearm()
+
+    def _enter_term(self, message: RaftMessage) -> bool:
+        """Compare terms (Raft 5.1); returns whether the message still counts."""
+        state = self._state
+        if message.term < state.term:
+            state.correct(message)
+            return False
+        if message.term > state.term:
+            if isinstance(message, VoteRequest) and state.hears_leader and not message.transfer:
+                return False
+            # A pre-vote speaks of a term that nobody has entered yet.
+            asked = isinstance(message, VoteRequest) and message.pre
+            granted = isinstance(message, VoteResponse) and message.pre and message.granted
+            if not asked and not granted:
+                self._resign()
+                state.adopt(message.term)
+        return True
+
+    def _follow(self, message: AppendRequest | SnapshotOffer) -> None:
+        if self._state.leader_id not in (NOBODY, message.source):
+            return  # a term has one leader
+        self._state.hear(message.source)
+        if isinstance(message, SnapshotOffer):
+            self._following.on_offer(message)
+            return
+        try:
+            self._following.on_append(message)
+        except MetadataFormatError:
+            return  # its members cannot be read: better no progress than members that differ
+
+    def _stand_if_wanted(self) -> None:
+        if self._state.role is Role.PRE_CANDIDATE and self._elections.won:
+            self._elections.stand(transfer=False)
+        self._lead_if_elected()
+
+    def _lead_if_elected(self) -> None:
+        if self._state.role is not Role.CANDIDATE or not self._elections.won:
+            return
+        self._state.role, self._state.leader_id = Role.LEADER, self._state.node_id
+        self._leadership = Leadership(self._state)
+        self._append([self._open_term(self._state.term, self._log.last_index)])
+        self._record_directories(self._elections.votes)
+        self._leadership.tick()
+
+    def _record_directories(self, spoken: Mapping[int, "UUID"]) -> None:
+        """Name the disks of members that none is known of, and the members if no entry does yet.
+
+        Who counts stays the same, so this need not wait for other changes. From then on no other
+        disk speaks for these members.
+        """
+        configuration = with_directories(self._log.configuration, spoken)
+        if self._log.configuration_index == 0 or configuration != self._log.configuration:
+            self._append_configuration(configuration)
+
+    def _append(self, payloads: Sequence[bytes]) -> LogPosition:
+        self._log.append(self._state.term, payloads)
+        return LogPosition(self._log.last_index, self._state.term)
+
+    def _append_configuration(self, configuration: Configuration) -> LogPosition:
+        position = self._append([self._encode_members(configuration.members)])
+        assert self._leadership is not None
+        self._leadership.follow_configuration()
+        return position
+
+    def _leading(self, now_ms: int) -> Leadership:
+        self._pass_time(now_ms)
+        if self._leadership is None:
+            raise NotLeaderError(self._state.leader_id)
+        return self._leadership
+
+    def _on_append_response(self, response: AppendResponse) -> None:
+        if self._leadership is None:
+            return
+        member = self._log.configuration.member(response.source)
+        if member is not None and member.directory_id == NO_DIRECTORY:
+            self._record_directories({response.source: response.source_directory})
+        self._leadership.on_response(response)
+        self._advance_commit()
+
+    def _advance_commit(self) -> None:
+        """Commit what a majority has, if it is of this term: older entries follow it (Raft 5.4.2)."""
+        leadership = self._leadership
+        if leadership is None:
+            return
+        index = leadership.agreed_index
+        if self._log.term_at(index) != self._state.term or not self._log.commit_to(index):
+            return
+        leadership.serve_reads()
+        if self._log.configuration_index <= index and not self._state.is_voter:
+            self._leave(leadership)
+
+    def _leave(self, leadership: Leadership) -> None:
+        """Our own removal is committed (thesis 4.2.2): tell the others, and the best to take over."""
+        leadership.begin_transfer()
+        self._state.outbox.extend(leadership.messages())
+        self._resign()

@@ -1,0 +1,92 @@
+"""Votes: asking for them, granting them, counting them (Raft 5.2, 5.4.1; thesis 9.6). Pure."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from metadata.raft.effects import Role
+from metadata.raft.messages import VoteRequest, VoteResponse
+from metadata.raft.node_state import NodeState
+from metadata.records.members import NO_DIRECTORY
+
+
+class Elections:
+    """A node as a voter and as a candidate."""
+
+    def __init__(self, state: NodeState) -> None:
+        self._state = state
+        self._votes: dict[int, UUID] = {}
+
+    @property
+    def votes(self) -> Mapping[int, UUID]:
+        """Who voted for us in the election under way or just won, and with which disk."""
+        return self._votes
+
+    @property
+    def won(self) -> bool:
+        """Whether these are enough."""
+        return self._state.log.configuration.has_majority(self._votes)
+
+    def ask_around(self) -> None:
+        """Ask who would vote for us, with no other effect: a node that nobody would vote for disturbs nobody."""
+        state = self._state
+        state.rearm()
+        state.role = Role.PRE_CANDIDATE
+        self._request(pre=True, transfer=False)
+
+    def stand(self, *, transfer: bool) -> None:
+        """Enter the next term with a vote for ourselves, and ask for the others'."""
+        state = self._state
+        state.adopt(state.term + 1)
+        state.rearm()
+        state.role = Role.CANDIDATE
+        state.voted_for = state.node_id
+        self._request(pre=False, transfer=transfer)
+
+    def _request(self, *, pre: bool, transfer: bool) -> None:
+        state = self._state
+        self._votes = {state.node_id: state.directory_id}
+        for member in state.log.configuration.members:
+            if member.voter and member.node_id != state.node_id:
+                state.outbox.append(
+                    VoteRequest(
+                        **state.envelope(member.node_id, state.term + 1 if pre else None),
+                        pre=pre,
+                        last_index=state.log.last_index,
+                        last_term=state.log.last_term,
+                        target_directory=member.directory_id,
+                        transfer=transfer,
+                    )
+                )
+
+    def on_request(self, request: VoteRequest) -> None:
+        """Vote or not. The request is of our term, or a pre-vote for any not before it."""
+        state = self._state
+        granted = self._grants(request)
+        if granted and not request.pre:
+            state.voted_for = request.source
+            state.rearm()
+        term = request.term if granted else state.term
+        state.outbox.append(
+            VoteResponse(**state.envelope(request.source, term), pre=request.pre, granted=granted)
+        )
+
+    def _grants(self, request: VoteRequest) -> bool:
+        state, log = self._state, self._state.log
+        if request.target_directory not in (NO_DIRECTORY, state.directory_id):
+            return False  # it means the one that we were before our disk was lost
+        named = request.target_directory == state.directory_id
+        if log.last_index == 0 and request.last_index > 0 and not named:
+            # We may have had a log, have voted, and have lost the disk that says so.
+            return False
+        later = request.pre and request.term > state.term
+        if not later and not state.may_vote_for(request.source):
+            return False
+        return (request.last_term, request.last_index) >= (log.last_term, log.last_index)
+
+    def on_response(self, response: VoteResponse) -> None:
+        """Count a vote, if it is one for what we ask for now."""
+        state = self._state
+        asked_term = state.term + 1 if response.pre else state.term
+        asking = state.role is (Role.PRE_CANDIDATE if response.pre else Role.CANDIDATE)
+        if asking and response.granted and response.term == asked_term:
+            self._votes[response.source] = response.source_directory

@@ -1,0 +1,75 @@
+"""What a core shows of itself. Pure."""
+
+from collections.abc import Mapping
+
+from metadata.raft.configuration import Configuration
+from metadata.raft.effects import Role
+from metadata.raft.leading import Leadership
+from metadata.raft.log import RaftLog
+from metadata.raft.node_state import NodeState
+from metadata.raft.progress import ProgressView
+
+
+class CoreViews:
+    """The state of a core, to be read at any time."""
+
+    def __init__(self, log: RaftLog, state: NodeState) -> None:
+        self._log = log
+        self._state = state
+        self._leadership: Leadership | None = None
+
+    @property
+    def role(self) -> Role:
+        """What this node is in its term."""
+        return self._state.role
+
+    @property
+    def term(self) -> int:
+        """The newest term that it has heard of."""
+        return self._state.term
+
+    @property
+    def leader_id(self) -> int:
+        """Who leads that term; `NOBODY`: not known."""
+        return self._state.leader_id
+
+    @property
+    def configuration(self) -> Configuration:
+        """The members as the newest entry that names them does, committed or not."""
+        return self._log.configuration
+
+    @property
+    def first_index(self) -> int:
+        """The first entry that is not forgotten."""
+        return self._log.first_index
+
+    @property
+    def last_index(self) -> int:
+        """The last entry of the log."""
+        return self._log.last_index
+
+    @property
+    def durable_index(self) -> int:
+        """The last entry that is durable here."""
+        return self._log.durable_index
+
+    @property
+    def commit_index(self) -> int:
+        """The last entry that is known to be committed."""
+        return self._log.commit_index
+
+    @property
+    def serving(self) -> bool:
+        """Whether it leads, and an entry of its own term is committed."""
+        return self._leadership is not None and self._leadership.serving
+
+    @property
+    def next_tick_ms(self) -> int:
+        """When `tick` has something to do at the latest."""
+        if self._leadership is not None:
+            return self._leadership.heartbeat_at_ms
+        return self._state.election_at_ms
+
+    def progress(self) -> Mapping[int, ProgressView]:
+        """How far each member is, by node id, this one included; empty unless it leads."""
+        return {} if self._leadership is None else self._leadership.views()
