@@ -41,6 +41,7 @@ from metadata.rpc.requests import (
     DeleteTopics,
     Mutation,
     NodeMutation,
+    QuorumRequest,
 )
 from metadata.rpc.responses import (
     Done,
@@ -96,11 +97,17 @@ class MetadataClient:
             on_fenced=self._fenced,
         )
         self.holds = self._session.lease.holds  # asked for every batch that is acknowledged
+        self.lease_remaining_ms = self._session.lease.remaining_ms
 
     @property
     def image(self) -> MetadataImage:
         """The newest metadata that this node has; hold one for the length of a request."""
         return self._follower.image
+
+    @property
+    def lag(self) -> int:
+        """Entries of the metadata log that this node knows of and has not applied."""
+        return self._follower.lag
 
     @property
     def node_id(self) -> int:
@@ -165,7 +172,9 @@ class MetadataClient:
         """End the lease, and the epoch if the controller can be reached. Best before `run` ends."""
         await self._session.shutdown(self.image.index)
 
-    async def change(self, request: Mutation, answered: type[_Answered]) -> _Answered:
+    async def change(
+        self, request: Mutation | QuorumRequest, answered: type[_Answered]
+    ) -> _Answered:
         """Have the controller make a change; return when the local image includes it.
 
         Raises:

@@ -19,11 +19,14 @@ from typing import TYPE_CHECKING, Final
 from metadata.errors import ControllerUnavailableError, MetadataFormatError, RefusedError
 from metadata.rpc.frames import Answer, LeaderAddress, decode_answer, encode_request
 from metadata.rpc.requests import (
+    AddVoter,
     AlterConfigs,
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
+    RemoveVoter,
     Request,
+    UnregisterBroker,
 )
 from metadata.transport import NotSentError, Transport
 from protocol.errors import ErrorCode
@@ -36,7 +39,15 @@ BACKOFF_MS_MIN: Final = 20
 BACKOFF_MS_MAX: Final = 1_000
 
 # A repetition of these after a success would be refused, or would undo what came between.
-ONCE_ONLY: Final = (CreateTopics, DeleteTopics, CreatePartitions, AlterConfigs)
+ONCE_ONLY: Final = (
+    CreateTopics,
+    DeleteTopics,
+    CreatePartitions,
+    AlterConfigs,
+    UnregisterBroker,
+    AddVoter,
+    RemoveVoter,
+)
 NOT_NOW: Final = frozenset({ErrorCode.NOT_CONTROLLER, ErrorCode.THROTTLING_QUOTA_EXCEEDED})
 
 

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from broker.api.add_raft_voter import AddRaftVoterHandler
 from broker.api.api_versions import ApiVersionsHandler
 from broker.api.create_partitions import CreatePartitionsHandler
 from broker.api.create_topics import CreateTopicsHandler
@@ -16,6 +17,7 @@ from broker.api.describe_cluster import DescribeClusterHandler
 from broker.api.describe_configs import DescribeConfigsHandler
 from broker.api.describe_groups import DescribeGroupsHandler
 from broker.api.describe_log_dirs import DescribeLogDirsHandler
+from broker.api.describe_quorum import DescribeQuorumHandler
 from broker.api.describe_topic_partitions import DescribeTopicPartitionsHandler
 from broker.api.dispatch import ApiDispatcher
 from broker.api.fetch import FetchHandler
@@ -34,7 +36,9 @@ from broker.api.offset_delete import OffsetDeleteHandler
 from broker.api.offset_fetch import OffsetFetchHandler
 from broker.api.offset_for_leader_epoch import OffsetForLeaderEpochHandler
 from broker.api.produce import ProduceHandler
+from broker.api.remove_raft_voter import RemoveRaftVoterHandler
 from broker.api.sync_group import SyncGroupHandler
+from broker.api.unregister_broker import UnregisterBrokerHandler
 from broker.cluster_view import ClusterView
 from broker.coordinator.runtime import GroupCoordinator
 from broker.coordinator_logs import OffsetsTopicLogs
@@ -47,6 +51,7 @@ from broker.telemetry.request_metrics import RequestMetrics
 from broker.topic_creation import TopicCreation
 from config.node import NodeConfig
 from metadata.client import MetadataClient
+from metadata.quorum_admin import QuorumAdmin
 from protocol.api_keys import ApiKey
 from protocol.api_versions import advertised
 from storage.engine import StorageEngine
@@ -99,6 +104,7 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
 def _handlers(services: Services) -> dict[ApiKey, Handler]:
     client, cluster = services.client, services.cluster
     coordinator, partitions = services.coordinator, services.partitions
+    quorum = QuorumAdmin(client)
     handlers: list[Handler] = [
         MetadataHandler(cluster, services.creation),
         ListOffsetsHandler(partitions),
@@ -124,5 +130,9 @@ def _handlers(services: Services) -> dict[ApiKey, Handler]:
         DescribeGroupsHandler(coordinator),
         ListGroupsHandler(coordinator),
         DeleteGroupsHandler(coordinator),
+        DescribeQuorumHandler(quorum),
+        AddRaftVoterHandler(quorum),
+        RemoveRaftVoterHandler(quorum),
+        UnregisterBrokerHandler(quorum),
     ]
     return {handler.api_key: handler for handler in handlers}

@@ -254,5 +254,5 @@ Mutation = (
     | CreatePartitions
     | AlterConfigs
 )
-QuorumChange = AddVoter | RemoveVoter
-Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | DescribeQuorum | QuorumChange
+QuorumRequest = DescribeQuorum | AddVoter | RemoveVoter
+Request = Mutation | Heartbeat | FetchEntries | FetchSnapshot | QuorumRequest

@@ -15,11 +15,14 @@ from metadata.rpc.frames import (
     encode_answer,
 )
 from metadata.rpc.requests import (
+    AddVoter,
     AlterConfigs,
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
     PrepareObjects,
+    RemoveVoter,
+    UnregisterBroker,
 )
 from metadata.rpc.responses import Done
 from metadata.transport import NotSentError
@@ -177,7 +180,15 @@ def test_a_leader_that_is_not_new_is_not_asked_at_once(monkeypatch, answers):
 
 
 def test_what_may_not_be_repeated():
-    assert set(ONCE_ONLY) == {CreateTopics, DeleteTopics, CreatePartitions, AlterConfigs}
+    assert set(ONCE_ONLY) == {
+        CreateTopics,
+        DeleteTopics,
+        CreatePartitions,
+        AlterConfigs,
+        UnregisterBroker,
+        AddVoter,
+        RemoveVoter,
+    }
 
 
 @scenario

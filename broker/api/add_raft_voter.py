@@ -1,0 +1,58 @@
+"""AddRaftVoter (API key 80), versions 0 and 1.
+
+Behaviour:
+  * The controller becomes a voter once it has caught up with the log; the answer comes when that is committed.
+  * Of several listeners the first is taken: controllers speak with each other at one address.
+  * A directory id of zeros means the directory with which the controller is found at that address.
+Deviations from Apache Kafka:
+  * Kafka refuses an id of zeros.
+  * `timeout_ms` and `ack_when_committed` are not used: the broker waits as long as for any change of the metadata.
+Version notes:
+  * 1: ack_when_committed.
+Source: AddRaftVoterRequest.json, AddRaftVoterResponse.json; KIP-853.
+"""
+
+from typing import Any
+
+from broker.request_context import RequestContext
+from metadata.admin import error_of
+from metadata.errors import MetadataError
+from metadata.quorum_admin import QuorumAdmin
+from metadata.records.members import NO_DIRECTORY
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import AddRaftVoterRequest, AddRaftVoterResponse
+
+
+class AddRaftVoterHandler:
+    """Takes a controller into the quorum."""
+
+    api_key = ApiKey.ADD_RAFT_VOTER
+
+    def __init__(self, quorum: QuorumAdmin) -> None:
+        self._quorum = quorum
+
+    async def handle(self, context: RequestContext, request: AddRaftVoterRequest) -> Any:
+        """Pass it on to the quorum's leader, and wait."""
+        del context
+        if request.voter_id < 0 or not request.listeners:
+            return _answer(
+                ErrorCode.INVALID_REQUEST,
+                "a voter has a node id that is not negative, and a listener",
+            )
+        listener = request.listeners[0]
+        try:
+            await self._quorum.add_voter(
+                request.cluster_id or "",
+                request.voter_id,
+                request.voter_directory_id or NO_DIRECTORY,
+                listener.host,
+                listener.port,
+            )
+        except MetadataError as error:
+            return _answer(*error_of(error))
+        return _answer(ErrorCode.NONE, None)
+
+
+def _answer(code: ErrorCode, message: str | None) -> Any:
+    return AddRaftVoterResponse(throttle_time_ms=0, error_code=int(code), error_message=message)

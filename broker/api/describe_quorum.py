@@ -1,0 +1,118 @@
+"""DescribeQuorum (API key 55), versions 0 to 2.
+
+Behaviour:
+  * The one topic is `__cluster_metadata`, with its partition 0, as the quorum's leader sees it: this broker asks it
+    at each request. Any other is UNKNOWN_TOPIC_OR_PARTITION.
+  * Offsets are indexes of the metadata log; ends lie one behind the last entry, as everywhere in Kafka.
+  * Observers are controllers that learn the log, and brokers, which follow it.
+  * When the leader does not answer: the top-level error, REQUEST_TIMED_OUT.
+Version notes:
+  * 1: time stamps (KIP-836).  2: directory ids, error messages, the controllers' addresses (KIP-853).
+Source: DescribeQuorumRequest.json, DescribeQuorumResponse.json; KIP-595, KIP-836, KIP-853.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from broker.request_context import RequestContext
+from metadata.admin import error_of
+from metadata.errors import MetadataError
+from metadata.quorum_admin import QuorumAdmin
+from metadata.records.members import NO_DIRECTORY
+from metadata.rpc.responses import QuorumDescribed, QuorumMember
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import DescribeQuorumRequest, DescribeQuorumResponse
+
+METADATA_TOPIC: Final = "__cluster_metadata"
+METADATA_PARTITION: Final = 0
+CONTROLLER_LISTENER: Final = "CONTROLLER"  # the controllers' own; clients cannot use it
+
+_Topic = DescribeQuorumResponse.TopicData
+_Partition = _Topic.PartitionData
+_Replica = _Partition.ReplicaState
+_Node = DescribeQuorumResponse.Node
+
+
+class DescribeQuorumHandler:
+    """Shows the metadata quorum."""
+
+    api_key = ApiKey.DESCRIBE_QUORUM
+
+    def __init__(self, quorum: QuorumAdmin) -> None:
+        self._quorum = quorum
+
+    async def handle(self, context: RequestContext, request: DescribeQuorumRequest) -> Any:
+        """Ask the quorum's leader, and answer for each partition that was asked about."""
+        del context
+        try:
+            described = await self._quorum.describe()
+        except MetadataError as error:
+            code, message = error_of(error)
+            return DescribeQuorumResponse(
+                error_code=int(code), error_message=message, topics=[], nodes=[]
+            )
+        return DescribeQuorumResponse(
+            error_code=0,
+            error_message=None,
+            topics=[
+                _Topic(
+                    topic_name=topic.topic_name,
+                    partitions=[
+                        _partition(topic.topic_name, partition.partition_index, described)
+                        for partition in topic.partitions
+                    ],
+                )
+                for topic in request.topics
+            ],
+            nodes=_nodes((*described.voters, *described.observers)),
+        )
+
+
+def _partition(topic: str, index: int, described: QuorumDescribed) -> Any:
+    if (topic, index) != (METADATA_TOPIC, METADATA_PARTITION):
+        return _Partition(
+            partition_index=index,
+            error_code=int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            error_message="the quorum is that of __cluster_metadata-0",
+            leader_id=-1,
+            leader_epoch=-1,
+            high_watermark=-1,
+            current_voters=[],
+            observers=[],
+        )
+    return _Partition(
+        partition_index=index,
+        error_code=0,
+        error_message=None,
+        leader_id=described.leader_id,
+        leader_epoch=described.term,
+        high_watermark=described.commit_index + 1,
+        current_voters=[_replica(member) for member in described.voters],
+        observers=[_replica(member) for member in described.observers],
+    )
+
+
+def _replica(member: QuorumMember) -> Any:
+    known = member.directory_id != NO_DIRECTORY
+    return _Replica(
+        replica_id=member.node_id,
+        replica_directory_id=member.directory_id if known else None,
+        log_end_offset=member.log_end_index + 1 if member.log_end_index >= 0 else -1,
+        last_fetch_timestamp=member.last_fetch_ms,
+        last_caught_up_timestamp=member.last_caught_up_ms,
+    )
+
+
+def _nodes(members: Sequence[QuorumMember]) -> list[Any]:
+    """Controllers with their addresses; brokers that only follow have none for this."""
+    return [
+        _Node(
+            node_id=member.node_id,
+            listeners=[
+                _Node.Listener(name=CONTROLLER_LISTENER, host=member.host, port=member.port)
+            ],
+        )
+        for member in members
+        if member.host
+    ]

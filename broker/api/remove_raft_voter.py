@@ -1,0 +1,46 @@
+"""RemoveRaftVoter (API key 81), version 0.
+
+Behaviour:
+  * Voters and learners can be removed; VOTER_NOT_FOUND unless node id and directory id are a member's. The answer
+    comes when the removal is committed. The leader can be removed as well: it leads until then.
+Source: RemoveRaftVoterRequest.json, RemoveRaftVoterResponse.json; KIP-853.
+"""
+
+from typing import Any
+
+from broker.request_context import RequestContext
+from metadata.admin import error_of
+from metadata.errors import MetadataError
+from metadata.quorum_admin import QuorumAdmin
+from metadata.records.members import NO_DIRECTORY
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import RemoveRaftVoterRequest, RemoveRaftVoterResponse
+
+
+class RemoveRaftVoterHandler:
+    """Lets a controller go."""
+
+    api_key = ApiKey.REMOVE_RAFT_VOTER
+
+    def __init__(self, quorum: QuorumAdmin) -> None:
+        self._quorum = quorum
+
+    async def handle(self, context: RequestContext, request: RemoveRaftVoterRequest) -> Any:
+        """Pass it on to the quorum's leader, and wait."""
+        del context
+        if request.voter_id < 0:
+            return _answer(ErrorCode.INVALID_REQUEST, "a node id is not negative")
+        try:
+            await self._quorum.remove_voter(
+                request.cluster_id or "",
+                request.voter_id,
+                request.voter_directory_id or NO_DIRECTORY,
+            )
+        except MetadataError as error:
+            return _answer(*error_of(error))
+        return _answer(ErrorCode.NONE, None)
+
+
+def _answer(code: ErrorCode, message: str | None) -> Any:
+    return RemoveRaftVoterResponse(throttle_time_ms=0, error_code=int(code), error_message=message)

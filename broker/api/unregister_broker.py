@@ -1,0 +1,45 @@
+"""UnregisterBroker (API key 64), version 0.
+
+Behaviour:
+  * BROKER_ID_NOT_REGISTERED for a broker that is not known; INVALID_REQUEST, with the reason, for one that lives or
+    still owns partitions.
+Deviations from Apache Kafka:
+  * Kafka forgets a live broker, too, which then has to be started anew.
+Source: UnregisterBrokerRequest.json, UnregisterBrokerResponse.json; `ReplicationControlManager.unregisterBroker`.
+"""
+
+from typing import Any
+
+from broker.request_context import RequestContext
+from metadata.admin import error_of
+from metadata.errors import MetadataError
+from metadata.quorum_admin import QuorumAdmin
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import UnregisterBrokerRequest, UnregisterBrokerResponse
+
+
+class UnregisterBrokerHandler:
+    """Forgets a broker that is gone for ever."""
+
+    api_key = ApiKey.UNREGISTER_BROKER
+
+    def __init__(self, quorum: QuorumAdmin) -> None:
+        self._quorum = quorum
+
+    async def handle(self, context: RequestContext, request: UnregisterBrokerRequest) -> Any:
+        """Pass it on to the controller, and wait until the local image shows it."""
+        del context
+        if request.broker_id < 0:
+            return _answer(
+                ErrorCode.BROKER_ID_NOT_REGISTERED, f"broker {request.broker_id} is not registered"
+            )
+        try:
+            await self._quorum.unregister_broker(request.broker_id)
+        except MetadataError as error:
+            return _answer(*error_of(error))
+        return _answer(ErrorCode.NONE, None)
+
+
+def _answer(code: ErrorCode, message: str | None) -> Any:
+    return UnregisterBrokerResponse(throttle_time_ms=0, error_code=int(code), error_message=message)

@@ -1,0 +1,44 @@
+"""What operators ask about the quorum and the nodes, through the client of one broker.
+
+Each call may raise MetadataError: refused by the controller, or not answered in time. A change
+returns when it is committed and this broker's image includes it.
+"""
+
+from uuid import UUID
+
+from metadata.client import MetadataClient
+from metadata.rpc.requests import AddVoter, DescribeQuorum, RemoveVoter, UnregisterBroker
+from metadata.rpc.responses import Done, QuorumDescribed
+
+
+class QuorumAdmin:
+    """Describes the quorum and changes its members."""
+
+    def __init__(self, client: MetadataClient) -> None:
+        self._client = client
+
+    async def describe(self) -> QuorumDescribed:
+        """The quorum as its leader sees it now."""
+        return await self._client.change(DescribeQuorum(), QuorumDescribed)
+
+    async def add_voter(
+        self, cluster_id: str, node_id: int, directory_id: UUID, host: str, port: int
+    ) -> None:
+        """Take a controller in: it learns the log first, and counts then (KIP-853).
+
+        Args:
+            cluster_id: refused unless it is this cluster's; empty: whatever that is.
+            node_id: of the controller.
+            directory_id: of its metadata directory; zero: that with which it is found at its address.
+            host: where other controllers find it.
+            port: where other controllers find it.
+        """
+        await self._client.change(AddVoter(cluster_id, node_id, directory_id, host, port), Done)
+
+    async def remove_voter(self, cluster_id: str, node_id: int, directory_id: UUID) -> None:
+        """Let a controller go, voter or learner; refused unless it is the member with this directory."""
+        await self._client.change(RemoveVoter(cluster_id, node_id, directory_id), Done)
+
+    async def unregister_broker(self, node_id: int) -> None:
+        """Forget a broker whose epoch has ended and that owns nothing."""
+        await self._client.change(UnregisterBroker(node_id), Done)
