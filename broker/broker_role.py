@@ -13,6 +13,7 @@ from broker.node_address import BrokerPlace
 from broker.node_admin import SERVING, NodeAdmin
 from broker.surroundings import Surroundings
 from broker.telemetry import runtime_tuning
+from broker.telemetry.metadata_metrics import MetadataCollector
 from broker.telemetry.readiness import CheckResult
 from broker.write_ahead_log import LogPlace
 from config.node import Endpoint, NodeConfig
@@ -30,6 +31,7 @@ WAITING_LOG_MS: Final = 5_000  # how often a start that waits for a controller s
 ASK_AGAIN_MS: Final = 500
 # A process that had this node's place hears of it with its next heartbeat, and then ends within 5 s.
 LOG_LOCK_WAIT_MS: Final = 15_000
+CHECKPOINT_MS: Final = 10_000
 LOG_LOCK_RETRY_MS: Final = 250
 
 
@@ -184,11 +186,19 @@ class BrokerRole:
                 await stop.wait()
                 admin.stage = "stopping"
                 await listener.drain()
-                await parts.leadership.checkpoint_all()
+                await self._checkpoint(parts)
         finally:
             await listener.shutdown()
             await parts.engine.shutdown()
             await parts.block_cache.shutdown()
+
+    async def _checkpoint(self, parts: BrokerParts) -> None:
+        try:
+            async with asyncio.timeout(CHECKPOINT_MS / 1000):
+                await parts.leadership.checkpoint_all()
+        except TimeoutError:
+            # Without the lease nothing is acknowledged. The next start reads the logs instead.
+            logger.warning("partitions were not checkpointed in time")
 
     async def _start_engine(self, parts: BrokerParts) -> RecoveryReport:
         """Start the engine, once whoever had this node's place before has let go of the WAL."""
@@ -209,6 +219,7 @@ class BrokerRole:
         collector = parts.collector(listener)
         server.expose(collector, collector.refresh)
         server.expose(parts.background_collector())
+        server.expose(MetadataCollector(client))
         server.compaction.offer(parts.compactor)
         server.wal_resize.offer(parts.resize_wal)
         readiness.add(parts.check_engine)

@@ -38,6 +38,7 @@ class LogFollower:
         self._requester = requester
         self._timeout_ms = request_timeout_ms
         self._image = MetadataImage()
+        self._end_index = 0
         self._listeners: list[Listener] = []
         self._advanced = asyncio.Event()
 
@@ -45,6 +46,11 @@ class LogFollower:
     def image(self) -> MetadataImage:
         """The newest image; the same object until the next batch is applied."""
         return self._image
+
+    @property
+    def lag(self) -> int:
+        """Entries that the controller had committed when it last answered and that are not applied yet."""
+        return max(0, self._end_index - self._image.index)
 
     def subscribe(self, listener: Listener) -> None:
         """Call `listener(old, new)` on the loop after each batch that is applied."""
@@ -94,6 +100,7 @@ class LogFollower:
         entries = answer.body
         if not isinstance(entries, Entries):
             raise MetadataFormatError(f"entries were asked for, {type(entries).__name__} came")
+        self._end_index = entries.end_index
         if entries.snapshot_index >= 0:
             await self._load_snapshot(entries.snapshot_index)
         elif entries.entries:

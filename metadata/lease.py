@@ -28,6 +28,10 @@ class BrokerLease:
         """Whether it has ended for good."""
         return self._ended
 
+    def remaining_ms(self) -> int:
+        """How long it holds from now on; 0 when it does not."""
+        return max(0, self._until_ms - self._clock_ms())
+
     def holds(self) -> bool:
         """Whether this node is certain to be the owner now."""
         return self._clock_ms() < self._until_ms

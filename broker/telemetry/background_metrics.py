@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from broker.telemetry.families import counter, gauge
 from storage.compaction.statistics import CompactionStatistics
 from storage.deletion import DeletionStatistics
 from storage.sweep.sweeper import SweepStatistics
@@ -31,20 +32,20 @@ class BackgroundCollector(Collector):
         """Read everything."""
         yield from self._compaction_metrics()
         deletion, sweep = self._deletion, self._sweep
-        yield _counter("deletion_objects", "Objects deleted", deletion.deleted_objects)
-        yield _counter("deletion_failures", "Rounds of deletion given up", deletion.failures)
-        yield _counter("sweep_rounds", "Listings of the whole bucket", sweep.laps)
-        yield _counter("sweep_listed_objects", "Objects listed", sweep.listed_objects)
-        yield _counter(
+        yield counter("deletion_objects", "Objects deleted", deletion.deleted_objects)
+        yield counter("deletion_failures", "Rounds of deletion given up", deletion.failures)
+        yield counter("sweep_rounds", "Listings of the whole bucket", sweep.laps)
+        yield counter("sweep_listed_objects", "Objects listed", sweep.listed_objects)
+        yield counter(
             "sweep_removed_objects", "Objects removed that nobody knew", sweep.removed_objects
         )
-        yield _counter(
+        yield counter(
             "sweep_aborted_uploads",
             "Uploads ended that nobody will complete",
             sweep.aborted_uploads,
         )
-        yield _counter("sweep_failures", "Sweeps given up", sweep.failures)
-        yield _gauge(
+        yield counter("sweep_failures", "Sweeps given up", sweep.failures)
+        yield gauge(
             "sweep_beyond_metadata_objects",
             "Objects with ids that the metadata has never given out, in the last listing",
             sweep.beyond_metadata,
@@ -52,9 +53,9 @@ class BackgroundCollector(Collector):
 
     def _compaction_metrics(self) -> Iterator[Metric]:
         found = self._compaction
-        yield _gauge("compaction_running", "Whether a round is under way", found.is_running)
-        yield _gauge("compaction_group_bytes", "Size of the group being merged", found.group_bytes)
-        yield _gauge("compaction_group_done_bytes", "How much of it is", found.group_done_bytes)
+        yield gauge("compaction_running", "Whether a round is under way", found.is_running)
+        yield gauge("compaction_group_bytes", "Size of the group being merged", found.group_bytes)
+        yield gauge("compaction_group_done_bytes", "How much of it is", found.group_done_bytes)
         for name, text, value in (
             ("rounds", "Rounds of compaction", found.rounds_finished),
             ("groups", "Groups of objects merged and committed", found.groups),
@@ -67,12 +68,4 @@ class BackgroundCollector(Collector):
             ("damaged_objects", "Objects left out for good", found.damaged_objects),
             ("throttled_seconds", "Time waited to stay in the limit", found.throttled_seconds),
         ):
-            yield _counter(f"compaction_{name}", text, value)
-
-
-def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
-    return GaugeMetricFamily(f"headrace_{name}", text, value=value)
-
-
-def _counter(name: str, text: str, value: float) -> CounterMetricFamily:
-    return CounterMetricFamily(f"headrace_{name}", text, value=value)
+            yield counter(f"compaction_{name}", text, value)

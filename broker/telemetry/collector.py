@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 
 from broker.network.listener import Listener
 from broker.partition.registry import PartitionRegistry
+from broker.telemetry.families import counter, gauge
 from broker.telemetry.request_metrics import RequestMetrics
 from broker.write_ahead_log import NodeLog
 from protocol.api_keys import ApiKey
@@ -73,52 +74,50 @@ class NodeCollector(Collector):
 
     def _engine_metrics(self) -> Iterator[Metric]:
         stats = self._engine_stats
-        yield _gauge("wal_capacity_bytes", "Size of the WAL's ring", stats.wal_capacity_bytes)
-        yield _gauge(
+        yield gauge("wal_capacity_bytes", "Size of the WAL's ring", stats.wal_capacity_bytes)
+        yield gauge(
             "wal_used_bytes", "Bytes of the ring that may not be reused", stats.wal_used_bytes
         )
-        yield _counter("wal_resizes", "Resizes of the WAL", stats.wal_resizes_total)
-        yield _gauge(
+        yield counter("wal_resizes", "Resizes of the WAL", stats.wal_resizes_total)
+        yield gauge(
             "wal_resize_last_pause_seconds",
             "How long the last resize of the WAL held up appends",
             stats.wal_resize_last_pause_ms * MILLISECONDS,
         )
-        yield _gauge(
-            "log_cache_capacity_bytes", "LogCache's budget", stats.log_cache_capacity_bytes
-        )
-        yield _gauge("log_cache_bytes", "Bytes charged to the LogCache", stats.log_cache_bytes)
-        yield _gauge(
+        yield gauge("log_cache_capacity_bytes", "LogCache's budget", stats.log_cache_capacity_bytes)
+        yield gauge("log_cache_bytes", "Bytes charged to the LogCache", stats.log_cache_bytes)
+        yield gauge(
             "log_cache_unuploaded_bytes",
             "Bytes acknowledged and not yet committed to the bucket",
             stats.unuploaded_bytes,
         )
-        yield _gauge(
+        yield gauge(
             "log_cache_oldest_unuploaded_age_seconds",
             "Age of the oldest record that is only in the WAL",
             stats.oldest_unuploaded_age_ms * MILLISECONDS,
         )
-        yield _counter(
+        yield counter(
             "log_cache_hits", "Reads served from the LogCache", stats.log_cache_hits_total
         )
-        yield _counter(
+        yield counter(
             "log_cache_misses", "Reads that went to the bucket", stats.log_cache_misses_total
         )
-        yield _gauge("streams_open", "Streams that this node has open", stats.open_streams)
-        yield _gauge("appends_open", "Appends not yet acknowledged", stats.open_appends)
-        yield _counter("appends_confirmed", "Appends acknowledged", stats.confirmed_total)
-        yield _counter("appends_confirmed_bytes", "Bytes acknowledged", stats.confirmed_bytes_total)
-        yield _gauge(
+        yield gauge("streams_open", "Streams that this node has open", stats.open_streams)
+        yield gauge("appends_open", "Appends not yet acknowledged", stats.open_appends)
+        yield counter("appends_confirmed", "Appends acknowledged", stats.confirmed_total)
+        yield counter("appends_confirmed_bytes", "Bytes acknowledged", stats.confirmed_bytes_total)
+        yield gauge(
             "admission_waiting", "Requests parked for lack of room", stats.admission_waiting
         )
-        yield _counter(
+        yield counter(
             "admission_refused", "Requests refused for lack of room", stats.admission_refused_total
         )
-        yield _gauge("uploads_in_flight", "Cache blocks being uploaded", stats.uploads_under_way)
-        yield _counter("uploaded_blocks", "Cache blocks committed", stats.uploaded_blocks_total)
-        yield _counter("uploaded_objects", "Objects committed", stats.uploaded_objects_total)
-        yield _counter("uploaded_bytes", "Bytes committed", stats.uploaded_bytes_total)
-        yield _counter("upload_retries", "Uploads tried again", stats.upload_retries_total)
-        yield _counter(
+        yield gauge("uploads_in_flight", "Cache blocks being uploaded", stats.uploads_under_way)
+        yield counter("uploaded_blocks", "Cache blocks committed", stats.uploaded_blocks_total)
+        yield counter("uploaded_objects", "Objects committed", stats.uploaded_objects_total)
+        yield counter("uploaded_bytes", "Bytes committed", stats.uploaded_bytes_total)
+        yield counter("upload_retries", "Uploads tried again", stats.upload_retries_total)
+        yield counter(
             "upload_expired",
             "Uploads repeated under new ids, since their preparation had expired",
             stats.upload_expired_total,
@@ -127,36 +126,34 @@ class NodeCollector(Collector):
     def _wal_metrics(self) -> Iterator[Metric]:
         wal = self._wal
         writes = wal.statistics
-        yield _counter("wal_writes", "Writes of the WAL", writes.writes_total)
-        yield _counter("wal_written_bytes", "Bytes that the WAL wrote", writes.written_bytes_total)
-        yield _counter(
+        yield counter("wal_writes", "Writes of the WAL", writes.writes_total)
+        yield counter("wal_written_bytes", "Bytes that the WAL wrote", writes.written_bytes_total)
+        yield counter(
             "wal_superblock_writes",
             "Writes of the WAL that say what is needed of it",
             writes.superblock_writes_total,
         )
-        yield _counter("wal_io_errors", "Writes that failed or hang", writes.io_errors_total)
+        yield counter("wal_io_errors", "Writes that failed or hang", writes.io_errors_total)
         yield _histogram("wal_write_duration_seconds", "Time that writes took", writes.writes)
         yield _histogram(
             "wal_append_duration_seconds",
             "Time from an append (the first of its block) until it is durable",
             writes.appends,
         )
-        yield _gauge(
-            "wal_queue_depth", "Writes under way or waiting for it", self._wal_queue.writes
-        )
-        yield _gauge(
+        yield gauge("wal_queue_depth", "Writes under way or waiting for it", self._wal_queue.writes)
+        yield gauge(
             "wal_unflushed_bytes",
             "Bytes appended and not yet durable",
             max(0, wal.next_offset - wal.confirmed_offset),
         )
-        yield _gauge(
+        yield gauge(
             "wal_oldest_unflushed_age_seconds",
             "Age of the oldest append that is not yet durable",
             self._wal_queue.oldest_age_ns * NANOSECONDS,
         )
-        yield _gauge("wal_next_offset", "Logical offset of the next append", wal.next_offset)
-        yield _gauge("wal_confirmed_offset", "Logical offset that is durable", wal.confirmed_offset)
-        yield _gauge("wal_trim_offset", "Last logical offset released", wal.trim_offset)
+        yield gauge("wal_next_offset", "Logical offset of the next append", wal.next_offset)
+        yield gauge("wal_confirmed_offset", "Logical offset that is durable", wal.confirmed_offset)
+        yield gauge("wal_trim_offset", "Last logical offset released", wal.trim_offset)
 
     def _store_metrics(self) -> Iterator[Metric]:
         store = self._store
@@ -172,13 +169,13 @@ class NodeCollector(Collector):
         ):
             requests.add_metric([operation], count)
         yield requests
-        yield _counter("object_store_put_bytes", "Bytes put into the bucket", store.put_bytes)
-        yield _counter(
+        yield counter("object_store_put_bytes", "Bytes put into the bucket", store.put_bytes)
+        yield counter(
             "object_store_copied_bytes", "Bytes copied within the bucket", store.copied_bytes
         )
-        yield _counter("object_store_get_bytes", "Bytes read from the bucket", store.get_bytes)
-        yield _counter("object_store_retries", "Requests tried again", store.retries)
-        yield _counter("object_store_errors", "Requests that failed for good", store.errors)
+        yield counter("object_store_get_bytes", "Bytes read from the bucket", store.get_bytes)
+        yield counter("object_store_retries", "Requests tried again", store.retries)
+        yield counter("object_store_errors", "Requests that failed for good", store.errors)
         yield from self._store_failures()
 
     def _store_failures(self) -> Iterator[Metric]:
@@ -200,21 +197,21 @@ class NodeCollector(Collector):
             failing.add_metric([operation.value], since_s.get(operation, 0.0))
         yield failing
         if self._store_answered_s is not None:
-            yield _gauge(
+            yield gauge(
                 "object_store_answered_age_seconds",
                 "How long ago the bucket last did as asked",
                 self._store_answered_s,
             )
 
     def _broker_metrics(self) -> Iterator[Metric]:
-        yield _gauge("connections", "Open client connections", self._listener.connection_count)
-        yield _counter(
+        yield gauge("connections", "Open client connections", self._listener.connection_count)
+        yield counter(
             "connections_accepted", "Connections accepted", self._listener.connections_accepted
         )
-        yield _counter(
+        yield counter(
             "connections_refused", "Connections refused", self._listener.connections_refused
         )
-        yield _gauge("partitions_open", "Partitions that this broker leads", len(self._partitions))
+        yield gauge("partitions_open", "Partitions that this broker leads", len(self._partitions))
         requests = CounterMetricFamily("headrace_requests", "Requests by API", labels=["api"])
         for key, count in sorted(self._requests.requests.copy().items()):
             requests.add_metric([ApiKey(key).name.lower()], count)
@@ -227,10 +224,6 @@ class NodeCollector(Collector):
         yield refused
 
 
-def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
-    return GaugeMetricFamily(f"headrace_{name}", text, value=value)
-
-
 def _histogram(name: str, text: str, counted: LatencyHistogram) -> HistogramMetricFamily:
     buckets, total = [], 0
     bounds = [str(bound / 1e9) for bound in BUCKETS_NS] + ["+Inf"]
@@ -240,7 +233,3 @@ def _histogram(name: str, text: str, counted: LatencyHistogram) -> HistogramMetr
     return HistogramMetricFamily(
         f"headrace_{name}", text, buckets=buckets, sum_value=counted.sum_ns * NANOSECONDS
     )
-
-
-def _counter(name: str, text: str, value: float) -> CounterMetricFamily:
-    return CounterMetricFamily(f"headrace_{name}", text, value=value)

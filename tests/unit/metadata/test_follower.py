@@ -78,6 +78,18 @@ async def test_the_image_is_the_controllers(controller):
 
 
 @scenario
+async def test_the_lag_is_what_the_controller_had_more_when_it_answered(controller):
+    controller.create("a")
+    controller.create("b")
+    follower = following(Log(controller.entries))
+    assert follower.lag == 0
+    await follower.advance(0)
+    assert follower.lag == controller.image.index - 3 > 0
+    await caught_up(follower, controller)
+    assert follower.lag == 0
+
+
+@scenario
 async def test_listeners_hear_of_each_batch(controller):
     controller.create("a")
     controller.create("b")

@@ -52,8 +52,10 @@ async def test_a_lease_runs_from_the_sending(cluster):
 
         cluster.boot.now_ms = sent_ms + 7_999
         assert client.holds()
-        cluster.boot.now_ms = sent_ms + 8_000
+        assert client.lease_remaining_ms() == 1
+        cluster.boot.now_ms = sent_ms + 8_001
         assert not client.holds()
+        assert client.lease_remaining_ms() == 0
 
 
 @scenario
