@@ -258,6 +258,29 @@ async def test_bytes_under_way_are_bounded_over_all_connections(monkeypatch):
 
 
 @scenario
+async def test_who_is_kept_waiting_does_not_run_out_of_time(monkeypatch):
+    monkeypatch.setattr(listener, "REQUEST_BYTES_MAX", 100)
+    monkeypatch.setattr(listener, "BEAT_MS", 20)
+    monkeypatch.setattr(accepted, "FRAME_MS", 100)
+    async with Controller(1).running() as controller:
+        first = await RawConnection.to(controller.address, Kind.RPC)
+        second = await RawConnection.to(controller.address, Kind.RPC)
+        first.writer.write(encode_numbered(1, b"wait" + bytes(50)))
+        await until(lambda: controller.frames)
+        frame = encode_numbered(1, bytes(50))
+        second.writer.write(frame[:2])
+        connections = controller.listener._connections
+        await until(lambda: any(it._reader.pending_bytes for it in connections))
+        second.writer.write(frame[2:])
+        await asyncio.sleep(0.2)
+        assert controller.listener.statistics.connections == 2
+
+        controller.release.set()
+
+        assert (await second.read_answer()).payload == b"1:" + bytes(50)
+
+
+@scenario
 async def test_what_was_being_read_is_counted_out_when_its_connection_ends(monkeypatch):
     monkeypatch.setattr(listener, "REQUEST_BYTES_MAX", 100)
     async with Controller(1).running() as controller:
