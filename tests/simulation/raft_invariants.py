@@ -1,0 +1,509 @@
+"""What must hold behind every event, whatever the network, the disks and the clocks do.
+
+The names are those of the catalogue in docs/reliability.md. A ghost log remembers what was first
+committed at each index, by whichever leader; nothing in the nodes reads it.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from metadata.raft.configuration import Configuration
+from metadata.raft.effects import NOBODY, Effects, Persist, ReadReady, Role, SnapshotWanted
+from metadata.raft.messages import (
+    AppendRequest,
+    AppendResponse,
+    RaftMessage,
+    TimeoutNow,
+    VoteRequest,
+    VoteResponse,
+)
+from metadata.records.codec import decode_members
+from metadata.records.entry import LogEntry, SnapshotId
+from metadata.records.members import NO_DIRECTORY
+from tests.simulation.raft_world import ViolationError, World
+
+if TYPE_CHECKING:
+    from tests.simulation.raft_node import Node
+
+_CHECK_QUORUM_TIMEOUTS = 3.5  # a leader has stepped down by then; it looks once in a timeout
+
+
+class AskedRead(NamedTuple):
+    """What was true when a read was asked for."""
+
+    committed: int
+    configuration: Configuration
+    ahead: tuple[int, ...]  # nodes that had durably gone on to a later term
+
+
+class Seen:
+    """What one life of a node has shown so far."""
+
+    __slots__ = ("commit", "heard_ms", "last_index", "led_at_take", "role", "since_ms", "term")
+
+    def __init__(self, node: "Node") -> None:
+        assert node.core is not None
+        self.term = node.core.term
+        self.commit = node.core.commit_index
+        self.role = Role.FOLLOWER
+        self.last_index = 0
+        self.led_at_take = -1  # the term
+        self.heard_ms: dict[int, int] = {}
+        self.since_ms = 0
+
+
+class Invariants:
+    """Watches all nodes."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.nodes: dict[int, Node] = {}
+        self.ghost: list[LogEntry] = []  # what was first committed
+        self.committed_in: dict[int, int] = {}  # by term of the leader: how far it committed
+        self.leaders: dict[int, int] = {}  # by term
+        self.entries: dict[
+            tuple[int, int], tuple[bytes, int]
+        ] = {}  # (index, term): and what it follows
+        self.proposed: dict[tuple[int, int], bytes] = {}
+        self.payloads: set[bytes] = set()  # proposed ones that were committed
+        self.votes: dict[tuple[object, int], int] = {}  # (directory, term): for whom
+        self.granted: dict[tuple[int, int], set[tuple[int, object]]] = {}
+        self.seen: dict[int, Seen] = {}
+        self.reads_answered = 0
+        self.installed = 0
+        self.conflicts: dict[int, list[AppendRequest]] = {}
+
+    def fail(self, invariant: str, what: str) -> None:
+        """Never returns."""
+        raise ViolationError(invariant, what)
+
+    def term_of(self, index: int) -> int:
+        """The term of a committed entry."""
+        return self.ghost[index - 1].term
+
+    def started(self, node: "Node") -> None:
+        """A process began with what its disk holds."""
+        core = node.core
+        assert core is not None
+        self.seen[node.node_id] = Seen(node)
+        self.conflicts[node.node_id] = []
+        if core.term != node.log.hard_state.term:
+            self.fail(
+                "R-6", f"node {node.node_id} starts in term {core.term}, its disk has another"
+            )
+        if core.last_index != node.log.last_index:
+            self.fail("R-7", f"node {node.node_id} starts with other entries than its disk has")
+
+    # --- behind every input
+
+    def before_message(self, node: "Node", message: RaftMessage) -> None:
+        """A message is about to be handed in."""
+        self.seen[node.node_id].heard_ms[message.source] = node.now_ms()
+        if isinstance(message, AppendRequest) and message.entries:
+            self.conflicts[node.node_id].append(message)
+
+    def after(self, node: "Node", message: RaftMessage | None) -> None:
+        """An input was handled: a message, or the clock, the disk, or somebody's wish (None)."""
+        core = node.core
+        assert core is not None
+        seen = self.seen[node.node_id]
+        term, commit, role = core.term, core.commit_index, core.role
+        self.world.mix(node.node_id, term, commit, core.last_index)
+        if term != seen.term:
+            self._term_changed(node, seen, message)
+        if commit != seen.commit:
+            if commit < seen.commit:
+                self.fail("R-14", f"node {node.node_id} commits to {commit} after {seen.commit}")
+            self._committed(node, seen.commit, commit)
+            seen.commit = commit
+        if role is Role.LEADER:
+            if seen.role is not Role.LEADER or term != seen.term:
+                self._elected(node)
+                seen.since_ms = node.now_ms()
+            elif core.last_index < seen.last_index:
+                self.fail("R-2", f"leader {node.node_id} forgets entries of its own")
+            seen.last_index = core.last_index
+            if core.serving and node.log.term_at(commit) != term:
+                self.fail("R-13", f"leader {node.node_id} serves before it commits in term {term}")
+            if message is None:
+                self._reaches_majority(node, seen)
+        elif core.serving:
+            self.fail("R-13", f"node {node.node_id} serves though it does not lead")
+        seen.term, seen.role = term, role
+
+    def _term_changed(self, node: "Node", seen: Seen, message: RaftMessage | None) -> None:
+        core = node.core
+        assert core is not None
+        if core.term < seen.term:
+            self.fail("R-14", f"node {node.node_id} goes back from term {seen.term} to {core.term}")
+        if message is None:
+            if core.configuration.voters != (node.node_id,):
+                self.fail("R-15", f"node {node.node_id} disturbs: term {core.term} unasked")
+            return
+        if isinstance(message, VoteRequest) and message.pre:
+            self.fail("R-15", f"node {node.node_id} takes a term over from a pre-vote")
+        allowed = max(message.term, seen.term + isinstance(message, TimeoutNow))
+        if core.term > allowed:
+            self.fail("R-15", f"node {node.node_id} goes to term {core.term} on {message}")
+
+    def _reaches_majority(self, node: "Node", seen: Seen) -> None:
+        """R-15: a leader that nobody answers steps down."""
+        core = node.core
+        assert core is not None
+        oldest_ms = node.now_ms() - _CHECK_QUORUM_TIMEOUTS * self.world.swarm.election_timeout_ms
+        if seen.since_ms > oldest_ms:
+            return
+        heard = {it for it, at in seen.heard_ms.items() if at > oldest_ms} | {node.node_id}
+        if not core.configuration.has_majority(heard):
+            self.fail("R-15", f"leader {node.node_id} goes on without a majority")
+
+    def _elected(self, node: "Node") -> None:
+        core = node.core
+        assert core is not None
+        term, configuration = core.term, core.configuration
+        first = self.leaders.setdefault(term, node.node_id)
+        self.world.note(node.node_id, f"leads term {term}")
+        if first != node.node_id:
+            self.fail("R-1", f"nodes {first} and {node.node_id} both lead term {term}")
+        hard = node.log.hard_state
+        if (hard.term, hard.voted_for) != (term, node.node_id):
+            pending = node.writing.persist if node.writing is not None else None
+            alone = configuration.voters == (node.node_id,)  # which needs nobody's answer
+            if not alone and (pending is None or pending.hard_state is None):
+                self.fail(
+                    "R-6", f"leader {node.node_id} of term {term} has no durable vote for itself"
+                )
+        granted = {
+            voter
+            for voter, directory in self.granted.get((term, node.node_id), ())
+            if configuration.accepts(voter, directory)
+        }
+        if not configuration.has_majority(granted | {node.node_id}):
+            self.fail("R-11", f"node {node.node_id} leads term {term} by the votes of {granted}")
+        needed = max((to for it, to in self.committed_in.items() if it < term), default=0)
+        if core.last_index < needed:
+            self.fail("R-4", f"leader {node.node_id} of term {term} lacks entry {needed}")
+        found = node.log.term_at(needed) if needed else None
+        if found not in (None, self.term_of(needed) if needed else 0):
+            self.fail("R-4", f"leader {node.node_id} of term {term} has another entry {needed}")
+
+    def _committed(self, node: "Node", old: int, commit: int) -> None:
+        core = node.core
+        assert core is not None
+        if commit > len(self.ghost):
+            self._first_committed(node, commit)
+        if self.leaders.get(core.term) == node.node_id:
+            self.committed_in[core.term] = max(commit, self.committed_in.get(core.term, 0))
+        found = node.log.term_at(commit)
+        if found is not None and found != self.term_of(commit):
+            pending = node.writing.persist if node.writing is not None else None
+            if pending is None and not self._rewrites(node, commit):
+                self.fail("R-8", f"node {node.node_id} commits its entry {commit} of term {found}")
+        if commit > core.last_index:
+            self.fail("R-8", f"node {node.node_id} commits to {commit}, it has {core.last_index}")
+
+    def _rewrites(self, node: "Node", index: int) -> bool:
+        """Whether a message since the last effects had the committed entry."""
+        term = self.term_of(index)
+        return any(
+            entry.index == index and entry.term == term
+            for message in self.conflicts[node.node_id]
+            for entry in message.entries
+        )
+
+    def _first_committed(self, node: "Node", commit: int) -> None:
+        core = node.core
+        assert core is not None
+        if self.leaders.get(core.term) != node.node_id:  # which may leave with what it commits
+            self.fail("R-8", f"node {node.node_id} commits {commit}, no leader has")
+        newest = node.log.entry(commit)
+        if newest is None:
+            self.fail(
+                "R-7", f"leader {node.node_id} commits {commit}, which is not on its own disk"
+            )
+            return
+        if newest.term != core.term:
+            self.fail("R-8", f"leader {node.node_id} commits entry {commit} of term {newest.term}")
+        configuration = core.configuration
+        durable = {
+            it for it in configuration.voters if self._has_durably(it, configuration, newest)
+        }
+        if not configuration.has_majority(durable):
+            self.fail("R-7", f"entry {commit} is committed, only {sorted(durable)} have it on disk")
+        for index in range(len(self.ghost) + 1, commit + 1):
+            entry = node.log.entry(index)
+            assert entry is not None
+            self.ghost.append(entry)
+            if entry.payload[:1] == b"D":
+                if entry.payload in self.payloads:
+                    self.fail("R-5", f"entry {index} was committed before")
+                self.payloads.add(entry.payload)
+
+    def _has_durably(self, node_id: int, configuration: Configuration, entry: LogEntry) -> bool:
+        member = configuration.member(node_id)
+        if member is None:
+            return False
+        unknown = member.directory_id == NO_DIRECTORY
+        log = self.nodes[node_id].log if unknown else self.world.logs.get(member.directory_id)
+        return log is not None and log.holds(entry.index, entry.term)
+
+    # --- effects
+
+    def taken(self, node: "Node", effects: Effects) -> None:
+        """Effects were taken; nothing of them is done yet."""
+        core = node.core
+        assert core is not None
+        seen = self.seen[node.node_id]
+        if effects.persist is not None:
+            self._persist(node, effects.persist)
+        seen.led_at_take = core.term if core.role is Role.LEADER else -1
+        if effects.role is not None and effects.role.term > core.term:
+            self.fail("R-14", f"node {node.node_id} tells of a later term")
+        self.conflicts[node.node_id].clear()
+
+    def _persist(self, node: "Node", persist: Persist) -> None:
+        core = node.core
+        assert core is not None
+        hard, old = persist.hard_state, node.log.hard_state
+        if hard is not None:
+            if hard.term < old.term:
+                self.fail("R-6", f"node {node.node_id} writes term {hard.term} over {old.term}")
+            voted = old.voted_for
+            if hard.term == old.term and voted not in (NOBODY, hard.voted_for):
+                self.fail("R-6", f"node {node.node_id} forgets its vote for {voted}")
+        if persist.truncate_from is not None:
+            self._truncation(node, persist)
+        for entry in persist.entries:
+            self._entry_written(node, persist, entry)
+
+    def _truncation(self, node: "Node", persist: Persist) -> None:
+        core, cut = node.core, persist.truncate_from
+        assert core is not None
+        assert cut is not None
+        if core.role is Role.LEADER and self.seen[node.node_id].led_at_take == core.term:
+            self.fail("R-2", f"leader {node.node_id} cuts its log at {cut}")
+        if cut <= node.applied:
+            self.fail("R-2", f"node {node.node_id} cuts at {cut}, it has applied {node.applied}")
+        old = node.log.term_at(cut)
+        committed = cut <= len(self.ghost) and cut <= core.commit_index
+        if committed and old == self.term_of(cut):
+            self.fail(
+                "R-2", f"node {node.node_id} cuts at {cut}, it commits to {core.commit_index}"
+            )
+        if not persist.entries or persist.entries[0].index != cut:
+            self.fail("R-9", f"node {node.node_id} cuts at {cut} and puts nothing there")
+        real = any(
+            entry.index == cut and entry.term != old
+            for message in self.conflicts[node.node_id]
+            for entry in message.entries
+        )
+        if old == persist.entries[0].term and not real:
+            self.fail("R-9", f"node {node.node_id} cuts at {cut}, where nothing conflicts")
+
+    def _entry_written(self, node: "Node", persist: Persist, entry: LogEntry) -> None:
+        core = node.core
+        assert core is not None
+        key = (entry.index, entry.term)
+        known = self.entries.get(key)
+        position = entry.index - persist.entries[0].index
+        if position:
+            before = persist.entries[position - 1].term
+        else:
+            before = node.log.term_at(entry.index - 1)
+            if before is None:
+                self.fail("R-9", f"node {node.node_id} leaves a hole before entry {entry.index}")
+                return
+        if known is None:
+            self.entries[key] = (entry.payload, before)
+            self._new_entry(node, persist, entry)
+        elif known != (entry.payload, before):
+            self.fail(
+                "R-3", f"node {node.node_id} has another entry {entry.index} of term {entry.term}"
+            )
+
+    def _new_entry(self, node: "Node", persist: Persist, entry: LogEntry) -> None:
+        """An entry that its leader writes: nobody else can have it before."""
+        core = node.core
+        assert core is not None
+        if self.leaders.get(entry.term) != node.node_id:
+            self.fail("R-3", f"node {node.node_id} makes entry {entry.index} of term {entry.term}")
+        proposed = self.proposed.get((entry.index, entry.term))
+        if proposed is not None and proposed != entry.payload:
+            self.fail("R-5", f"entry {entry.index} is not what was proposed for it")
+        members = decode_members(entry.payload)
+        if members is None or core.role is not Role.LEADER or core.term != entry.term:
+            return
+        old_index, old = self._configuration_before(node, persist, entry.index)
+        new = Configuration.of(members)
+        self.world.note(node.node_id, f"changes members in entry {entry.index} to", new)
+        if old is not None and _names_disks_only(old, new):
+            return
+        if old_index > core.commit_index:
+            self.fail(
+                "R-11", f"leader {node.node_id} changes members again before {old_index} commits"
+            )
+        if old_index and not core.serving:
+            self.fail(
+                "R-11", f"leader {node.node_id} changes members before it commits in its term"
+            )
+        if old is not None and len(_changed_voters(old, new)) > 1:
+            self.fail("R-11", f"leader {node.node_id} changes several voters at once")
+
+    def _configuration_before(
+        self, node: "Node", persist: Persist, index: int
+    ) -> tuple[int, Configuration | None]:
+        kept = node.log.entries
+        if persist.truncate_from is not None:
+            kept = kept[: max(persist.truncate_from - node.log.snapshot.index - 1, 0)]
+        earlier = (*kept, *(it for it in persist.entries if it.index < index))
+        for entry in reversed(earlier):
+            members = decode_members(entry.payload)
+            if members is not None:
+                return entry.index, Configuration.of(members)
+        if node.log.snapshot_configuration is not None:
+            return node.log.snapshot.index, node.log.snapshot_configuration
+        return 0, None
+
+    # --- what goes out
+
+    def sent(self, node: "Node", message: RaftMessage) -> None:
+        """A message goes out."""
+        log = node.log
+        pre = isinstance(message, VoteRequest | VoteResponse) and message.pre
+        if message.source != node.node_id or message.source_directory != log.directory_id:
+            self.fail("R-11", f"node {node.node_id} speaks as somebody else: {message}")
+        if not pre and message.term > log.hard_state.term:
+            self.fail(
+                "R-6", f"node {node.node_id} speaks of term {message.term} before it is durable"
+            )
+        if isinstance(message, AppendResponse):
+            if message.success:
+                self._confirmed(node, message)
+        elif isinstance(message, AppendRequest):
+            if self.leaders.get(message.term) != node.node_id:
+                self.fail("R-1", f"node {node.node_id} appends in term {message.term}")
+        elif isinstance(message, VoteRequest):
+            if not pre:
+                self._vote(node, message.term, node.node_id)
+        elif isinstance(message, VoteResponse) and message.granted and not pre:
+            self._vote(node, message.term, message.target)
+
+    def _vote(self, node: "Node", term: int, candidate: int) -> None:
+        hard, directory = node.log.hard_state, node.log.directory_id
+        if hard.term == term and hard.voted_for != candidate:
+            self.fail("R-6", f"node {node.node_id} votes for {candidate}, its disk says {hard}")
+        first = self.votes.setdefault((directory, term), candidate)
+        if first != candidate:
+            self.fail(
+                "R-6", f"node {node.node_id} votes for {first} and {candidate} in term {term}"
+            )
+        self.granted.setdefault((term, candidate), set()).add((node.node_id, directory))
+
+    def _confirmed(self, node: "Node", message: AppendResponse) -> None:
+        index = message.match_index
+        if index > node.log.last_index:
+            self.fail("R-7", f"node {node.node_id} confirms {index}, it has {node.log.last_index}")
+        leader = self.nodes[message.target]
+        if self.leaders.get(message.term) != message.target:
+            return  # an answer to a leader of an earlier term
+        found = node.log.term_at(index)
+        core = leader.core
+        leads = core is not None and core.role is Role.LEADER and core.term == message.term
+        theirs = leader.log.term_at(index)
+        if leads and found is not None and theirs is not None and found != theirs:
+            self.fail("R-7", f"node {node.node_id} confirms {index} of term {found}, not {theirs}")
+
+    def applied(self, node: "Node", entry: LogEntry) -> None:
+        """A committed entry was handed over."""
+        if entry.index != node.applied + 1:
+            self.fail("R-5", f"node {node.node_id} applies {entry.index} behind {node.applied}")
+        if entry.index > len(self.ghost) or self.ghost[entry.index - 1] != entry:
+            self.fail("R-5", f"node {node.node_id} applies another entry {entry.index}")
+
+    # --- snapshots
+
+    def snapshot_of(
+        self, node: "Node", wanted: SnapshotWanted
+    ) -> tuple[SnapshotId, Configuration | None] | None:
+        """What a node reads from another; None: it could not."""
+        source, world = self.nodes[wanted.source], self.world
+        links = ((wanted.source, node.node_id), (node.node_id, wanted.source))
+        if source.core is None or source.paused or any(link in world.blocked for link in links):
+            return None
+        if source.log.snapshot != wanted.snapshot:
+            return None  # it has a newer one by now
+        if not world.calm and world.rng.random() < world.swarm.fetch_failure:
+            return None
+        return source.log.snapshot, source.log.snapshot_configuration
+
+    def installing(self, node: "Node", snapshot: SnapshotId) -> None:
+        """A snapshot replaces the log."""
+        self.installed += 1
+        if snapshot.index > len(self.ghost) or self.term_of(snapshot.index) != snapshot.term:
+            self.fail("R-10", f"node {node.node_id} installs what was never committed: {snapshot}")
+        if snapshot.index <= node.applied:
+            self.fail("R-10", f"node {node.node_id} goes back to {snapshot} from {node.applied}")
+        log = node.log
+        if log.term_at(snapshot.index) == snapshot.term and log.last_index > snapshot.index:
+            self.fail("R-10", f"node {node.node_id} loses entries behind {snapshot}")
+
+    # --- reads
+
+    def read_asked(self, node: "Node", token: int) -> None:
+        """A leader took a read."""
+        core = node.core
+        assert core is not None
+        ahead = tuple(
+            it.node_id for it in self.nodes.values() if it.log.hard_state.term > core.term
+        )
+        node.reads[token] = AskedRead(len(self.ghost), core.configuration, ahead)
+
+    def read_ready(self, node: "Node", ready: ReadReady) -> None:
+        """A read may be answered."""
+        asked: AskedRead | None = node.reads.pop(ready.token, None)
+        if asked is None:
+            self.fail("R-12", f"node {node.node_id} answers read {ready.token} twice, or unasked")
+            return
+        self.reads_answered += 1
+        if ready.index < asked.committed:
+            self.fail("R-12", f"a read at {ready.index}, {asked.committed} was committed before it")
+        if ready.index > len(self.ghost):
+            self.fail("R-12", f"a read at {ready.index}, which is not committed")
+        voters = set(asked.configuration.voters)
+        if not asked.configuration.has_majority(voters.difference(asked.ahead)):
+            self.fail(
+                "R-12", f"node {node.node_id} did not lead any more when the read was asked for"
+            )
+
+    def read_lost(self, node: "Node", token: int) -> None:
+        """A read cannot be answered."""
+        if node.reads.pop(token, None) is None:
+            self.fail("R-12", f"node {node.node_id} gives read {token} up twice, or unasked")
+
+
+def _changed_voters(old: Configuration, new: Configuration) -> set[int]:
+    """Voters that are in one of both only; another disk is another voter."""
+    changed = set(old.voters) ^ set(new.voters)
+    for node_id in set(old.voters) & set(new.voters):
+        before, now = old.member(node_id), new.member(node_id)
+        assert before is not None
+        assert now is not None
+        if before.directory_id not in (NO_DIRECTORY, now.directory_id):
+            changed |= {node_id, -node_id}
+    return changed
+
+
+def _names_disks_only(old: Configuration, new: Configuration) -> bool:
+    """Whether the same members count, some of them now with the disk that they had: no change of quorums."""
+    same = old.voters == new.voters and len(old.members) == len(new.members)
+    return same and all(
+        new.accepts(it.node_id, it.directory_id) or it.directory_id == NO_DIRECTORY
+        for it in old.members
+    )
+
+
+def majority_is_whole(configuration: Configuration, nodes: Iterable["Node"]) -> bool:
+    """Whether a majority of the voters still has the disk that it is known by."""
+    return configuration.has_majority(
+        [it.node_id for it in nodes if configuration.accepts(it.node_id, it.log.directory_id)]
+    )

@@ -1,0 +1,83 @@
+"""What one seed's run is like: how many nodes, which faults, and knobs, some of them absurdly small."""
+
+import random
+from dataclasses import dataclass
+
+FAULTS = (
+    "crash",
+    "pause",
+    "partition",
+    "one way",
+    "cut link",
+    "slow disk",
+    "hanging disk",
+    "disk full",
+    "lost disk",
+    "membership",
+    "transfer",
+)
+NODES_MAX = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Swarm:
+    """Drawn from the seed alone. Times in microseconds unless named otherwise."""
+
+    nodes: int  # voters at first
+    faults: tuple[str, ...]
+    fault_interval_us: float
+    election_timeout_ms: int
+    clock_skew: float  # a clock's rate is off by at most this part
+    delay_us: float
+    tail: float  # part of the messages that are much later
+    loss: float
+    duplication: float
+    in_order: bool
+    disk_us: float
+    gather_us: int  # how long the driver lets inputs gather before it takes effects
+    stall: float  # part of the writes behind which the driver is held up
+    client_interval_us: float
+    entry_bytes_max: int
+    snapshot_entries: int  # applied since the last snapshot; 0: never one
+    fetch_failure: float
+    append_bytes_max: int
+    appends_inflight_max: int
+    uncommitted_bytes_max: int
+    committed_bytes_max: int
+    reads_pending_max: int
+
+    @property
+    def timeout_us(self) -> int:
+        """The election timeout."""
+        return self.election_timeout_ms * 1000
+
+
+def draw(rng: random.Random) -> Swarm:
+    """Draw a run's nature."""
+    timeout_ms = rng.choice((150, 500, 1000))
+    timeout_us = timeout_ms * 1000
+    some = rng.random() < 0.9  # now and then nothing is wrong at all
+    return Swarm(
+        nodes=rng.choices((1, 2, 3, 4, 5, 6, 7), (4, 4, 40, 6, 34, 4, 8))[0],
+        faults=tuple(fault for fault in FAULTS if some and rng.random() < 0.45),
+        fault_interval_us=timeout_us * rng.choice((0.3, 1.0, 3.0)),
+        election_timeout_ms=timeout_ms,
+        clock_skew=rng.choice((0.0, 0.001, 0.05)),
+        delay_us=timeout_us * rng.choice((0.0002, 0.002, 0.01, 0.04)),
+        tail=rng.choice((0.0, 0.0, 0.01, 0.1)) if some else 0.0,
+        loss=rng.choice((0.0, 0.0, 0.02, 0.3)) if some else 0.0,
+        duplication=rng.choice((0.0, 0.0, 0.05, 0.3)),
+        in_order=rng.random() < 0.4,
+        disk_us=timeout_us * rng.choice((0.0002, 0.002, 0.02)),
+        gather_us=rng.choice((0, 0, timeout_us // 500, timeout_us // 30)),
+        stall=rng.choice((0.0, 0.0, 0.05)),
+        client_interval_us=timeout_us * rng.choice((0.02, 0.05, 0.2, 1.0)),
+        entry_bytes_max=rng.choice((20, 200)),
+        snapshot_entries=rng.choice((0, 3, 10, 40)),
+        fetch_failure=rng.choice((0.0, 0.3)),
+        append_bytes_max=rng.choice((1, 100, 1000, 4 << 20)),
+        appends_inflight_max=rng.choice((1, 2, 16)),
+        uncommitted_bytes_max=rng.choice((300, 3000, 64 << 20)),
+        committed_bytes_max=rng.choice((1, 100, 16 << 20)),
+        reads_pending_max=rng.choice((1, 5, 10_000)),
+    )
