@@ -86,6 +86,7 @@ class RaftCore(CoreViews):
         self._pass_time(now_ms)
         if self._leadership is not None:
             self._leadership.tick()
+            self._leadership.serve_reads()
         elif self._state.now_ms >= self._state.election_at_ms:
             self._state.leader_id = NOBODY
             if self._may_stand:
@@ -332,10 +333,11 @@ class RaftCore(CoreViews):
         if leadership is None:
             return
         index = leadership.agreed_index
-        if self._log.term_at(index) != self._state.term or not self._log.commit_to(index):
-            return
-        leadership.serve_reads()
-        if self._log.configuration_index <= index and not self._state.is_voter:
+        if self._log.term_at(index) == self._state.term:
+            self._log.commit_to(index)
+        if self._state.is_voter or self._log.configuration_index > self._log.commit_index:
+            leadership.serve_reads()
+        else:
             self._leave(leadership)
 
     def _leave(self, leadership: Leadership) -> None:

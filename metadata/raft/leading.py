@@ -63,7 +63,9 @@ class Leadership:
             del self._progress[node_id]
         for node_id in members:
             if node_id != state.node_id and node_id not in self._progress:
-                self._progress[node_id] = Progress(self.first_index, state.now_ms)
+                self._progress[node_id] = Progress(
+                    self.first_index, last_index=state.log.last_index, now_ms=state.now_ms
+                )
         if self.transfer is not None and self.transfer.target not in self._progress:
             self.transfer = None
 
@@ -108,8 +110,6 @@ class Leadership:
             known.note_caught_up(log.last_index, self._state.now_ms)
         elif not response.fetching_snapshot:
             known.parted(response.match_index, self._next_try(response))
-        answered = {it: known.answered_round for it, known in self._progress.items()}
-        self._confirm_reads(self._of_majority(self._rounds.newest, answered))
 
     def _next_try(self, refusal: AppendResponse) -> int:
         """Where the logs may agree at the latest, one further (Raft 5.3, with the follower's hint)."""
@@ -145,15 +145,18 @@ class Leadership:
         return self._rounds.begin(state.now_ms, self.silence_ms_max)
 
     def serve_reads(self) -> None:
-        """Begin a round for the reads that wait, if none is under way and we serve."""
-        if self.serving and self.reads.wants_round:
+        """Answer the reads whose round is over, and begin one for those that wait, if we serve."""
+        if not self.serving:
+            return
+        self._confirm_reads()
+        if self.reads.wants_round:
             self.reads.begin(self._begin_round(), self._state.log.commit_index)
-            if self._state.is_sole_voter:
-                self._confirm_reads(self._rounds.newest)
+            self._confirm_reads()  # perhaps nobody else counts
 
-    def _confirm_reads(self, round_: int) -> None:
+    def _confirm_reads(self) -> None:
+        answered = {it: known.answered_round for it, known in self._progress.items()}
+        round_ = self._of_majority(self._rounds.newest, answered)
         self._state.reads_ready.extend(self.reads.confirmed(round_))
-        self.serve_reads()
 
     # --- what to send
 
@@ -162,7 +165,7 @@ class Leadership:
         state = self._state
         voters = [it for it in state.log.configuration.voters if it in self._progress]
         if voters:
-            target = max(voters, key=lambda it: (self._progress[it].match_index, -it))
+            target = max(voters, key=lambda it: (self._progress[it].view, -it))
             until_ms = state.now_ms + state.settings.election_timeout_ms
             self.transfer = Transfer(target, until_ms)
 

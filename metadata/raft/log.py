@@ -178,15 +178,14 @@ class RaftLog:
         """The write of what was taken last is durable."""
         self.durable_index = max(self.durable_index, self._credit_index)
 
-    def commit_to(self, index: int) -> bool:
-        """Entries up to here are committed; returns whether that is news."""
+    def commit_to(self, index: int) -> None:
+        """Entries up to here are committed, at least."""
         if index <= self.commit_index:
-            return False
+            return
         assert index <= self.last_index, "only what is there is committed"
         first, last = (it - self.first_index for it in (self.commit_index + 1, index))
         self.uncommitted_bytes -= sum(len(it.payload) for it in self._entries[first : last + 1])
         self.commit_index = index
-        return True
 
     def take_committed(self, bytes_max: int) -> tuple[LogEntry, ...]:
         """The next entries to apply: one at least if there is one, else up to so many bytes."""

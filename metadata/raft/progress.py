@@ -30,7 +30,7 @@ class Feeding(Enum):
 class Progress:
     """Always: 0 <= match_index < next_index."""
 
-    def __init__(self, next_index: int, now_ms: int) -> None:
+    def __init__(self, next_index: int, *, last_index: int, now_ms: int) -> None:
         self.feeding = Feeding.PROBE
         self.match_index = 0
         self.next_index = next_index
@@ -41,7 +41,8 @@ class Progress:
         self.answered_round = 0
         self.contact_ms = now_ms
         self.caught_up_ms: int | None = None
-        self._last_index_seen = next_index  # of the leader's log, at the contact before
+        self._seen_index = last_index  # the end of our log at its answer before
+        self._seen_ms = now_ms
 
     @property
     def view(self) -> ProgressView:
@@ -71,10 +72,10 @@ class Progress:
     def parted(self, refused_index: int, next_index: int) -> None:
         """Its log does not agree with ours at `refused_index`; try at `next_index`."""
         if self.feeding is Feeding.REPLICATE:
-            stale = refused_index <= self.match_index
+            current = self.match_index < refused_index < self.next_index
         else:
-            stale = self.feeding is Feeding.SNAPSHOT or refused_index != self.next_index - 1
-        if not stale:
+            current = self.match_index < refused_index == self.next_index - 1
+        if current and self.feeding is not Feeding.SNAPSHOT:
             self.probe(max(self.match_index + 1, min(next_index, refused_index)))
 
     def probe(self, next_index: int) -> None:
@@ -93,7 +94,9 @@ class Progress:
         self.heartbeat_due = True
 
     def note_caught_up(self, last_index: int, now_ms: int) -> None:
-        """After an answer: whether it has all that the log had at the answer before (KIP-853)."""
-        if self.match_index >= min(self._last_index_seen, last_index):
+        """After an answer: when it last had all that the log had then (KIP-853)."""
+        if self.match_index >= last_index:
             self.caught_up_ms = now_ms
-        self._last_index_seen = last_index
+        elif self.match_index >= self._seen_index:
+            self.caught_up_ms = self._seen_ms
+        self._seen_index, self._seen_ms = last_index, now_ms
