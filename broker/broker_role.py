@@ -17,9 +17,14 @@ from broker.telemetry.metadata_metrics import MetadataCollector
 from broker.telemetry.readiness import CheckResult
 from broker.write_ahead_log import LogPlace
 from config.node import Endpoint, NodeConfig
+from config.quorum import controller_addresses
 from metadata.client import BrokerIdentity, MetadataClient
 from metadata.errors import ControllerUnavailableError, NodeFencedError
-from metadata.transport import Transport
+from metadata.image import MetadataImage
+from metadata.net.framing import Party
+from metadata.net.quorum_transport import LocalController, QuorumTransport
+from metadata.records.members import NO_DIRECTORY
+from metadata.transport import Address
 from storage.object_store.factory import ensure_bucket, open_object_store
 from storage.object_store.retrying import RetryingObjectStore
 from storage.recovery import RecoveryReport
@@ -44,7 +49,7 @@ class BrokerRole:
         around: Surroundings,
         admin: NodeAdmin,
         *,
-        controllers: str,
+        local: LocalController | None,
         on_fenced: Callable[[str], None],
     ) -> None:
         """Make a broker that has not started.
@@ -53,13 +58,13 @@ class BrokerRole:
             config: of the node.
             around: of the node.
             admin: where it is shown.
-            controllers: who is waited for, for the log.
+            local: the controller of this node, if it has one.
             on_fenced: called once, as soon as this process may do nothing any more.
         """
         self._config = config
         self._around = around
         self._admin = admin
-        self._controllers = controllers
+        self._transport = self._quorum_transport(local)
         self._on_fenced = on_fenced
         self._bucket = BucketHealth(around.rng)
         self._parts: BrokerParts | None = None
@@ -67,16 +72,10 @@ class BrokerRole:
         self._fenced = asyncio.Event()
         admin.readiness.add(self._bucket.check)
 
-    async def run(
-        self,
-        transport: Transport,
-        ready: Callable[[str, BrokerPlace], None],
-        stop: asyncio.Event,
-    ) -> None:
+    async def run(self, ready: Callable[[str, BrokerPlace], None], stop: asyncio.Event) -> None:
         """Start, serve until `stop` is set, leave. A bucket or a controller that does not answer is waited for.
 
         Args:
-            transport: to the controllers.
             ready: called with the cluster's id once clients can be served.
             stop: ends it, also while it is starting.
 
@@ -95,7 +94,7 @@ class BrokerRole:
             bound = await listener.bind()
             client = MetadataClient(
                 config.metadata,
-                transport,
+                self._transport,
                 BrokerIdentity(
                     node_id=config.node_id,
                     endpoints=config.network.advertised_listeners or tuple(bound),
@@ -106,6 +105,7 @@ class BrokerRole:
                 rng=self._around.rng,
                 on_fenced=self._note_fenced,
             )
+            client.subscribe(self._follow_quorum)
             self._admin.stage = "waiting for a controller"
             await unless_stopped(stop, self._answered(client.start))
             async with running(client.run(), self._end_when_fenced()):
@@ -116,8 +116,15 @@ class BrokerRole:
                 await client.shutdown()
         finally:
             await listener.shutdown()
+            self._transport.close()
             await log_place.close()
             await store.close()
+
+    def _quorum_transport(self, local: LocalController | None) -> QuorumTransport:
+        config = self._config
+        bootstrap = [Address(*address) for address in controller_addresses(config)]
+        party = Party(config.cluster_id, config.node_id, NO_DIRECTORY)
+        return QuorumTransport(bootstrap, lambda: party, local=local)
 
     async def _open_storage(self) -> tuple[RetryingObjectStore, LogPlace]:
         """Open the bucket, once it answers, and where the WAL lies."""
@@ -157,7 +164,17 @@ class BrokerRole:
     async def _tell_of_waiting(self) -> None:
         while True:
             await asyncio.sleep(WAITING_LOG_MS / 1000)
-            logger.warning("waiting for a controller", extra={"at": self._controllers})
+            logger.warning("waiting for a controller", extra={"at": self._controllers()})
+
+    def _follow_quorum(self, old: MetadataImage, new: MetadataImage) -> None:
+        if old.members is not new.members:
+            members = (it for it in new.members if it.host)
+            addresses = {it.node_id: Address(it.host, it.port) for it in members}
+            self._transport.set_addresses(addresses)
+
+    def _controllers(self) -> str:
+        addresses = controller_addresses(self._config)
+        return ", ".join(f"{host}:{port}" for host, port in addresses) or "this node"
 
     async def _serve(
         self,

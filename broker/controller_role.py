@@ -1,5 +1,6 @@
 """A node as a controller of the metadata quorum."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -7,26 +8,35 @@ from broker.lifecycle import running
 from broker.node_admin import NodeAdmin
 from broker.surroundings import Surroundings
 from config.node import NodeConfig
+from config.quorum import controller_address
 from config.topic import validate_topic_config
 from metadata.controller.decision import ConfigRules
 from metadata.driver import ControllerNode
-from metadata.transport import LocalTransport, Transport
+from metadata.net.framing import Party
+from metadata.net.listener import ControllerListener
+from metadata.net.quorum_transport import LocalController
+from metadata.records.members import NO_DIRECTORY
+from metadata.transport import Address, LocalTransport
+
+logger = logging.getLogger("headrace.controller")
 
 
 class ControllerRole:
     """The controller of one node, while it runs."""
 
-    def __init__(self, node: ControllerNode) -> None:
+    def __init__(self, config: NodeConfig, node: ControllerNode, address: Address) -> None:
+        self._config = config
         self._node = node
+        self.address = address  # where other nodes reach it; no host when they cannot
 
     @property
-    def transport(self) -> Transport:
-        """The way of this node's broker to the controller."""
-        return LocalTransport(self._node.handle)
+    def local(self) -> LocalController:
+        """The way of this node's broker to it."""
+        return LocalController(self._config.node_id, LocalTransport(self._node.handle))
 
     @property
     def cluster_id(self) -> str:
-        """Id of the cluster."""
+        """Id of the cluster; empty when it is not known yet."""
         return self._node.image.cluster_id
 
 
@@ -51,9 +61,22 @@ async def controller_role(
         boot_clock_ms=around.boot_clock_ms,
         configs=ConfigRules(validate_topic=validate_topic_config),
     )
+    listener: ControllerListener | None = None
+    for endpoint in config.metadata.controller_listeners:
+        listener = ControllerListener(
+            endpoint,
+            node.handle,
+            lambda _message: None,
+            lambda: Party(node.image.cluster_id, config.node_id, NO_DIRECTORY),
+        )
     try:
+        port = 0 if listener is None else (await listener.bind()).port
+        role = ControllerRole(config, node, Address(*controller_address(config, port)))
         await node.start()
-        async with running(node.run()):
-            yield ControllerRole(node)
+        jobs = [] if listener is None else [listener.run()]
+        async with running(node.run(), *jobs):
+            yield role
     finally:
+        if listener is not None:
+            await listener.shutdown()
         await node.shutdown()

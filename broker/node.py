@@ -16,8 +16,7 @@ from broker.node_address import BrokerPlace, NodeAddress
 from broker.node_admin import SERVING, NodeAdmin
 from broker.surroundings import Surroundings
 from config.node import NodeConfig
-from config.quorum import controller_addresses, is_broker, is_controller
-from metadata.transport import Transport
+from config.quorum import is_broker, is_controller
 
 logger = logging.getLogger("headrace")
 
@@ -87,31 +86,24 @@ class Node:
         stop: asyncio.Event,
         on_fenced: Callable[[str], None],
     ) -> None:
-        addresses = controller_addresses(self._config)
+        local = None if controller is None else controller.local
         broker = BrokerRole(
-            self._config,
-            self._around,
-            self._admin,
-            controllers=", ".join(f"{host}:{port}" for host, port in addresses) or "this node",
-            on_fenced=on_fenced,
+            self._config, self._around, self._admin, local=local, on_fenced=on_fenced
         )
 
         def serving(cluster_id: str, place: BrokerPlace) -> None:
             ready(self._address(controller, cluster_id, place))
 
-        await broker.run(self._transport(controller), serving, stop)
-
-    def _transport(self, controller: ControllerRole | None) -> Transport:
-        assert controller is not None, "brokers without a controller are refused"
-        return controller.transport
+        await broker.run(serving, stop)
 
     def _address(
         self, controller: ControllerRole | None, cluster_id: str, broker: BrokerPlace | None
     ) -> NodeAddress:
-        del controller
+        host, port = ("", 0) if controller is None else controller.address
         return NodeAddress(
             node_id=self._config.node_id,
             roles=self._config.process_roles,
+            controller=f"{host}:{port}" if host else "",
             cluster_id=cluster_id,
             admin_url=self._admin.url,
             broker=broker,

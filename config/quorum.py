@@ -82,9 +82,11 @@ def controller_address(config: "NodeConfig", bound_port: int) -> Address:
 
 
 def controller_addresses(config: "NodeConfig") -> tuple[Address, ...]:
-    """Where controllers can be looked for, each once: the voters named, then the bootstrap servers."""
-    voters = ((voter.host, voter.port) for voter in config.metadata.quorum_voters)
-    return tuple(dict.fromkeys((*voters, *config.metadata.quorum_bootstrap_servers)))
+    """Where other controllers can be looked for, each once: the voters named, then the bootstrap servers."""
+    metadata = config.metadata
+    voters = (it for it in metadata.quorum_voters if it.node_id != config.node_id)
+    servers = (it for it in metadata.quorum_bootstrap_servers if not _is_own(config, it))
+    return tuple(dict.fromkeys((*((it.host, it.port) for it in voters), *servers)))
 
 
 def _is_own(config: "NodeConfig", address: Address) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from broker.cli.failures import CommandFailedError
 from broker.cli.ports import port_is_free
+from config.quorum import has_other_nodes, is_controller
 
 if TYPE_CHECKING:
     from broker.node_address import NodeAddress
@@ -35,7 +36,7 @@ def serve(loaded: "LoadedConfig", ready: "Callable[[NodeAddress], None]") -> int
     """Run the node until it is told to stop; return the exit code.
 
     Raises:
-        CommandFailedError: this program cannot be that node, or an address is taken.
+        CommandFailedError: an address is taken.
     """
     config = loaded.config
     _require_runnable(config)
@@ -59,10 +60,9 @@ def serve(loaded: "LoadedConfig", ready: "Callable[[NodeAddress], None]") -> int
 
 def _require_runnable(config: "NodeConfig") -> None:
     """Refuse what is valid for a cluster and cannot be run by this program yet."""
-    others = [v.node_id for v in config.metadata.quorum_voters if v.node_id != config.node_id]
-    if others or set(config.process_roles) != {"broker", "controller"}:
+    if is_controller(config) and has_other_nodes(config):
         raise CommandFailedError(
-            "a node is its own and only controller in this version",
+            "a controller is the only one in this version",
             hint="Set process.roles=broker,controller and leave controller.quorum.voters out.",
             exit_code=EXIT_USAGE,
         )
@@ -70,7 +70,8 @@ def _require_runnable(config: "NodeConfig") -> None:
 
 def _require_free(config: "NodeConfig") -> None:
     """Find out early, and by name of the key, that an address is taken or not ours."""
-    listeners = [("listeners", e.host, e.port) for e in config.network.listeners]
+    endpoints = (*config.network.listeners, *config.metadata.controller_listeners)
+    listeners = [("listeners", endpoint.host, endpoint.port) for endpoint in endpoints]
     admin = config.telemetry
     if admin.admin_port > 0:
         listeners.append(("headrace.admin.listener", admin.admin_host, admin.admin_port))

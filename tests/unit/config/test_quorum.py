@@ -83,3 +83,14 @@ def test_controllers_are_looked_for_at_voters_and_servers_each_once():
         ),
     )
     assert controller_addresses(config) == (("h", 9093), ("i", 9093), ("j", 1))
+
+
+def test_nobody_looks_for_itself():
+    assert controller_addresses(NodeConfig()) == ()
+    config = controller(
+        node_id=2,
+        controller_listeners=(Endpoint("CONTROLLER", "i", 9093),),
+        quorum_voters=VOTERS,
+        quorum_bootstrap_servers=(("i", 9093), ("k", 1)),
+    )
+    assert controller_addresses(config) == (("h", 9093), ("k", 1))
