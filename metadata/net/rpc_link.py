@@ -50,7 +50,6 @@ class RpcLink(DialledConnection):
             self._heard_at_s = self._loop.time()
             self._arm(SILENCE_MS / 1000)
         self._unanswered[number] = answer
-        self._retired = False
         self.write(frame)
         try:
             return await answer
@@ -59,7 +58,7 @@ class RpcLink(DialledConnection):
                 self._unanswered[number] = None
 
     def retire(self) -> None:
-        """End the connection as soon as every answer is here, unless a further request comes."""
+        """End the connection as soon as it owes no answer."""
         self._retired = True
         self._end_if_retired()
 
