@@ -52,13 +52,13 @@ def changed(configuration: Configuration, change: MemberChange) -> Configuration
             learner = _member(configuration, node_id)
             if learner.voter:
                 raise ChangeRefusedError(f"node {node_id} is a voter already")
-            return configuration.with_member(_with_vote(learner, voter=True))
+            return _known(configuration.with_member(_with_vote(learner, voter=True)))
         case Remove(node_id, directory_id):
             _member_of_directory(configuration, node_id, directory_id)
             remaining = configuration.without(node_id)
             if not remaining.voters:
                 raise ChangeRefusedError(f"node {node_id} is the last voter")
-            return remaining
+            return _known(remaining)
         case UpdateMember(member):
             known = _member_of_directory(configuration, member.node_id, member.directory_id)
             return configuration.with_member(_with_vote(member, voter=known.voter))
@@ -89,6 +89,14 @@ def _member_of_directory(configuration: Configuration, node_id: int, directory_i
             f"node {node_id} is a member with directory {member.directory_id}, not {directory_id}"
         )
     return member
+
+
+def _known(configuration: Configuration) -> Configuration:
+    """Voters whose disks are all known: one that is not has perhaps nothing, and then elects nobody."""
+    for member in configuration.members:
+        if member.voter and member.directory_id == NO_DIRECTORY:
+            raise ChangeRefusedError(f"voter {member.node_id} has not been heard of yet")
+    return configuration
 
 
 def _with_vote(member: Member, *, voter: bool) -> Member:

@@ -233,8 +233,8 @@ class RaftCore(CoreViews):
 
     @property
     def _may_stand(self) -> bool:
-        """Only a voter stands for election, and none whose log is about to be replaced."""
-        return self._state.is_voter and not self._following.fetching
+        """A log that is about to be replaced must not become a leader's."""
+        return self._state.may_stand and not self._following.fetching
 
     def _pass_time(self, now_ms: int) -> None:
         """The clock moves on; a leader that has not heard of a majority for long leads no more."""

@@ -91,6 +91,12 @@ class RaftLog:
         """The entry that names them, 0: neither the log nor the snapshot does."""
         return self._named[-1].index
 
+    @property
+    def possible_configurations(self) -> list[Configuration]:
+        """The newest that is known to be committed, and those behind it."""
+        behind = [it for it in self._named if it.index > self.commit_index]
+        return [it.configuration for it in self._named[-len(behind) - 1 :]]
+
     def term_at(self, index: int) -> int | None:
         """The term of an entry; none of one that is forgotten or not there yet."""
         if index == self._before.index:

@@ -4,6 +4,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final, TypedDict
 from uuid import UUID
 
+from metadata.raft.configuration import Configuration
 from metadata.raft.effects import (
     NOBODY,
     HardState,
@@ -87,13 +88,25 @@ class NodeState:
         """Who leads, as far as we know."""
         return RoleChange(self.role, self.term, self.leader_id)
 
-    @property
-    def is_voter(self) -> bool:
-        """Whether we count: a voter of our configuration, with the disk that it names."""
-        configuration = self.log.configuration
+    def _counts_in(self, configuration: Configuration) -> bool:
+        """Whether we are a voter there, with the disk that it names."""
         return configuration.is_voter(self.node_id) and configuration.accepts(
             self.node_id, self.directory_id
         )
+
+    @property
+    def is_voter(self) -> bool:
+        """Whether we count."""
+        return self._counts_in(self.log.configuration)
+
+    @property
+    def may_stand(self) -> bool:
+        """Whether we may stand for election: a voter may, until its removal is known to be committed.
+
+        Before that the entry may be on our disk alone, and those that lack it elect nobody without
+        us (thesis 4.2.2). We do not count in that election.
+        """
+        return any(self._counts_in(it) for it in self.log.possible_configurations)
 
     @property
     def is_sole_voter(self) -> bool:
