@@ -81,10 +81,9 @@ def error_of(error: MetadataError) -> tuple[ErrorCode, str]:
     """How a request that failed as a whole is answered to a client."""
     if isinstance(error, RefusedError):
         return error.code, error.message
-    if isinstance(error, ControllerUnavailableError):
+    if isinstance(error, ControllerUnavailableError | NodeFencedError):
+        # Clients may repeat it, at another broker when this one ends: it is not known to have taken effect.
         return ErrorCode.REQUEST_TIMED_OUT, str(error)
-    if isinstance(error, NodeFencedError):
-        return ErrorCode.BROKER_NOT_AVAILABLE, str(error)
     return ErrorCode.UNKNOWN_SERVER_ERROR, str(error)
 
 

@@ -15,7 +15,7 @@ from protocol.errors import ErrorCode
     [
         (RefusedError(ErrorCode.POLICY_VIOLATION, "no"), ErrorCode.POLICY_VIOLATION),
         (ControllerUnavailableError("away"), ErrorCode.REQUEST_TIMED_OUT),
-        (NodeFencedError("over"), ErrorCode.BROKER_NOT_AVAILABLE),
+        (NodeFencedError("over"), ErrorCode.REQUEST_TIMED_OUT),
         (MetadataFormatError("odd"), ErrorCode.UNKNOWN_SERVER_ERROR),
     ],
 )
@@ -24,3 +24,9 @@ def test_every_failure_has_a_code_and_a_reason(error, code):
 
     assert found == code
     assert message
+
+
+def test_what_a_repetition_may_answer_is_retriable():
+    """A node that was fenced in the middle does not know whether its request took effect."""
+    for error in (ControllerUnavailableError("away"), NodeFencedError("over")):
+        assert error_of(error)[0].is_retriable

@@ -37,7 +37,7 @@ QUORUM = QuorumDescribed(
 FAILURES = [
     (RefusedError(ErrorCode.VOTER_NOT_FOUND, "no such voter"), ErrorCode.VOTER_NOT_FOUND),
     (ControllerUnavailableError("silent"), ErrorCode.REQUEST_TIMED_OUT),
-    (NodeFencedError("replaced"), ErrorCode.BROKER_NOT_AVAILABLE),
+    (NodeFencedError("replaced"), ErrorCode.REQUEST_TIMED_OUT),
 ]
 
 
