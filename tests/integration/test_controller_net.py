@@ -517,6 +517,21 @@ async def test_a_controller_killed_in_the_middle_of_a_request_leaves_its_outcome
 
 
 @scenario
+async def test_what_becomes_of_the_last_leader_says_nothing_of_this_one():
+    one = Controller(1)
+    async with Controller(2).running() as two:
+        async with one.running():
+            transport = transport_to(one, two)
+            waiting = asyncio.create_task(transport.request(b"wait"))
+            await until(lambda: one.frames)
+            transport.redirect(LeaderAddress(2, *two.address))
+        with pytest.raises(ConnectionError):
+            await waiting
+        assert await transport.request(b"b") == b"2:b"
+        transport.close()
+
+
+@scenario
 async def test_a_slow_answer_is_no_silence(monkeypatch):
     monkeypatch.setattr(rpc_link, "SILENCE_MS", 200)
     monkeypatch.setattr(listener, "BEAT_MS", 20)
@@ -746,6 +761,9 @@ async def test_one_controller_can_be_asked_whether_it_leads_or_not():
         assert await links.request(2, b"snapshot") == b"2:snapshot"
         with pytest.raises(NotSentError):
             await links.request(3, b"snapshot")
+
+        links.set_addresses({})
+        await until(lambda: two.listener.statistics.connections == 0)
 
 
 @scenario
