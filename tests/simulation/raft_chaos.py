@@ -27,6 +27,10 @@ class Chaos:
         self.world, self.rng, self.swarm = world, world.rng, world.swarm
         self.invariants = invariants
         self.nodes = invariants.nodes
+        self.founders = Configuration.of(
+            Member(it, NO_DIRECTORY, f"controller-{it}", 9093, voter=True)
+            for it in range(1, self.swarm.nodes + 1)
+        )
         self.proposals = self.reads = self.changes = 0
         self.done: dict[str, int] = {}
         self._acts: dict[str, Callable[[Node], bool]] = {
@@ -45,12 +49,8 @@ class Chaos:
 
     def begin(self) -> None:
         """Start nodes and everything that happens to them."""
-        voters = range(1, self.swarm.nodes + 1)
-        initial = Configuration.of(
-            Member(it, NO_DIRECTORY, f"controller-{it}", 9093, voter=True) for it in voters
-        )
-        for node_id in voters:
-            self._add_node(node_id, initial)
+        for node_id in self.founders.voters:
+            self._add_node(node_id, self.founders)
         self.world.after(self._about(self.swarm.client_interval_us), self._client)
         if self.swarm.faults:
             self.world.after(self._about(self.swarm.fault_interval_us), self._fault)
@@ -136,6 +136,8 @@ class Chaos:
         fault = self.rng.choice(self.swarm.faults)
         leaders = self.leaders()
         node = self.rng.choice(leaders) if leaders and self.rng.random() < 0.4 else self._somebody()
+        if fault in ("membership", "transfer") and leaders:
+            node = self.rng.choice(leaders)
         if node.core is not None and self._acts[fault](node):
             self.done[fault] = self.done.get(fault, 0) + 1
 
@@ -209,8 +211,15 @@ class Chaos:
         return True
 
     def _lose_disk(self, node: Node) -> bool:
-        """Only as long as a majority of each configuration there is keeps its disks, and knows them by name."""
+        """Only as long as a majority of each configuration there is keeps its disks, and knows them by name.
+
+        Nor may a majority of the founders be blank: these would found a second quorum.
+        """
         others = [it for it in self.nodes.values() if it is not node]
+        if self.founders.has_majority(
+            [node.node_id, *(it.node_id for it in others if it.is_blank)]
+        ):
+            return False
         for it in self.nodes.values():
             named = it.log.configurations() or [it.initial]
             if it.core is not None:

@@ -39,7 +39,16 @@ class AskedRead(NamedTuple):
 class Seen:
     """What one life of a node has shown so far."""
 
-    __slots__ = ("commit", "heard_ms", "last_index", "led_at_take", "role", "since_ms", "term")
+    __slots__ = (
+        "commit",
+        "heard_ms",
+        "last_index",
+        "led_at_take",
+        "role",
+        "since_ms",
+        "term",
+        "voters",
+    )
 
     def __init__(self, node: "Node") -> None:
         assert node.core is not None
@@ -49,7 +58,8 @@ class Seen:
         self.last_index = 0
         self.led_at_take = -1  # the term
         self.heard_ms: dict[int, int] = {}
-        self.since_ms = 0
+        self.since_ms = 0  # it leads these voters
+        self.voters: tuple[int, ...] = ()
 
 
 class Invariants:
@@ -151,6 +161,9 @@ class Invariants:
         core = node.core
         assert core is not None
         oldest_ms = node.now_ms() - _CHECK_QUORUM_TIMEOUTS * self.world.swarm.election_timeout_ms
+        voters = core.configuration.voters
+        if voters != seen.voters:
+            seen.voters, seen.since_ms = voters, node.now_ms()
         if seen.since_ms > oldest_ms:
             return
         heard = {it for it, at in seen.heard_ms.items() if at > oldest_ms} | {node.node_id}

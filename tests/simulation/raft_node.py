@@ -52,7 +52,8 @@ class Node:
         self.paused = False
         self.deferred: list[tuple[Callable[[Any], None], Any]] = []
         self.busy = False
-        self.waking = False
+        self.waking = False  # effects are about to be taken
+        self.driving = False  # they are being taken
         self.writing: Effects | None = None
         self.operation = 0  # numbers disk operations
         self.fetch_number = 0
@@ -109,6 +110,11 @@ class Node:
         """Start again, unless that has happened."""
         if self.core is None and self.life == life:
             self.start()
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether its disk holds no log."""
+        return self.log.last_index == 0
 
     def lose_disk(self) -> None:
         """Come back later, with nothing and another directory id."""
@@ -211,6 +217,7 @@ class Node:
         self.waking = False
         core = self.core
         assert core is not None
+        self.driving = True
         while not self.busy:
             if self.fetched is not None:
                 self._install()
@@ -225,6 +232,7 @@ class Node:
             else:
                 self.writing = effects
                 self._start_operation(self._written)
+        self.driving = False
         self._arm_tick()
 
     def _start_operation(self, done: Callable[[Any], None]) -> None:
@@ -266,7 +274,6 @@ class Node:
             world.after(stall_us, self._finish, (life, effects))
             return
         self._finish((life, effects))
-        self._drive(life)
 
     def _finish(self, argument: tuple[int, Effects]) -> None:
         """Do what comes behind the write."""
@@ -287,7 +294,8 @@ class Node:
             self._fetch(effects.fetch_snapshot)
         self.busy = False
         self._snapshot_at_need()
-        self.wake()
+        if not self.driving:
+            self.wake()
 
     def _apply(self, entry: LogEntry) -> None:
         self.invariants.applied(self, entry)
