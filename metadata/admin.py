@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from metadata.errors import (
     ControllerUnavailableError,
@@ -11,7 +12,7 @@ from metadata.errors import (
     RefusedError,
 )
 from metadata.image import MetadataImage, PartitionImage, TopicImage
-from metadata.rpc.requests import ConfigChange, TopicCreation
+from metadata.rpc.requests import ConfigChange, TopicCreation, TopicDeletion
 from metadata.rpc.responses import TopicCreated
 from protocol.errors import ErrorCode
 
@@ -39,6 +40,15 @@ class TopicResult(NamedTuple):
     topic: TopicImage | None  # for validate_only: as it would be, without ids; None on error
 
 
+class DeletionResult(NamedTuple):
+    """What became of a topic that was to be deleted: its name and id, as far as they are known."""
+
+    name: str | None
+    topic_id: UUID | None
+    error: ErrorCode
+    message: str | None
+
+
 class ConfigOperation(NamedTuple):
     """One operation of IncrementalAlterConfigs (KIP-339)."""
 
@@ -61,6 +71,11 @@ def topic_creation(topic: NewTopic) -> TopicCreation:
         tuple(topic.configs.items()),
         assignments,
     )
+
+
+def topic_deletion(topic: str | UUID) -> TopicDeletion:
+    """The RPC's form of a topic to delete, by name or by id."""
+    return TopicDeletion(topic, None) if isinstance(topic, str) else TopicDeletion(None, topic)
 
 
 def config_change(operation: ConfigOperation) -> ConfigChange:

@@ -16,11 +16,13 @@ from uuid import UUID
 from config.node import MetadataConfig
 from metadata.admin import (
     ConfigOperation,
+    DeletionResult,
     NewTopic,
     TopicResult,
     config_change,
     error_of,
     topic_creation,
+    topic_deletion,
     topic_result,
 )
 from metadata.errors import (
@@ -61,6 +63,7 @@ __all__ = [
     "BrokerIdentity",
     "ConfigOp",
     "ConfigOperation",
+    "DeletionResult",
     "MetadataClient",
     "NewTopic",
     "TopicResult",
@@ -209,13 +212,18 @@ class MetadataClient:
             return [TopicResult(topic.name, code, message, None) for topic in topics]
         return [topic_result(result, self.image) for result in created.results]
 
-    async def delete_topics(self, topic_ids: Sequence[UUID]) -> list[tuple[ErrorCode, str | None]]:
-        """Delete topics, each on its own; results are in the order of `topic_ids`."""
+    async def delete_topics(self, topics: Sequence[str | UUID]) -> list[DeletionResult]:
+        """Delete topics, by names or by ids, each on its own; results are in the order of `topics`."""
+        wanted = tuple(map(topic_deletion, topics))
         try:
-            deleted = await self.change(DeleteTopics(tuple(topic_ids)), TopicsDeleted)
+            deleted = await self.change(DeleteTopics(wanted), TopicsDeleted)
         except MetadataError as error:
-            return [error_of(error)] * len(topic_ids)
-        return [(ErrorCode(code), message) for code, message in deleted.results]
+            failed = error_of(error)
+            return [DeletionResult(it.name, it.topic_id, *failed) for it in wanted]
+        return [
+            DeletionResult(it.name, it.topic_id, ErrorCode(it.error_code), it.message)
+            for it in deleted.results
+        ]
 
     async def create_partitions(
         self,

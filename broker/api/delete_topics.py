@@ -14,7 +14,6 @@ from uuid import UUID
 from broker.partition.internal_topics import INTERNAL_TOPICS
 from broker.request_context import RequestContext
 from metadata.client import MetadataClient
-from metadata.image import TopicImage
 from protocol.api_keys import ApiKey
 from protocol.errors import ErrorCode
 from protocol.messages import DeleteTopicsRequest, DeleteTopicsResponse
@@ -39,32 +38,22 @@ class DeleteTopicsHandler:
         else:
             asked = [(name, None) for name in request.topic_names]
         answers: list[Any] = []
-        found: dict[UUID, TopicImage] = {}
-        for name, topic_id in asked:
-            topic, code = self._find(name, topic_id)
-            if topic is None:
-                answers.append(self._answer(name, topic_id, code, None))
+        wanted: list[str | UUID] = []
+        for name, topic_id in dict.fromkeys(asked):
+            if (name is None) == (topic_id is None) or self._is_internal(name, topic_id):
+                answers.append(self._answer(name, topic_id, ErrorCode.INVALID_REQUEST, None))
             else:
-                found[topic.topic_id] = topic
-        if found:
-            results = await self._client.delete_topics(list(found))
-            for topic, (code, message) in zip(found.values(), results, strict=True):
-                answers.append(self._answer(topic.name, topic.topic_id, code, message))
+                wanted.append(topic_id if name is None else name)
+        # The controller finds them: this broker's metadata may not have heard of a topic, or of its deletion.
+        if wanted:
+            answers += [self._answer(*it) for it in await self._client.delete_topics(wanted)]
         return DeleteTopicsResponse(throttle_time_ms=0, responses=answers)
 
-    def _find(self, name: str | None, topic_id: UUID | None) -> tuple[TopicImage | None, ErrorCode]:
-        image = self._client.image
-        if name is None:
-            if topic_id is None:
-                return None, ErrorCode.INVALID_REQUEST
-            topic, missing = image.topic_by_id(topic_id), ErrorCode.UNKNOWN_TOPIC_ID
-        else:
-            if topic_id is not None:
-                return None, ErrorCode.INVALID_REQUEST
-            topic, missing = image.topic(name), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        if topic is not None and topic.name in INTERNAL_TOPICS:
-            return None, ErrorCode.INVALID_REQUEST
-        return topic, missing
+    def _is_internal(self, name: str | None, topic_id: UUID | None) -> bool:
+        if topic_id is not None:
+            topic = self._client.image.topic_by_id(topic_id)
+            name = topic.name if topic is not None else None
+        return name in INTERNAL_TOPICS
 
     def _answer(
         self, name: str | None, topic_id: UUID | None, code: ErrorCode, message: str | None

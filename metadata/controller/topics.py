@@ -23,14 +23,20 @@ from metadata.controller.placement import (
 )
 from metadata.controller.streams import remove_streams
 from metadata.errors import RefusedError
-from metadata.image import MetadataImage
+from metadata.image import MetadataImage, TopicImage
 from metadata.images.configs import TOPIC_RESOURCE
 from metadata.images.streams import NO_EPOCH
 from metadata.records.codec import Record
 from metadata.records.streams import StreamRecord
 from metadata.records.topics import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
-from metadata.rpc.requests import CreatePartitions, CreateTopics, DeleteTopics, TopicCreation
-from metadata.rpc.responses import Done, TopicCreated, TopicsCreated, TopicsDeleted
+from metadata.rpc.requests import (
+    CreatePartitions,
+    CreateTopics,
+    DeleteTopics,
+    TopicCreation,
+    TopicDeletion,
+)
+from metadata.rpc.responses import Done, TopicCreated, TopicDeleted, TopicsCreated, TopicsDeleted
 from metadata.topic_names import collision_key, topic_name_problem
 from protocol.errors import ErrorCode
 
@@ -54,23 +60,39 @@ def create_topics(request: CreateTopics, image: MetadataImage, inputs: Inputs) -
 
 def delete_topics(request: DeleteTopics, image: MetadataImage, inputs: Inputs) -> Decision:
     """Delete topics with their streams, and mark destroyed the objects that only they used."""
-    counts = Counter(request.topic_ids)
-    results: list[tuple[int, str | None]] = []
+    found = [_topic_to_delete(asked, image) for asked in request.topics]
+    counts = Counter(topic.topic_id for topic in found if topic is not None)
+    results: list[TopicDeleted] = []
     records: list[Record] = []
     stream_ids: list[int] = []
-    for topic_id in request.topic_ids:
-        topic = image.topics.get(topic_id)
-        if counts[topic_id] > 1:
-            results.append((ErrorCode.INVALID_REQUEST, "the topic is named more than once"))
-        elif topic is None:
-            results.append((ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with id {topic_id}"))
+    for asked, topic in zip(request.topics, found, strict=True):
+        if topic is None:
+            results.append(_missing(asked))
+            continue
+        code, message = ErrorCode.NONE, None
+        if counts[topic.topic_id] > 1:
+            code, message = ErrorCode.INVALID_REQUEST, "the topic is named more than once"
         else:
-            results.append((ErrorCode.NONE, None))
-            records.append(RemoveTopicRecord(topic_id))
+            records.append(RemoveTopicRecord(topic.topic_id))
             for partition in topic.partitions:
                 stream_ids += (partition.data_stream_id, partition.meta_stream_id)
+        results.append(TopicDeleted(topic.name, topic.topic_id, code, message))
     records += remove_streams(stream_ids, image, inputs.now_ms)
     return Decision(tuple(records), TopicsDeleted(tuple(results)))
+
+
+def _topic_to_delete(asked: TopicDeletion, image: MetadataImage) -> TopicImage | None:
+    if asked.name is not None:
+        return image.topic(asked.name)
+    return None if asked.topic_id is None else image.topic_by_id(asked.topic_id)
+
+
+def _missing(asked: TopicDeletion) -> TopicDeleted:
+    if asked.name is not None:
+        code, message = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {asked.name}"
+    else:
+        code, message = ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with id {asked.topic_id}"
+    return TopicDeleted(asked.name, asked.topic_id, code, message)
 
 
 def create_partitions(request: CreatePartitions, image: MetadataImage, inputs: Inputs) -> Decision:

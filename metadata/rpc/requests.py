@@ -73,10 +73,20 @@ class CreateTopics(msgspec.Struct, frozen=True, array_like=True, tag=10, gc=Fals
     validate_only: bool
 
 
-class DeleteTopics(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):
-    """Delete topics, each on its own. Answer: TopicsDeleted."""
+class TopicDeletion(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A topic to delete, by its name or by its id: the other is None."""
 
-    topic_ids: tuple[UUID, ...]
+    name: Text | None
+    topic_id: UUID | None
+
+
+class DeleteTopics(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):
+    """Delete topics, each on its own. Answer: TopicsDeleted.
+
+    The controller finds the names: what a broker knows of them may be old.
+    """
+
+    topics: tuple[TopicDeletion, ...]
 
 
 class CreatePartitions(msgspec.Struct, frozen=True, array_like=True, tag=12, gc=False):

@@ -40,10 +40,19 @@ class TopicsCreated(msgspec.Struct, frozen=True, array_like=True, tag=10, gc=Fal
     results: tuple[TopicCreated, ...]
 
 
-class TopicsDeleted(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):
-    """(error code, message) in the order of the request."""
+class TopicDeleted(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What became of one topic of a deletion: by both its name and id, if it was there."""
 
-    results: tuple[tuple[int, str | None], ...]
+    name: str | None
+    topic_id: UUID | None
+    error_code: int
+    message: str | None
+
+
+class TopicsDeleted(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):
+    """In the order of the request."""
+
+    results: tuple[TopicDeleted, ...]
 
 
 class ProducerIdBlock(msgspec.Struct, frozen=True, array_like=True, tag=12, gc=False):

@@ -9,7 +9,7 @@ from broker.partition.partition import Partition
 from broker.partition.state import PartitionState
 from broker.request_context import Handler, RequestContext
 from config.topic import EffectiveTopicConfig
-from metadata.client import ConfigOperation, NewTopic, TopicResult
+from metadata.client import ConfigOperation, DeletionResult, NewTopic, TopicResult
 from metadata.image import MetadataImage
 from metadata.records.brokers import (
     BrokerEndpoint,
@@ -130,10 +130,21 @@ class FakeClient:
             results.append(TopicResult(topic.name, code, message, self.image.topic(topic.name)))
         return results
 
-    async def delete_topics(self, topic_ids: Sequence[UUID]) -> list[tuple[ErrorCode, str | None]]:
-        self.calls.append(("delete_topics", list(topic_ids)))
-        names = [self.image.topics[found].name for found in topic_ids]
-        return [self.answers.get(name, (ErrorCode.NONE, None)) for name in names]
+    async def delete_topics(self, topics: Sequence[str | UUID]) -> list[DeletionResult]:
+        self.calls.append(("delete_topics", list(topics)))
+        results = []
+        for asked in topics:
+            by_name = isinstance(asked, str)
+            topic = self.image.topic(asked) if by_name else self.image.topic_by_id(asked)
+            if topic is not None:
+                answer = self.answers.get(topic.name, (ErrorCode.NONE, None))
+                results.append(DeletionResult(topic.name, topic.topic_id, *answer))
+            elif by_name:
+                code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                results.append(DeletionResult(asked, None, code, None))
+            else:
+                results.append(DeletionResult(None, asked, ErrorCode.UNKNOWN_TOPIC_ID, None))
+        return results
 
     async def create_partitions(
         self,

@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from metadata.admin import topic_deletion
 from metadata.controller.brokers import fence_broker, unfence_broker
 from metadata.controller.decision import ConfigRules, Decision, Inputs
 from metadata.controller.dispatch import decide
@@ -122,8 +123,7 @@ class PureController:
         return stream_id
 
     def delete(self, *names):
-        ids = tuple(self.image.topic(name).topic_id for name in names)
-        return self.do(DeleteTopics(ids)).results
+        return self.do(DeleteTopics(tuple(map(topic_deletion, names)))).results
 
     def sender(self, node_id=1):
         return node_id, self.epochs[node_id]

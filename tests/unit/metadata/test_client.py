@@ -63,8 +63,8 @@ async def test_deleting(cluster):
 
         results = await client.delete_topics([topic_id, UUID(int=9)])
 
-        assert results[0] == (ErrorCode.NONE, None)
-        assert results[1][0] == ErrorCode.UNKNOWN_TOPIC_ID
+        assert results[0] == ("a", topic_id, ErrorCode.NONE, None)
+        assert results[1].error == ErrorCode.UNKNOWN_TOPIC_ID
         assert client.image.topic("a") is None
 
 
@@ -164,7 +164,7 @@ async def test_a_change_of_a_node_that_was_fenced_is_reported(cluster):
 
         (result,) = await client.create_topics([NewTopic("a")])
         assert result.error == ErrorCode.REQUEST_TIMED_OUT
-        assert (await client.delete_topics([UUID(int=1)]))[0][0] == ErrorCode.REQUEST_TIMED_OUT
+        assert (await client.delete_topics(["a"]))[0].error == ErrorCode.REQUEST_TIMED_OUT
         assert (await client.create_partitions("a", 1))[0] == ErrorCode.REQUEST_TIMED_OUT
 
 

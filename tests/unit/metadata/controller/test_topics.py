@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from metadata.admin import topic_deletion
 from metadata.controller.topics import PARTITIONS_PER_REQUEST_MAX, new_topic_id
 from metadata.image import MetadataImage
 from metadata.images.topics import TopicImage
@@ -213,7 +214,7 @@ def test_deleting_a_topic_removes_streams_configs_and_name(controller):
     controller.create("b", 1)
     kept = controller.image.topic("b").partitions
 
-    assert controller.delete("a") == ((0, None),)
+    assert [it.error_code for it in controller.delete("a")] == [ErrorCode.NONE]
 
     assert controller.image.topic("a") is None
     assert (2, "a") not in controller.image.configs
@@ -238,15 +239,29 @@ def test_deleting_answers_each_id(controller):
     controller.create("b")
     a, b = (controller.image.topic(name).topic_id for name in "ab")
 
-    results = controller.do(DeleteTopics((a, UUID(int=77), b, b))).results
+    asked = tuple(map(topic_deletion, (a, UUID(int=77), b, "b")))
+    results = controller.do(DeleteTopics(asked)).results
 
-    assert [code for code, _ in results] == [
-        ErrorCode.NONE,
-        ErrorCode.UNKNOWN_TOPIC_ID,
-        ErrorCode.INVALID_REQUEST,
-        ErrorCode.INVALID_REQUEST,
+    assert [(it.name, it.topic_id, it.error_code) for it in results] == [
+        ("a", a, ErrorCode.NONE),
+        (None, UUID(int=77), ErrorCode.UNKNOWN_TOPIC_ID),
+        ("b", b, ErrorCode.INVALID_REQUEST),
+        ("b", b, ErrorCode.INVALID_REQUEST),
     ]
     assert set(controller.image.topic_ids) == {"b"}
+
+
+def test_deleting_by_name_finds_the_topic_that_has_it_now(controller):
+    controller.create("a")
+    controller.delete("a")
+    controller.create("a")
+    newest = controller.image.topic("a").topic_id
+
+    found, gone = controller.delete("a", "b")
+
+    assert (found.topic_id, found.error_code) == (newest, ErrorCode.NONE)
+    assert (gone.name, gone.error_code) == ("b", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    assert not controller.image.topic_ids
 
 
 def test_partitions_are_added(controller):
