@@ -107,7 +107,7 @@ async def compact(uri: str, kind: str, control: ControlPlane) -> Row:
     store = open_object_store(uri, rng=random.Random(1), part_bytes=config.object_part_bytes)
     open_streams = list(control.epochs.items())
     compactor = Compactor(
-        config, store, control, CLUSTER, rng=random.Random(1), open_streams=lambda: open_streams
+        config, store, control, CLUSTER, rng=random.Random(1), streams=lambda: open_streams
     )
     before = usage("self")
     began = time.perf_counter()

@@ -142,7 +142,7 @@ async def compact(
         control,
         CLUSTER,
         rng=random.Random(1),
-        open_streams=lambda: [(number + 1, epoch) for number in range(streams)],
+        streams=lambda: [(number + 1, epoch) for number in range(streams)],
     )
     groups = -1
     while compactor.statistics.groups > groups:

@@ -49,14 +49,14 @@ class BrokerParts:
         self._store = store
         self._log_place = log_place
         self.wal: NodeLog
-        adapter = StorageMetadata(
+        adapter = self._adapter = StorageMetadata(
             client, object_delete_retention_ms=config.storage.object_delete_retention_ms
         )
         cluster_id = client.image.cluster_id
         storage = config.storage
         bucket = compaction_view(store, storage)
         self.compactor = Compactor(
-            storage, bucket, adapter, cluster_id, rng=around.rng, open_streams=self._open_streams
+            storage, bucket, adapter, cluster_id, rng=around.rng, streams=self._streams_to_merge
         )
         self._deleter = ObjectDeleter(
             storage, store, adapter, cluster_id, rng=around.rng, wall_clock_ms=around.wall_clock_ms
@@ -175,8 +175,9 @@ class BrokerParts:
         """What the metrics endpoint reads of compaction, deletion and sweep."""
         return BackgroundCollector(self.compactor.statistics, self._deleter.statistics, self._swept)
 
-    def _open_streams(self) -> Sequence[tuple[int, int]]:
-        return self.engine.open_streams()  # made after the compactor that asks for them
+    def _streams_to_merge(self) -> Sequence[tuple[int, int]]:
+        # The engine is made after the compactor that asks for its streams.
+        return [*self.engine.open_streams(), *self._adapter.get_adopted_streams()]
 
     def requests_total(self) -> int:
         """Requests of all APIs since the start."""

@@ -217,6 +217,19 @@ class StorageMetadata:
             if by_id[piece.object_id].kind == ObjectKind.STREAM
         ]
 
+    def get_adopted_streams(self) -> Sequence[tuple[int, int]]:
+        """(stream id, epoch) of streams whose last writer has left, and which this node looks after."""
+        image = self._client.image
+        me = self._client.node_id
+        left = {
+            node_id
+            for node_id, broker in image.brokers.items()
+            if broker.epoch_ended and caretaker(image.brokers, node_id) == me
+        }
+        if not left:
+            return []
+        return [(it.stream_id, it.epoch) for it in image.streams.values() if it.node_id in left]
+
     def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
         """Destroyed objects whose retention has passed, of those that this node looks after.
 

@@ -6,8 +6,9 @@ A commit is one entry of the log: either all of it counts or nothing. Its rules,
      which a repetition could only fail (its ranges end where the streams end by then).
   3. Every object is prepared, by this node, and has not expired.
   4. Upload: each range starts where its stream ends, and carries the stream's epoch. Compaction:
-     the new objects hold exactly the live offsets of those that they replace, and Stream Set
-     Objects are replaced by the node that looks after them, whose they are from then on.
+     the new objects hold exactly the live offsets of those that they replace, and are made by the
+     node that looks after them (`metadata.images.brokers.caretaker`), whose they are from then on:
+     Stream Set Objects by that of their node, Stream Objects by that of the stream's writer.
 Ranges of streams that have been removed are dead: they are neither checked nor used, so that a
 topic can be deleted while its last upload is under way. So is, in a compaction, what lies below the
 start of its stream.
@@ -80,7 +81,9 @@ def compact_stream_object(
         raise RefusedError(
             ErrorCode.RESOURCE_NOT_FOUND, f"there is no stream {output.range.stream_id}"
         )
-    require_writer(stream, request.node_id, output.range.epoch)
+    writer = stream.node_id
+    adopted = caretaker(image.brokers, writer) == request.node_id
+    require_writer(stream, writer if adopted else request.node_id, output.range.epoch)
     _require_prepared([output], request.node_id, image)
     sources = tuple(sorted(set(request.source_object_ids)))
     for object_id in sources:

@@ -1,4 +1,4 @@
-"""Compactor: merges Stream Set Objects that this node looks after, and Stream Objects of its streams, at intervals.
+"""Compactor: merges Stream Set Objects and Stream Objects of streams that this node looks after, at intervals.
 
 What to do is decided by `storage.compaction.plan`, done by `storage.compaction.rewrite` or by a copy
 within the bucket (`storage.compaction.copy`), and takes effect by one atomic commit; whatever fails
@@ -59,8 +59,9 @@ RECLAIM_RANGES_PER_STEP = 256
 COMMIT_ATTEMPTS_MAX = 5
 COMMIT_DELAY_MS = 200  # doubled after each attempt, times a random number below one
 
-# (stream id, epoch) of the streams that this node has open.
-OpenStreams = Callable[[], Sequence[tuple[int, int]]]
+# (stream id, epoch) of the streams whose Stream Objects this node merges: those that it has open, and
+# those of nodes that have left and that it looks after.
+Streams = Callable[[], Sequence[tuple[int, int]]]
 
 
 class Compactor:
@@ -74,14 +75,14 @@ class Compactor:
         cluster_id: str,
         *,
         rng: random.Random,
-        open_streams: OpenStreams = tuple,
+        streams: Streams = tuple,
     ) -> None:
         self._config = config
         self._store = store
         self._objects = objects
         self._cluster_id = cluster_id
         self._rng = rng
-        self._open_streams = open_streams
+        self._streams = streams
         self._damaged: set[int] = set()
         self._reclaim_after = -1  # object ids up to here have been looked at in this lap
         windows_bytes = config.compaction_memory_bytes // 2
@@ -132,7 +133,7 @@ class Compactor:
                 break
         for found in self._next_to_reclaim():
             await self._guarded(self._reclaim(found))
-        for stream_id, epoch in self._open_streams():
+        for stream_id, epoch in self._streams():
             for _ in range(GROUPS_PER_ROUND_MAX):
                 if not await self._guarded(self._next_of_stream(stream_id, epoch)):
                     break

@@ -135,9 +135,7 @@ class Process:
         self.cluster_id = client.image.cluster_id
         clock = world.cluster.wall
         common = (config, self.store, self.metadata, self.cluster_id)
-        self.compactor = Compactor(
-            *common, rng=rng, open_streams=lambda: self.engine.open_streams()
-        )
+        self.compactor = Compactor(*common, rng=rng, streams=lambda: self.engine.open_streams())
         self.deleter = ObjectDeleter(*common, rng=rng, wall_clock_ms=clock)
         place = open_swept_place(world.uri, {})
         self.sweeper = Sweeper(

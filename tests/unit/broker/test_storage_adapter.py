@@ -329,6 +329,7 @@ async def test_stream_set_objects_of_a_node_that_is_gone_are_adopted_by_the_firs
         async with cluster.client(1) as first, cluster.client(2) as second:
             first_adapter, second_adapter = adapter_of(first), adapter_of(second)
             assert first_adapter.get_stream_set_objects() == []
+            assert first_adapter.get_adopted_streams() == []
             await third.shutdown()
             for client in (first, second):
                 await client._wait_until(lambda image: image.brokers[3].fenced)
@@ -339,6 +340,9 @@ async def test_stream_set_objects_of_a_node_that_is_gone_are_adopted_by_the_firs
             assert second_adapter.get_stream_set_objects() == []
             assert (first_adapter.is_sweeper(), second_adapter.is_sweeper()) == (True, False)
 
+            streams = [(data, 0), (meta, 0)]
+            assert sorted(first_adapter.get_adopted_streams()) == streams
+            assert second_adapter.get_adopted_streams() == []
             new = await upload(first_adapter, *adopted[2], compacted=[old.object_id])
             assert [it[0] for it in first_adapter.get_stream_set_objects()] == [new.object_id]
             assert node.image.objects.by_id[new.object_id].node_id == 1

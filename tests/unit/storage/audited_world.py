@@ -286,7 +286,7 @@ class World:
             metadata,
             CLUSTER_ID,
             rng=rng,
-            open_streams=self.engine.open_streams,
+            streams=self.engine.open_streams,
         )
         self.deleter = ObjectDeleter(
             CONFIG, self.store, metadata, CLUSTER_ID, rng=rng, wall_clock_ms=self.now_ms

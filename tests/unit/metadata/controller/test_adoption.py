@@ -84,6 +84,57 @@ def test_only_one_of_those_that_stay_adopts(two):
     two.do(merge(two, node_id=1))
 
 
+class TestStreamObjects:
+    """Of a stream that its last writer, a node that left, has open still, or has closed."""
+
+    @pytest.fixture
+    def stream_id(self, two):
+        (stream_id,) = [it for it, found in two.image.streams.items() if found.end_offset]
+        return stream_id
+
+    @pytest.fixture
+    def pieces(self, two, stream_id):
+        """Two Stream Objects behind the Stream Set Objects."""
+        return [
+            two.upload(stream_objects=[stream_range(stream_id, start, start + 10)], node_id=2)
+            .stream_objects[0]
+            .object_id
+            for start in (20, 30)
+        ]
+
+    @pytest.mark.parametrize("closed", [False, True])
+    def test_they_are_merged_by_another(self, two, stream_id, pieces, closed):
+        if closed:
+            two.close(stream_id, 40, node_id=2)
+        two.fence(2)
+        request = two.merge_request(stream_range(stream_id, 20, 40), pieces)
+        two.do(request)
+        assert two.object(request.stream_object.object_id).node_id == 1
+        assert two.layout(stream_id)[-1][1:] == (20, 40)
+
+    def test_not_while_the_node_lives(self, two, stream_id, pieces):
+        request = two.merge_request(stream_range(stream_id, 20, 40), pieces)
+        assert two.refusal(request) == ErrorCode.FENCED_LEADER_EPOCH
+
+    def test_by_one_alone_of_those_that_stay(self, two, stream_id, pieces):
+        two.register(3)
+        two.fence(2)
+        request = two.merge_request(stream_range(stream_id, 20, 40), pieces, node_id=3)
+        assert two.refusal(request) == ErrorCode.FENCED_LEADER_EPOCH
+
+    def test_at_the_epoch_that_the_writer_had(self, two, stream_id, pieces):
+        two.fence(2)
+        request = two.merge_request(stream_range(stream_id, 20, 40, epoch=1), pieces)
+        assert two.refusal(request) == ErrorCode.UNKNOWN_LEADER_EPOCH
+
+    def test_no_more_once_the_writer_is_back_and_goes_on(self, two, stream_id, pieces):
+        two.fence(2)
+        request = two.merge_request(stream_range(stream_id, 20, 40), pieces)
+        two.register(2)
+        two.open(stream_id, 1, node_id=2)
+        assert two.refusal(request) == ErrorCode.FENCED_LEADER_EPOCH
+
+
 def test_whoever_comes_second_changes_nothing(two):
     """The node is back, while its adopter was compacting: both hold the same sources."""
     two.fence(2)

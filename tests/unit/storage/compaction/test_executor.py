@@ -39,7 +39,7 @@ class Setup:
             self.objects,
             CLUSTER,
             rng=random.Random(0),
-            open_streams=lambda: open_streams,
+            streams=lambda: open_streams,
         )
         self.written = {}
 
