@@ -66,7 +66,8 @@ class RaftCore(CoreViews):
             initial: the members while neither snapshot nor log names any.
             members_of: the members that a payload names, if it does.
             encode_members: the payload that names members.
-            open_term: the payload of a leader's first entry, of its term and the last index before it.
+            open_term: the payload that opens a leader's term, of that term and the last index before it;
+                0: it founds the log. Only the members' names may stand between.
             rng: spreads the times of elections.
             now_ms: the clock.
         """
@@ -288,8 +289,12 @@ class RaftCore(CoreViews):
             return
         self._state.role, self._state.leader_id = Role.LEADER, self._state.node_id
         self._leadership = Leadership(self._state)
-        self._append([self._open_term(self._state.term, self._log.last_index)])
+        last_index = self._log.last_index
+        # The members come first: a log that has anything names those who elected its founder. A
+        # member that has nothing votes only for a log that names it.
         self._record_directories(self._elections.votes)
+        opening = self._append([self._open_term(self._state.term, last_index)])
+        self._leadership.opening_index = opening.index
         self._leadership.tick()
 
     def _record_directories(self, spoken: Mapping[int, "UUID"]) -> None:

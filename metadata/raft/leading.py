@@ -26,11 +26,11 @@ class Transfer:
 
 
 class Leadership:
-    """One term of one leader. `first_index` is its first own entry: it serves once that is committed."""
+    """One term of one leader. It serves once the entry that opens the term is committed."""
 
     def __init__(self, state: NodeState) -> None:
         self._state = state
-        self.first_index = state.log.last_index + 1
+        self.opening_index = self._first_index = state.log.last_index + 1
         self.reads = ReadQueue()
         self.transfer: Transfer | None = None
         self.heartbeat_at_ms = state.now_ms
@@ -47,7 +47,7 @@ class Leadership:
     @property
     def serving(self) -> bool:
         """Whether all that was committed before this term is known to be (Raft 5.4.2, 8)."""
-        return self._state.log.commit_index >= self.first_index
+        return self._state.log.commit_index >= self.opening_index
 
     def views(self) -> Mapping[int, ProgressView]:
         """All members' progress, ours included, by node id."""
@@ -64,7 +64,7 @@ class Leadership:
         for node_id in members:
             if node_id != state.node_id and node_id not in self._progress:
                 self._progress[node_id] = Progress(
-                    self.first_index, last_index=state.log.last_index, now_ms=state.now_ms
+                    self._first_index, last_index=state.log.last_index, now_ms=state.now_ms
                 )
         if self.transfer is not None and self.transfer.target not in self._progress:
             self.transfer = None

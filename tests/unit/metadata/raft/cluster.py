@@ -81,9 +81,16 @@ def entries(*terms, first=1):
     )
 
 
-def state_of(*terms, term=None, voted_for=-1, snapshot=NO_SNAPSHOT):
-    """A disk with a log of these terms."""
+def naming(index, term, configuration):
+    """An entry that names members."""
+    return LogEntry(index, term, encode_members(configuration.members))
+
+
+def state_of(*terms, term=None, voted_for=-1, snapshot=NO_SNAPSHOT, members=None):
+    """A disk with a log of these terms; one more entry names the members, if they are given."""
     log = entries(*terms, first=snapshot.index + 1)
+    if members is not None:
+        log = (*log, naming(snapshot.index + len(log) + 1, terms[-1], members))
     term = max((*terms, snapshot.term)) if term is None else term
     return DurableState(HardState(term, voted_for), snapshot, None, log)
 

@@ -1,4 +1,5 @@
 from metadata.raft.effects import Role
+from metadata.records.codec import decode_members
 from tests.unit.metadata.raft.cluster import RaftCluster, quorum
 
 
@@ -10,7 +11,8 @@ def test_three_nodes_elect_commit_and_apply_the_same():
 
     applied = [[it.payload for it in cluster[i].applied.values()] for i in (1, 2, 3)]
     assert applied[0] == applied[1] == applied[2]
-    assert applied[0][0] == b"open 1 after 0"
+    assert decode_members(applied[0][0]) == quorum(1, 2, 3).members
+    assert applied[0][1] == b"open 1 after 0"
     assert applied[0][2:] == [b"a", b"b"]
 
 
