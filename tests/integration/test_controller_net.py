@@ -521,7 +521,7 @@ async def test_what_becomes_of_the_last_leader_says_nothing_of_this_one():
     one = Controller(1)
     async with Controller(2).running() as two:
         async with one.running():
-            transport = transport_to(one, two)
+            transport = transport_to(one, Controller(3), two)
             waiting = asyncio.create_task(transport.request(b"wait"))
             await until(lambda: one.frames)
             transport.redirect(LeaderAddress(2, *two.address))
