@@ -28,12 +28,16 @@ class HeadraceProcess:
         overrides: Mapping[str, str] | None = None,
         dev_arguments: Sequence[str] | None = None,
         environment: Mapping[str, str] | None = None,
+        controller_port: int | None = None,
     ) -> None:
+        """Choose ports; `controller_port` is where other nodes reach its controller, if they shall."""
         self.port = free_port()
         self.admin_port = free_port()
         self.bootstrap = f"127.0.0.1:{self.port}"
         self.directory = directory
         self._settings = {**self._default_settings(), **(overrides or {})}
+        if controller_port is not None:
+            self._settings["listeners"] += f",CONTROLLER://127.0.0.1:{controller_port}"
         self.process = ServerProcess(
             self._command(dev_arguments),
             log=directory / "headrace.log",
@@ -43,11 +47,15 @@ class HeadraceProcess:
 
     def start(self, *, timeout_s: float = 60) -> None:
         """Start the broker and wait until it says that it is ready."""
+        self.begin()
+        self.process.wait_for_url(self.admin_url("/readyz"), timeout_s=timeout_s)
+
+    def begin(self) -> None:
+        """Start the broker, and wait for nothing."""
         self.directory.mkdir(parents=True, exist_ok=True)
         lines = [f"{key}={value}" for key, value in self._settings.items()]
         (self.directory / "server.properties").write_text("\n".join([*lines, ""]))
         self.process.start()
-        self.process.wait_for_url(self.admin_url("/readyz"), timeout_s=timeout_s)
 
     def stop(self) -> None:
         """Shut the broker down in an orderly way."""

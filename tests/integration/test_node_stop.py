@@ -1,6 +1,9 @@
-"""A node that is asked to stop while it cannot finish starting: the bucket or a partition does not answer."""
+"""A node that is asked to stop while it cannot finish starting, or that must end and cannot."""
 
 import asyncio
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,3 +47,21 @@ def never(reached: asyncio.Event) -> Callable[..., object]:
         await asyncio.Event().wait()
 
     return wait
+
+
+# Something that does not end: a thread that the interpreter would wait for, and a loop that is stuck.
+STUCK = """
+import threading, time
+from broker import app
+app.FENCED_END_MS = 300
+threading.Thread(target=time.sleep, args=(60,)).start()
+app._end_soon("replaced")
+time.sleep(60)
+"""
+
+
+def test_a_fenced_process_ends_whatever_cannot_be_given_up() -> None:
+    begin_s = time.monotonic()
+    ended = subprocess.run([sys.executable, "-c", STUCK], timeout=DEADLINE_S, check=False)
+    assert ended.returncode == 3
+    assert time.monotonic() - begin_s < 5

@@ -1,0 +1,291 @@
+"""A broker that has lost its place: it acknowledges nothing, ends by itself, and comes back by registering anew.
+
+One node is controller and broker, the other only a broker: what happens to it is what happens to any
+broker of a cluster.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic
+from kafka.protocol.producer import ProduceResponse
+
+from tests.e2e.broker_process import HeadraceProcess
+from tests.e2e.wire import PRODUCE_VERSION, WireConnection, batch, produce_request
+from tests.environment.ports import free_port
+from tests.integration.s3_fault_server import SILENT, FaultServer
+
+TOPIC = "fencing"
+BROKER_ID = 2
+SESSION_MS = 1_500
+EXIT_FENCED = 3
+END_WITHIN_S = 5.0
+PATIENCE_S = 30.0
+UNDER_WAY = 250  # produce requests that are pipelined when the broker is stopped
+MIB = 1 << 20
+
+
+class TwoNodes:
+    """A node of both roles, and a broker that leads the topic."""
+
+    def __init__(self, directory: Path, bucket: str, environment: dict[str, str]) -> None:
+        self._directory = directory
+        self._environment = environment
+        self._controller_port = free_port()
+        self._common = {
+            "s3.data.buckets": bucket,
+            "broker.session.timeout.ms": str(SESSION_MS),
+            "broker.heartbeat.interval.ms": "300",
+            "s3.wal.upload.interval.ms": "200",
+            "s3.wal.cache.size": str(16 * MIB),
+            "s3.wal.upload.threshold": str(4 * MIB),
+            "s3.block.cache.size": str(16 * MIB),
+        }
+        self.first = HeadraceProcess(
+            directory / "first",
+            overrides=self._common,
+            environment=environment,
+            controller_port=self._controller_port,
+        )
+        self.broker = self.new_broker("broker")
+
+    def new_broker(self, name: str) -> HeadraceProcess:
+        """Another process with the broker's node id and its WAL."""
+        own = {
+            "node.id": str(BROKER_ID),
+            "process.roles": "broker",
+            "controller.quorum.bootstrap.servers": f"127.0.0.1:{self._controller_port}",
+            "s3.wal.path": f"0@file://{self._directory / 'wal'}?capacity={16 * MIB}",
+        }
+        return HeadraceProcess(
+            self._directory / name,
+            overrides=self._common | own,
+            environment=self._environment,
+        )
+
+    def create_topic(self) -> None:
+        """Make the broker the leader of the topic's one partition."""
+        admin = AdminClient({"bootstrap.servers": self.first.bootstrap})
+        topic = NewTopic(TOPIC, num_partitions=1, replica_assignment=[[BROKER_ID]])
+
+        def created() -> bool:
+            try:
+                admin.create_topics([topic])[TOPIC].result(10)
+            except KafkaException as error:
+                print(error)
+                return False
+            return True
+
+        until("the topic", created)
+
+    def fenced_by_controller(self) -> bool:
+        """Whether the controller has ended the broker's session."""
+        events = self.first.log_events()
+        return any(
+            event["msg"] == "broker session expired" and event["broker"] == BROKER_ID
+            for event in events
+        )
+
+
+@contextmanager
+def two_nodes(
+    directory: Path, bucket: str = "", environment: dict[str, str] | None = None
+) -> Iterator[TwoNodes]:
+    nodes = TwoNodes(directory, bucket or f"0@file://{directory / 'bucket'}", environment or {})
+    try:
+        nodes.first.start()
+        nodes.broker.start()
+        nodes.create_topic()
+        yield nodes
+    finally:
+        for node in (nodes.broker, nodes.first):
+            if node.process.is_running:
+                node.kill()
+
+
+def until(what: str, condition: Callable[[], bool], timeout_s: float = PATIENCE_S) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {timeout_s} s: {what}"
+        time.sleep(0.02)
+
+
+def value(number: int) -> bytes:
+    return b"%d;" % number * 2_000
+
+
+class Produced:
+    """What was sent to the partition over one connection, in order, and what was acknowledged of it."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self.connection = WireConnection(bootstrap, timeout_s=END_WITHIN_S)
+        self.sent = 0
+        self.acked: dict[int, int] = {}  # number -> offset
+        self._answered = 0
+
+    def send(self, count: int) -> None:
+        for _ in range(count):
+            request = produce_request(TOPIC, batch([value(self.sent)]))
+            self.connection.send(request, PRODUCE_VERSION)
+            self.sent += 1
+
+    def receive(self) -> int:
+        """Take the next answer, which is in the order of the requests; return its error."""
+        response = self.connection.receive(ProduceResponse, PRODUCE_VERSION)
+        partition = response.responses[0].partition_responses[0]
+        if partition.error_code == 0:
+            self.acked[self._answered] = partition.base_offset
+        self._answered += 1
+        return int(partition.error_code)
+
+    def produce(self, count: int) -> None:
+        """Send and see acknowledged, once the broker leads the partition."""
+        for _ in range(count):
+            self.send(1)
+            error = self.receive()
+            assert error in (0, 3, 6), error  # not known or not led yet
+            if error:
+                time.sleep(0.05)
+        assert self.acked
+
+
+def check_all_there(broker: HeadraceProcess, produced: Produced) -> None:
+    """Each acknowledged value lies at its offset, and nothing is there that was never sent."""
+    found: list[bytes] = []
+    with WireConnection(broker.bootstrap) as connection:
+
+        def readable() -> bool:
+            return connection.fetch(TOPIC, 0).error_code == 0
+
+        until("the partition can be read", readable)
+        while True:
+            records = connection.fetch(TOPIC, len(found), partition_max_bytes=8 * MIB).records
+            if not records:
+                break
+            found += [record.value for record in values_of(records)]
+    for number, offset in produced.acked.items():
+        assert found[offset] == value(number), f"{number} was acknowledged at {offset}"
+    sent = {value(number) for number in range(produced.sent)}
+    assert set(found) <= sent
+    assert len(set(found)) == len(found)
+
+
+def values_of(records: bytes) -> list[object]:
+    from kafka.record.memory_records import MemoryRecords
+
+    batches = MemoryRecords(records)
+    found = []
+    while batches.has_next():
+        found += list(batches.next_batch())
+    return found
+
+
+def stop_past_the_session(nodes: TwoNodes, produced: Produced) -> None:
+    """Stop the broker's process with writes under way."""
+    produced.send(UNDER_WAY)
+    produced.receive()
+    os.killpg(nodes.broker.process.process_id, signal.SIGSTOP)
+    until("the controller has fenced the broker", nodes.fenced_by_controller)
+
+
+def require_end(nodes: TwoNodes, begin_s: float) -> None:
+    """The broker ends by itself in time, and says why and what to do."""
+    status = nodes.broker.process.wait_for_end(timeout_s=END_WITHIN_S + 5)
+    took_s = time.monotonic() - begin_s
+    assert status == EXIT_FENCED
+    assert took_s < END_WITHIN_S, took_s
+    messages = [str(event["msg"]) for event in nodes.broker.log_events()]
+    assert any("is fenced and ends" in message for message in messages), messages[-5:]
+
+
+def test_a_process_that_slept_past_its_session_acknowledges_nothing(tmp_path: Path) -> None:
+    with two_nodes(tmp_path) as nodes:
+        produced = Produced(nodes.broker.bootstrap)
+        produced.produce(50)
+        stop_past_the_session(nodes, produced)
+        sent_before = produced.sent
+        produced.send(50)  # read when it goes on
+
+        begin_s = time.monotonic()
+        os.killpg(nodes.broker.process.process_id, signal.SIGCONT)
+        try:
+            while True:
+                produced.receive()
+        except (ConnectionError, TimeoutError):
+            pass
+        # What was durable and about to be answered when it was stopped may be answered still, just as
+        # if the answer had been long on its way: whoever takes the place over finds it in the WAL.
+        assert max(produced.acked) < sent_before
+        require_end(nodes, begin_s)
+        messages = [str(event["msg"]) for event in nodes.broker.log_events()]
+        assert any("restart it, and it registers anew" in message for message in messages)
+
+        nodes.broker.start()
+        check_all_there(nodes.broker, produced)
+        again = Produced(nodes.broker.bootstrap)
+        again.produce(5)
+
+
+def test_it_ends_in_time_though_the_bucket_does_not_answer(tmp_path: Path) -> None:
+    keys = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
+    with (
+        FaultServer() as server,
+        two_nodes(tmp_path, f"0@s3://bucket?endpoint={server.endpoint}", keys) as nodes,
+    ):
+        produced = Produced(nodes.broker.bootstrap)
+        with server.bucket.always(SILENT):
+            produced.produce(200)
+            until("an upload is under way", lambda: uploads_under_way(nodes.broker) > 0)
+            stop_past_the_session(nodes, produced)
+            begin_s = time.monotonic()
+            os.killpg(nodes.broker.process.process_id, signal.SIGCONT)
+            require_end(nodes, begin_s)
+        nodes.broker.start()
+        check_all_there(nodes.broker, produced)
+
+
+def uploads_under_way(broker: HeadraceProcess) -> float:
+    return broker.metrics()["headrace_uploads_in_flight"]
+
+
+def test_a_second_process_with_its_node_id_takes_over(tmp_path: Path) -> None:
+    with two_nodes(tmp_path) as nodes:
+        produced = Produced(nodes.broker.bootstrap)
+        produced.produce(50)
+        second = nodes.new_broker("second")
+        try:
+            begin_s = time.monotonic()
+            second.start()
+            require_end(nodes, begin_s + SESSION_MS / 1000)
+            check_all_there(second, produced)
+            Produced(second.bootstrap).produce(5)
+            waited = [it for it in second.log_events() if it["msg"] == "waiting for the WAL"]
+            assert waited
+        finally:
+            if second.process.is_running:
+                second.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_broker_that_waits_for_a_controller_can_be_stopped(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    nodes = TwoNodes(tmp_path, f"0@file://{tmp_path / 'bucket'}", {})
+    nodes.broker.begin()
+    try:
+
+        def waits() -> bool:
+            return any(it["msg"] == "waiting for a controller" for it in nodes.broker.log_events())
+
+        until("it says that it waits", waits)
+        os.kill(nodes.broker.process.process_id, number)
+        assert nodes.broker.process.wait_for_end(timeout_s=END_WITHIN_S) == 0
+    finally:
+        if nodes.broker.process.is_running:
+            nodes.broker.kill()
