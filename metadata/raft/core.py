@@ -5,11 +5,11 @@ answered gathers until the driver takes it. All of one `Effects` happens in its 
 nothing is said before what it rests on is durable.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from metadata.errors import MetadataFormatError
-from metadata.raft.changes import MemberChange, Promote, changed, with_directories
+from metadata.raft.changes import MemberChange
 from metadata.raft.configuration import Configuration
 from metadata.raft.effects import (
     NOBODY,
@@ -19,9 +19,9 @@ from metadata.raft.effects import (
     Role,
 )
 from metadata.raft.elections import Elections
-from metadata.raft.errors import ChangeRefusedError, NotLeaderError, QuorumBusyError
+from metadata.raft.errors import NotLeaderError
 from metadata.raft.following import Following
-from metadata.raft.leading import Leadership
+from metadata.raft.leading import EncodeMembers, Leadership, OpenTerm
 from metadata.raft.log import LogPosition, MembersOf, RaftLog
 from metadata.raft.messages import (
     AppendRequest,
@@ -36,11 +36,9 @@ from metadata.raft.node_state import NodeState
 from metadata.raft.plausibility import is_plausible, is_strange
 from metadata.raft.views import CoreViews
 from metadata.records.entry import SnapshotId
-from metadata.records.members import NO_DIRECTORY, Member
 
 if TYPE_CHECKING:
     from random import Random
-    from uuid import UUID
 
 
 class RaftCore(CoreViews):
@@ -53,8 +51,8 @@ class RaftCore(CoreViews):
         *,
         initial: Configuration,
         members_of: MembersOf,
-        encode_members: Callable[[Sequence[Member]], bytes],
-        open_term: Callable[[int, int], bytes],
+        encode_members: EncodeMembers,
+        open_term: OpenTerm,
         rng: "Random",
         now_ms: int,
     ) -> None:
@@ -136,14 +134,7 @@ class RaftCore(CoreViews):
             NotLeaderError: this node does not lead, or is handing over.
             QuorumBusyError: too much is uncommitted.
         """
-        leadership = self._leading(now_ms)
-        if leadership.transfer is not None:
-            raise NotLeaderError(NOBODY)
-        pending_bytes = self._log.uncommitted_bytes
-        proposed_bytes = sum(len(payload) for payload in payloads)
-        if pending_bytes and pending_bytes + proposed_bytes > self._settings.uncommitted_bytes_max:
-            raise QuorumBusyError(f"{pending_bytes} bytes of metadata wait to be committed")
-        return self._append(payloads)
+        return self._leading(now_ms).propose(payloads)
 
     def change_members(self, change: MemberChange, now_ms: int) -> LogPosition:
         """Change the quorum by one member.
@@ -152,17 +143,7 @@ class RaftCore(CoreViews):
             NotLeaderError: this node does not lead, or is handing over.
             ChangeRefusedError: not so, or not now.
         """
-        leadership = self._leading(now_ms)
-        if leadership.transfer is not None:
-            raise NotLeaderError(NOBODY)
-        if not leadership.serving:
-            raise ChangeRefusedError("the leader has not committed an entry of its term yet")
-        if self._log.configuration_index > self._log.commit_index:
-            raise ChangeRefusedError("another change of the members is not committed yet")
-        configuration = changed(self._log.configuration, change)
-        if isinstance(change, Promote) and not leadership.has_caught_up(change.node_id):
-            raise ChangeRefusedError(f"node {change.node_id} has not caught up with the log")
-        return self._append_configuration(configuration)
+        return self._leading(now_ms).change_members(change)
 
     def request_read(self, token: int, now_ms: int) -> None:
         """Ask from which index on a read sees all that is committed now; `Effects.reads` answers.
@@ -171,11 +152,7 @@ class RaftCore(CoreViews):
             NotLeaderError: this node does not lead.
             QuorumBusyError: too many reads wait.
         """
-        leadership = self._leading(now_ms)
-        if len(leadership.reads) >= self._settings.reads_pending_max:
-            raise QuorumBusyError(f"{len(leadership.reads)} reads wait for the quorum")
-        leadership.reads.add(token)
-        leadership.serve_reads()
+        self._leading(now_ms).request_read(token)
 
     def transfer_leadership(self, now_ms: int) -> None:
         """Hand over to the voter that has most of the log, if this node leads and there is one."""
@@ -288,34 +265,8 @@ class RaftCore(CoreViews):
         if self._state.role is not Role.CANDIDATE or not self._elections.won:
             return
         self._state.role, self._state.leader_id = Role.LEADER, self._state.node_id
-        self._leadership = Leadership(self._state)
-        last_index = self._log.last_index
-        # The members come first: a log that has anything names those who elected its founder. A
-        # member that has nothing votes only for a log that names it.
-        self._record_directories(self._elections.votes)
-        opening = self._append([self._open_term(self._state.term, last_index)])
-        self._leadership.opening_index = opening.index
-        self._leadership.tick()
-
-    def _record_directories(self, spoken: Mapping[int, "UUID"]) -> None:
-        """Name the disks of members that none is known of, and the members if no entry does yet.
-
-        Who counts stays the same, so this need not wait for other changes. From then on no other
-        disk speaks for these members.
-        """
-        configuration = with_directories(self._log.configuration, spoken)
-        if self._log.configuration_index == 0 or configuration != self._log.configuration:
-            self._append_configuration(configuration)
-
-    def _append(self, payloads: Sequence[bytes]) -> LogPosition:
-        self._log.append(self._state.term, payloads)
-        return LogPosition(self._log.last_index, self._state.term)
-
-    def _append_configuration(self, configuration: Configuration) -> LogPosition:
-        position = self._append([self._encode_members(configuration.members)])
-        assert self._leadership is not None
-        self._leadership.follow_configuration()
-        return position
+        self._leadership = Leadership(self._state, self._encode_members)
+        self._leadership.open(self._open_term, self._elections.votes)
 
     def _leading(self, now_ms: int) -> Leadership:
         self._pass_time(now_ms)
@@ -326,9 +277,6 @@ class RaftCore(CoreViews):
     def _on_append_response(self, response: AppendResponse) -> None:
         if self._leadership is None:
             return
-        member = self._log.configuration.member(response.source)
-        if member is not None and member.directory_id == NO_DIRECTORY:
-            self._record_directories({response.source: response.source_directory})
         self._leadership.on_response(response)
         self._advance_commit()
 

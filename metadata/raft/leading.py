@@ -1,19 +1,28 @@
 """A node as a leader: what it knows of the others, what it sends them, what they have agreed to. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
+from metadata.raft.changes import MemberChange, Promote, changed, with_directories
+from metadata.raft.configuration import Configuration
+from metadata.raft.effects import NOBODY
+from metadata.raft.errors import ChangeRefusedError, NotLeaderError, QuorumBusyError
 from metadata.raft.following import NO_TERM
+from metadata.raft.log import LogPosition
 from metadata.raft.messages import (
-    AppendRequest,
     AppendResponse,
     RaftMessage,
-    SnapshotOffer,
     TimeoutNow,
 )
 from metadata.raft.node_state import NodeState
-from metadata.raft.progress import Feeding, Progress, ProgressView
+from metadata.raft.progress import Progress, ProgressView
 from metadata.raft.reads import ReadQueue, Rounds
+from metadata.raft.sending import messages_to
+from metadata.records.members import Member
+
+EncodeMembers = Callable[[Sequence[Member]], bytes]
+OpenTerm = Callable[[int, int], bytes]
 
 
 @dataclass(slots=True)
@@ -28,8 +37,9 @@ class Transfer:
 class Leadership:
     """One term of one leader. It serves once the entry that opens the term is committed."""
 
-    def __init__(self, state: NodeState) -> None:
+    def __init__(self, state: NodeState, encode_members: EncodeMembers) -> None:
         self._state = state
+        self._encode_members = encode_members
         self.opening_index = self._first_index = state.log.last_index + 1
         self.reads = ReadQueue()
         self.transfer: Transfer | None = None
@@ -37,7 +47,7 @@ class Leadership:
         self._rounds = Rounds()
         self._since_ms = state.now_ms
         self._progress: dict[int, Progress] = {}
-        self.follow_configuration()
+        self._follow_configuration()
 
     @property
     def silence_ms_max(self) -> int:
@@ -55,7 +65,67 @@ class Leadership:
         own = ProgressView(state.log.durable_index, state.now_ms, state.now_ms)
         return {state.node_id: own, **{it: known.view for it, known in self._progress.items()}}
 
-    def follow_configuration(self) -> None:
+    # --- new entries
+
+    def open(self, open_term: OpenTerm, votes: Mapping[int, UUID]) -> None:
+        """Begin the term.
+
+        The members come first: a log that has anything names those who elected its founder. A
+        member that has nothing votes only for a log that names it.
+        """
+        last_index = self._state.log.last_index
+        self._record_directories(votes)
+        self.opening_index = self._append([open_term(self._state.term, last_index)]).index
+        self.tick()
+
+    def propose(self, payloads: Sequence[bytes]) -> LogPosition:
+        """See `RaftCore.propose`."""
+        self._refuse_while_handing_over()
+        pending_bytes = self._state.log.uncommitted_bytes
+        proposed_bytes = sum(len(payload) for payload in payloads)
+        bytes_max = self._state.settings.uncommitted_bytes_max
+        if pending_bytes and pending_bytes + proposed_bytes > bytes_max:
+            raise QuorumBusyError(f"{pending_bytes} bytes of metadata wait to be committed")
+        return self._append(payloads)
+
+    def change_members(self, change: MemberChange) -> LogPosition:
+        """See `RaftCore.change_members`."""
+        self._refuse_while_handing_over()
+        log = self._state.log
+        if not self.serving:
+            raise ChangeRefusedError("the leader has not committed an entry of its term yet")
+        if log.configuration_index > log.commit_index:
+            raise ChangeRefusedError("another change of the members is not committed yet")
+        configuration = changed(log.configuration, change)
+        if isinstance(change, Promote) and not self._has_caught_up(change.node_id):
+            raise ChangeRefusedError(f"node {change.node_id} has not caught up with the log")
+        return self._append_configuration(configuration)
+
+    def _refuse_while_handing_over(self) -> None:
+        if self.transfer is not None:
+            raise NotLeaderError(NOBODY)
+
+    def _record_directories(self, spoken: Mapping[int, UUID]) -> None:
+        """Name the disks of members that none is known of, and the members if no entry does yet.
+
+        Who counts stays the same, so this need not wait for other changes. From then on no other
+        disk speaks for these members.
+        """
+        log = self._state.log
+        configuration = with_directories(log.configuration, spoken)
+        if log.configuration_index == 0 or configuration != log.configuration:
+            self._append_configuration(configuration)
+
+    def _append(self, payloads: Sequence[bytes]) -> LogPosition:
+        self._state.log.append(self._state.term, payloads)
+        return LogPosition(self._state.log.last_index, self._state.term)
+
+    def _append_configuration(self, configuration: Configuration) -> LogPosition:
+        position = self._append([self._encode_members(configuration.members)])
+        self._follow_configuration()
+        return position
+
+    def _follow_configuration(self) -> None:
         """Feed exactly the other members."""
         state = self._state
         members = [it.node_id for it in state.log.configuration.members]
@@ -100,6 +170,7 @@ class Leadership:
     def on_response(self, response: AppendResponse) -> None:
         """Learn from an answer of a member to a message of this term."""
         log, known = self._state.log, self._progress[response.source]
+        self._record_directories({response.source: response.source_directory})
         if response.round > self._rounds.newest:
             return
         known.answered(response.round, self._rounds.began_ms(response.round))
@@ -121,7 +192,7 @@ class Leadership:
             return ours + 1
         return min(ours + 1, refusal.conflict_index)
 
-    def has_caught_up(self, node_id: int) -> bool:
+    def _has_caught_up(self, node_id: int) -> bool:
         """Whether a member lately had all that we had."""
         caught_up_ms = self._progress[node_id].caught_up_ms
         if caught_up_ms is None:
@@ -143,6 +214,13 @@ class Leadership:
             known.heartbeat_due = True
         self.heartbeat_at_ms = state.now_ms + state.settings.heartbeat_interval_ms
         return self._rounds.begin(state.now_ms, self.silence_ms_max)
+
+    def request_read(self, token: int) -> None:
+        """See `RaftCore.request_read`."""
+        if len(self.reads) >= self._state.settings.reads_pending_max:
+            raise QuorumBusyError(f"{len(self.reads)} reads wait for the quorum")
+        self.reads.add(token)
+        self.serve_reads()
 
     def serve_reads(self) -> None:
         """Answer the reads whose round is over, and begin one for those that wait, if we serve."""
@@ -173,16 +251,7 @@ class Leadership:
         """All that may be sent now, taken as sent."""
         sent: list[RaftMessage] = []
         for node_id, known in self._progress.items():
-            if known.next_index < self._state.log.first_index:
-                known.await_snapshot()
-            if known.feeding is Feeding.SNAPSHOT:
-                if known.heartbeat_due:
-                    sent.append(self._offer(node_id))
-            elif known.feeding is Feeding.PROBE:
-                sent.extend(self._probe(node_id, known))
-            else:
-                sent.extend(self._replicate(node_id, known))
-            known.heartbeat_due = False
+            sent.extend(messages_to(self._state, node_id, known, self._rounds.newest))
         sent.extend(self._hand_over())
         return sent
 
@@ -192,48 +261,3 @@ class Leadership:
             return []
         transfer.told = self._progress[transfer.target].match_index == last_index
         return [TimeoutNow(**self._state.envelope(transfer.target))] if transfer.told else []
-
-    def _probe(self, node_id: int, known: Progress) -> list[RaftMessage]:
-        if known.asked:
-            return [self._append(node_id, known, bytes_max=None)] if known.heartbeat_due else []
-        known.asked = True
-        return [self._append(node_id, known, self._state.settings.append_bytes_max)]
-
-    def _replicate(self, node_id: int, known: Progress) -> list[RaftMessage]:
-        settings, last_index = self._state.settings, self._state.log.last_index
-        sent: list[RaftMessage] = []
-        while (
-            known.next_index <= last_index and len(known.inflight) < settings.appends_inflight_max
-        ):
-            request = self._append(node_id, known, settings.append_bytes_max)
-            known.next_index += len(request.entries)
-            known.inflight.append(known.next_index - 1)
-            sent.append(request)
-        news = known.heartbeat_due or known.sent_commit_index < self._state.log.commit_index
-        if news and not sent:
-            sent.append(self._append(node_id, known, bytes_max=None))
-        return sent
-
-    def _append(self, node_id: int, known: Progress, bytes_max: int | None) -> AppendRequest:
-        log = self._state.log
-        previous_index = known.next_index - 1
-        previous_term = log.term_at(previous_index)
-        assert previous_term is not None, "what is forgotten is offered as a snapshot"
-        known.sent_commit_index = log.commit_index
-        return AppendRequest(
-            **self._state.envelope(node_id),
-            previous_index=previous_index,
-            previous_term=previous_term,
-            entries=() if bytes_max is None else log.slice(known.next_index, bytes_max),
-            commit_index=log.commit_index,
-            round=self._rounds.newest,
-        )
-
-    def _offer(self, node_id: int) -> SnapshotOffer:
-        snapshot = self._state.log.snapshot
-        return SnapshotOffer(
-            **self._state.envelope(node_id),
-            snapshot_index=snapshot.index,
-            snapshot_term=snapshot.term,
-            round=self._rounds.newest,
-        )
