@@ -29,6 +29,7 @@ END_WITHIN_S = 5.0
 PATIENCE_S = 30.0
 UNDER_WAY = 250  # produce requests that are pipelined when the broker is stopped
 MIB = 1 << 20
+UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER = 3, 6
 
 
 class TwoNodes:
@@ -127,7 +128,7 @@ class Produced:
         self.connection = WireConnection(bootstrap, timeout_s=END_WITHIN_S)
         self.sent = 0
         self.acked: dict[int, int] = {}  # number -> offset
-        self._answered = 0
+        self.answered = 0
 
     def send(self, count: int) -> None:
         for _ in range(count):
@@ -140,19 +141,19 @@ class Produced:
         response = self.connection.receive(ProduceResponse, PRODUCE_VERSION)
         partition = response.responses[0].partition_responses[0]
         if partition.error_code == 0:
-            self.acked[self._answered] = partition.base_offset
-        self._answered += 1
+            self.acked[self.answered] = partition.base_offset
+        self.answered += 1
         return int(partition.error_code)
 
     def produce(self, count: int) -> None:
         """Send and see acknowledged, once the broker leads the partition."""
-        for _ in range(count):
+        wanted = len(self.acked) + count
+        while len(self.acked) < wanted:
             self.send(1)
             error = self.receive()
-            assert error in (0, 3, 6), error  # not known or not led yet
+            assert error in (0, UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER), error
             if error:
                 time.sleep(0.05)
-        assert self.acked
 
 
 def check_all_there(broker: HeadraceProcess, produced: Produced) -> None:
@@ -254,6 +255,10 @@ def uploads_under_way(broker: HeadraceProcess) -> float:
     return broker.metrics()["headrace_uploads_in_flight"]
 
 
+def lease_remaining_s(broker: HeadraceProcess) -> float:
+    return broker.metrics()["headrace_lease_remaining_seconds"]
+
+
 def test_a_second_process_with_its_node_id_takes_over(tmp_path: Path) -> None:
     with two_nodes(tmp_path) as nodes:
         produced = Produced(nodes.broker.bootstrap)
@@ -289,3 +294,23 @@ def test_a_broker_that_waits_for_a_controller_can_be_stopped(
     finally:
         if nodes.broker.process.is_running:
             nodes.broker.kill()
+
+
+def test_a_node_alone_that_slept_goes_on(tmp_path: Path) -> None:
+    """A laptop that was suspended: nobody else could have had its place."""
+    overrides = {"broker.session.timeout.ms": "1000", "broker.heartbeat.interval.ms": "200"}
+    with HeadraceProcess(tmp_path, overrides=overrides) as node:
+        admin = AdminClient({"bootstrap.servers": node.bootstrap})
+        admin.create_topics([NewTopic(TOPIC, num_partitions=1)])[TOPIC].result(10)
+        produced = Produced(node.bootstrap)
+        produced.produce(50)
+        produced.send(UNDER_WAY)
+        produced.receive()
+        os.killpg(node.process.process_id, signal.SIGSTOP)
+        time.sleep(2)  # past its session
+        os.killpg(node.process.process_id, signal.SIGCONT)
+        while produced.answered < produced.sent:
+            assert produced.receive() in (0, NOT_LEADER_OR_FOLLOWER)
+        until("the lease holds again", lambda: lease_remaining_s(node) > 0)
+        produced.produce(5)
+        check_all_there(node, produced)
