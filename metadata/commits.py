@@ -1,21 +1,26 @@
-"""Turns proposals into committed entries: decide, make durable, publish, answer.
+"""Turns proposals into committed entries: decide, replicate, answer.
 
 Proposals are decided one after the other, each on the image that the one before leaves, and a group
-of them is made durable by one write. Until that write has returned nothing of it shows: neither
-image, nor entries, nor answers.
+of them is replicated at once. Until the quorum has committed it nothing of it shows: neither image,
+nor entries, nor answers. A group that changes nothing is answered after a round of the quorum has
+confirmed that it was decided by the leader, on the newest image.
+
+| the node stops leading            | the proposal is answered with                                 |
+|-----------------------------------|---------------------------------------------------------------|
+| before its group was written      | NOT_CONTROLLER: it has certainly not taken effect             |
+| after, and it makes no entry      | the same                                                      |
+| after, and it makes an entry      | a time-out: nobody knows whether the next leader has the entry |
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
 
 from metadata.controller.decision import Decision, Inputs
-from metadata.entry_buffer import EntryBuffer
-from metadata.errors import ControllerUnavailableError, RefusedError
+from metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
 from metadata.image import MetadataImage
 from metadata.log.entry_format import PAYLOAD_BYTES_MAX
-from metadata.log.store import LogStore
 from metadata.records.codec import encode_records
 from metadata.records.entry import LogEntry
 from metadata.replay import replay
@@ -26,6 +31,7 @@ PROPOSALS_MAX: Final = 10_000  # waiting; beyond, they are refused as too many
 GROUP_PROPOSALS_MAX: Final = 1_000
 GROUP_BYTES_MAX: Final = 16 << 20
 LOOP_SLICE_S: Final = 0.005  # deciding goes on for so long before others get their turn
+NOT_LEADING: Final = "this controller does not lead any more"
 
 Decide = Callable[[MetadataImage, Inputs], Decision]
 
@@ -40,49 +46,86 @@ class Committed(NamedTuple):
 _Outcome = Committed | RefusedError
 
 
+class ReplicatedLog(Protocol):
+    """What the committer asks of the quorum; see `QuorumNode`."""
+
+    async def image_at_end(self) -> MetadataImage:
+        """Wait until everything in the log is committed; its image."""
+        ...
+
+    async def replicate(
+        self, entries: Sequence[LogEntry], images: Mapping[int, MetadataImage]
+    ) -> bool:
+        """Return when the entries are committed; False when they do not follow the log's end."""
+        ...
+
+    async def confirm_leadership(self) -> None:
+        """Return when this node has certainly led after the call, or refuse with NOT_CONTROLLER."""
+        ...
+
+
 class _Proposal(NamedTuple):
     decide: Decide
     answer: asyncio.Future[Committed]
 
 
+class _Group:
+    """Proposals that are decided together, and what was decided."""
+
+    def __init__(self, image: MetadataImage) -> None:
+        self.image = image
+        self.proposals: list[_Proposal] = []
+        self.outcomes: list[_Outcome] = []
+        self.entries: list[LogEntry] = []
+        self.images: dict[int, MetadataImage] = {}
+        self.changing: set[int] = set()  # positions of the proposals that make an entry
+        self.payload_bytes = 0
+        self.written = False
+
+    def decide(self, proposal: _Proposal, inputs: Inputs) -> None:
+        """Decide on one more."""
+        self.proposals.append(proposal)
+        try:
+            decision = proposal.decide(self.image, inputs)
+            entry = _entry(decision, self.image)
+        except RefusedError as error:
+            self.outcomes.append(error)
+            return
+        if entry is not None:
+            self.image = replay(self.image, decision.records, index=entry.index, term=entry.term)
+            self.images[entry.index] = self.image
+            self.entries.append(entry)
+            self.changing.add(len(self.outcomes))
+            self.payload_bytes += len(entry.payload)
+        self.outcomes.append(Committed(decision.response, self.image.index))
+
+    def may_take_effect(self, position: int) -> bool:
+        """Whether a later leader may have what this proposal makes; also one that cannot be decided."""
+        return position >= len(self.outcomes) or (self.written and position in self.changing)
+
+
 class Committer:
     """The one place where entries are made. `run` must be running for proposals to get on."""
 
-    def __init__(
-        self,
-        store: LogStore,
-        entries: EntryBuffer,
-        image: MetadataImage,
-        *,
-        inputs: Callable[[], Inputs],
-        on_commit: Callable[[MetadataImage, MetadataImage], None],
-    ) -> None:
-        self._store = store
-        self._entries = entries
-        self._image = image
+    def __init__(self, log: ReplicatedLog, *, inputs: Callable[[], Inputs]) -> None:
+        self._log = log
         self._inputs = inputs
-        self._on_commit = on_commit
         self._proposals: deque[_Proposal] = deque()
         self._work = asyncio.Event()
         self._stopped = False
-
-    @property
-    def image(self) -> MetadataImage:
-        """The image at the last committed entry."""
-        return self._image
 
     async def propose(self, decide: Decide) -> Committed:
         """Have a decision made on the newest image; return when its records are committed.
 
         Raises:
             RefusedError: the decision is a refusal, there are too many proposals, or (then with
-                NOT_CONTROLLER) the controller is stopping. Nothing has changed.
-            ControllerUnavailableError: the controller stopped meanwhile. The outcome is unknown.
+                NOT_CONTROLLER) this node does not lead any more. Nothing has changed.
+            ControllerUnavailableError: it stopped leading meanwhile. The outcome is unknown.
 
         Cancellation: the proposal may still be decided and committed.
         """
         if self._stopped:
-            raise RefusedError(ErrorCode.NOT_CONTROLLER, "the controller is stopping")
+            raise RefusedError(ErrorCode.NOT_CONTROLLER, NOT_LEADING)
         if len(self._proposals) >= PROPOSALS_MAX:
             raise RefusedError(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
@@ -94,84 +137,68 @@ class Committer:
         return await proposal.answer
 
     async def run(self) -> None:
-        """Commit proposals until cancelled.
-
-        Raises:
-            MetadataLogFailedError: the log accepts nothing any more.
-        """
-        group: list[_Proposal] = []
+        """Commit proposals until cancelled: at the latest when this node does not lead any more."""
+        group: _Group | None = None
         try:
             while True:
                 await self._work.wait()
-                group = []
-                await self._commit_group(group)
+                group = _Group(await self._log.image_at_end())
+                await self._decide(group)
+                await self._commit(group)
                 if not self._proposals:
                     self._work.clear()
+        except LeadershipLostError:
+            pass  # those who wait are told below
         finally:
             self._stop(group)
 
-    async def _commit_group(self, group: list[_Proposal]) -> None:
-        """Decide on what waits, make it durable, answer; `group` is filled as it goes."""
-        image, entries, outcomes = await self._decide_group(group)
-        if entries:
-            await self._store.append(entries)
-            self._entries.extend(entries)
-            old, self._image = self._image, image
-            self._on_commit(old, image)
-        for proposal, outcome in zip(group, outcomes, strict=True):
-            if proposal.answer.done():
-                continue  # whoever asked has gone
-            if isinstance(outcome, RefusedError):
-                proposal.answer.set_exception(outcome)
-            else:
-                proposal.answer.set_result(outcome)
-
-    async def _decide_group(
-        self, group: list[_Proposal]
-    ) -> tuple[MetadataImage, list[LogEntry], list[_Outcome]]:
+    async def _decide(self, group: _Group) -> None:
         loop = asyncio.get_running_loop()
         pause_at = loop.time() + LOOP_SLICE_S
-        image = self._image
-        entries: list[LogEntry] = []
-        outcomes: list[_Outcome] = []
-        group_bytes = 0
         while (
-            self._proposals and len(group) < GROUP_PROPOSALS_MAX and group_bytes < GROUP_BYTES_MAX
+            self._proposals
+            and len(group.proposals) < GROUP_PROPOSALS_MAX
+            and group.payload_bytes < GROUP_BYTES_MAX
         ):
             proposal = self._proposals.popleft()
             if proposal.answer.done():
                 continue
-            group.append(proposal)
-            try:
-                decision = proposal.decide(image, self._inputs())
-                entry = _entry(decision, image)
-            except RefusedError as error:
-                outcomes.append(error)
-                continue
-            if entry is not None:
-                image = replay(image, decision.records, index=entry.index, term=entry.term)
-                entries.append(entry)
-                group_bytes += len(entry.payload)
-            outcomes.append(Committed(decision.response, image.index))
+            group.decide(proposal, self._inputs())
             if loop.time() > pause_at:
                 await asyncio.sleep(0)
                 pause_at = loop.time() + LOOP_SLICE_S
-        return image, entries, outcomes
 
-    def _stop(self, group: list[_Proposal]) -> None:
-        """Answer everybody: what was decided may have become durable, what waited has not."""
+    async def _commit(self, group: _Group) -> None:
+        """Have the group committed, or confirmed where there is nothing to commit, and answer."""
+        try:
+            if group.entries:
+                group.written = True
+                if not await self._log.replicate(group.entries, group.images):
+                    # An entry about the members has come first: decide again behind that.
+                    self._proposals.extendleft(reversed(group.proposals))
+                    return
+            elif group.proposals:
+                await self._log.confirm_leadership()
+        except RefusedError as error:
+            group.outcomes = [error] * len(group.proposals)
+        for proposal, outcome in zip(group.proposals, group.outcomes, strict=True):
+            if isinstance(outcome, RefusedError):
+                _refuse(proposal, outcome)
+            elif not proposal.answer.done():
+                proposal.answer.set_result(outcome)
+
+    def _stop(self, group: _Group | None) -> None:
+        """Answer everybody: what was written may be committed by the next leader, nothing else."""
         self._stopped = True
-        for proposal in group:
-            if not proposal.answer.done():
-                proposal.answer.set_exception(
-                    ControllerUnavailableError("the controller stopped while it was committing")
-                )
-        while self._proposals:
-            proposal = self._proposals.popleft()
-            if not proposal.answer.done():
-                proposal.answer.set_exception(
-                    RefusedError(ErrorCode.NOT_CONTROLLER, "the controller is stopping")
-                )
+        for position, proposal in enumerate(group.proposals if group else ()):
+            if group and group.may_take_effect(position):
+                reason = "the controller stopped while it was committing"
+                _refuse(proposal, ControllerUnavailableError(reason))
+            else:
+                _refuse(proposal, RefusedError(ErrorCode.NOT_CONTROLLER, NOT_LEADING))
+        for proposal in self._proposals:
+            _refuse(proposal, RefusedError(ErrorCode.NOT_CONTROLLER, NOT_LEADING))
+        self._proposals.clear()
 
 
 def _entry(decision: Decision, image: MetadataImage) -> LogEntry | None:
@@ -184,3 +211,8 @@ def _entry(decision: Decision, image: MetadataImage) -> LogEntry | None:
             f"the request makes an entry of {len(payload)} bytes, more than {PAYLOAD_BYTES_MAX}",
         )
     return LogEntry(image.index + 1, image.term, payload)
+
+
+def _refuse(proposal: _Proposal, error: Exception) -> None:
+    if not proposal.answer.done():  # else whoever asked has gone
+        proposal.answer.set_exception(error)

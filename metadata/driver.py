@@ -1,34 +1,55 @@
-"""The controller as it runs: it owns the log, leads its term, and keeps the brokers' sessions.
+"""The controller as it runs: a member of the quorum, and while it leads the one who decides.
 
-There is one voter: what is durable in its log is committed, and no quorum round need precede the
-answer to a heartbeat. Everything else is as it will be with several: entries carry term and index,
-a term is opened by a no-op that is committed before anything is served, and a new leader fences
-nobody before the longest lease that its predecessor may have granted has ended.
+Every member replays what is committed and so has the image. The one that leads also makes entries
+(`Committer`), watches the brokers (`BrokerSupervision`) and serves those who follow the log; the
+others say who leads. A node without others is a quorum of one: it leads at once, what is durable
+in its log is committed, and a round of the quorum takes no message.
+
+Leading begins when the no-op of the term is applied, with whole sessions for all brokers: none is
+fenced before the longest lease that a predecessor may have granted has ended.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from config.node import MetadataConfig
-from metadata.commits import Committed, Committer, Decide
+from metadata.commits import Committed, Decide
 from metadata.controller.decision import ConfigRules, Inputs
-from metadata.entry_buffer import EntryBuffer
 from metadata.errors import RefusedError
 from metadata.image import MetadataImage
-from metadata.log.snapshot_format import encode_snapshot
+from metadata.leadership import Leadership
+from metadata.log.recovered import Opened
 from metadata.log.store import LogStore
-from metadata.raft.effects import HardState, Persist
-from metadata.records.codec import encode_records
-from metadata.records.entry import LogEntry, SnapshotId
-from metadata.replay import replay
-from metadata.rpc.requests import FetchEntries, FetchSnapshot, Heartbeat
-from metadata.rpc.responses import Entries, SnapshotChunk
+from metadata.log_reads import LogReads
+from metadata.quorum.alone import NoPeers
+from metadata.quorum.applied import AppliedLog
+from metadata.quorum.description import Clocks, describe
+from metadata.quorum.node import Hooks, QuorumNode
+from metadata.quorum.status import QuorumStatus
+from metadata.raft.configuration import Configuration
+from metadata.raft.core import RaftCore
+from metadata.raft.effects import DurableState, RaftSettings
+from metadata.raft.messages import RaftMessage
+from metadata.records.codec import decode_members, encode_members, encode_records
+from metadata.records.entry import SnapshotId
+from metadata.records.members import NO_DIRECTORY
+from metadata.rpc.frames import LeaderAddress
+from metadata.rpc.requests import AddVoter, FetchEntries, FetchSnapshot, Heartbeat, RemoveVoter
+from metadata.rpc.responses import Entries, QuorumDescribed, SnapshotChunk
 from metadata.service import ControllerService
-from metadata.startup import load_image, new_cluster_id, term_records
-from metadata.supervision import BrokerSupervision
+from metadata.startup import (
+    check_image,
+    first_configuration,
+    load_snapshot,
+    new_cluster_id,
+    opening_records,
+)
+from metadata.transport import Address, PeerNetwork
 from protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -36,15 +57,23 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("headrace.controller")
 
-FOLLOWERS_MAX: Final = 1_000  # requests for entries that wait; beyond, they are refused
-FETCH_WAIT_MS_MAX: Final = 30_000
-FETCH_BYTES_MAX: Final = 32 << 20
+HEARTBEATS_PER_ELECTION_TIMEOUT: Final = 5
+NO_ADDRESS: Final = Address("", 0)  # nobody else is expected
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """What there is from `start` to `shutdown`."""
+
+    quorum: QuorumNode
+    applied: AppliedLog
+    reads: LogReads
 
 
 class ControllerNode:
-    """One controller. Order of use: `start`, then `run` in a task and `handle`, then `shutdown`."""
+    """One controller. Order of use: `start`, then `run` in a task, `handle`, `receive`; then `shutdown`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a controller takes from outside, by name
         self,
         config: MetadataConfig,
         *,
@@ -54,33 +83,75 @@ class ControllerNode:
         boot_clock_ms: Callable[[], int],
         configs: ConfigRules,
         cluster_id: str = "",
+        network: PeerNetwork | None = None,
+        founds_quorum: bool = True,
     ) -> None:
+        """Make a controller; nothing is read yet.
+
+        Args:
+            config: where the log lies, who founds the quorum, times.
+            node_id: of this node.
+            rng: for ids and election timeouts.
+            wall_clock_ms: for records.
+            boot_clock_ms: goes on in suspend; for everything else.
+            configs: which configs there are.
+            cluster_id: of the cluster that it must be; empty: whichever it is.
+            network: to the other controllers; None where there are none.
+            founds_quorum: whether an empty log may become that of a new cluster; else this node
+                waits until it is added.
+        """
         self._config = config
         self._node_id = node_id
         self._rng = rng
-        self._wall_clock_ms = wall_clock_ms
-        self._boot_clock_ms = boot_clock_ms
+        self._clocks = Clocks(wall_clock_ms, boot_clock_ms)
         self._configs = configs
         self._cluster_id = cluster_id
+        self._network = network or NoPeers()
+        self._founds_quorum = founds_quorum
+        self._directory_id = NO_DIRECTORY
         self._store = LogStore(Path(config.log_dir), rng)
         self._service = ControllerService(self)
-        self._entries = EntryBuffer(0)
-        self._committer: Committer | None = None  # none before `start`: nothing is served
-        self._supervision: BrokerSupervision | None = None
-        self._log_grown = asyncio.Event()
-        self._followers = 0
+        self._member: _Member | None = None
+        self._leadership: Leadership | None = None
+        self._led = asyncio.Event()
 
     @property
     def image(self) -> MetadataImage:
-        """The image at the last committed entry.
+        """The image at the last committed entry that this node knows of.
 
         Raises:
             RefusedError: NOT_CONTROLLER, before the start.
         """
-        return self._leading().image
+        return self._started().quorum.image
 
-    async def start(self) -> None:
-        """Load the log and open the next term.
+    @property
+    def cluster_id(self) -> str:
+        """Of which cluster this node is; empty until it knows."""
+        return self._cluster_id
+
+    @property
+    def directory_id(self) -> UUID:
+        """Of the directory that holds the log; zero before the start."""
+        return self._directory_id
+
+    @property
+    def leader_address(self) -> LeaderAddress | None:
+        """Where another controller leads, if that is known."""
+        return None if self._member is None else self._member.quorum.leader_address()
+
+    def status(self) -> QuorumStatus:
+        """This node as a member of the quorum.
+
+        Raises:
+            RefusedError: NOT_CONTROLLER, before the start.
+        """
+        return self._started().quorum.status()
+
+    async def start(self, address: Address = NO_ADDRESS) -> None:
+        """Load the log. A sole voter leads when this returns; others begin to look for a leader.
+
+        Args:
+            address: where other nodes reach this one.
 
         Raises:
             MetadataIdentityError: the directory is somebody else's, or in use.
@@ -89,162 +160,209 @@ class ControllerNode:
             MetadataLogFailedError: the log cannot be written.
         """
         opened = await self._store.open(node_id=self._node_id, cluster_id=self._cluster_id)
-        cluster_id = opened.cluster_id or new_cluster_id(self._rng)
-        await self._store.name_cluster(cluster_id)
-        recovered = opened.recovered
-        if recovered.cut_off_bytes:
+        if opened.recovered.cut_off_bytes:
             logger.warning(
                 "cut off the unfinished end of the metadata log",
-                extra={"bytes": recovered.cut_off_bytes},
+                extra={"bytes": opened.recovered.cut_off_bytes},
             )
-        loaded = load_image(recovered, cluster_id)
-        records = term_records(
-            loaded, leader_id=self._node_id, cluster_id=cluster_id, now_ms=self._wall_clock_ms()
+        self._cluster_id = opened.cluster_id
+        self._directory_id = opened.directory_id
+        image = load_snapshot(opened.recovered, opened.cluster_id)
+        applied = AppliedLog(image, self._image_changed)
+        quorum = QuorumNode(
+            self._make_core(opened, image, address),
+            self._store,
+            self._network,
+            applied,
+            node_id=self._node_id,
+            own_address=address,
+            addresses={it.node_id: Address(it.host, it.port) for it in self._config.quorum_voters},
+            clock_ms=self._clocks.boot_ms,
+            hooks=Hooks(self._accept, self._begin_leading, self._end_leading),
         )
-        entry = LogEntry(loaded.index + 1, loaded.term + 1, encode_records(records))
-        image = replay(loaded, records, index=entry.index, term=entry.term)
-        term = HardState(entry.term, self._node_id)
-        await self._store.persist(Persist(hard_state=term, entries=(entry,)))
-        self._entries = EntryBuffer(loaded.index - len(recovered.entries))
-        self._entries.extend([*recovered.entries, entry])
-        self._log_grown.set()
-        self._committer = Committer(
-            self._store, self._entries, image, inputs=self._inputs, on_commit=self._committed
-        )
-        self._supervision = BrokerSupervision(
-            self._committer,
-            session_timeout_ms=self._config.broker_session_timeout_ms,
-            wall_clock_ms=self._wall_clock_ms,
-            boot_clock_ms=self._boot_clock_ms,
-        )
-        logger.info(
-            "leading the metadata log",
-            extra={"cluster_id": cluster_id, "term": image.term, "index": image.index},
-        )
+        self._member = _Member(quorum, applied, LogReads(self, applied.entries, self._store))
+        await quorum.start()
 
     async def run(self) -> None:
-        """Commit, watch sessions, take snapshots; until cancelled.
+        """Take part in the quorum, and lead it when it is so; until cancelled.
+
+        A leader that is cancelled has another voter lead before it goes.
 
         Raises:
-            ExceptionGroup: of MetadataLogFailedError, when the log accepts nothing any more.
+            ExceptionGroup: of MetadataLogFailedError, when the log accepts nothing any more; of
+                MetadataIdentityError, when the quorum is of another cluster.
         """
+        quorum = self._started().quorum
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._leading().run(), name="metadata-commits")
-            tasks.create_task(self._supervising().run(), name="metadata-sessions")
-            tasks.create_task(self._take_snapshots(), name="metadata-snapshots")
+            member = tasks.create_task(quorum.run(self._config.snapshot_log_bytes), name="quorum")
+            try:
+                await self._lead()
+            finally:
+                if not member.done():
+                    await quorum.hand_over(self._config.election_timeout_ms)
+                member.cancel()
 
     async def shutdown(self) -> None:
         """Serve nothing any more and close the log. `run` must have ended, or `start` failed."""
-        self._committer = self._supervision = None
-        self._entries.close()
+        self._end_leading()
+        self._member = None
         await self._store.close()
 
     async def handle(self, frame: bytes) -> bytes:
         """Answer one encoded request; see `ControllerService.handle`."""
         return await self._service.handle(frame)
 
+    def receive(self, message: RaftMessage) -> None:
+        """Take a message of another controller."""
+        if self._member is not None:
+            self._member.quorum.receive(message)
+
+    # Requests
+
     async def propose(self, decide: Decide) -> Committed:
         """Decide, commit, answer; see `Committer.propose`."""
-        return await self._leading().propose(decide)
+        return await self._leading().committer.propose(decide)
 
     async def heartbeat(self, request: Heartbeat) -> Committed:
         """Renew a session; see `BrokerSupervision.heartbeat`."""
-        return await self._supervising().heartbeat(request)
+        return await self._leading().supervision.heartbeat(request)
 
     async def check_deadlines(self) -> None:
         """Fence and expire what is due now; `run` does so regularly."""
-        await self._supervising().check_deadlines()
+        await self._leading().supervision.check_deadlines()
 
     async def fetch_entries(self, request: FetchEntries) -> Entries:
-        """Committed entries, waiting for the first; or which snapshot to read instead.
-
-        Raises:
-            RefusedError: POSITION_OUT_OF_RANGE, when the sender has entries that we have not.
-        """
-        self._leading()
-        entries = self._entries
-        if request.from_index > entries.end_index + 1:
-            raise RefusedError(
-                ErrorCode.POSITION_OUT_OF_RANGE,
-                f"entry {request.from_index} is asked for, the log ends at {entries.end_index}",
-            )
-        if request.from_index > entries.end_index:
-            await self._wait_for(request.from_index, request.max_wait_ms)
-            self._leading()
-        found = entries.read(request.from_index, min(request.max_bytes, FETCH_BYTES_MAX))
-        if found is None:
-            return Entries((), entries.end_index, entries.snapshot_index)
-        return Entries(found, entries.end_index, -1)
+        """Committed entries; see `LogReads.entries`."""
+        return await self._started().reads.entries(request)
 
     async def fetch_snapshot(self, request: FetchSnapshot) -> SnapshotChunk:
-        """A part of the newest snapshot.
+        """A part of the newest snapshot; see `LogReads.snapshot`."""
+        return await self._started().reads.snapshot(request)
 
-        Raises:
-            RefusedError: SNAPSHOT_NOT_FOUND, when another has replaced the one asked for.
-        """
-        self._leading()
-        size_max = min(request.max_bytes, FETCH_BYTES_MAX)
-        part = await self._store.read_snapshot(max(request.position, 0), size_max)
-        if part is None or part.snapshot_index != request.snapshot_index:
-            raise RefusedError(
-                ErrorCode.SNAPSHOT_NOT_FOUND, f"there is no snapshot {request.snapshot_index}"
-            )
-        return SnapshotChunk(part.snapshot_index, request.position, part.size_bytes, part.data)
+    async def describe_quorum(self) -> QuorumDescribed:
+        """Tell who the members are and how far each has come."""
+        supervision = self._leading().supervision
+        await self.confirm_leading()
+        return describe(self._started().quorum, supervision.heard_of(), self._clocks)
+
+    async def change_quorum(self, request: AddVoter | RemoveVoter) -> int:
+        """Add or remove a member; see `Membership`. Returns an index whose image has the change."""
+        membership = self._leading().membership
+        if isinstance(request, AddVoter):
+            await membership.add_voter(request)
+        else:
+            await membership.remove_voter(request)
+        return self.image.index
 
     async def take_snapshot(self) -> None:
-        """Write the image to disk, and drop the log before it.
+        """Write the image to disk, and drop the log before it; see `Snapshots.take`."""
+        await self._started().quorum.snapshots.take()
+
+    # The quorum
+
+    def _make_core(self, opened: Opened, image: MetadataImage, address: Address) -> RaftCore:
+        timeout_ms = self._config.election_timeout_ms
+        return RaftCore(
+            RaftSettings(
+                node_id=self._node_id,
+                directory_id=opened.directory_id,
+                election_timeout_ms=timeout_ms,
+                heartbeat_interval_ms=max(1, timeout_ms // HEARTBEATS_PER_ELECTION_TIMEOUT),
+            ),
+            DurableState(
+                hard_state=opened.hard_state,
+                snapshot=SnapshotId(image.index, image.term),
+                snapshot_configuration=Configuration.of(image.members) if image.members else None,
+                entries=tuple(opened.recovered.entries),
+            ),
+            initial=first_configuration(
+                self._config.quorum_voters,
+                node_id=self._node_id,
+                directory_id=opened.directory_id,
+                address=address,
+                founds_quorum=self._founds_quorum,
+            ),
+            members_of=decode_members,
+            encode_members=encode_members,
+            open_term=self._open_term,
+            rng=self._rng,
+            now_ms=self._clocks.boot_ms(),
+        )
+
+    def _open_term(self, term: int, last_index: int) -> bytes:
+        """What a new leader writes first; on an empty log it founds the cluster."""
+        cluster_id = None
+        if last_index == 0:
+            cluster_id = self._cluster_id or new_cluster_id(self._rng)
+        now_ms = self._clocks.wall_ms()
+        return encode_records(
+            opening_records(term, leader_id=self._node_id, cluster_id=cluster_id, now_ms=now_ms)
+        )
+
+    async def _accept(self, image: MetadataImage) -> None:
+        """Look at an image before it shows."""
+        check_image(image, self._cluster_id)
+        if image.cluster_id and not self._cluster_id:
+            await self._store.name_cluster(image.cluster_id)
+            self._cluster_id = image.cluster_id
+
+    def _image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
+        if self._leadership is not None:
+            self._leadership.supervision.follow(old, new)
+
+    # Leading
+
+    def _begin_leading(self) -> None:
+        quorum = self._started().quorum
+        self._leadership = Leadership(
+            self._config, quorum, inputs=self._inputs, clocks=self._clocks
+        )
+        self._led.set()
+        image = quorum.image
+        logger.info(
+            "leading the metadata log",
+            extra={"cluster_id": image.cluster_id, "term": image.term, "index": image.index},
+        )
+
+    def _end_leading(self) -> None:
+        if self._leadership is not None:
+            self._leadership.end()
+            self._leadership = None
+            self._started().applied.entries.wake()
+
+    async def _lead(self) -> None:
+        """Do the work of each term that this node leads, one after the other."""
+        while True:
+            await self._led.wait()
+            self._led.clear()
+            if self._leadership is not None:
+                await self._leadership.run()
+
+    def _started(self) -> _Member:
+        if self._member is None:
+            raise RefusedError(ErrorCode.NOT_CONTROLLER, "the controller has not started")
+        return self._member
+
+    def _leading(self) -> Leadership:
+        if self._leadership is None:
+            raise RefusedError(ErrorCode.NOT_CONTROLLER, "this controller does not lead")
+        return self._leadership
+
+    def require_leading(self) -> None:
+        """Go on only as the leader.
 
         Raises:
-            OSError: it could not be written; the log goes on without it.
+            RefusedError: NOT_CONTROLLER.
         """
-        image = self._leading().image
-        await self._store.write_snapshot(
-            SnapshotId(image.index, image.term), encode_snapshot(image)
-        )
-        self._entries.snapshot_taken(image.index)
-        logger.info("metadata snapshot taken", extra={"index": image.index, "term": image.term})
+        self._leading()
 
-    def _leading(self) -> Committer:
-        if self._committer is None:
-            raise RefusedError(ErrorCode.NOT_CONTROLLER, "the controller has not started")
-        return self._committer
+    async def confirm_leading(self) -> None:
+        """Go on only as the leader that certainly is one; see `QuorumNode.confirm_leadership`.
 
-    def _supervising(self) -> BrokerSupervision:
-        if self._supervision is None:
-            raise RefusedError(ErrorCode.NOT_CONTROLLER, "the controller has not started")
-        return self._supervision
+        Raises:
+            RefusedError: NOT_CONTROLLER.
+        """
+        await self._started().quorum.confirm_leadership()
 
     def _inputs(self) -> Inputs:
-        return Inputs(self._wall_clock_ms(), self._rng, self._configs)
-
-    def _committed(self, old: MetadataImage, new: MetadataImage) -> None:
-        self._log_grown.set()
-        self._supervising().follow(old, new)
-
-    async def _wait_for(self, index: int, max_wait_ms: int) -> None:
-        if self._followers >= FOLLOWERS_MAX:
-            raise RefusedError(
-                ErrorCode.THROTTLING_QUOTA_EXCEEDED, f"{FOLLOWERS_MAX} requests wait for entries"
-            )
-        self._followers += 1
-        try:
-            async with asyncio.timeout(min(max_wait_ms, FETCH_WAIT_MS_MAX) / 1000):
-                await self._entries.wait_for(index)
-        except TimeoutError:
-            pass
-        finally:
-            self._followers -= 1
-
-    async def _take_snapshots(self) -> None:
-        due_bytes = self._config.snapshot_log_bytes
-        while True:
-            await self._log_grown.wait()
-            self._log_grown.clear()
-            if self._store.log_bytes < due_bytes:
-                continue
-            try:
-                await self.take_snapshot()
-            except OSError as error:
-                # The disk may be full: it is tried again when the log has grown by as much.
-                logger.warning("metadata snapshot failed", extra={"reason": str(error)})
-            due_bytes = self._store.log_bytes + self._config.snapshot_log_bytes
+        return Inputs(self._clocks.wall_ms(), self._rng, self._configs)

@@ -20,8 +20,7 @@ class EntryBuffer:
         self._entries: list[LogEntry] = []
         self._first_index = snapshot_index + 1
         self._snapshot_index = snapshot_index
-        self._grown = asyncio.Event()
-        self._closed = False
+        self._stirred = asyncio.Event()  # replaced by a new one whenever it is set
 
     @property
     def end_index(self) -> int:
@@ -37,13 +36,19 @@ class EntryBuffer:
         """Add what has become committed, and wake who waits for it."""
         assert entries[0].index == self.end_index + 1, "the log is dense"
         self._entries += entries
-        self._grown.set()
-        self._grown = asyncio.Event()
+        self.wake()
 
-    def close(self) -> None:
-        """Let nobody wait any more."""
-        self._closed = True
-        self._grown.set()
+    def wake(self) -> None:
+        """Let everybody who waits look whether waiting still makes sense."""
+        self._stirred.set()
+        self._stirred = asyncio.Event()
+
+    def restart(self, snapshot_index: int) -> None:
+        """Begin again behind a snapshot that has taken the place of the whole log."""
+        self._entries = []
+        self._first_index = snapshot_index + 1
+        self._snapshot_index = snapshot_index
+        self.wake()
 
     def snapshot_taken(self, snapshot_index: int) -> None:
         """Drop what the snapshot includes, but for a little."""
@@ -72,7 +77,7 @@ class EntryBuffer:
             last += 1
         return tuple(self._entries[first:last])
 
-    async def wait_for(self, index: int) -> None:
-        """Wait until this entry is committed, or none will be any more."""
-        while self.end_index < index and not self._closed:
-            await self._grown.wait()
+    async def wait_past(self, index: int) -> None:
+        """Wait until there is an entry behind this one, or `wake` is called."""
+        if self.end_index <= index:
+            await self._stirred.wait()

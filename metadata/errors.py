@@ -24,6 +24,10 @@ class ControllerUnavailableError(MetadataError):
     """No answer in time. Whether the request took effect is unknown."""
 
 
+class LeadershipLostError(MetadataError):
+    """This controller does not lead, or cannot be sure of it. What became of a proposal is unknown."""
+
+
 class MetadataFormatError(MetadataError):
     """Bytes of a record, snapshot or message cannot be read."""
 

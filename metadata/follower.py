@@ -17,15 +17,15 @@ from metadata.records.codec import decode_records
 from metadata.records.entry import LogEntry
 from metadata.replay import replay
 from metadata.requester import Requester
-from metadata.rpc.requests import FetchEntries, FetchSnapshot
-from metadata.rpc.responses import Entries, SnapshotChunk
+from metadata.rpc.requests import FetchEntries
+from metadata.rpc.responses import Entries
+from metadata.snapshot_download import SnapshotDownload
 from protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.metadata")
 
 FETCH_BYTES: Final = 8 << 20
 LONG_POLL_MS: Final = 2_000
-SNAPSHOT_BYTES_MAX: Final = 4 << 30
 LOOP_SLICE_S: Final = 0.005  # replaying goes on for so long before others get their turn
 
 Listener = Callable[[MetadataImage, MetadataImage], None]
@@ -125,23 +125,16 @@ class LogFollower:
 
     async def _load_snapshot(self, snapshot_index: int) -> None:
         """Read a snapshot whole. One that is replaced meanwhile is given up: the next round finds the newer."""
-        data = bytearray()
-        while True:
-            request = FetchSnapshot(snapshot_index, len(data), FETCH_BYTES)
+        download = SnapshotDownload(snapshot_index)
+        data = None
+        while data is None:
             try:
-                answer = await self._requester.call(request, self._timeout_ms)
+                answer = await self._requester.call(download.next_request, self._timeout_ms)
             except RefusedError as error:
                 logger.info("metadata snapshot was replaced", extra={"reason": error.message})
                 return
-            chunk = answer.body
-            if not isinstance(chunk, SnapshotChunk) or chunk.size_bytes > SNAPSHOT_BYTES_MAX:
-                raise MetadataFormatError("a part of a snapshot was asked for, and did not come")
-            data += chunk.data
-            if len(data) >= chunk.size_bytes:
-                break
-            if not chunk.data:
-                raise MetadataFormatError(f"a snapshot ends at {len(data)} bytes")
-        image = decode_snapshot(bytes(data))
+            data = download.add(answer.body)
+        image = decode_snapshot(data)
         if image.index <= self._image.index:
             raise MetadataDivergedError(
                 f"the controller sent the snapshot {image.index}, older than our "

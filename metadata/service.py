@@ -5,8 +5,19 @@ from typing import Final, Protocol
 
 from metadata.commits import Committed, Decide
 from metadata.controller.dispatch import decide
-from metadata.errors import ControllerUnavailableError, MetadataFormatError, RefusedError
-from metadata.rpc.frames import Answer, decode_correlation, decode_request, encode_answer
+from metadata.errors import (
+    ControllerUnavailableError,
+    LeadershipLostError,
+    MetadataFormatError,
+    RefusedError,
+)
+from metadata.rpc.frames import (
+    Answer,
+    LeaderAddress,
+    decode_correlation,
+    decode_request,
+    encode_answer,
+)
 from metadata.rpc.requests import (
     AddVoter,
     DescribeQuorum,
@@ -17,15 +28,20 @@ from metadata.rpc.requests import (
     RemoveVoter,
     Request,
 )
-from metadata.rpc.responses import Entries, SnapshotChunk
+from metadata.rpc.responses import Done, Entries, QuorumDescribed, SnapshotChunk
 from protocol.errors import ErrorCode
 
 NO_CORRELATION: Final = 0
 NO_INDEX: Final = -1
 
 
-class Leader(Protocol):
+class Controller(Protocol):
     """What the service asks of the controller."""
+
+    @property
+    def leader_address(self) -> LeaderAddress | None:
+        """Where another controller leads, if that is known."""
+        ...
 
     async def propose(self, decide: Decide) -> Committed:
         """Decide, commit, answer."""
@@ -43,12 +59,20 @@ class Leader(Protocol):
         """Read a part of the newest snapshot."""
         ...
 
+    async def describe_quorum(self) -> QuorumDescribed:
+        """Tell who the members are and how far each has come."""
+        ...
+
+    async def change_quorum(self, request: AddVoter | RemoveVoter) -> int:
+        """Add or remove a member; returns an index of the log that includes it."""
+        ...
+
 
 class ControllerService:
     """Answers frames."""
 
-    def __init__(self, leader: Leader) -> None:
-        self._leader = leader
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
 
     async def handle(self, frame: bytes) -> bytes:
         """Answer one request. A malformed one is answered with INVALID_REQUEST.
@@ -64,24 +88,32 @@ class ControllerService:
             refusal = RefusedError(ErrorCode.INVALID_REQUEST, str(error))
         except RefusedError as error:
             refusal = error
-        except ControllerUnavailableError as error:
+        except (ControllerUnavailableError, LeadershipLostError) as error:
             refusal = RefusedError(ErrorCode.REQUEST_TIMED_OUT, str(error))
-        return encode_answer(correlation, Answer(refusal.code, refusal.message, NO_INDEX, None))
+        leader = None
+        if refusal.code == ErrorCode.NOT_CONTROLLER:
+            leader = self._controller.leader_address
+        return encode_answer(
+            correlation, Answer(refusal.code, refusal.message, NO_INDEX, None, leader)
+        )
 
     async def _answer(self, request: Request) -> Answer:
         match request:
             case Heartbeat():
-                committed = await self._leader.heartbeat(request)
+                committed = await self._controller.heartbeat(request)
             case FetchEntries():
-                entries = await self._leader.fetch_entries(request)
+                entries = await self._controller.fetch_entries(request)
                 committed = Committed(entries, entries.end_index)
             case FetchSnapshot():
-                chunk = await self._leader.fetch_snapshot(request)
+                chunk = await self._controller.fetch_snapshot(request)
                 committed = Committed(chunk, chunk.snapshot_index)
-            case DescribeQuorum() | AddVoter() | RemoveVoter():
-                raise RefusedError(ErrorCode.UNSUPPORTED_VERSION, "not served yet")
+            case DescribeQuorum():
+                described = await self._controller.describe_quorum()
+                committed = Committed(described, described.commit_index)
+            case AddVoter() | RemoveVoter():
+                committed = Committed(Done(), await self._controller.change_quorum(request))
             case _:
-                committed = await self._leader.propose(_decision_of(request))
+                committed = await self._controller.propose(_decision_of(request))
         return Answer(ErrorCode.NONE, None, committed.log_index, committed.response)
 
 

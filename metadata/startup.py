@@ -1,15 +1,21 @@
-"""From what the log's directory held to the image to go on from, and the records that open a term. Pure."""
+"""From what the log's directory held to an image, and what a new leader writes first. Pure."""
 
 from base64 import urlsafe_b64encode
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
+from config.node import Voter
 from metadata.errors import MetadataFormatError, MetadataIdentityError, MetadataLogCorruptError
 from metadata.image import MetadataImage
 from metadata.log.recovered import Recovered
 from metadata.log.snapshot_format import decode_snapshot
+from metadata.raft.configuration import Configuration
 from metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
 from metadata.records.codec import RECORD_FORMAT_VERSION, Record, decode_records
+from metadata.records.members import NO_DIRECTORY, Member
 from metadata.replay import replay
+from metadata.transport import Address
 
 if TYPE_CHECKING:
     from random import Random
@@ -25,17 +31,30 @@ def new_cluster_id(rng: "Random") -> str:
             return text
 
 
+def load_snapshot(recovered: Recovered, cluster_id: str) -> MetadataImage:
+    """Read the snapshot: what is certainly committed.
+
+    Raises:
+        MetadataLogCorruptError: it cannot be read.
+        MetadataFormatError: a newer version has written it.
+        MetadataIdentityError: it is of another cluster than its directory says.
+    """
+    image = MetadataImage()
+    if recovered.snapshot is not None:
+        image = decode_snapshot(recovered.snapshot)
+    check_image(image, cluster_id)
+    return image
+
+
 def load_image(recovered: Recovered, cluster_id: str) -> MetadataImage:
-    """Replay the snapshot and the entries behind it.
+    """Replay the snapshot and the entries behind it, whether committed or not.
 
     Raises:
         MetadataLogCorruptError: one of them cannot be read.
         MetadataFormatError: a newer version has written it.
         MetadataIdentityError: the log is of another cluster than its directory says.
     """
-    image = MetadataImage()
-    if recovered.snapshot is not None:
-        image = decode_snapshot(recovered.snapshot)
+    image = load_snapshot(recovered, cluster_id)
     for entry in recovered.entries:
         if entry.index != image.index + 1:
             raise MetadataLogCorruptError(
@@ -46,27 +65,75 @@ def load_image(recovered: Recovered, cluster_id: str) -> MetadataImage:
         except MetadataFormatError as error:
             raise MetadataFormatError(f"entry {entry.index}: {error}") from error
         image = replay(image, records, index=entry.index, term=entry.term)
+    check_image(image, cluster_id)
+    return image
+
+
+def check_image(image: MetadataImage, cluster_id: str) -> None:
+    """See that an image is of this version and of this cluster.
+
+    Raises:
+        MetadataFormatError: a newer version has written it.
+        MetadataIdentityError: it is of another cluster than the directory says.
+    """
     level = image.features.get(METADATA_FEATURE, 0)
     if level > RECORD_FORMAT_VERSION:
         raise MetadataFormatError(
             f"the cluster has {METADATA_FEATURE} {level}, this version has {RECORD_FORMAT_VERSION}"
         )
-    if image.cluster_id and image.cluster_id != cluster_id:
+    if image.cluster_id and cluster_id and image.cluster_id != cluster_id:
         raise MetadataIdentityError(
             f"the metadata log is of cluster {image.cluster_id}, its directory of {cluster_id}"
         )
-    return image
 
 
-def term_records(
-    image: MetadataImage, *, leader_id: int, cluster_id: str, now_ms: int
+def opening_records(
+    term: int, *, leader_id: int, cluster_id: str | None, now_ms: int
 ) -> tuple[Record, ...]:
-    """What opens the next term: a no-op, and in an empty log the bootstrap records."""
-    opening = LeaderChangeRecord(image.term + 1, leader_id, now_ms)
-    if image.cluster_id:
+    """What opens a term: a no-op, and in an empty log what names the cluster.
+
+    Args:
+        term: to open.
+        leader_id: who leads it.
+        cluster_id: of a cluster that is to begin; None: the log has begun.
+        now_ms: wall clock.
+    """
+    opening = LeaderChangeRecord(term, leader_id, now_ms)
+    if cluster_id is None:
         return (opening,)
     return (
         opening,
         ClusterIdRecord(cluster_id),
         FeatureRecord(METADATA_FEATURE, RECORD_FORMAT_VERSION),
+    )
+
+
+def first_configuration(
+    voters: Sequence[Voter],
+    *,
+    node_id: int,
+    directory_id: UUID,
+    address: Address,
+    founds_quorum: bool,
+) -> Configuration:
+    """Who belongs to the quorum while the log does not say so.
+
+    Args:
+        voters: the founders; empty: this node alone, if it may found a quorum.
+        node_id: of this node.
+        directory_id: of this node's log. Those of the others become known when they speak.
+        address: where others reach this node.
+        founds_quorum: else this node waits until others add it.
+    """
+    if not voters and founds_quorum:
+        return Configuration((Member(node_id, directory_id, *address, voter=True),))
+    return Configuration.of(
+        Member(
+            it.node_id,
+            directory_id if it.node_id == node_id else NO_DIRECTORY,
+            it.host,
+            it.port,
+            voter=True,
+        )
+        for it in voters
     )

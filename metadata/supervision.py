@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from metadata.commits import Committed, Committer, Decide
 from metadata.controller.brokers import fence_broker, require_broker, unfence_broker
@@ -11,6 +12,7 @@ from metadata.controller.objects import expire_objects
 from metadata.controller.sessions import BrokerSessions, tick_interval_ms
 from metadata.errors import RefusedError
 from metadata.image import BrokerState, MetadataImage
+from metadata.quorum.description import HeardOf
 from metadata.records.brokers import FenceReason
 from metadata.rpc.requests import BrokerGoal, Heartbeat
 from metadata.rpc.responses import HeartbeatAnswer
@@ -19,22 +21,42 @@ from protocol.errors import ErrorCode
 logger = logging.getLogger("headrace.controller")
 
 
+class Leadership(Protocol):
+    """What the supervision asks of the quorum."""
+
+    @property
+    def image(self) -> MetadataImage:
+        """The newest image of committed entries."""
+        ...
+
+    async def confirm_leadership(self) -> None:
+        """Return when this node has certainly led after the call.
+
+        Raises:
+            RefusedError: NOT_CONTROLLER; nobody knows whether it does.
+        """
+        ...
+
+
 class BrokerSupervision:
     """The sessions of one term. Whoever may still hold a lease begins with a whole session."""
 
     def __init__(
         self,
+        quorum: Leadership,
         committer: Committer,
         *,
         session_timeout_ms: int,
         wall_clock_ms: Callable[[], int],
         boot_clock_ms: Callable[[], int],
     ) -> None:
+        self._quorum = quorum
         self._committer = committer
         self._tick_ms = tick_interval_ms(session_timeout_ms)
         self._wall_clock_ms = wall_clock_ms
         self._boot_clock_ms = boot_clock_ms
-        live = (it for it in committer.image.brokers.values() if not it.epoch_ended)
+        self._heard_of: dict[int, HeardOf] = {}  # by node id; of registered brokers only
+        live = (it for it in quorum.image.brokers.values() if not it.epoch_ended)
         self._sessions = BrokerSessions(
             session_timeout_ms, ((it.node_id, it.epoch) for it in live), boot_clock_ms()
         )
@@ -42,16 +64,24 @@ class BrokerSupervision:
     async def heartbeat(self, request: Heartbeat) -> Committed:
         """Renew a session and, if asked and possible, change the broker's state.
 
+        The answer extends the broker's lease, so it waits for a round of the quorum that begins
+        after the heartbeat has come: a leader that was deposed without knowing it extends nothing.
+
         Raises:
-            RefusedError: STALE_BROKER_EPOCH or BROKER_ID_NOT_REGISTERED: the sender must stop.
+            RefusedError: STALE_BROKER_EPOCH or BROKER_ID_NOT_REGISTERED: the sender must stop;
+                NOT_CONTROLLER: it must ask elsewhere.
         """
         node_id, epoch = request.node_id, request.node_epoch
-        broker = require_broker(self._committer.image, node_id, epoch)
-        if not self._sessions.renew(node_id, epoch, self._boot_clock_ms()):
+        self._sessions.renew(node_id, epoch, self._boot_clock_ms())
+        # Refusals wait for it as well: a broker that is refused stops for good.
+        await self._quorum.confirm_leadership()
+        broker = require_broker(self._quorum.image, node_id, epoch)
+        if not self._sessions.is_open(node_id, epoch):
             raise RefusedError(
                 ErrorCode.STALE_BROKER_EPOCH,
                 f"the session of broker {node_id} at epoch {epoch} has expired",
             )
+        self._heard_of[node_id] = HeardOf(request.applied_index, self._wall_clock_ms())
         if request.goal == BrokerGoal.SHUT_DOWN:
             return await self._committer.propose(_fence(node_id, epoch, FenceReason.SHUT_DOWN))
         # The epoch is the index of its registration: it knows which streams to recover.
@@ -61,12 +91,23 @@ class BrokerSupervision:
             return await self._committer.propose(
                 lambda image, _: unfence_broker(node_id, epoch, image)
             )
-        return Committed(HeartbeatAnswer(fenced=broker.fenced), self._committer.image.index)
+        return Committed(HeartbeatAnswer(fenced=broker.fenced), self._quorum.image.index)
+
+    def heard_of(self) -> Mapping[int, HeardOf]:
+        """The last heartbeat of each broker that lives, by node id."""
+        brokers = self._quorum.image.brokers
+        return {
+            node_id: heard
+            for node_id, heard in self._heard_of.items()
+            if not brokers[node_id].epoch_ended
+        }
 
     def follow(self, old: MetadataImage, new: MetadataImage) -> None:
         """Begin and end sessions as committed registrations and fencings say."""
         if old.brokers is new.brokers:
             return
+        for node_id in [it for it in self._heard_of if it not in new.brokers]:
+            del self._heard_of[node_id]
         for broker in new.brokers.values():
             known = old.brokers.get(broker.node_id)
             if broker.epoch_ended:
@@ -91,7 +132,7 @@ class BrokerSupervision:
             RefusedError: the controller is overloaded or stopping; do it again.
         """
         self._sessions.tick(self._boot_clock_ms())
-        for broker in self._committer.image.brokers.values():
+        for broker in self._quorum.image.brokers.values():
             if not broker.epoch_ended and not self._sessions.is_open(broker.node_id, broker.epoch):
                 logger.warning(
                     "broker session expired",
@@ -101,7 +142,7 @@ class BrokerSupervision:
                     _fence(broker.node_id, broker.epoch, FenceReason.SESSION_EXPIRED)
                 )
         now_ms = self._wall_clock_ms()
-        prepared = self._committer.image.objects.prepared
+        prepared = self._quorum.image.objects.prepared
         if any(expires_ms <= now_ms for expires_ms in prepared.values()):
             await self._committer.propose(
                 lambda image, inputs: expire_objects(image, inputs.now_ms)

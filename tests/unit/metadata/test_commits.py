@@ -6,14 +6,15 @@ import pytest
 from metadata import commits
 from metadata.commits import Committer
 from metadata.controller.decision import ConfigRules, Decision, Inputs
-from metadata.entry_buffer import EntryBuffer
 from metadata.errors import (
     ControllerUnavailableError,
-    MetadataLogFailedError,
+    LeadershipLostError,
     RefusedError,
 )
 from metadata.image import MetadataImage
 from metadata.records.cluster import KeyValueRecord
+from metadata.records.members import MembersRecord
+from metadata.replay import replay
 from metadata.rpc.responses import Done
 from protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import eventually, running, scenario
@@ -21,17 +22,38 @@ from tests.unit.metadata.running_cluster import eventually, running, scenario
 INPUTS = Inputs(0, random.Random(1), ConfigRules(validate_topic=lambda name, value: None))
 
 
-class Store:
-    """A log whose writes end when the test says so."""
+class Log:
+    """A quorum of which the test says when it commits, and how it fails."""
 
     def __init__(self):
+        self.image = MetadataImage(term=1)
         self.groups = []
         self.open_writes = asyncio.Event()
         self.open_writes.set()
         self.failure = None
+        self.members_entries = 0  # that come first, unforeseen
+        self.confirmations = 0
 
-    async def append(self, entries):
+    async def image_at_end(self):
+        return self.image
+
+    async def replicate(self, entries, images):
+        if self.members_entries:
+            self.members_entries -= 1
+            index = self.image.index + 1
+            self.image = replay(self.image, (MembersRecord(()),), index=index, term=1)
+            return False
         self.groups.append([it.index for it in entries])
+        assert entries[0].index == self.image.index + 1
+        assert list(images) == self.groups[-1]
+        await self.open_writes.wait()
+        if self.failure is not None:
+            raise self.failure
+        self.image = images[entries[-1].index]
+        return True
+
+    async def confirm_leadership(self):
+        self.confirmations += 1
         await self.open_writes.wait()
         if self.failure is not None:
             raise self.failure
@@ -39,16 +61,8 @@ class Store:
 
 class Scene:
     def __init__(self):
-        self.store = Store()
-        self.entries = EntryBuffer(0)
-        self.seen = []
-        self.committer = Committer(
-            self.store,
-            self.entries,
-            MetadataImage(term=1),
-            inputs=lambda: INPUTS,
-            on_commit=lambda old, new: self.seen.append((old.index, new.index)),
-        )
+        self.log = Log()
+        self.committer = Committer(self.log, inputs=lambda: INPUTS)
 
     def set(self, key, *, on=None):
         """Propose to set a key; `on` gets the image that it is decided on."""
@@ -62,7 +76,7 @@ class Scene:
 
     @property
     def keys(self):
-        return set(self.committer.image.key_values)
+        return set(self.log.image.key_values)
 
 
 @scenario
@@ -73,23 +87,20 @@ async def test_a_proposal_is_answered_when_it_is_durable():
 
     assert committed == (Done(), 1)
     assert scene.keys == {"a"}
-    assert scene.entries.end_index == 1
-    assert scene.seen == [(0, 1)]
 
 
 @scenario
 async def test_nothing_shows_before_it_is_durable():
     """M-8."""
     scene = Scene()
-    scene.store.open_writes.clear()
+    scene.log.open_writes.clear()
     async with running(scene.committer.run()):
         answer = scene.set("a")
-        await eventually(lambda: scene.store.groups)
+        await eventually(lambda: scene.log.groups)
 
         assert scene.keys == set()
-        assert scene.entries.end_index == 0
         assert not answer.done()
-        scene.store.open_writes.set()
+        scene.log.open_writes.set()
         await answer
 
     assert scene.keys == {"a"}
@@ -98,17 +109,17 @@ async def test_nothing_shows_before_it_is_durable():
 @scenario
 async def test_what_comes_during_a_write_shares_the_next():
     scene = Scene()
-    scene.store.open_writes.clear()
+    scene.log.open_writes.clear()
     images = []
     async with running(scene.committer.run()):
         first = scene.set("a")
-        await eventually(lambda: scene.store.groups)
+        await eventually(lambda: scene.log.groups)
         rest = [scene.set(key, on=images) for key in "bcd"]
         await eventually(lambda: len(scene.committer._proposals) == 3)
-        scene.store.open_writes.set()
+        scene.log.open_writes.set()
         committed = await asyncio.gather(first, *rest)
 
-    assert scene.store.groups == [[1], [2, 3, 4]]
+    assert scene.log.groups == [[1], [2, 3, 4]]
     assert [it.log_index for it in committed] == [1, 2, 3, 4]
     assert [set(it.key_values) for it in images] == [{"a"}, {"a", "b"}, {"a", "b", "c"}]
 
@@ -122,11 +133,12 @@ async def test_a_group_is_bounded(monkeypatch):
     async with running(scene.committer.run()):
         await asyncio.gather(*answers)
 
-    assert scene.store.groups == [[1, 2], [3, 4], [5]]
+    assert scene.log.groups == [[1, 2], [3, 4], [5]]
 
 
 @scenario
-async def test_a_refusal_costs_no_write():
+async def test_a_refusal_costs_no_write_but_the_certainty_that_we_lead():
+    """Who was deposed without knowing it must not say that a name is taken, or free."""
     scene = Scene()
 
     def refuse(image, inputs):
@@ -135,25 +147,30 @@ async def test_a_refusal_costs_no_write():
     async with running(scene.committer.run()):
         with pytest.raises(RefusedError):
             await scene.committer.propose(refuse)
+        assert scene.log.confirmations == 1
+        scene.log.failure = RefusedError(ErrorCode.NOT_CONTROLLER, "deposed")
+        with pytest.raises(RefusedError) as error:
+            await scene.committer.propose(refuse)
 
-    assert scene.store.groups == []
+    assert error.value.code == ErrorCode.NOT_CONTROLLER
+    assert scene.log.groups == []
 
 
 @scenario
 async def test_a_decision_without_records_rests_on_what_was_decided_before_it():
     """Its answer may tell of an entry of the same group: not before that is durable."""
     scene = Scene()
-    scene.store.open_writes.clear()
+    scene.log.open_writes.clear()
     writing = scene.set("a")
     reading = asyncio.ensure_future(
         scene.committer.propose(lambda image, inputs: Decision((), Done()))
     )
     await asyncio.sleep(0)
     async with running(scene.committer.run()):
-        await eventually(lambda: scene.store.groups)
+        await eventually(lambda: scene.log.groups)
         await asyncio.sleep(0)
         assert not reading.done()
-        scene.store.open_writes.set()
+        scene.log.open_writes.set()
         await writing
         assert (await reading).log_index == 1
 
@@ -202,39 +219,69 @@ async def test_who_has_gone_is_not_decided_for():
 @scenario
 async def test_who_goes_during_the_write_does_not_disturb():
     scene = Scene()
-    scene.store.open_writes.clear()
+    scene.log.open_writes.clear()
     async with running(scene.committer.run()):
         gone, stays = scene.set("gone"), scene.set("stays")
-        await eventually(lambda: scene.store.groups)
+        await eventually(lambda: scene.log.groups)
         gone.cancel()
-        scene.store.open_writes.set()
+        scene.log.open_writes.set()
         await stays
 
     assert scene.keys == {"gone", "stays"}
 
 
 @scenario
-async def test_a_failed_log_ends_it_and_leaves_the_outcome_open():
+async def test_lost_leadership_ends_it_and_leaves_open_what_was_written():
     scene = Scene()
-    scene.store.open_writes.clear()
-    scene.store.failure = MetadataLogFailedError("broken")
+    scene.log.open_writes.clear()
+    scene.log.failure = LeadershipLostError("deposed")
     run = asyncio.ensure_future(scene.committer.run())
     writing = scene.set("a")
-    await eventually(lambda: scene.store.groups)
+    reading = asyncio.ensure_future(
+        scene.committer.propose(lambda image, inputs: Decision((), Done()))
+    )
+    await eventually(lambda: scene.log.groups)
     waiting = scene.set("b")
     await asyncio.sleep(0)
-    scene.store.open_writes.set()
+    scene.log.open_writes.set()
 
-    with pytest.raises(MetadataLogFailedError):
-        await run
+    await run
     with pytest.raises(ControllerUnavailableError):
         await writing
-    with pytest.raises(RefusedError) as refused:
-        await waiting
-    assert refused.value.code == ErrorCode.NOT_CONTROLLER
-    with pytest.raises(RefusedError):
-        await scene.set("c")
+    for unchanged in (reading, waiting, scene.set("c")):
+        with pytest.raises(RefusedError) as refused:
+            await unchanged
+        assert refused.value.code == ErrorCode.NOT_CONTROLLER
     assert scene.keys == set()
+
+
+@scenario
+async def test_what_could_not_be_written_has_not_taken_effect():
+    scene = Scene()
+    scene.log.failure = RefusedError(ErrorCode.NOT_CONTROLLER, "another term has begun")
+    async with running(scene.committer.run()):
+        with pytest.raises(RefusedError) as refused:
+            await scene.set("a")
+        assert refused.value.code == ErrorCode.NOT_CONTROLLER
+        scene.log.failure = None
+        await scene.set("b")
+
+    assert scene.keys == {"b"}
+
+
+@scenario
+async def test_an_entry_of_the_members_that_comes_first_has_the_group_decided_again():
+    """A registration's epoch is the index of its entry: it cannot be moved."""
+    scene = Scene()
+    scene.log.members_entries = 2
+    images = []
+    first, second = scene.set("a", on=images), scene.set("b", on=images)
+    async with running(scene.committer.run()):
+        committed = await asyncio.gather(first, second)
+
+    assert [it.log_index for it in committed] == [3, 4]
+    assert scene.log.groups == [[3, 4]]
+    assert [it.index for it in images] == [0, 1, 1, 2, 2, 3]
 
 
 @scenario
@@ -254,12 +301,12 @@ async def test_a_fault_in_a_decision_ends_it_without_a_trace():
 
     with pytest.raises(AssertionError, match="impossible"):
         await run
-    for unknown in (before, fault):
-        with pytest.raises(ControllerUnavailableError):
-            await unknown
-    with pytest.raises(RefusedError):
-        await after
-    assert scene.store.groups == []
+    with pytest.raises(ControllerUnavailableError):
+        await fault
+    for unchanged in (before, after):
+        with pytest.raises(RefusedError):
+            await unchanged
+    assert scene.log.groups == []
     assert scene.keys == set()
 
 
@@ -278,6 +325,6 @@ async def test_long_work_lets_others_have_their_turn(monkeypatch):
     answers = [scene.set(str(it)) for it in range(50)]
     await asyncio.sleep(0)
     async with running(other()), running(scene.committer.run()):
-        await eventually(lambda: scene.store.groups)
+        await eventually(lambda: scene.log.groups)
         assert turns >= 50
         await asyncio.gather(*answers)

@@ -3,10 +3,10 @@ import random
 
 import pytest
 
-from metadata import driver
-from metadata.driver import ControllerNode
+from metadata import log_reads
 from metadata.errors import MetadataIdentityError, MetadataLogCorruptError, RefusedError
 from metadata.log.snapshot_format import decode_snapshot
+from metadata.quorum.snapshots import Snapshots
 from metadata.rpc.requests import (
     CreateTopics,
     FetchEntries,
@@ -45,12 +45,13 @@ async def test_nothing_is_served_before_the_term_is_open(cluster):
 @scenario
 async def test_the_first_start_bootstraps_and_each_opens_a_term(cluster):
     async with cluster.controller() as node:
-        assert (node.image.term, node.image.index) == (1, 1)
+        assert (node.image.term, node.image.index) == (1, 2), "the no-op, and who the members are"
         cluster_id = node.image.cluster_id
         assert len(cluster_id) == 22
+        assert [it.node_id for it in node.image.members] == [1]
     for term in (2, 3):
         async with cluster.controller() as node:
-            assert (node.image.term, node.image.index) == (term, term)
+            assert (node.image.term, node.image.index) == (term, term + 1)
             assert node.image.cluster_id == cluster_id
             assert node.image.leader_id == 1
 
@@ -126,39 +127,39 @@ async def test_entries_are_read_from_an_index(cluster):
     async with cluster.controller() as node:
         await register(node)
         entries = await fetched(node)
-        assert [it.index for it in entries.entries] == [1, 2, 3]
-        assert entries.end_index == 3
+        assert [it.index for it in entries.entries] == [1, 2, 3, 4]
+        assert entries.end_index == 4
         assert [it.index for it in (await fetched(node, 2, 0)).entries] == [2]
-        assert (await fetched(node, 4)).entries == ()
+        assert (await fetched(node, 5)).entries == ()
 
 
 @scenario
 async def test_a_follower_waits_for_the_next_entry(cluster):
     async with cluster.controller() as node:
-        waiting = asyncio.ensure_future(fetched(node, 2, max_wait_ms=30_000))
+        waiting = asyncio.ensure_future(fetched(node, 3, max_wait_ms=30_000))
         await asyncio.sleep(0)
         assert not waiting.done()
 
         await register(node, serve=False)
 
-        assert [it.index for it in (await waiting).entries] == [2]
+        assert [it.index for it in (await waiting).entries] == [3]
 
 
 @scenario
 async def test_who_has_more_than_the_controller_is_told(cluster):
     async with cluster.controller() as node:
-        answer = await ask(node, FetchEntries(3, 1, 0))
+        answer = await ask(node, FetchEntries(4, 1, 0))
 
         assert answer.error == ErrorCode.POSITION_OUT_OF_RANGE
 
 
 @scenario
 async def test_followers_that_wait_are_bounded(cluster, monkeypatch):
-    monkeypatch.setattr(driver, "FOLLOWERS_MAX", 1)
-    async with cluster.controller() as node, running(fetched(node, 2, max_wait_ms=30_000)):
-        await eventually(lambda: node._followers == 1)
+    monkeypatch.setattr(log_reads, "FOLLOWERS_MAX", 1)
+    async with cluster.controller() as node, running(fetched(node, 3, max_wait_ms=30_000)):
+        await eventually(lambda: node._member.reads._waiting == 1)
 
-        answer = await ask(node, FetchEntries(2, 1, 30_000))
+        answer = await ask(node, FetchEntries(3, 1, 30_000))
 
         assert answer.error == ErrorCode.THROTTLING_QUOTA_EXCEEDED
 
@@ -166,8 +167,8 @@ async def test_followers_that_wait_are_bounded(cluster, monkeypatch):
 @scenario
 async def test_who_waits_is_let_go_when_the_controller_stops(cluster):
     async with cluster.controller() as node:
-        waiting = asyncio.ensure_future(ask(node, FetchEntries(2, 1, 30_000)))
-        await eventually(lambda: node._followers == 1)
+        waiting = asyncio.ensure_future(ask(node, FetchEntries(3, 1, 30_000)))
+        await eventually(lambda: node._member.reads._waiting == 1)
 
     assert (await waiting).error == ErrorCode.NOT_CONTROLLER
 
@@ -212,7 +213,7 @@ async def test_snapshots_are_taken_as_the_log_grows(tmp_path, cluster):
         await register(node)
         for number in range(20):
             await ask_well(node, CreateTopics((topic_creation(f"t{number}", 3),), False))
-        await eventually(lambda: node._entries.snapshot_index > 0)
+        await eventually(lambda: node._member.applied.entries.snapshot_index > 0)
         image = node.image
         log_bytes = sum(it.stat().st_size for it in (tmp_path / "metadata").glob("*.log"))
         assert log_bytes < 6_000
@@ -228,10 +229,10 @@ async def test_a_snapshot_that_fails_is_tried_again_later(tmp_path, cluster, mon
     attempts = []
 
     async def failing(self):
-        attempts.append(self.image.index)
+        attempts.append(self)
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ControllerNode, "take_snapshot", failing)
+    monkeypatch.setattr(Snapshots, "take", failing)
     async with cluster.controller() as node:
         await register(node)
         for number in range(20):

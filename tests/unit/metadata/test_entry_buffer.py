@@ -70,11 +70,37 @@ async def test_starting_behind_a_snapshot():
 @scenario
 async def test_waiting():
     buffer = EntryBuffer(0)
-    waiting = asyncio.ensure_future(buffer.wait_for(2))
-    buffer.extend(entries(1, 1))
+    waiting = asyncio.ensure_future(buffer.wait_past(0))
     await asyncio.sleep(0)
     assert not waiting.done()
 
-    buffer.extend(entries(2, 3))
+    buffer.extend(entries(1, 3))
     await waiting
-    await buffer.wait_for(1)
+    await buffer.wait_past(2)
+
+
+@scenario
+async def test_who_waits_can_be_let_go_and_wait_again():
+    buffer = EntryBuffer(0)
+    waiting = asyncio.ensure_future(buffer.wait_past(0))
+    await asyncio.sleep(0)
+    buffer.wake()
+    await waiting
+
+    again = asyncio.ensure_future(buffer.wait_past(0))
+    await asyncio.sleep(0)
+    assert not again.done()
+    buffer.extend(entries(1, 1))
+    await again
+
+
+@scenario
+async def test_a_snapshot_in_place_of_the_log():
+    buffer = EntryBuffer(0)
+    buffer.extend(entries(1, 3))
+    buffer.restart(20)
+
+    assert (buffer.end_index, buffer.snapshot_index) == (20, 20)
+    assert buffer.read(4, 100) is None
+    buffer.extend(entries(21, 22))
+    assert indexes(buffer.read(21, 1_000)) == [21, 22]

@@ -1,23 +1,36 @@
+from uuid import UUID
+
 import pytest
 
 from metadata.commits import Committed
-from metadata.errors import ControllerUnavailableError, RefusedError
-from metadata.rpc.frames import Answer, decode_answer, encode_request
+from metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
+from metadata.rpc.frames import Answer, LeaderAddress, decode_answer, encode_request
 from metadata.rpc.requests import (
+    AddVoter,
     BrokerGoal,
+    DescribeQuorum,
     FetchEntries,
     FetchSnapshot,
     Heartbeat,
+    RemoveVoter,
     UnregisterBroker,
 )
-from metadata.rpc.responses import Done, Entries, HeartbeatAnswer, SnapshotChunk
+from metadata.rpc.responses import (
+    Done,
+    Entries,
+    HeartbeatAnswer,
+    QuorumDescribed,
+    SnapshotChunk,
+)
 from metadata.service import ControllerService
 from protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import scenario
 
 
-class Leader:
+class Controller:
     """Succeeds at everything, or fails as told."""
+
+    leader_address = LeaderAddress(3, "h", 9093)
 
     def __init__(self, failure=None):
         self.failure = failure
@@ -36,6 +49,14 @@ class Leader:
     async def fetch_snapshot(self, request):
         return SnapshotChunk(10, 0, 3, b"abc")
 
+    async def describe_quorum(self):
+        return QuorumDescribed(1, 2, 11, (), ())
+
+    async def change_quorum(self, request):
+        if self.failure is not None:
+            raise self.failure
+        return 12
+
 
 @pytest.mark.parametrize(
     ("request_", "body", "log_index"),
@@ -44,12 +65,15 @@ class Leader:
         (Heartbeat(1, 1, 1, BrokerGoal.SERVE), HeartbeatAnswer(fenced=False), 8),
         (FetchEntries(1, 1, 1), Entries((), 9, -1), 9),
         (FetchSnapshot(1, 1, 1), SnapshotChunk(10, 0, 3, b"abc"), 10),
+        (DescribeQuorum(), QuorumDescribed(1, 2, 11, (), ()), 11),
+        (AddVoter("", 4, UUID(int=4), "h", 1), Done(), 12),
+        (RemoveVoter("", 4, UUID(int=4)), Done(), 12),
     ],
 )
 def test_each_request_gets_its_answer(request_, body, log_index):
     @scenario
     async def run():
-        frame = await ControllerService(Leader()).handle(encode_request(5, request_))
+        frame = await ControllerService(Controller()).handle(encode_request(5, request_))
         assert decode_answer(frame, 5) == Answer(ErrorCode.NONE, None, log_index, body)
 
     run()
@@ -60,17 +84,30 @@ def test_each_request_gets_its_answer(request_, body, log_index):
     [
         (RefusedError(ErrorCode.POLICY_VIOLATION, "no"), ErrorCode.POLICY_VIOLATION),
         (ControllerUnavailableError("stopped"), ErrorCode.REQUEST_TIMED_OUT),
+        (LeadershipLostError("deposed"), ErrorCode.REQUEST_TIMED_OUT),
     ],
 )
 def test_failures_are_answered(failure, code):
     @scenario
     async def run():
-        service = ControllerService(Leader(failure))
+        service = ControllerService(Controller(failure))
         answer = decode_answer(await service.handle(encode_request(5, UnregisterBroker(1))), 5)
         assert answer.error == code
         assert answer.message
+        assert answer.leader is None
 
     run()
+
+
+@scenario
+async def test_who_leads_is_told_where_this_one_does_not():
+    refusal = RefusedError(ErrorCode.NOT_CONTROLLER, "not here")
+    service = ControllerService(Controller(refusal))
+
+    answer = decode_answer(await service.handle(encode_request(5, UnregisterBroker(1))), 5)
+
+    assert answer.error == ErrorCode.NOT_CONTROLLER
+    assert answer.leader == LeaderAddress(3, "h", 9093)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +124,7 @@ def test_failures_are_answered(failure, code):
 def test_malformed_frames_are_answered(frame, correlation):
     @scenario
     async def run():
-        answer = decode_answer(await ControllerService(Leader()).handle(frame), correlation)
+        answer = decode_answer(await ControllerService(Controller()).handle(frame), correlation)
         assert answer.error == ErrorCode.INVALID_REQUEST
 
     run()

@@ -40,7 +40,7 @@ async def test_a_registration_whose_answer_is_lost_is_repeated_with_one_epoch(cl
         transport = FaultyTransport(cluster.handle)
         transport.plan = ["lose reply", "pass"]
         async with cluster.client(transport=transport, serve=False) as client:
-            assert client.node_epoch == node.image.brokers[1].epoch == 2
+            assert client.node_epoch == node.image.brokers[1].epoch == 3
 
 
 @scenario

@@ -1,15 +1,24 @@
 import random
+from uuid import UUID
 
 import pytest
 
+from config.node import Voter
 from metadata.errors import MetadataFormatError, MetadataIdentityError, MetadataLogCorruptError
-from metadata.image import MetadataImage
 from metadata.log.recovered import Recovered
 from metadata.log.snapshot_format import encode_snapshot
 from metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
 from metadata.records.codec import encode_records
 from metadata.records.entry import LogEntry
-from metadata.startup import METADATA_FEATURE, load_image, new_cluster_id, term_records
+from metadata.records.members import NO_DIRECTORY, Member
+from metadata.startup import (
+    METADATA_FEATURE,
+    first_configuration,
+    load_image,
+    new_cluster_id,
+    opening_records,
+)
+from metadata.transport import Address
 from tests.unit.metadata.pure_controller import CLUSTER_ID
 
 
@@ -23,19 +32,35 @@ def test_cluster_ids_look_like_kafkas():
 
 
 def test_an_empty_log_is_bootstrapped():
-    records = term_records(MetadataImage(), leader_id=1, cluster_id="c", now_ms=9)
+    records = opening_records(3, leader_id=1, cluster_id="c", now_ms=9)
 
-    assert records[0] == LeaderChangeRecord(1, 1, 9)
+    assert records[0] == LeaderChangeRecord(3, 1, 9)
     assert ClusterIdRecord("c") in records
     assert FeatureRecord(METADATA_FEATURE, 1) in records
 
 
 def test_a_log_goes_on_in_the_next_term():
-    image = MetadataImage(cluster_id="c", index=8, term=4)
-
-    assert term_records(image, leader_id=2, cluster_id="c", now_ms=9) == (
+    assert opening_records(5, leader_id=2, cluster_id=None, now_ms=9) == (
         LeaderChangeRecord(5, 2, 9),
     )
+
+
+def test_the_first_members_are_the_founders_or_this_node_alone_or_nobody_yet():
+    mine, here = UUID(int=7), Address("h", 9)
+
+    def members(voters, *, founds_quorum=True):
+        configuration = first_configuration(
+            voters, node_id=2, directory_id=mine, address=here, founds_quorum=founds_quorum
+        )
+        return configuration.members
+
+    assert members(()) == (Member(2, mine, "h", 9, True),)
+    assert members((), founds_quorum=False) == ()
+    assert members((Voter(2, "b", 2), Voter(1, "a", 1))) == (
+        Member(1, NO_DIRECTORY, "a", 1, True),
+        Member(2, mine, "b", 2, True),
+    )
+    assert members((Voter(1, "a", 1),)) == (Member(1, NO_DIRECTORY, "a", 1, True),)
 
 
 def test_snapshot_and_entries_make_the_image(controller):

@@ -1,0 +1,63 @@
+"""What a controller has only while it leads: new in each term, and gone with it."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from config.node import MetadataConfig
+from metadata.commits import Committer
+from metadata.controller.decision import Inputs
+from metadata.errors import LeadershipLostError, RefusedError
+from metadata.quorum.description import Clocks
+from metadata.quorum.membership import Membership
+from metadata.quorum.node import QuorumNode
+from metadata.supervision import BrokerSupervision
+
+
+class Leadership:
+    """Takes proposals from the beginning on; `run` gets on with them until `end`."""
+
+    def __init__(
+        self,
+        config: MetadataConfig,
+        quorum: QuorumNode,
+        *,
+        inputs: Callable[[], Inputs],
+        clocks: Clocks,
+    ) -> None:
+        self.committer = Committer(quorum, inputs=inputs)
+        self.supervision = BrokerSupervision(
+            quorum,
+            self.committer,
+            session_timeout_ms=config.broker_session_timeout_ms,
+            wall_clock_ms=clocks.wall_ms,
+            boot_clock_ms=clocks.boot_ms,
+        )
+        self.membership = Membership(
+            quorum, clock_ms=clocks.boot_ms, election_timeout_ms=config.election_timeout_ms
+        )
+        self._over = asyncio.Event()
+
+    def end(self) -> None:
+        """This node does not lead any more."""
+        self._over.set()
+
+    async def run(self) -> None:
+        """Commit, watch sessions and see to our own address, until it is over.
+
+        Raises:
+            ExceptionGroup: of a fault in one of them.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            works = (
+                tasks.create_task(self.committer.run(), name="metadata-commits"),
+                tasks.create_task(self.supervision.run(), name="metadata-sessions"),
+                tasks.create_task(self._keep_own_address(), name="quorum-address"),
+            )
+            await self._over.wait()
+            for work in works:
+                work.cancel()
+
+    async def _keep_own_address(self) -> None:
+        with suppress(LeadershipLostError, RefusedError):
+            await self.membership.keep_own_address()

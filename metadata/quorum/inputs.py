@@ -1,0 +1,75 @@
+"""Messages and time, on their way into the core."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from metadata.quorum.status import QuorumCounters
+from metadata.raft.core import RaftCore
+from metadata.raft.messages import RaftMessage
+
+# Messages that wait for their turn; beyond, the oldest is lost, as any message may be.
+INBOX_MAX: Final = 4_096
+
+
+class CoreInputs:
+    """A task of its own: what the core makes of bad input ends the node, not a connection."""
+
+    def __init__(
+        self,
+        core: RaftCore,
+        counters: QuorumCounters,
+        *,
+        clock_ms: Callable[[], int],
+        on_input: Callable[[], None],
+    ) -> None:
+        self._core = core
+        self._clock_ms = clock_ms
+        self._on_input = on_input
+        self._inbox: deque[RaftMessage] = deque()
+        self._stirred = asyncio.Event()  # there are messages, or the next tick has come nearer
+        self._tick_awaited_ms = 0
+        self._leader_heard_ms: int | None = None
+        self._counters = counters
+
+    @property
+    def leader_silent_ms(self) -> int | None:
+        """Since a message of the leader; None: there was none yet."""
+        return None if self._leader_heard_ms is None else self._clock_ms() - self._leader_heard_ms
+
+    def receive(self, message: RaftMessage) -> None:
+        """Take a message."""
+        if len(self._inbox) >= INBOX_MAX:
+            self._inbox.popleft()
+            self._counters.messages_dropped += 1
+        self._inbox.append(message)
+        self._stirred.set()
+
+    def mind_tick(self) -> None:
+        """See whether the next tick has come nearer; to be called after each input of others."""
+        if self._core.next_tick_ms < self._tick_awaited_ms:
+            self._stirred.set()
+
+    async def run(self) -> None:
+        """Feed the core until cancelled."""
+        core = self._core
+        while True:
+            self._stirred.clear()
+            now_ms = self._clock_ms()
+            # What was said comes first: a leader may have spoken while this process did not run.
+            while self._inbox:
+                message = self._inbox.popleft()
+                core.step(message, now_ms)
+                if message.source == core.leader_id:
+                    self._leader_heard_ms = now_ms
+            if now_ms >= core.next_tick_ms:
+                core.tick(now_ms)
+            self._on_input()
+            self._tick_awaited_ms = core.next_tick_ms
+            delay_ms = max(self._tick_awaited_ms - self._clock_ms(), 1)
+            try:
+                async with asyncio.timeout(delay_ms / 1000):
+                    await self._stirred.wait()
+            except TimeoutError:
+                continue

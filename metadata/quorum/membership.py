@@ -1,0 +1,153 @@
+"""Who belongs to the quorum, as operators change it: one member at a time (KIP-853).
+
+A new controller is a learner first: it gets the log and counts for nothing. It becomes a voter once
+it has all of it, so that no majority ever waits for a log to be copied.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from metadata.errors import RefusedError
+from metadata.quorum.node import QuorumNode
+from metadata.raft.changes import AddLearner, MemberChange, Promote, Remove, UpdateMember
+from metadata.raft.configuration import Configuration
+from metadata.raft.errors import ChangeRefusedError
+from metadata.records.members import NO_DIRECTORY, Member
+from metadata.rpc.requests import AddVoter, RemoveVoter
+from protocol.errors import ErrorCode
+
+CHANGE_TIMEOUT_MS: Final = 20_000
+LOOK_INTERVAL_MS: Final = 20
+
+
+class Membership:
+    """Changes of one term, one after the other."""
+
+    def __init__(
+        self, quorum: QuorumNode, *, clock_ms: Callable[[], int], election_timeout_ms: int
+    ) -> None:
+        self._quorum = quorum
+        self._clock_ms = clock_ms
+        self._election_timeout_ms = election_timeout_ms
+        self._turn = asyncio.Lock()
+
+    async def add_voter(self, request: AddVoter) -> None:
+        """Return when this controller is a voter. Asking again is harmless.
+
+        Raises:
+            RefusedError: INVALID_REQUEST, INCONSISTENT_CLUSTER_ID; DUPLICATE_VOTER, when the node
+                is a voter with another directory; REQUEST_TIMED_OUT, when it has not got the log
+                in time: it goes on learning, and asking again goes on waiting.
+            LeadershipLostError: whether it takes effect is unknown.
+        """
+        self._check_cluster(request.cluster_id)
+        node_id, directory_id = request.node_id, request.directory_id
+        if directory_id == NO_DIRECTORY or not request.host or not request.port:
+            raise RefusedError(
+                ErrorCode.INVALID_REQUEST, "a voter has a directory id, a host and a port"
+            )
+        member = Member(node_id, directory_id, request.host, request.port, voter=False)
+        reason = "another change of the members is under way"
+        try:
+            async with asyncio.timeout(CHANGE_TIMEOUT_MS / 1000), self._turn:
+                known = (await self._settled()).member(node_id)
+                if known is not None and known.voter:
+                    if known.directory_id != directory_id:
+                        raise RefusedError(
+                            ErrorCode.DUPLICATE_VOTER,
+                            f"node {node_id} is a voter with directory {known.directory_id}: "
+                            "remove that one first",
+                        )
+                    return
+                reason = f"node {node_id} does not answer, or has not got the log yet"
+                await self._make_learner(member, known)
+                await self._wait_until_caught_up(node_id)
+                await self._change(Promote(node_id))
+        except TimeoutError:
+            raise RefusedError(ErrorCode.REQUEST_TIMED_OUT, reason) from None
+
+    async def remove_voter(self, request: RemoveVoter) -> None:
+        """Return when this controller, voter or learner, is not a member any more.
+
+        Raises:
+            RefusedError: INCONSISTENT_CLUSTER_ID; VOTER_NOT_FOUND; INVALID_REQUEST for the last
+                voter; REQUEST_TIMED_OUT.
+            LeadershipLostError: whether it takes effect is unknown.
+        """
+        self._check_cluster(request.cluster_id)
+        node_id, directory_id = request.node_id, request.directory_id
+        try:
+            async with asyncio.timeout(CHANGE_TIMEOUT_MS / 1000), self._turn:
+                configuration = await self._settled()
+                if not configuration.accepts(node_id, directory_id):
+                    raise RefusedError(
+                        ErrorCode.VOTER_NOT_FOUND,
+                        f"node {node_id} with directory {directory_id} is not a member",
+                    )
+                if configuration.voters == (node_id,):
+                    raise RefusedError(
+                        ErrorCode.INVALID_REQUEST, f"node {node_id} is the last voter"
+                    )
+                await self._change(Remove(node_id, directory_id))
+        except TimeoutError:
+            reason = "the members could not be changed in time"
+            raise RefusedError(ErrorCode.REQUEST_TIMED_OUT, reason) from None
+
+    async def keep_own_address(self) -> None:
+        """Have the log say where this node is reached, if it says otherwise.
+
+        Raises:
+            LeadershipLostError, RefusedError: it does not lead; the next leader minds its own.
+        """
+        own = self._quorum.own_address
+        if not own.port:
+            return
+        async with self._turn:
+            known = (await self._settled()).member(self._quorum.node_id)
+            if known is not None and (known.host, known.port) != own:
+                await self._change(
+                    UpdateMember(Member(known.node_id, known.directory_id, *own, known.voter))
+                )
+
+    def _check_cluster(self, cluster_id: str) -> None:
+        own = self._quorum.image.cluster_id
+        if cluster_id and cluster_id != own:
+            raise RefusedError(
+                ErrorCode.INCONSISTENT_CLUSTER_ID, f"this is cluster {own}, not {cluster_id}"
+            )
+
+    async def _settled(self) -> Configuration:
+        """The members, when every change so far is committed and this node certainly leads."""
+        await self._quorum.image_at_end()
+        configuration = self._quorum.configuration
+        await self._quorum.confirm_leadership()
+        return configuration
+
+    async def _make_learner(self, member: Member, known: Member | None) -> None:
+        if known is not None and known.directory_id != member.directory_id:
+            await self._change(Remove(known.node_id, known.directory_id))
+            known = None
+        if known is None:
+            await self._change(AddLearner(member))
+        elif known != member:
+            await self._change(UpdateMember(member))
+
+    async def _wait_until_caught_up(self, node_id: int) -> None:
+        while True:
+            view = self._quorum.progress().get(node_id)
+            recently_ms = self._clock_ms() - self._election_timeout_ms
+            if view is not None and view.last_caught_up_ms >= max(recently_ms, 1):
+                return
+            await asyncio.sleep(LOOK_INTERVAL_MS / 1000)
+
+    async def _change(self, change: MemberChange) -> None:
+        """Make a change, again and again while the core is busy with one of its own."""
+        while True:
+            await self._quorum.image_at_end()
+            try:
+                await self._quorum.change_members(change)
+            except ChangeRefusedError:
+                await asyncio.sleep(LOOK_INTERVAL_MS / 1000)
+            else:
+                return

@@ -1,0 +1,353 @@
+"""One member of the quorum as it runs: feeds the Raft core, and performs what it decides.
+
+Three tasks, so that nothing waits for what need not precede it:
+
+| task    | does                                                  | while that waits               |
+|---------|-------------------------------------------------------|--------------------------------|
+| inputs  | messages and time, into the core                      |                                |
+| effects | persist, then send, hand over, answer: in this order  | the core goes on in memory     |
+| applier | replays committed entries                             | heartbeats and writes go on    |
+
+That this node does not lead any more shows as soon as the core knows, even while a write of its own
+hangs: whoever waits for a commit or a confirmation is told then.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from metadata.errors import RefusedError
+from metadata.image import MetadataImage
+from metadata.log.store import LogStore
+from metadata.quorum.addresses import MemberAddresses
+from metadata.quorum.applied import AppliedLog
+from metadata.quorum.inputs import CoreInputs
+from metadata.quorum.read_rounds import ReadRounds
+from metadata.quorum.snapshots import Snapshots
+from metadata.quorum.status import QuorumCounters, QuorumStatus, StandingWatch, status_of
+from metadata.quorum.waiters import EntryWaiters
+from metadata.raft.changes import MemberChange
+from metadata.raft.configuration import Configuration
+from metadata.raft.core import RaftCore
+from metadata.raft.effects import Persist, Role
+from metadata.raft.errors import NotLeaderError, QuorumBusyError
+from metadata.raft.messages import RaftMessage
+from metadata.raft.progress import ProgressView
+from metadata.records.entry import LogEntry
+from metadata.rpc.frames import LeaderAddress
+from metadata.transport import Address, PeerNetwork
+from protocol.errors import ErrorCode
+
+logger = logging.getLogger("headrace.controller")
+
+
+class Hooks(NamedTuple):
+    """What a member of the quorum tells and asks its owner."""
+
+    accept: Callable[[MetadataImage], Awaitable[None]]  # before it shows; what it raises ends `run`
+    on_leading: Callable[[], None]  # the image has everything that was committed before
+    on_deposed: Callable[[], None]
+
+
+class QuorumNode:
+    """Order of use: `start`, then `run` in a task; everything else while it runs."""
+
+    def __init__(  # noqa: PLR0913 - what a member is made of, by name
+        self,
+        core: RaftCore,
+        store: LogStore,
+        network: PeerNetwork,
+        applied: AppliedLog,
+        *,
+        node_id: int,
+        own_address: Address,
+        addresses: Mapping[int, Address],
+        clock_ms: Callable[[], int],
+        hooks: Hooks,
+    ) -> None:
+        """Join the parts.
+
+        Args:
+            core: decides; used by nobody else.
+            store: open.
+            network: to the other members.
+            applied: at the store's snapshot.
+            node_id: of this node.
+            own_address: where others reach this node; port 0 where nobody does.
+            addresses: of members that are not to be reached where the log says.
+            clock_ms: goes on in suspend.
+            hooks: what is told and asked.
+        """
+        self._core = core
+        self._store = store
+        self._network = network
+        self._applied = applied
+        self.node_id = node_id
+        self.own_address = own_address
+        self._addresses = MemberAddresses(node_id, network, addresses)
+        self._clock_ms = clock_ms
+        self._hooks = hooks
+        self._counters = QuorumCounters()
+        self._watch = StandingWatch(self._counters)
+        self._inputs = CoreInputs(core, self._counters, clock_ms=clock_ms, on_input=self._notice)
+        self._work = asyncio.Event()
+        self._leading_term: int | None = None
+        self._waiters = EntryWaiters()
+        self._rounds = ReadRounds(core, applied, clock_ms=clock_ms, on_input=self._notice)
+        self.snapshots = Snapshots(
+            core,
+            store,
+            network,
+            applied,
+            self._counters,
+            clock_ms=clock_ms,
+            on_input=self._notice,
+        )
+
+    @property
+    def image(self) -> MetadataImage:
+        """The newest image of committed entries."""
+        return self._applied.image
+
+    @property
+    def leading(self) -> bool:
+        """Whether this node leads, as far as it knows, and has everything committed before."""
+        return self._leading_term is not None
+
+    @property
+    def configuration(self) -> Configuration:
+        """The newest in the log, committed or not."""
+        return self._core.configuration
+
+    def progress(self) -> Mapping[int, ProgressView]:
+        """What a leader knows of the other members, by node id."""
+        return self._core.progress()
+
+    def leader_address(self) -> LeaderAddress | None:
+        """Where another node leads, if that is known."""
+        return self._addresses.leader(self._core.leader_id)
+
+    async def start(self) -> None:
+        """Do what is due at once: a sole voter leads when this returns.
+
+        Raises:
+            MetadataLogFailedError, OSError: the log cannot be written.
+        """
+        self._core.tick(self._clock_ms())
+        self._notice()
+        while await self._take_turn() or await self._apply_batch():
+            pass
+
+    async def run(self, snapshot_interval_bytes: int) -> None:
+        """Take part until cancelled; take a snapshot whenever the log has grown by so much.
+
+        Raises:
+            ExceptionGroup: of what makes it impossible to go on: the log cannot be written, an
+                image is not accepted, an entry cannot be read.
+        """
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._inputs.run(), name="quorum-inputs")
+                tasks.create_task(self._perform_effects(), name="quorum-effects")
+                tasks.create_task(self._apply_batches(), name="quorum-applier")
+                tasks.create_task(
+                    self.snapshots.run(snapshot_interval_bytes), name="quorum-snapshots"
+                )
+        finally:
+            self.snapshots.cancel()
+            self._depose("the controller is stopping")
+            self._waiters.fail("the controller is stopping", after_index=-1)
+
+    def receive(self, message: RaftMessage) -> None:
+        """Take a message of another member."""
+        self._inputs.receive(message)
+
+    async def image_at_end(self) -> MetadataImage:
+        """Wait until everything in the log is committed and applied: what decisions are made on.
+
+        Raises:
+            LeadershipLostError: this node does not lead.
+        """
+        while self._applied.image.index < self._core.last_index:
+            await self._waiters.wait(self._core.last_index, None)
+        return self._applied.image
+
+    async def replicate(
+        self, entries: Sequence[LogEntry], images: Mapping[int, MetadataImage]
+    ) -> bool:
+        """Return when these entries are committed and `image` includes them.
+
+        Args:
+            entries: of this term, following the log's end.
+            images: what each of them leads to, by index.
+
+        Returns:
+            False when the log has other entries there, of its members: nothing has changed.
+
+        Raises:
+            RefusedError: this node does not lead, or too much is under way; nothing has changed.
+            LeadershipLostError: it led when they were written. What becomes of them is unknown.
+
+        Cancellation: as LeadershipLostError.
+        """
+        core = self._core
+        if core.term != entries[0].term:
+            raise RefusedError(ErrorCode.NOT_CONTROLLER, "another term has begun")
+        if core.last_index != entries[0].index - 1:
+            return False
+        started_s = self._now_s()
+        try:
+            position = core.propose([it.payload for it in entries], self._clock_ms())
+        except NotLeaderError as error:
+            raise self._not_leading() from error
+        except QuorumBusyError as error:
+            raise RefusedError(ErrorCode.THROTTLING_QUOTA_EXCEEDED, str(error)) from error
+        self._applied.foresee(images)
+        self._notice()
+        try:
+            await self._waiters.wait(position.index, position.term)
+        finally:
+            self._applied.foresee({})
+        self._counters.committed(self._now_s() - started_s)
+        return True
+
+    async def change_members(self, change: MemberChange) -> None:
+        """Return when this change of the quorum is committed.
+
+        Raises:
+            RefusedError: NOT_CONTROLLER; nothing has changed.
+            ChangeRefusedError: it cannot be made, or not now; nothing has changed.
+            LeadershipLostError: whether it takes effect is unknown.
+        """
+        try:
+            position = self._core.change_members(change, self._clock_ms())
+        except NotLeaderError as error:
+            raise self._not_leading() from error
+        self._notice()
+        await self._waiters.wait(position.index, position.term)
+
+    async def confirm_leadership(self) -> None:
+        """Return when this node has certainly led after the call, with an image of that time or later.
+
+        Raises:
+            RefusedError: NOT_CONTROLLER; it does not lead, or nobody knows.
+        """
+        if not self.leading:
+            raise self._not_leading()
+        await self._rounds.join()
+
+    async def hand_over(self, timeout_ms: int) -> None:
+        """Have another voter lead, if this one does and there is another; give up after so long."""
+        if self._core.role is not Role.LEADER or self._core.configuration.voters == (self.node_id,):
+            return
+        self._core.transfer_leadership(self._clock_ms())
+        self._notice()
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                while self._core.role is Role.LEADER:
+                    await self._watch.role_changed()
+        except TimeoutError:
+            logger.warning("leadership not handed over", extra={"waited_ms": timeout_ms})
+
+    def status(self) -> QuorumStatus:
+        """What this member shows of itself."""
+        return status_of(
+            self._core,
+            self._counters,
+            serving=self.leading,
+            applied_index=self._applied.image.index,
+            leader_silent_ms=self._inputs.leader_silent_ms,
+        )
+
+    def _notice(self) -> None:
+        """Act on what an input has changed; to be called after each."""
+        core = self._core
+        self._work.set()
+        self._inputs.mind_tick()
+        self._addresses.follow(core.configuration)
+        self._watch.look(core)
+        leads = core.role is Role.LEADER
+        if self._leading_term is not None and not (leads and core.term == self._leading_term):
+            self._depose("this controller does not lead any more")
+        elif self._leading_term is None and leads and self._applied.image.term == core.term:
+            # The no-op of this term is applied, and with it everything committed before.
+            self._leading_term = core.term
+            self._hooks.on_leading()
+
+    def _depose(self, reason: str) -> None:
+        """Tell everybody who waits that this node does not lead."""
+        self._rounds.fail(reason)
+        # What was committed while it led will be applied in a moment.
+        self._waiters.fail(reason, after_index=self._core.commit_index)
+        if self._leading_term is not None:
+            self._leading_term = None
+            self._hooks.on_deposed()
+
+    # Effects
+
+    async def _perform_effects(self) -> None:
+        while True:
+            self._work.clear()
+            while await self._take_turn():
+                pass
+            await self._work.wait()
+
+    async def _take_turn(self) -> bool:
+        """Perform what is to be done next; False when there is nothing."""
+        if await self.snapshots.install_fetched(self._hooks.accept):
+            return True
+        effects = self._core.take_effects()
+        if not effects:
+            return False
+        if effects.persist is not None:
+            await self._persist(effects.persist)
+        for message in effects.messages:
+            self._network.send(message)
+        if effects.committed:
+            self._applied.committed(effects.committed)
+        for read in effects.reads:
+            self._rounds.confirmed(read)
+        self._rounds.lost(effects.reads_lost, "this controller may not lead any more")
+        if effects.role is not None:
+            role, term, leader_id = effects.role
+            logger.info(
+                "role in the quorum",
+                extra={"role": role.value, "term": term, "leader": leader_id},
+            )
+        if effects.fetch_snapshot is not None:
+            self.snapshots.fetch(effects.fetch_snapshot)
+        return True
+
+    async def _persist(self, persist: Persist) -> None:
+        started_s = self._now_s()
+        await self._store.persist(persist)
+        self._counters.appended(self._now_s() - started_s)
+        self._core.persisted(self._clock_ms())
+        self._notice()
+
+    # Committed entries, and snapshots in their place
+
+    async def _apply_batches(self) -> None:
+        while True:
+            await self._applied.wait_for_batch()
+            await self._apply_batch()
+
+    async def _apply_batch(self) -> bool:
+        batch = self._applied.next_batch
+        if batch is None:
+            return False
+        image = await self._applied.compute(batch)
+        await self._hooks.accept(image)
+        if self._applied.publish(batch, image):
+            self._waiters.applied(batch)
+            self._rounds.look()
+            self._notice()
+        return True
+
+    def _not_leading(self) -> RefusedError:
+        self._notice()  # the core may have found out just now
+        return RefusedError(ErrorCode.NOT_CONTROLLER, "this controller does not lead")
+
+    def _now_s(self) -> float:
+        return asyncio.get_running_loop().time()

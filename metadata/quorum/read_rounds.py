@@ -1,0 +1,89 @@
+"""Lets many readers share one round of the quorum. Everything on one loop.
+
+A round proves that this node led at some time after the round was asked for. It serves whoever
+asked before it began; who comes later waits for the next. At most one is under way.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection
+
+from metadata.errors import RefusedError
+from metadata.quorum.applied import AppliedLog
+from metadata.raft.core import RaftCore
+from metadata.raft.effects import ReadReady
+from metadata.raft.errors import NotLeaderError, QuorumBusyError
+from protocol.errors import ErrorCode
+
+Waiter = asyncio.Future[None]
+
+
+class ReadRounds:
+    """Collects readers, begins rounds, and tells the readers how they ended."""
+
+    def __init__(
+        self,
+        core: RaftCore,
+        applied: AppliedLog,
+        *,
+        clock_ms: Callable[[], int],
+        on_input: Callable[[], None],
+    ) -> None:
+        self._core = core
+        self._applied = applied
+        self._clock_ms = clock_ms
+        self._on_input = on_input
+        self._token = 0
+        self._under_way: list[Waiter] = []
+        self._next: list[Waiter] = []
+        self._ready: ReadReady | None = None  # what it confirmed may not be applied yet
+
+    async def join(self) -> None:
+        """Wait for a round that begins after this call, and for what it found committed to be applied.
+
+        Raises:
+            RefusedError: NOT_CONTROLLER; no round has succeeded, and none will.
+        """
+        waiter: Waiter = asyncio.get_running_loop().create_future()
+        self._next.append(waiter)
+        if not self._under_way:
+            self._start()
+        await waiter
+
+    def confirmed(self, ready: ReadReady) -> None:
+        """A round has succeeded."""
+        if self._under_way and ready.token == self._token:
+            self._ready = ready
+            self.look()
+
+    def look(self) -> None:
+        """Answer if all that the round found committed is applied; to be called when more is."""
+        if self._ready is None or self._ready.index > self._applied.image.index:
+            return
+        waiters, self._under_way, self._ready = self._under_way, [], None
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        if self._next:
+            self._start()
+
+    def lost(self, tokens: Collection[int], reason: str) -> None:
+        """The rounds with these tokens have failed."""
+        if self._under_way and self._token in tokens:
+            self.fail(reason)
+
+    def fail(self, reason: str) -> None:
+        """No round will succeed any more."""
+        waiters = [*self._under_way, *self._next]
+        self._under_way, self._next, self._ready = [], [], None
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_exception(RefusedError(ErrorCode.NOT_CONTROLLER, reason))
+
+    def _start(self) -> None:
+        self._token += 1
+        self._under_way, self._next = self._next, []
+        try:
+            self._core.request_read(self._token, self._clock_ms())
+        except (NotLeaderError, QuorumBusyError) as error:
+            self.fail(str(error))
+        self._on_input()

@@ -1,0 +1,102 @@
+"""What a member of the quorum shows of itself: for metrics, readiness and DescribeQuorum."""
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from metadata.raft.core import RaftCore
+from metadata.raft.effects import NOBODY, Role
+
+
+@dataclass(slots=True)
+class QuorumCounters:
+    """Totals since the start of the process."""
+
+    elections_started: int = 0
+    leader_changes: int = 0
+    appends: int = 0  # writes of the log
+    append_ms_total: float = 0.0
+    commits: int = 0  # groups that this node has proposed as the leader
+    commit_ms_total: float = 0.0
+    snapshots_installed: int = 0  # in place of the log, having been behind
+    messages_dropped: int = 0  # because too many waited
+
+    def appended(self, duration_s: float) -> None:
+        """Count a write."""
+        self.appends += 1
+        self.append_ms_total += duration_s * 1000
+
+    def committed(self, duration_s: float) -> None:
+        """Count a group, from its proposal until its image shows."""
+        self.commits += 1
+        self.commit_ms_total += duration_s * 1000
+
+
+class StandingWatch:
+    """Counts elections and changes of the leader as they show, and wakes who waits for a change."""
+
+    def __init__(self, counters: QuorumCounters) -> None:
+        self._counters = counters
+        self._stood_in = 0
+        self._followed = (0, NOBODY)
+        self._role = Role.FOLLOWER
+        self._changed = asyncio.Event()  # replaced by a new one whenever it is set
+
+    def look(self, core: RaftCore) -> None:
+        """Take in what the core says now."""
+        if core.role in (Role.CANDIDATE, Role.LEADER) and core.term > self._stood_in:
+            self._stood_in = core.term
+            self._counters.elections_started += 1
+        if core.leader_id != NOBODY and (core.term, core.leader_id) != self._followed:
+            self._followed = (core.term, core.leader_id)
+            self._counters.leader_changes += 1
+        if core.role is not self._role:
+            self._role = core.role
+            self._changed.set()
+            self._changed = asyncio.Event()
+
+    async def role_changed(self) -> None:
+        """Wait until this node has another role."""
+        await self._changed.wait()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumStatus:
+    """One moment of one member. Times in milliseconds."""
+
+    role: Role
+    term: int
+    leader_id: int  # -1: not known
+    serving: bool  # leads, and has committed and applied an entry of its own term
+    commit_index: int
+    applied_index: int
+    last_index: int
+    durable_index: int
+    voters: tuple[int, ...]
+    learners: tuple[int, ...]
+    leader_silent_ms: int | None  # since a message of the leader (0: this node); None: never
+    counters: QuorumCounters
+
+
+def status_of(
+    core: RaftCore,
+    counters: QuorumCounters,
+    *,
+    serving: bool,
+    applied_index: int,
+    leader_silent_ms: int | None,
+) -> QuorumStatus:
+    """What a member with this core shows now."""
+    return QuorumStatus(
+        role=core.role,
+        term=core.term,
+        leader_id=core.leader_id,
+        serving=serving,
+        commit_index=core.commit_index,
+        applied_index=applied_index,
+        last_index=core.last_index,
+        durable_index=core.durable_index,
+        voters=core.configuration.voters,
+        learners=tuple(it.node_id for it in core.configuration.members if not it.voter),
+        leader_silent_ms=0 if core.role is Role.LEADER else leader_silent_ms,
+        counters=replace(counters),
+    )

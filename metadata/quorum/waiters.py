@@ -1,0 +1,56 @@
+"""Who goes on when an entry is committed and applied, or when it is known that nobody can tell."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from metadata.errors import LeadershipLostError
+from metadata.records.entry import LogEntry
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiter:
+    index: int
+    term: int | None  # None: whatever entry it is
+    done: asyncio.Future[None]
+
+
+class EntryWaiters:
+    """A few at a time: one group of proposals, one change of members."""
+
+    def __init__(self) -> None:
+        self._waiters: list[_Waiter] = []
+
+    async def wait(self, index: int, term: int | None) -> None:
+        """Wait until the entry at an index is applied.
+
+        Args:
+            index: of an entry that is not applied yet.
+            term: of the entry that is meant; None for whatever entry it is.
+
+        Raises:
+            LeadershipLostError: another entry came in its place, or `fail` was called.
+        """
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(_Waiter(index, term, done))
+        await done
+
+    def applied(self, batch: Sequence[LogEntry]) -> None:
+        """Let those go on whose entry is among these."""
+        last_index = batch[-1].index
+        for waiter in self._take(lambda it: it.index <= last_index):
+            entry = batch[waiter.index - batch[0].index]
+            if waiter.term is None or entry.term == waiter.term:
+                waiter.done.set_result(None)
+            else:
+                waiter.done.set_exception(LeadershipLostError("another leader's entry came first"))
+
+    def fail(self, reason: str, after_index: int) -> None:
+        """Give up all that wait for an entry behind this one."""
+        for waiter in self._take(lambda it: it.index > after_index):
+            waiter.done.set_exception(LeadershipLostError(reason))
+
+    def _take(self, concerned: Callable[[_Waiter], bool]) -> list[_Waiter]:
+        taken = [it for it in self._waiters if concerned(it)]
+        self._waiters = [it for it in self._waiters if not concerned(it)]
+        return [it for it in taken if not it.done.done()]
