@@ -20,6 +20,7 @@ from metadata.raft.messages import (
 from metadata.records.codec import decode_members
 from metadata.records.entry import LogEntry, SnapshotId
 from metadata.records.members import NO_DIRECTORY
+from tests.simulation.raft_disk import SimulatedLog
 from tests.simulation.raft_world import ViolationError, World
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Invariants:
         self.ghost: list[LogEntry] = []  # what was first committed
         self.committed_in: dict[int, int] = {}  # by term of the leader: how far it committed
         self.leaders: dict[int, int] = {}  # by term
+        self.led_from: dict[int, SimulatedLog] = {}  # by term: the leader's disk
         self.entries: dict[
             tuple[int, int], tuple[bytes, int]
         ] = {}  # (index, term): and what it follows
@@ -104,6 +106,15 @@ class Invariants:
         if core.last_index != node.log.last_index:
             self.fail("R-7", f"node {node.node_id} starts with other entries than its disk has")
 
+    def crashed(self, node: "Node") -> None:
+        """What a leader had not on its disk yet, nobody has: a sole voter may even lead that term once more."""
+        core, log = node.core, node.log
+        assert core is not None
+        if self.led_from.get(core.term) is log:
+            for known in (self.entries, self.proposed):
+                for key in [it for it in known if it[1] == core.term and it[0] > log.last_index]:
+                    del known[key]
+
     # --- behind every input
 
     def before_message(self, node: "Node", message: RaftMessage) -> None:
@@ -135,8 +146,6 @@ class Invariants:
             seen.last_index = core.last_index
             if core.serving and node.log.term_at(commit) != term:
                 self.fail("R-13", f"leader {node.node_id} serves before it commits in term {term}")
-            if message is None:
-                self._reaches_majority(node, seen)
         elif core.serving:
             self.fail("R-13", f"node {node.node_id} serves though it does not lead")
         seen.term, seen.role = term, role
@@ -156,10 +165,12 @@ class Invariants:
         if core.term > allowed:
             self.fail("R-15", f"node {node.node_id} goes to term {core.term} on {message}")
 
-    def _reaches_majority(self, node: "Node", seen: Seen) -> None:
-        """R-15: a leader that nobody answers steps down."""
-        core = node.core
+    def ticked(self, node: "Node") -> None:
+        """Time has passed: a leader that nobody answers steps down."""
+        core, seen = node.core, self.seen[node.node_id]
         assert core is not None
+        if core.role is not Role.LEADER:
+            return
         oldest_ms = node.now_ms() - _CHECK_QUORUM_TIMEOUTS * self.world.swarm.election_timeout_ms
         voters = core.configuration.voters
         if voters != seen.voters:
@@ -175,6 +186,7 @@ class Invariants:
         assert core is not None
         term, configuration = core.term, core.configuration
         first = self.leaders.setdefault(term, node.node_id)
+        self.led_from[term] = node.log
         self.world.note(node.node_id, f"leads term {term}")
         if first != node.node_id:
             self.fail("R-1", f"nodes {first} and {node.node_id} both lead term {term}")

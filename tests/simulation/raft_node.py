@@ -97,6 +97,7 @@ class Node:
             self.log.perform(writing, steps)
         elif self.installing and self.fetched is not None and steps is None:
             self.log.install(*self.fetched)
+        self.invariants.crashed(self)
         self.world.note(
             self.node_id, "crashes", f"within a write, at step {steps}" if writing else None
         )
@@ -197,6 +198,7 @@ class Node:
         if self.vain_ticks > _TICKS_IN_VAIN_MAX:
             raise ViolationError("driver", f"node {self.node_id}: wants ticks in the past for ever")
         self.invariants.after(self, None)
+        self.invariants.ticked(self)
         self.wake()
 
     # --- effects

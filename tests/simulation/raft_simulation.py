@@ -129,6 +129,8 @@ class Run:
         until_us = world.now_us + LEADER_TIMEOUTS * timeout_us
         self._advance_by(HAND_OVER_TIMEOUTS * timeout_us)
         leader = self._await_leader(until_us)
+        while not self._stays(leader):
+            leader = self._await_leader(world.now_us + LEADER_TIMEOUTS * timeout_us)
         self._await_agreement(leader)
         self._await_reads(leader)
 
@@ -153,6 +155,24 @@ class Run:
             "R-15", f"no leader in {LEADER_TIMEOUTS} election timeouts: {'; '.join(states)}"
         )
 
+    def _stays(self, leader: Node) -> bool:
+        """Whether a leader is still to lead when all that it has is committed; if not, it is awaited that it leaves."""
+        core = leader.core
+        assert core is not None
+        if core.configuration.is_voter(leader.node_id):
+            return True
+        until_us = self.world.now_us + self._patience_us(leader)
+        while core.role is Role.LEADER:
+            if self.world.now_us > until_us:
+                raise ViolationError("R-15", f"leader {leader.node_id} does not get itself removed")
+            self._advance_by(self.swarm.timeout_us / 10)
+        return False
+
+    def _patience_us(self, leader: Node) -> float:
+        """How long it may take until all have what the leader has."""
+        assert leader.core is not None
+        return (LEADER_TIMEOUTS + leader.core.last_index / 10) * self.swarm.timeout_us
+
     def _members(self, leader: Node) -> list[Node]:
         """Those with the disk that the leader knows them by."""
         assert leader.core is not None
@@ -166,7 +186,7 @@ class Run:
     def _follows_all(self, leader: Node) -> bool:
         assert leader.core is not None
         term = leader.core.term
-        return leader.core.serving and all(
+        return all(
             it.core is not None and it.core.term == term and it.core.leader_id == leader.node_id
             for it in self._members(leader)
         )
@@ -176,8 +196,7 @@ class Run:
         world, timeout_us = self.world, self.swarm.timeout_us
         assert leader.core is not None
         term = leader.core.term
-        behind = len(self.invariants.ghost) + leader.core.last_index
-        until_us = world.now_us + (LEADER_TIMEOUTS + behind / 25) * timeout_us
+        until_us = world.now_us + self._patience_us(leader)
         marker = self.chaos.propose(leader, 1)
         while world.now_us < until_us:
             self._advance_by(timeout_us / 10)
