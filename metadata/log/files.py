@@ -105,6 +105,7 @@ class LogFiles:
         Raises:
             MetadataLogFailedError: now, or before, a write or sync has failed.
         """
+        self._require_working()
         assert entries[0].index == self.last_index + 1, "entries are dense"
         group = encode_group(entries, synced_index=self.last_index, life_id=self._life_id)
         with self.failing_for_good():

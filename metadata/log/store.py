@@ -8,7 +8,6 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from metadata.log.durable_files import Sync
 from metadata.log.files import LogFiles
 from metadata.log.hard_state import HardStateFile
 from metadata.log.identity import Identity, find_identity, lock_directory, write_identity
+from metadata.log.one_thread import OneThread
 from metadata.log.recovered import Opened
 from metadata.log.snapshot_format import decode_snapshot
 from metadata.raft.effects import FRESH, NOBODY, HardState, Persist
@@ -35,6 +35,7 @@ logger = logging.getLogger("headrace.metadata_log")
 
 SNAPSHOT_BYTES_MAX: Final = 4 << 30  # of one that another controller sends
 SLOW_WRITE_S: Final = 1.0  # then it is told that the disk does not answer
+CLOSE_S_MAX: Final = 3.0  # then the disk is left to itself; the lock goes with the process
 
 _T = TypeVar("_T")
 
@@ -57,8 +58,12 @@ class LogStore:
         self._files = LogFiles(directory, sync)
         self._hard_state: HardStateFile | None = None
         self._identity: Identity | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="metadata-log")
+        self._thread = OneThread("metadata-log")
         self._lock_descriptor = -1
+        self._is_closed = False
+        self.writes = 0  # done
+        self.write_seconds = 0.0  # that they took
+        self.slow_writes = 0  # begun, and not done within `SLOW_WRITE_S`
 
     @property
     def log_bytes(self) -> int:
@@ -101,15 +106,13 @@ class LogStore:
         life_id = self._new_life_id()
         loop = asyncio.get_running_loop()
         began = loop.time()
-        alarm = loop.call_later(SLOW_WRITE_S, _tell_slow, self._directory)
+        alarm = loop.call_later(SLOW_WRITE_S, self._count_slow)
         try:
             await self._run(partial(self._persist, persist, life_id))
         finally:
             alarm.cancel()
-            if loop.time() - began > SLOW_WRITE_S:
-                logger.warning(
-                    "a write to the metadata log was slow", extra={"seconds": loop.time() - began}
-                )
+        self.writes += 1
+        self.write_seconds += loop.time() - began
 
     async def append(self, entries: Sequence[LogEntry]) -> None:
         """Append entries; see `persist`."""
@@ -160,6 +163,8 @@ class LogStore:
 
         Cancellation: it may or may not be installed.
         """
+        assert self._hard_state is not None, "the directory is open"
+        assert snapshot_id.term <= self._hard_state.state.term, "its term comes first"
         life_id = self._new_life_id()
         path = self._files.snapshot_temporary(snapshot_id, INSTALL_SUFFIX)
         size_bytes = 0
@@ -181,10 +186,19 @@ class LogStore:
         return None if found is None else SnapshotPart(*found)
 
     async def close(self) -> None:
-        """Finish what is under way, close the files, release the lock. May be called twice."""
-        if self._lock_descriptor >= 0:
-            await self._run(self._close)
-        self._thread.shutdown(wait=True)
+        """Finish what is under way, close the files, release the lock. May be called twice.
+
+        A disk that does not answer is not waited for beyond `CLOSE_S_MAX`.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            async with asyncio.timeout(CLOSE_S_MAX):
+                await self._run(self._close)
+        except TimeoutError:
+            _tell_slow(self._directory)
+        self._thread.shutdown(wait=False)
 
     def _open(self, node_id: int, cluster_id: str) -> Opened:
         self._directory.mkdir(parents=True, exist_ok=True)
@@ -277,8 +291,13 @@ class LogStore:
         if self._hard_state is not None:
             self._hard_state.close()
             self._hard_state = None
-        os.close(self._lock_descriptor)
-        self._lock_descriptor = -1
+        if self._lock_descriptor >= 0:
+            os.close(self._lock_descriptor)
+            self._lock_descriptor = -1
+
+    def _count_slow(self) -> None:
+        self.slow_writes += 1
+        _tell_slow(self._directory)
 
     def _new_life_id(self) -> int:
         return self._rng.getrandbits(64)

@@ -1,11 +1,13 @@
 import os
 import stat
+import struct
 
 import pytest
+from crc32c import crc32c
 
 from metadata.errors import MetadataLogCorruptError, MetadataLogFailedError
-from metadata.log.contents import has_log
-from metadata.log.entry_format import FRAME_HEADER_BYTES, SEGMENT_HEADER_BYTES
+from metadata.log.contents import INSTALL_SUFFIX, has_log
+from metadata.log.entry_format import FRAME_HEADER_BYTES, SEGMENT_HEADER_BYTES, encode_group
 from metadata.log.files import LogFiles
 from metadata.records.entry import LogEntry, SnapshotId
 
@@ -14,7 +16,7 @@ def entry(index, term=1):
     return LogEntry(index, term, b"payload %d" % index)
 
 
-def opened(directory, sync=os.fsync):
+def opened(directory, sync=lambda _: None):
     files = LogFiles(directory, sync)
     recovered = files.open(life_id=77)
     return files, recovered
@@ -46,7 +48,7 @@ def first_bytes(whole, entries):
 
 
 def names(directory, suffix):
-    return sorted(int(it.name[:20]) for it in directory.glob("*" + suffix))
+    return sorted(int(it.name[:20]) for it in directory.glob("0*" + suffix))
 
 
 def indexes(recovered):
@@ -436,3 +438,231 @@ def test_a_roll_that_failed_early_leaves_the_log_working(tmp_path):
     files.close()
 
     assert indexes(opened(tmp_path)[1]) == [1, 2]
+
+
+def append(files, *entries):
+    files.append(entries)
+
+
+# Cuts
+
+
+def test_a_cut_removes_an_entry_and_all_behind_it(tmp_path):
+    files, _ = opened(tmp_path)
+    append(files, *(entry(it) for it in range(1, 6)))
+
+    files.truncate(3, 78)
+    assert files.last_index == 2
+    append(files, entry(3, 2), entry(4, 2))
+    files.close()
+
+    files, recovered = opened(tmp_path)
+    assert recovered.entries == [entry(1), entry(2), entry(3, 2), entry(4, 2)]
+    assert recovered.cut_off_bytes == 0
+    append(files, entry(5, 2))
+    files.close()
+    assert indexes(opened(tmp_path)[1]) == [1, 2, 3, 4, 5]
+
+
+def test_cuts_over_segments_in_any_order(tmp_path):
+    """Each again and again below, at and above the ones before."""
+    files, _ = opened(tmp_path)
+    expected = []
+    for term, (cut, number) in enumerate(
+        [(1, 6), (4, 3), (5, 1), (5, 2), (2, 5), (7, 0), (1, 0), (1, 4), (3, 3)], start=1
+    ):
+        files.truncate(cut, term)
+        expected = expected[: cut - 1]
+        new = [entry(cut + it, term) for it in range(number)]
+        if new:
+            files.append(new)
+        expected += new
+        if term % 2:
+            files.roll(100 + term)
+        files.close()
+        files, recovered = opened(tmp_path)
+        assert recovered.entries == expected
+    files.close()
+
+
+def test_a_cut_behind_the_end_does_nothing(tmp_path):
+    files, _ = opened(tmp_path)
+    append(files, entry(1))
+    files.truncate(2, 78)
+    files.close()
+    assert names(tmp_path, ".log") == [1]
+
+
+def test_a_cut_into_the_snapshot_is_a_mistake(tmp_path):
+    files, _ = opened(tmp_path)
+    append(files, entry(1), entry(2))
+    files.roll(1)
+    snapshot(files, 2)
+    with pytest.raises(AssertionError):
+        files.truncate(2, 78)
+    files.close()
+
+
+def test_a_segment_that_was_cut_is_not_written_again(tmp_path):
+    """A frame of before at the place of one of after would be believed."""
+    files, _ = opened(tmp_path)
+    append(files, entry(1), entry(2))
+    first = next(tmp_path.glob("*.log"))
+    before = first.read_bytes()
+    files.truncate(2, 78)
+    append(files, entry(2, 2))
+    files.close()
+    assert first.read_bytes() == before
+
+    first.write_bytes(before[:-1])  # what does not count may be damaged
+    assert opened(tmp_path)[1].entries == [entry(1), entry(2, 2)]
+
+
+def test_an_old_segment_behind_a_cut_does_not_count(tmp_path):
+    """Whose deletion was lost in a crash, whatever is in it."""
+    files, _ = opened(tmp_path)
+    append(files, entry(1), entry(2))
+    files.roll(1)
+    append(files, entry(3))
+    second = tmp_path / f"{3:020d}.log"
+    old = second.read_bytes()
+    files.truncate(2, 78)
+    assert not second.exists()
+    files.close()
+    second.write_bytes(old)
+
+    files, recovered = opened(tmp_path)
+    assert indexes(recovered) == [1]
+    assert not second.exists()
+    append(files, entry(2, 2), entry(3, 2))
+    files.roll(2)
+    append(files, entry(4, 2))
+    files.close()
+    assert indexes(opened(tmp_path)[1]) == [1, 2, 3, 4]
+
+
+def test_a_cut_that_fails_ends_all_writing(tmp_path):
+    fail = False
+
+    def sync(descriptor):
+        if fail:
+            raise OSError(28, "No space left on device")
+        os.fsync(descriptor)
+
+    files, _ = opened(tmp_path, sync)
+    append(files, entry(1), entry(2))
+    fail = True
+    with pytest.raises(MetadataLogFailedError, match=r"No space left.*start again"):
+        files.truncate(2, 78)
+    fail = False
+    with pytest.raises(MetadataLogFailedError):
+        append(files, entry(3))
+    files.close()
+    assert indexes(opened(tmp_path)[1]) == [1, 2]
+
+
+def test_a_log_of_the_format_before_is_read_and_goes_on(tmp_path):
+    fields = struct.pack(">4sHHQQ", b"HRML", 1, 0, 1, 5)
+    group = encode_group([entry(1), entry(2)], synced_index=0, life_id=5)
+    path = tmp_path / f"{1:020d}.log"
+    path.write_bytes(fields + struct.pack(">II", crc32c(fields), 0) + group)
+
+    files, recovered = opened(tmp_path)
+    assert indexes(recovered) == [1, 2]
+    append(files, entry(3))
+    files.truncate(2, 78)
+    append(files, entry(2, 2))
+    files.close()
+    assert opened(tmp_path)[1].entries == [entry(1), entry(2, 2)]
+
+
+# Snapshots of the leader
+
+
+def install(files, index, term=2, content=b"theirs"):
+    snapshot_id = SnapshotId(index, term)
+    files.snapshot_temporary(snapshot_id, INSTALL_SUFFIX).write_bytes(content)
+    files.install_snapshot(snapshot_id, 99)
+
+
+@pytest.mark.parametrize("index", [2, 3, 5, 9])
+def test_an_installed_snapshot_takes_the_place_of_the_whole_log(tmp_path, index):
+    """Also of what lies behind it: scylladb #9551."""
+    files, _ = opened(tmp_path)
+    append(files, entry(1))
+    files.roll(1)
+    snapshot(files, 1)
+    append(files, *(entry(it) for it in range(2, 5)))
+    files.roll(2)
+    append(files, entry(5))
+    install(files, index)
+    assert (files.last_index, files.snapshot_id) == (index, SnapshotId(index, 2))
+    append(files, entry(index + 1, 2))
+    files.close()
+
+    assert names(tmp_path, "") == [index, index + 1]
+    files, recovered = opened(tmp_path)
+    assert recovered == (b"theirs", [entry(index + 1, 2)], 0)
+    assert files.read_snapshot(0, 10) == (index, 6, b"theirs")
+    files.close()
+
+
+def test_two_snapshots_in_a_row(tmp_path):
+    files, _ = opened(tmp_path)
+    install(files, 4)
+    install(files, 9, content=b"newer")
+    files.close()
+    files, recovered = opened(tmp_path)
+    assert recovered == (b"newer", [], 0)
+    assert files.last_index == 9
+    files.close()
+
+
+def test_a_snapshot_of_our_own_that_another_has_overtaken(tmp_path):
+    files, _ = opened(tmp_path)
+    append(files, entry(1), entry(2))
+    files.roll(1)
+    files.snapshot_temporary(SnapshotId(2, 1)).write_bytes(b"ours")
+    install(files, 9)
+    files.adopt_snapshot(SnapshotId(2, 1))
+    files.close()
+    assert names(tmp_path, "") == [9, 10]
+    assert opened(tmp_path)[1].snapshot == b"theirs"
+
+
+def test_an_installation_that_fails_early_leaves_the_log_working(tmp_path):
+    files, _ = opened(tmp_path)
+    append(files, entry(1))
+    with pytest.raises(FileNotFoundError):
+        files.install_snapshot(SnapshotId(9, 2), 99)
+    append(files, entry(2))
+    files.close()
+    assert indexes(opened(tmp_path)[1]) == [1, 2]
+
+
+def test_an_installation_that_fails_half_way_is_finished_by_the_next_start(tmp_path):
+    calls = 0
+
+    def sync(descriptor):
+        nonlocal calls
+        calls += 1
+        if calls == failing:
+            raise OSError(5, "Input/output error")
+        os.fsync(descriptor)
+
+    for failing in range(1, 5):
+        directory = tmp_path / str(failing)
+        directory.mkdir()
+        calls = -99
+        files, _ = opened(directory, sync)
+        append(files, entry(1))
+        calls = 0
+        with pytest.raises(MetadataLogFailedError):
+            install(files, 9)
+        with pytest.raises(MetadataLogFailedError):
+            append(files, entry(2))
+        files.close()
+        files, recovered = opened(directory)
+        assert recovered == (b"theirs", [], 0)
+        append(files, entry(10, 2))
+        files.close()

@@ -1,13 +1,24 @@
 import asyncio
 import os
 import random
+import threading
 
 import pytest
 
-from metadata.errors import MetadataIdentityError, MetadataLogFailedError
+from metadata.errors import (
+    MetadataIdentityError,
+    MetadataLogCorruptError,
+    MetadataLogFailedError,
+)
+from metadata.image import MetadataImage
+from metadata.log import store as store_module
+from metadata.log.hard_state import HARD_STATE_FILE
+from metadata.log.identity import IDENTITY_FILE
+from metadata.log.snapshot_format import encode_snapshot
 from metadata.log.store import LogStore
-from metadata.raft.effects import FRESH, HardState, Persist
+from metadata.raft.effects import FRESH, NOBODY, HardState, Persist
 from metadata.records.entry import LogEntry, SnapshotId
+from metadata.records.members import NO_DIRECTORY
 
 
 def entry(index):
@@ -152,3 +163,255 @@ def test_a_failed_append_fails_all_that_follow(tmp_path):
         await store.close()
 
     asyncio.run(scenario())
+
+
+# What consensus needs
+
+
+async def begin(directory, *, node_id=1, cluster_id="", **options):
+    store = LogStore(directory, random.Random(), **options)
+    return store, await store.open(node_id=node_id, cluster_id=cluster_id)
+
+
+def term_entry(index, term):
+    return LogEntry(index, term, b"x")
+
+
+def test_term_vote_cut_and_entries_survive_and_the_directory_keeps_its_id(tmp_path):
+    async def scenario():
+        store, first = await begin(tmp_path)
+        assert first.hard_state == FRESH
+        assert first.cluster_id == ""
+        old = tuple(term_entry(it, 1) for it in (1, 2, 3))
+        await store.persist(Persist(HardState(1, 3), entries=old))
+        new = (term_entry(2, 2),)
+        await store.persist(Persist(HardState(2, 1), truncate_from=2, entries=new))
+        await store.close()
+
+        store, second = await begin(tmp_path)
+        assert second.directory_id == first.directory_id != NO_DIRECTORY
+        assert second.hard_state == HardState(2, 1)
+        assert second.recovered.entries == [term_entry(1, 1), term_entry(2, 2)]
+        await store.close()
+        store, other = await begin(tmp_path / "other")
+        assert other.directory_id != first.directory_id
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_cluster_is_named_once(tmp_path):
+    async def scenario():
+        store, _ = await begin(tmp_path)
+        await store.name_cluster("ours")
+        await store.name_cluster("ours")
+        with pytest.raises(MetadataIdentityError, match="ours"):
+            await store.name_cluster("theirs")
+        await store.close()
+        store, opened = await begin(tmp_path)
+        assert opened.cluster_id == "ours"
+        await store.close()
+        with pytest.raises(MetadataIdentityError):
+            await begin(tmp_path, cluster_id="theirs")
+
+    asyncio.run(scenario())
+
+
+def test_a_configured_cluster_id_is_noted_at_once(tmp_path):
+    async def scenario():
+        store, _ = await begin(tmp_path)
+        await store.close()
+        store, opened = await begin(tmp_path, cluster_id="ours")
+        assert opened.cluster_id == "ours"
+        await store.close()
+        store, opened = await begin(tmp_path)
+        assert opened.cluster_id == "ours"
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_log_without_identity_is_refused(tmp_path):
+    async def scenario():
+        (tmp_path / f"{1:020d}.log").write_bytes(b"")
+        with pytest.raises(MetadataIdentityError):
+            await begin(tmp_path)
+        assert not (tmp_path / IDENTITY_FILE).exists()
+
+    asyncio.run(scenario())
+
+
+def test_a_directory_of_the_version_before_gets_an_id_and_a_vote_for_nobody(tmp_path):
+    async def scenario():
+        store, _ = await begin(tmp_path, cluster_id="ours")
+        entries = (term_entry(1, 3), term_entry(2, 4))
+        await store.persist(Persist(HardState(4, 1), entries=entries))
+        await store.close()
+        (tmp_path / IDENTITY_FILE).write_text("version=1\ncluster.id=ours\nnode.id=1\n")
+        (tmp_path / HARD_STATE_FILE).unlink()
+
+        store, opened = await begin(tmp_path)
+        assert opened.hard_state == HardState(4, NOBODY)
+        assert opened.directory_id != NO_DIRECTORY
+        assert opened.recovered.entries == list(entries)
+        await store.close()
+        store, again = await begin(tmp_path)
+        assert again.directory_id == opened.directory_id
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_vote_that_is_lost_is_never_taken_for_none(tmp_path):
+    """Neither a missing file, nor a damaged or an old one."""
+
+    async def scenario():
+        store, _ = await begin(tmp_path)
+        path = tmp_path / HARD_STATE_FILE
+        old = path.read_bytes()
+        await store.persist(Persist(HardState(2, 1), entries=(term_entry(1, 2),)))
+        await store.close()
+        for content in (None, b"", bytes(len(old)), old):
+            path.unlink()
+            if content is not None:
+                path.write_bytes(content)
+            store = LogStore(tmp_path, random.Random())
+            with pytest.raises(MetadataLogCorruptError):
+                await store.open(node_id=1, cluster_id="")
+            await store.close()
+            path.touch()
+
+    asyncio.run(scenario())
+
+
+def test_an_entry_never_comes_before_its_term(tmp_path):
+    async def scenario():
+        store, _ = await begin(tmp_path)
+        with pytest.raises(AssertionError):
+            await store.persist(Persist(entries=(term_entry(1, 1),)))
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_vote_that_cannot_be_written_ends_all_writing(tmp_path):
+    async def scenario():
+        fail = False
+
+        def sync(descriptor):
+            if fail:
+                raise OSError(5, "Input/output error")
+            os.fsync(descriptor)
+
+        store, _ = await begin(tmp_path, sync=sync)
+        fail = True
+        with pytest.raises(MetadataLogFailedError):
+            await store.persist(Persist(HardState(1, 1)))
+        fail = False
+        with pytest.raises(MetadataLogFailedError):
+            await store.persist(Persist(HardState(1, 1)))
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def image_of(snapshot_id, cluster_id="ours"):
+    return MetadataImage(index=snapshot_id.index, term=snapshot_id.term, cluster_id=cluster_id)
+
+
+async def chunks_of(data):
+    for start in range(0, len(data), 10):
+        yield data[start : start + 10]
+
+
+def test_a_snapshot_of_the_leader_is_installed(tmp_path):
+    async def scenario():
+        store, _ = await begin(tmp_path, cluster_id="ours")
+        await store.persist(Persist(HardState(1, 1), entries=(term_entry(1, 1),)))
+        snapshot_id = SnapshotId(7, 1)
+        data = b"".join(encode_snapshot(image_of(snapshot_id)))
+        assert await store.install_snapshot(snapshot_id, chunks_of(data)) == image_of(snapshot_id)
+        assert await store.read_snapshot(0, 1 << 20) == (7, len(data), data)
+        await store.persist(Persist(entries=(term_entry(8, 1),)))
+        await store.close()
+        store, opened = await begin(tmp_path)
+        assert opened.recovered == (data, [term_entry(8, 1)], 0)
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("spoil", ["cut off", "flipped", "other index", "other cluster", "endless"])
+def test_a_snapshot_is_checked_before_it_counts(tmp_path, spoil, monkeypatch):
+    async def scenario():
+        store, _ = await begin(tmp_path, cluster_id="ours")
+        await store.persist(Persist(HardState(1, 1), entries=(term_entry(1, 1),)))
+        snapshot_id = SnapshotId(7, 1)
+        told = SnapshotId(8, 1) if spoil == "other index" else snapshot_id
+        cluster_id = "theirs" if spoil == "other cluster" else "ours"
+        data = bytearray(b"".join(encode_snapshot(image_of(told, cluster_id))))
+        if spoil == "cut off":
+            del data[-1]
+        elif spoil == "flipped":
+            data[len(data) // 2] ^= 1
+        elif spoil == "endless":
+            monkeypatch.setattr(store_module, "SNAPSHOT_BYTES_MAX", 20)
+        with pytest.raises((MetadataLogCorruptError, MetadataIdentityError)):
+            await store.install_snapshot(snapshot_id, chunks_of(bytes(data)))
+        await store.persist(Persist(entries=(term_entry(2, 1),)))
+        await store.close()
+        assert not list(tmp_path.glob("*.tmp"))
+        store, opened = await begin(tmp_path)
+        assert opened.recovered == (None, [term_entry(1, 1), term_entry(2, 1)], 0)
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_snapshot_that_stops_coming_leaves_nothing(tmp_path):
+    async def scenario():
+        store, _ = await begin(tmp_path)
+        await store.persist(Persist(HardState(1, 1)))
+
+        async def chunks():
+            yield b"HRMS"
+            raise ConnectionResetError
+
+        with pytest.raises(ConnectionResetError):
+            await store.install_snapshot(SnapshotId(7, 1), chunks())
+        await store.close()
+        assert not list(tmp_path.glob("*.tmp"))
+
+    asyncio.run(scenario())
+
+
+def test_a_disk_that_does_not_answer_is_told_and_keeps_nobody_from_ending(
+    tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setattr(store_module, "SLOW_WRITE_S", 0.01)
+    monkeypatch.setattr(store_module, "CLOSE_S_MAX", 0.01)
+    answer = threading.Event()
+    hang = False
+
+    def sync(descriptor):
+        if hang:
+            answer.wait()
+
+    async def scenario():
+        nonlocal hang
+        store, _ = await begin(tmp_path, sync=sync)
+        await store.persist(Persist(HardState(1, 1)))
+        assert (store.writes, store.slow_writes) == (1, 0)
+        hang = True
+        write = asyncio.ensure_future(store.persist(Persist(HardState(2, 1))))
+        while not store.slow_writes:
+            await asyncio.sleep(0)
+        await store.close()
+        assert not write.done()
+        write.cancel()
+
+    asyncio.run(scenario())
+    answer.set()
+    assert [it.message for it in caplog.records].count(
+        "the disk of the metadata log does not answer"
+    ) == 2
