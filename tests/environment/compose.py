@@ -25,7 +25,7 @@ import yaml
 
 from tests.environment.dockerfile import Image, read_image
 from tests.environment.minio import minio_program
-from tests.environment.paths import ROOT
+from tests.environment.paths import CACHE, ROOT
 from tests.environment.processes import ServerProcess
 
 DOCKERFILE = ROOT / "docker" / "Dockerfile"
@@ -242,7 +242,12 @@ def can_mount() -> bool:
 
 def _read_only_but(*directories: Path, tmpfs: Iterable[str] = ()) -> list[str]:
     steps = ["set -e"]
-    steps += [f"mount -t tmpfs none '{directory}'" for directory in tmpfs]
+    needed = (ROOT, Path(sys.prefix), Path(sys.base_prefix), CACHE)
+    steps += [
+        f"mount -t tmpfs none '{target}'"
+        for target in tmpfs
+        if not any(place.is_relative_to(target) for place in needed)
+    ]
     steps += [f"mount --bind '{directory}' '{directory}'" for directory in directories]
     steps += ["mount -o remount,bind,ro /", 'exec "$@"']
     return ["unshare", "--mount", "--propagation", "private", "sh", "-c", "; ".join(steps), "sh"]
