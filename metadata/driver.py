@@ -23,33 +23,33 @@ from metadata.controller.decision import ConfigRules, Inputs
 from metadata.errors import RefusedError
 from metadata.image import MetadataImage
 from metadata.leadership import Leadership
-from metadata.log.recovered import Opened
 from metadata.log.store import LogStore
 from metadata.log_reads import LogReads
 from metadata.quorum.alone import NoPeers
 from metadata.quorum.applied import AppliedLog
 from metadata.quorum.description import Clocks, describe
+from metadata.quorum.joining import find_members
 from metadata.quorum.node import Hooks, QuorumNode
 from metadata.quorum.status import QuorumStatus
-from metadata.raft.configuration import Configuration
 from metadata.raft.core import RaftCore
-from metadata.raft.effects import DurableState, RaftSettings
+from metadata.raft.effects import RaftSettings
 from metadata.raft.messages import RaftMessage
 from metadata.records.codec import decode_members, encode_members, encode_records
-from metadata.records.entry import SnapshotId
 from metadata.records.members import NO_DIRECTORY
+from metadata.requester import Requester
 from metadata.rpc.frames import LeaderAddress
 from metadata.rpc.requests import AddVoter, FetchEntries, FetchSnapshot, Heartbeat, RemoveVoter
 from metadata.rpc.responses import Entries, QuorumDescribed, SnapshotChunk
 from metadata.service import ControllerService
 from metadata.startup import (
     check_image,
+    durable_state,
     first_configuration,
     load_snapshot,
     new_cluster_id,
     opening_records,
 )
-from metadata.transport import Address, PeerNetwork
+from metadata.transport import Address, PeerNetwork, Transport
 from protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class ControllerNode:
         configs: ConfigRules,
         cluster_id: str = "",
         network: PeerNetwork | None = None,
-        founds_quorum: bool = True,
+        bootstrap: Transport | None = None,
     ) -> None:
         """Make a controller; nothing is read yet.
 
@@ -97,8 +97,8 @@ class ControllerNode:
             configs: which configs there are.
             cluster_id: of the cluster that it must be; empty: whichever it is.
             network: to the other controllers; None where there are none.
-            founds_quorum: whether an empty log may become that of a new cluster; else this node
-                waits until it is added.
+            bootstrap: to controllers of a quorum that this node waits to be added to; None: an
+                empty log may become that of a new cluster.
         """
         self._config = config
         self._node_id = node_id
@@ -107,7 +107,7 @@ class ControllerNode:
         self._configs = configs
         self._cluster_id = cluster_id
         self._network = network or NoPeers()
-        self._founds_quorum = founds_quorum
+        self._bootstrap = bootstrap
         self._directory_id = NO_DIRECTORY
         self._store = LogStore(Path(config.log_dir), rng)
         self._service = ControllerService(self)
@@ -137,7 +137,7 @@ class ControllerNode:
     @property
     def leader_address(self) -> LeaderAddress | None:
         """Where another controller leads, if that is known."""
-        return None if self._member is None else self._member.quorum.leader_address()
+        return None if self._member is None else self._member.quorum.addresses.leader()
 
     def status(self) -> QuorumStatus:
         """This node as a member of the quorum.
@@ -170,7 +170,22 @@ class ControllerNode:
         image = load_snapshot(opened.recovered, opened.cluster_id)
         applied = AppliedLog(image, self._image_changed)
         quorum = QuorumNode(
-            self._make_core(opened, image, address),
+            RaftCore(
+                self._settings(),
+                durable_state(opened, image),
+                initial=first_configuration(
+                    self._config.quorum_voters,
+                    node_id=self._node_id,
+                    directory_id=opened.directory_id,
+                    address=address,
+                    founds_quorum=self._bootstrap is None,
+                ),
+                members_of=decode_members,
+                encode_members=encode_members,
+                open_term=self._open_term,
+                rng=self._rng,
+                now_ms=self._clocks.boot_ms(),
+            ),
             self._store,
             self._network,
             applied,
@@ -195,6 +210,9 @@ class ControllerNode:
         quorum = self._started().quorum
         async with asyncio.TaskGroup() as tasks:
             member = tasks.create_task(quorum.run(self._config.snapshot_log_bytes), name="quorum")
+            if self._bootstrap is not None:
+                requester = Requester(self._bootstrap, self._rng)
+                tasks.create_task(find_members(requester, quorum.addresses), name="quorum-joining")
             try:
                 await self._lead()
             finally:
@@ -260,33 +278,13 @@ class ControllerNode:
 
     # The quorum
 
-    def _make_core(self, opened: Opened, image: MetadataImage, address: Address) -> RaftCore:
+    def _settings(self) -> RaftSettings:
         timeout_ms = self._config.election_timeout_ms
-        return RaftCore(
-            RaftSettings(
-                node_id=self._node_id,
-                directory_id=opened.directory_id,
-                election_timeout_ms=timeout_ms,
-                heartbeat_interval_ms=max(1, timeout_ms // HEARTBEATS_PER_ELECTION_TIMEOUT),
-            ),
-            DurableState(
-                hard_state=opened.hard_state,
-                snapshot=SnapshotId(image.index, image.term),
-                snapshot_configuration=Configuration.of(image.members) if image.members else None,
-                entries=tuple(opened.recovered.entries),
-            ),
-            initial=first_configuration(
-                self._config.quorum_voters,
-                node_id=self._node_id,
-                directory_id=opened.directory_id,
-                address=address,
-                founds_quorum=self._founds_quorum,
-            ),
-            members_of=decode_members,
-            encode_members=encode_members,
-            open_term=self._open_term,
-            rng=self._rng,
-            now_ms=self._clocks.boot_ms(),
+        return RaftSettings(
+            node_id=self._node_id,
+            directory_id=self._directory_id,
+            election_timeout_ms=timeout_ms,
+            heartbeat_interval_ms=max(1, timeout_ms // HEARTBEATS_PER_ELECTION_TIMEOUT),
         )
 
     def _open_term(self, term: int, last_index: int) -> bytes:

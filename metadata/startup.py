@@ -8,11 +8,13 @@ from uuid import UUID
 from config.node import Voter
 from metadata.errors import MetadataFormatError, MetadataIdentityError, MetadataLogCorruptError
 from metadata.image import MetadataImage
-from metadata.log.recovered import Recovered
+from metadata.log.recovered import Opened, Recovered
 from metadata.log.snapshot_format import decode_snapshot
 from metadata.raft.configuration import Configuration
+from metadata.raft.effects import DurableState
 from metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
 from metadata.records.codec import RECORD_FORMAT_VERSION, Record, decode_records
+from metadata.records.entry import SnapshotId
 from metadata.records.members import NO_DIRECTORY, Member
 from metadata.replay import replay
 from metadata.transport import Address
@@ -44,6 +46,16 @@ def load_snapshot(recovered: Recovered, cluster_id: str) -> MetadataImage:
         image = decode_snapshot(recovered.snapshot)
     check_image(image, cluster_id)
     return image
+
+
+def durable_state(opened: Opened, image: MetadataImage) -> DurableState:
+    """What consensus begins with; `image` is the snapshot's."""
+    return DurableState(
+        hard_state=opened.hard_state,
+        snapshot=SnapshotId(image.index, image.term),
+        snapshot_configuration=Configuration.of(image.members) if image.members else None,
+        entries=tuple(opened.recovered.entries),
+    )
 
 
 def load_image(recovered: Recovered, cluster_id: str) -> MetadataImage:

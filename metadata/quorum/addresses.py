@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from metadata.raft.configuration import Configuration
+from metadata.raft.core import RaftCore
 from metadata.raft.effects import NOBODY
 from metadata.records.members import Member
 from metadata.rpc.frames import LeaderAddress
@@ -13,34 +14,50 @@ class MemberAddresses:
     """As the log says, unless this node's settings say otherwise: a whole quorum may have moved."""
 
     def __init__(
-        self, node_id: int, network: PeerNetwork, configured: Mapping[int, Address]
+        self,
+        core: RaftCore,
+        network: PeerNetwork,
+        *,
+        node_id: int,
+        configured: Mapping[int, Address],
     ) -> None:
-        self._node_id = node_id
+        self._core = core
         self._network = network
+        self._node_id = node_id
         self._configured = configured
-        self._configuration: Configuration | None = None
+        self._found: Mapping[int, Address] = {}
+        self._told: Configuration | None = None
 
-    def follow(self, configuration: Configuration) -> None:
-        """Tell the network, if these are other members than before."""
-        if configuration is self._configuration:
-            return
-        self._configuration = configuration
-        self._network.set_addresses(
-            {
-                member.node_id: self._of(member)
-                for member in configuration.members
-                if member.node_id != self._node_id
-            }
-        )
+    @property
+    def known(self) -> bool:
+        """Whether the log, or the settings, name members."""
+        return bool(self._core.configuration.members)
 
-    def leader(self, leader_id: int) -> LeaderAddress | None:
+    def look(self) -> None:
+        """Tell the network, if the members are others than before."""
+        if self._core.configuration is not self._told:
+            self._tell()
+
+    def found(self, addresses: Mapping[int, Address]) -> None:
+        """Speak to these, as long as no members are known."""
+        self._found = addresses
+        self._tell()
+
+    def leader(self) -> LeaderAddress | None:
         """Where another node leads; None if it is this one, or not known."""
-        if leader_id in (NOBODY, self._node_id) or self._configuration is None:
+        leader_id = self._core.leader_id
+        if leader_id in (NOBODY, self._node_id):
             return None
-        member = self._configuration.member(leader_id)
+        member = self._core.configuration.member(leader_id)
         if member is None or not self._of(member).port:
             return None
         return LeaderAddress(leader_id, *self._of(member))
+
+    def _tell(self) -> None:
+        self._told = self._core.configuration
+        addresses = {it.node_id: self._of(it) for it in self._told.members} or dict(self._found)
+        addresses.pop(self._node_id, None)
+        self._network.set_addresses(addresses)
 
     def _of(self, member: Member) -> Address:
         return self._configured.get(member.node_id, Address(member.host, member.port))

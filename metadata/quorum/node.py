@@ -35,7 +35,6 @@ from metadata.raft.errors import NotLeaderError, QuorumBusyError
 from metadata.raft.messages import RaftMessage
 from metadata.raft.progress import ProgressView
 from metadata.records.entry import LogEntry
-from metadata.rpc.frames import LeaderAddress
 from metadata.transport import Address, PeerNetwork
 from protocol.errors import ErrorCode
 
@@ -85,7 +84,7 @@ class QuorumNode:
         self._applied = applied
         self.node_id = node_id
         self.own_address = own_address
-        self._addresses = MemberAddresses(node_id, network, addresses)
+        self.addresses = MemberAddresses(core, network, node_id=node_id, configured=addresses)
         self._clock_ms = clock_ms
         self._hooks = hooks
         self._counters = QuorumCounters()
@@ -123,10 +122,6 @@ class QuorumNode:
     def progress(self) -> Mapping[int, ProgressView]:
         """What a leader knows of the other members, by node id."""
         return self._core.progress()
-
-    def leader_address(self) -> LeaderAddress | None:
-        """Where another node leads, if that is known."""
-        return self._addresses.leader(self._core.leader_id)
 
     async def start(self) -> None:
         """Do what is due at once: a sole voter leads when this returns.
@@ -265,7 +260,7 @@ class QuorumNode:
         core = self._core
         self._work.set()
         self._inputs.mind_tick()
-        self._addresses.follow(core.configuration)
+        self.addresses.look()
         self._watch.look(core)
         leads = core.role is Role.LEADER
         if self._leading_term is not None and not (leads and core.term == self._leading_term):

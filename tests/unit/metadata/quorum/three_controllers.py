@@ -60,9 +60,12 @@ class _Link:
         self._node_id = node_id
 
     def send(self, message):
+        if message.target not in self._network.addresses.get(self._node_id, ()):
+            return
         asyncio.get_running_loop().call_later(HOP_S, self._network.deliver, message)
 
     async def request(self, node_id, frame):
+        assert node_id in self._network.addresses[self._node_id]
         await asyncio.sleep(HOP_S)
         if not self._network.reaches(self._node_id, node_id):
             raise NotSentError(f"node {node_id} cannot be reached")
