@@ -45,7 +45,6 @@ class Leadership:
         self.transfer: Transfer | None = None
         self.heartbeat_at_ms = state.now_ms
         self._rounds = Rounds()
-        self._since_ms = state.now_ms
         self._progress: dict[int, Progress] = {}
         self._follow_configuration()
 
