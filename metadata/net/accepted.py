@@ -196,7 +196,10 @@ class AcceptedConnection(asyncio.Protocol):
     def _receive(self, message: RaftMessage, hello: Hello) -> None:
         party = hello.party
         if (message.source, message.source_directory) != (party.node_id, party.directory_id):
-            raise MetadataFormatError(f"node {party.node_id} speaks for node {message.source}")
+            raise MetadataFormatError(
+                f"node {party.node_id} with directory {party.directory_id} sends what node "
+                f"{message.source} with directory {message.source_directory} says"
+            )
         self._connections.receive(message)
 
     async def _serve(self, number: int, payload: bytes, size_bytes: int) -> None:

@@ -13,6 +13,7 @@ from metadata.transport import Address, NotSentError
 # A controller that owes an answer is heard of every `listener.BEAT_MS`. One that is not is stopped,
 # cut off or stuck, and its time must not cost a broker its session.
 SILENCE_MS: Final = 2_000
+ASLEEP_MS: Final = 250  # a look so late: it was we who were stopped, and what came is not read yet
 UNANSWERED_MAX: Final = 1_024  # beyond, the controller is given up
 
 
@@ -27,6 +28,7 @@ class RpcLink(DialledConnection):
         self._unanswered: dict[int, asyncio.Future[bytes] | None] = {}
         self._heard_at_s = 0.0
         self._watch: asyncio.TimerHandle | None = None
+        self._look_at_s = 0.0
         self._retired = False
 
     async def request(self, payload: bytes) -> bytes:
@@ -94,12 +96,16 @@ class RpcLink(DialledConnection):
     def _arm(self, delay_s: float) -> None:
         if self._watch is not None:
             self._watch.cancel()
-        self._watch = self._loop.call_later(delay_s, self._look)
+        self._look_at_s = self._loop.time() + delay_s
+        self._watch = self._loop.call_at(self._look_at_s, self._look)
 
     def _look(self) -> None:
         if not self._unanswered:
             return
-        rest_s = self._heard_at_s + SILENCE_MS / 1000 - self._loop.time()
+        now_s = self._loop.time()
+        if now_s > self._look_at_s + ASLEEP_MS / 1000:
+            self._heard_at_s = now_s
+        rest_s = self._heard_at_s + SILENCE_MS / 1000 - now_s
         if rest_s <= 0:
             self.end(TimeoutError(f"the controller has been silent for {SILENCE_MS} ms"))
         else:

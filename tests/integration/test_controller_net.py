@@ -548,6 +548,24 @@ async def test_a_slow_answer_is_no_silence(monkeypatch):
 
 
 @scenario
+async def test_a_process_that_was_stopped_itself_does_not_blame_its_controller(monkeypatch):
+    monkeypatch.setattr(rpc_link, "SILENCE_MS", 200)
+    monkeypatch.setattr(listener, "BEAT_MS", 20)
+    async with Controller(1).running() as controller:
+        transport = transport_to(controller)
+        waiting = asyncio.create_task(transport.request(b"wait"))
+        await until(lambda: controller.frames)
+
+        time.sleep(0.6)  # as if stopped: nothing is read, and no timer runs
+        await asyncio.sleep(0.1)
+        controller.release.set()
+
+        assert await waiting == b"1:wait"
+        assert transport.statistics.failures == 0
+        transport.close()
+
+
+@scenario
 async def test_a_given_up_request_still_counts_for_the_silence(monkeypatch):
     """A broker gives each heartbeat up before it is known that its controller is gone."""
     monkeypatch.setattr(rpc_link, "SILENCE_MS", 300)
