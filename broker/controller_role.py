@@ -7,15 +7,17 @@ from contextlib import asynccontextmanager
 from broker.lifecycle import running
 from broker.node_admin import NodeAdmin
 from broker.surroundings import Surroundings
+from broker.telemetry.quorum_metrics import QuorumCollector, check_quorum
 from config.node import NodeConfig
-from config.quorum import controller_address
+from config.quorum import controller_address, controller_addresses, founds_quorum
 from config.topic import validate_topic_config
 from metadata.controller.decision import ConfigRules
 from metadata.driver import ControllerNode
+from metadata.errors import MetadataError
 from metadata.net.framing import Party
 from metadata.net.listener import ControllerListener
-from metadata.net.quorum_transport import LocalController
-from metadata.records.members import NO_DIRECTORY
+from metadata.net.peer_links import PeerLinks
+from metadata.net.quorum_transport import LocalController, QuorumTransport
 from metadata.transport import Address, LocalTransport
 
 logger = logging.getLogger("headrace.controller")
@@ -24,20 +26,83 @@ logger = logging.getLogger("headrace.controller")
 class ControllerRole:
     """The controller of one node, while it runs."""
 
-    def __init__(self, config: NodeConfig, node: ControllerNode, address: Address) -> None:
+    def __init__(self, config: NodeConfig, around: Surroundings) -> None:
         self._config = config
-        self._node = node
-        self.address = address  # where other nodes reach it; no host when they cannot
+        self._links = PeerLinks(self._party, around.rng)
+        self._bootstrap: QuorumTransport | None = None  # none: it founds the quorum
+        if not founds_quorum(config):
+            addresses = [Address(*address) for address in controller_addresses(config)]
+            self._bootstrap = QuorumTransport(addresses, self._party)
+        self.node = ControllerNode(
+            config.metadata,
+            node_id=config.node_id,
+            cluster_id=config.cluster_id,
+            rng=around.rng,
+            wall_clock_ms=around.wall_clock_ms,
+            boot_clock_ms=around.boot_clock_ms,
+            configs=ConfigRules(validate_topic=validate_topic_config),
+            network=self._links,
+            bootstrap=self._bootstrap,
+        )
+        self._listener: ControllerListener | None = None
+        for endpoint in config.metadata.controller_listeners:
+            self._listener = ControllerListener(
+                endpoint,
+                self.node.handle,
+                self.node.receive,
+                self._party,
+                on_peer=self._links.dial_now,
+            )
+        self.address = Address("", 0)  # where other nodes reach it; no host when they cannot
 
     @property
     def local(self) -> LocalController:
         """The way of this node's broker to it."""
-        return LocalController(self._config.node_id, LocalTransport(self._node.handle))
+        return LocalController(self._config.node_id, LocalTransport(self.node.handle))
 
-    @property
-    def cluster_id(self) -> str:
-        """Id of the cluster; empty when it is not known yet."""
-        return self._node.image.cluster_id
+    async def start(self) -> None:
+        """Bind, and load the log.
+
+        Raises:
+            OSError: the address cannot be bound.
+            MetadataError: the log cannot be used.
+        """
+        port = 0 if self._listener is None else (await self._listener.bind()).port
+        self.address = Address(*controller_address(self._config, port))
+        await self.node.start(self.address)
+
+    @asynccontextmanager
+    async def taking_part(self) -> AsyncIterator[None]:
+        """Take part in the quorum beside the body, and let another lead before the links are cut."""
+        listening = [] if self._listener is None else [self._listener.run()]
+        async with running(self._links.run(), *listening), running(self._run()):
+            yield
+
+    async def shutdown(self) -> None:
+        """Close the listener and the log."""
+        if self._listener is not None:
+            await self._listener.shutdown()
+        if self._bootstrap is not None:
+            self._bootstrap.close()
+        await self.node.shutdown()
+
+    def show(self, admin: NodeAdmin) -> None:
+        """Show it to operators, from `start` on."""
+        collector = QuorumCollector(self.node.status, self._links)
+        admin.server.expose(collector, collector.refresh)
+        admin.readiness.add(lambda: check_quorum(self.node.status()))
+
+    async def _run(self) -> None:
+        try:
+            await self.node.run()
+        except* MetadataError as failures:
+            # Before anything else ends, which may take its time.
+            for failure in failures.exceptions:
+                logger.critical("the controller has failed", extra={"reason": str(failure)})
+            raise
+
+    def _party(self) -> Party:
+        return Party(self.node.cluster_id, self._config.node_id, self.node.directory_id)
 
 
 @asynccontextmanager
@@ -51,32 +116,11 @@ async def controller_role(
         OSError: its address cannot be bound.
         MetadataError: it cannot start.
     """
-    del admin
-    node = ControllerNode(
-        config.metadata,
-        node_id=config.node_id,
-        cluster_id=config.cluster_id,
-        rng=around.rng,
-        wall_clock_ms=around.wall_clock_ms,
-        boot_clock_ms=around.boot_clock_ms,
-        configs=ConfigRules(validate_topic=validate_topic_config),
-    )
-    listener: ControllerListener | None = None
-    for endpoint in config.metadata.controller_listeners:
-        listener = ControllerListener(
-            endpoint,
-            node.handle,
-            lambda _message: None,
-            lambda: Party(node.image.cluster_id, config.node_id, NO_DIRECTORY),
-        )
+    role = ControllerRole(config, around)
     try:
-        port = 0 if listener is None else (await listener.bind()).port
-        role = ControllerRole(config, node, Address(*controller_address(config, port)))
-        await node.start()
-        jobs = [] if listener is None else [listener.run()]
-        async with running(node.run(), *jobs):
+        await role.start()
+        role.show(admin)
+        async with role.taking_part():
             yield role
     finally:
-        if listener is not None:
-            await listener.shutdown()
-        await node.shutdown()
+        await role.shutdown()

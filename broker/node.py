@@ -71,7 +71,7 @@ class Node:
                     await self._run_broker(controller, ready, stop, on_fenced)
                 elif controller is not None:
                     admin.stage = SERVING
-                    ready(self._address(controller, controller.cluster_id, None))
+                    ready(self._address(controller, controller.node.cluster_id, None))
                     await stop.wait()
                     admin.stage = "stopping"
         except* StoppedEarlyError:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from broker.cli.failures import CommandFailedError
 from broker.cli.ports import port_is_free
-from config.quorum import has_other_nodes, is_controller
 
 if TYPE_CHECKING:
     from broker.node_address import NodeAddress
@@ -39,7 +38,6 @@ def serve(loaded: "LoadedConfig", ready: "Callable[[NodeAddress], None]") -> int
         CommandFailedError: an address is taken.
     """
     config = loaded.config
-    _require_runnable(config)
     _require_free(config)
     from broker.logs import start_logging  # noqa: PLC0415 - see the module's docstring
 
@@ -56,16 +54,6 @@ def serve(loaded: "LoadedConfig", ready: "Callable[[NodeAddress], None]") -> int
         return run_node(config, ready=ready, warnings=loaded.warnings)
     finally:
         logs.stop()
-
-
-def _require_runnable(config: "NodeConfig") -> None:
-    """Refuse what is valid for a cluster and cannot be run by this program yet."""
-    if is_controller(config) and has_other_nodes(config):
-        raise CommandFailedError(
-            "a controller is the only one in this version",
-            hint="Set process.roles=broker,controller and leave controller.quorum.voters out.",
-            exit_code=EXIT_USAGE,
-        )
 
 
 def _require_free(config: "NodeConfig") -> None:

@@ -1,6 +1,7 @@
 """What a member of the quorum shows of itself: for metrics, readiness and DescribeQuorum."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from metadata.raft.core import RaftCore
@@ -73,6 +74,7 @@ class QuorumStatus:
     durable_index: int
     voters: tuple[int, ...]
     learners: tuple[int, ...]
+    followers: Mapping[int, int]  # of a leader: how far each other member's log is known to agree
     leader_silent_ms: int | None  # since a message of the leader (0: this node); None: never
     counters: QuorumCounters
 
@@ -97,6 +99,11 @@ def status_of(
         durable_index=core.durable_index,
         voters=core.configuration.voters,
         learners=tuple(it.node_id for it in core.configuration.members if not it.voter),
+        followers={
+            node_id: it.match_index
+            for node_id, it in core.progress().items()
+            if node_id != core.leader_id  # this node
+        },
         leader_silent_ms=0 if core.role is Role.LEADER else leader_silent_ms,
         counters=replace(counters),
     )

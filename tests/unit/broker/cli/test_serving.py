@@ -17,15 +17,6 @@ def refused(*overrides):
     return caught.value
 
 
-def test_a_cluster_of_several_controllers_is_refused():
-    failure = refused(
-        "controller.quorum.voters=1@127.0.0.1:1,2@127.0.0.1:2",
-        "listeners=PLAINTEXT://127.0.0.1:0,CONTROLLER://127.0.0.1:1",
-    )
-    assert "the only one" in str(failure)
-    assert failure.exit_code == 2
-
-
 @pytest.mark.parametrize(
     ("key", "form"), [("listeners", "PLAINTEXT://{}"), ("headrace.admin.listener", "{}")]
 )
