@@ -107,7 +107,6 @@ def test_a_read_only_service_can_write_its_mounts_only(one_node: ComposeProject)
     assert not can_write(ROOT)
 
 
-@pytest.mark.xfail(strict=True, reason="a controller is the only one yet; remove this then")
 def test_a_cluster_serves_through_every_broker_and_survives_a_controller(
     cluster: ComposeProject,
 ) -> None:
