@@ -29,7 +29,7 @@ class QuorumAdmin:
         Args:
             cluster_id: refused unless it is this cluster's; empty: whatever that is.
             node_id: of the controller.
-            directory_id: of its metadata directory; zero: that with which it is found at its address.
+            directory_id: of its metadata directory.
             host: where other controllers find it.
             port: where other controllers find it.
         """

@@ -3,9 +3,7 @@
 Behaviour:
   * The controller becomes a voter once it has caught up with the log; the answer comes when that is committed.
   * Of several listeners the first is taken: controllers speak with each other at one address.
-  * A directory id of zeros means the directory with which the controller is found at that address.
 Deviations from Apache Kafka:
-  * Kafka refuses an id of zeros.
   * `timeout_ms` and `ack_when_committed` are not used: the broker waits as long as for any change of the metadata.
 Version notes:
   * 1: ack_when_committed.

@@ -1,12 +1,15 @@
 """`headrace cluster`: nodes and settings of a running cluster."""
 
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import click
 
 from broker.cli.clients import admin_client
-from broker.cli.options import bootstrap_option, output_option
-from broker.cli.output import emit_object, emit_rows
+from broker.cli.options import bootstrap_option, confirm, output_option, yes_option
+from broker.cli.output import emit_object, emit_rows, talk
+from broker.cli.quorum import describe_quorum, quorum, send_change
 
 
 @click.group()
@@ -14,18 +17,25 @@ def cluster() -> None:
     """Nodes and settings of a cluster."""
 
 
+cluster.add_command(quorum)
+
+
 @cluster.command()
 @bootstrap_option
 @output_option
 def describe(bootstrap: str, output: str) -> None:
-    """Show the cluster's id, controller, and how much it holds."""
+    """Show the cluster's id, its leading controller, and how much it holds."""
     with admin_client(bootstrap) as admin:
         described, topics = admin.describe_cluster(), admin.describe_topics()
+        partition, _ = describe_quorum(admin)
+    fenced = sum(bool(broker.get("is_fenced", False)) for broker in described["brokers"])
     emit_object(
         {
             "cluster_id": described["cluster_id"],
-            "controller": described["controller_id"],
-            "brokers": len(described["brokers"]),
+            "controller": partition["leader_id"],
+            "controllers": len(partition["current_voters"]),
+            "brokers": len(described["brokers"]) - fenced,
+            "brokers_fenced": fenced,
             "topics": sum(not entry["is_internal"] for entry in topics),
             "partitions": sum(
                 len(entry["partitions"]) for entry in topics if not entry["is_internal"]
@@ -39,27 +49,52 @@ def describe(bootstrap: str, output: str) -> None:
 @bootstrap_option
 @output_option
 def nodes(bootstrap: str, output: str) -> None:
-    """List the brokers, with the partitions that each leads."""
+    """List the brokers, fenced ones too, with the partitions that each leads or has led last."""
     with admin_client(bootstrap) as admin:
         described, topics = admin.describe_cluster(), admin.describe_topics()
-    led: dict[int, int] = {}
-    for entry in topics:
-        for partition in entry["partitions"]:
-            led[partition["leader_id"]] = led.get(partition["leader_id"], 0) + 1
+        partition, _ = describe_quorum(admin)
     emit_rows(
-        [
-            {
-                "node": broker["broker_id"],
-                "address": f"{broker['host']}:{broker['port']}",
-                "rack": broker.get("rack") or "",
-                "controller": broker["broker_id"] == described["controller_id"],
-                "fenced": bool(broker.get("is_fenced", False)),
-                "leads": led.get(broker["broker_id"], 0),
-            }
-            for broker in sorted(described["brokers"], key=lambda broker: broker["broker_id"])
-        ],
+        node_rows(
+            described, topics, {voter["replica_id"] for voter in partition["current_voters"]}
+        ),
         output=output,
     )
+
+
+@cluster.command()
+@click.argument("node_id", metavar="ID", type=click.IntRange(0))
+@yes_option
+@bootstrap_option
+def unregister(node_id: int, yes: bool, bootstrap: str) -> None:
+    """Forget a broker that is gone for ever; it must be fenced and lead nothing."""
+    about = f"broker {node_id}"
+    confirm(f"Forget {about}?", yes=yes)
+    with admin_client(bootstrap, about=about) as admin:
+        from protocol.messages import UnregisterBrokerRequest  # noqa: PLC0415 - loads the client
+
+        send_change(admin, UnregisterBrokerRequest(broker_id=node_id))
+    talk(f"{about} is forgotten")
+
+
+def node_rows(
+    described: Mapping[str, Any], topics: Sequence[Mapping[str, Any]], controllers: Collection[int]
+) -> list[dict[str, object]]:
+    """One row for each broker."""
+    led: Counter[int] = Counter()
+    for entry in topics:
+        # The leader is the only replica, and named as such while it is fenced, too.
+        led.update(partition["replica_nodes"][0] for partition in entry["partitions"])
+    return [
+        {
+            "node": broker["broker_id"],
+            "address": f"{broker['host']}:{broker['port']}",
+            "rack": broker.get("rack") or "",
+            "controller": broker["broker_id"] in controllers,
+            "fenced": bool(broker.get("is_fenced", False)),
+            "leads": led[broker["broker_id"]],
+        }
+        for broker in sorted(described["brokers"], key=lambda broker: int(broker["broker_id"]))
+    ]
 
 
 @cluster.command()

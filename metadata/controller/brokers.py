@@ -117,7 +117,8 @@ def unregister_broker(request: UnregisterBroker, image: MetadataImage, inputs: I
         )
     if not broker.epoch_ended:
         raise RefusedError(
-            ErrorCode.INVALID_REQUEST, f"broker {request.node_id} is {broker.state.name}"
+            ErrorCode.INVALID_REQUEST,
+            f"broker {request.node_id} is {broker.state.name}: shut it down first",
         )
     leads = any(
         partition.leader == request.node_id

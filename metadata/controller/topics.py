@@ -7,7 +7,6 @@ Source: ReplicationControlManager.java; KIP-516 for topic ids. Deviation: every 
 from one up is accepted and means one.
 """
 
-from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -27,6 +26,7 @@ from metadata.image import MetadataImage, TopicImage
 from metadata.images.configs import TOPIC_RESOURCE
 from metadata.images.streams import NO_EPOCH
 from metadata.records.codec import Record
+from metadata.records.ids import random_id
 from metadata.records.streams import StreamRecord
 from metadata.records.topics import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from metadata.rpc.requests import (
@@ -147,12 +147,10 @@ def partition_records(
 
 
 def new_topic_id(image: MetadataImage, rng: "Random") -> UUID:
-    """A random id that is free, not reserved, and does not start with `-` in base64 (KIP-516)."""
+    """A random id that is free and not reserved."""
     while True:
-        candidate = UUID(int=rng.getrandbits(128), version=4)
-        dashed = urlsafe_b64encode(candidate.bytes[:3]).startswith(b"-")
-        reserved = candidate in (NO_TOPIC_ID, METADATA_TOPIC_ID)
-        if not dashed and not reserved and candidate not in image.topics:
+        candidate = random_id(rng)
+        if candidate not in (NO_TOPIC_ID, METADATA_TOPIC_ID) and candidate not in image.topics:
             return candidate
 
 

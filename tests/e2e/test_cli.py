@@ -253,6 +253,14 @@ def test_the_cluster_is_described(succeed, bootstrap):
     (node,) = json.loads(succeed("cluster", "nodes", "-o", "json"))
     assert node["address"] == bootstrap
     assert node["controller"]
+    assert not node["fenced"]
+    quorum = json.loads(succeed("cluster", "quorum", "-o", "json"))
+    (leader,) = quorum["members"]
+    assert (quorum["leader"], leader["role"], leader["lag"]) == (
+        described["controller"],
+        "leader",
+        0,
+    )
     (setting,) = json.loads(succeed("cluster", "configs", "num.partitions", "-o", "json"))
     assert (setting["key"], setting["value"]) == ("num.partitions", "1")
     listed = json.loads(succeed("cluster", "configs", "-o", "json"))

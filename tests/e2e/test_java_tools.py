@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record
@@ -22,6 +23,24 @@ def tool(bootstrap: str) -> Callable[..., str]:
         return run_tool(main_class, "--bootstrap-server", bootstrap, *arguments).stdout
 
     return run
+
+
+@pytest.fixture
+def cluster_tool(bootstrap: str) -> Callable[..., str]:
+    """Run one command of the cluster tool, which takes the broker behind the command."""
+
+    def run(command: str, *arguments: str) -> str:
+        main_class = "org.apache.kafka.tools.ClusterTool"
+        return run_tool(main_class, command, "--bootstrap-server", bootstrap, *arguments).stdout
+
+    return run
+
+
+@pytest.fixture
+def cluster_id(bootstrap: str) -> str:
+    """Id of the shared broker's cluster."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    return str(admin.describe_cluster().result(timeout=10).cluster_id)
 
 
 def events(output: str, name: str) -> list[dict[str, object]]:
@@ -120,3 +139,43 @@ def test_versions_and_log_directories(tool: Callable[..., str], bootstrap: str, 
         for partition in directory["partitions"]
     }
     assert sizes[f"{topic}-0"] >= 100_000
+
+
+def test_the_quorum(tool: Callable[..., str], cluster_id: str) -> None:
+    command = "MetadataQuorumCommand"
+    status = tool(command, "describe", "--status")
+    shown = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+    assert shown["ClusterId"].strip() == cluster_id
+    assert shown["LeaderId"].strip() == "1"
+    assert shown["MaxFollowerLag"].strip() == "0"
+    assert '"id": 1, "directoryId": ' in shown["CurrentVoters"]
+    (row,) = [
+        line.split()
+        for line in tool(command, "describe", "--replication").splitlines()
+        if line.rstrip().endswith("Leader")
+    ]
+    node, directory, end, lag = row[:4]
+    assert (node, lag) == ("1", "0")
+    assert int(end) > 1
+    unknown = ("--controller-id", "9", "--controller-directory-id", directory)
+    with pytest.raises(AssertionError, match="VoterNotFoundException"):
+        tool(command, "remove-controller", *unknown)
+    own = ("--controller-id", "1", "--controller-directory-id", directory)
+    with pytest.raises(AssertionError, match="last voter"):
+        tool(command, "remove-controller", *own)
+
+
+def test_the_cluster(cluster_tool: Callable[..., str], bootstrap: str, cluster_id: str) -> None:
+    assert cluster_id in cluster_tool("cluster-id")
+    (row,) = [
+        line.split()
+        for line in cluster_tool("list-endpoints", "--include-fenced-brokers").splitlines()
+        if line.rstrip().endswith("broker")
+    ]
+    assert row[0] == "1"
+    assert ":".join(row[1:3]) == bootstrap
+    assert "unfenced" in row
+    with pytest.raises(AssertionError, match="BrokerIdNotRegisteredException"):
+        cluster_tool("unregister", "--id", "77")
+    with pytest.raises(AssertionError, match="broker 1 is ACTIVE"):
+        cluster_tool("unregister", "--id", "1")

@@ -1,5 +1,4 @@
 import random
-from base64 import urlsafe_b64encode
 from collections import Counter
 from uuid import UUID
 
@@ -318,17 +317,6 @@ class Scripted(random.Random):
 
     def getrandbits(self, bits):
         return self._numbers.pop(0)
-
-
-def test_topic_ids_never_start_with_a_dash_in_base64():
-    """KIP-516: tools would take such an id for an option."""
-    dashed = 0xF8 << 120
-    assert urlsafe_b64encode(UUID(int=dashed, version=4).bytes).startswith(b"-")
-    good = 0x1234 << 100
-
-    found = new_topic_id(MetadataImage(), Scripted([dashed, good]))
-
-    assert found == UUID(int=good, version=4)
 
 
 def test_topic_ids_are_not_taken_twice():

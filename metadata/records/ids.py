@@ -1,0 +1,16 @@
+"""Ids that are drawn. Pure."""
+
+from base64 import urlsafe_b64encode
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from random import Random
+
+
+def random_id(rng: "Random") -> UUID:
+    """A random UUID that does not start with `-` as Kafka writes it: tools take such a one for an option (KIP-516)."""
+    while True:
+        candidate = UUID(int=rng.getrandbits(128), version=4)
+        if not urlsafe_b64encode(candidate.bytes).startswith(b"-"):
+            return candidate
