@@ -30,7 +30,7 @@ from metadata.quorum.waiters import EntryWaiters
 from metadata.raft.changes import MemberChange
 from metadata.raft.configuration import Configuration
 from metadata.raft.core import RaftCore
-from metadata.raft.effects import Persist, Role
+from metadata.raft.effects import NOBODY, Persist, Role
 from metadata.raft.errors import NotLeaderError, QuorumBusyError
 from metadata.raft.messages import RaftMessage
 from metadata.raft.progress import ProgressView
@@ -233,15 +233,18 @@ class QuorumNode:
         await self._rounds.join()
 
     async def hand_over(self, timeout_ms: int) -> None:
-        """Have another voter lead, if this one does and there is another; give up after so long."""
+        """Have another voter lead, if this one does and there is another; give up after so long.
+
+        Returns only once that one leads: until then it may need this node's vote.
+        """
         if self._core.role is not Role.LEADER or self._core.configuration.voters == (self.node_id,):
             return
         self._core.transfer_leadership(self._clock_ms())
         self._notice()
         try:
             async with asyncio.timeout(timeout_ms / 1000):
-                while self._core.role is Role.LEADER:
-                    await self._watch.role_changed()
+                while self._core.leader_id in (NOBODY, self.node_id):
+                    await self._watch.another_leader()
         except TimeoutError:
             logger.warning("leadership not handed over", extra={"waited_ms": timeout_ms})
 

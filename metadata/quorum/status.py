@@ -33,13 +33,12 @@ class QuorumCounters:
 
 
 class StandingWatch:
-    """Counts elections and changes of the leader as they show, and wakes who waits for a change."""
+    """Counts elections and changes of the leader as they show, and wakes who waits for another leader."""
 
     def __init__(self, counters: QuorumCounters) -> None:
         self._counters = counters
         self._stood_in = 0
         self._followed = (0, NOBODY)
-        self._role = Role.FOLLOWER
         self._changed = asyncio.Event()  # replaced by a new one whenever it is set
 
     def look(self, core: RaftCore) -> None:
@@ -50,13 +49,11 @@ class StandingWatch:
         if core.leader_id != NOBODY and (core.term, core.leader_id) != self._followed:
             self._followed = (core.term, core.leader_id)
             self._counters.leader_changes += 1
-        if core.role is not self._role:
-            self._role = core.role
             self._changed.set()
             self._changed = asyncio.Event()
 
-    async def role_changed(self) -> None:
-        """Wait until this node has another role."""
+    async def another_leader(self) -> None:
+        """Wait until this node leads anew, or follows a leader whom it did not follow before."""
         await self._changed.wait()
 
 

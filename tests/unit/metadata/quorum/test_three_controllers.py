@@ -7,7 +7,7 @@ import pytest
 
 from metadata import driver
 from metadata.errors import MetadataIdentityError, MetadataLogFailedError
-from metadata.raft.effects import RaftSettings
+from metadata.raft.effects import RaftSettings, Role
 from metadata.rpc.frames import LeaderAddress
 from metadata.rpc.requests import BrokerGoal, DescribeQuorum, FetchEntries, Heartbeat
 from protocol.errors import ErrorCode
@@ -227,6 +227,16 @@ async def test_each_member_can_be_restarted_in_turn(tmp_path):
             await scene.start(node_id)
             await scene.equal()
             assert written(scene.nodes[node_id]) == expected
+
+
+@scenario
+async def test_a_leader_that_goes_gives_its_vote_first_where_it_is_needed(tmp_path):
+    async with controllers(tmp_path) as scene:
+        leader = scene.id_of(await scene.leader())
+        away, successor = (node_id for node_id in (1, 2, 3) if node_id != leader)
+        await scene.kill(away)
+        await scene.stop(leader)
+        assert scene.nodes[successor].status().role is Role.LEADER
 
 
 @scenario
