@@ -235,6 +235,7 @@ async def test_a_leader_that_goes_gives_its_vote_first_where_it_is_needed(tmp_pa
         leader = scene.id_of(await scene.leader())
         away, successor = (node_id for node_id in (1, 2, 3) if node_id != leader)
         await scene.kill(away)
+        await asyncio.sleep(ELECTION_TIMEOUT_MS / 2 / 1000)  # the leader sees who answers
         await scene.stop(leader)
         assert scene.nodes[successor].status().role is Role.LEADER
 
