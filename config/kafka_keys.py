@@ -208,6 +208,15 @@ METADATA = (
         doc="Growth of the metadata log after which a snapshot is taken.",
     ),
     ConfigKey(
+        name="metadata.snapshot.publish.interval.ms",
+        type=ConfigType.LONG,
+        field="metadata.snapshot_publish_interval_ms",
+        valid=Between(1_000),
+        importance=Importance.LOW,
+        doc="How often the leading controller puts a snapshot of the metadata into the bucket, if "
+        "anything has changed. What is younger is lost when every controller loses its disk.",
+    ),
+    ConfigKey(
         name="request.timeout.ms",
         type=ConfigType.INT,
         field="metadata.request_timeout_ms",

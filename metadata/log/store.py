@@ -7,7 +7,7 @@ stalls the loop nor waits behind other work, and two writes are never under way 
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from metadata.log.one_thread import OneThread
 from metadata.log.recovered import Opened
 from metadata.log.snapshot_format import decode_snapshot
 from metadata.raft.effects import FRESH, NOBODY, HardState, Persist
-from metadata.records.entry import LogEntry, SnapshotId
+from metadata.records.entry import SnapshotId
 from metadata.records.members import NO_DIRECTORY
 
 if TYPE_CHECKING:
@@ -113,10 +113,6 @@ class LogStore:
             alarm.cancel()
         self.writes += 1
         self.write_seconds += loop.time() - began
-
-    async def append(self, entries: Sequence[LogEntry]) -> None:
-        """Append entries; see `persist`."""
-        await self.persist(Persist(entries=tuple(entries)))
 
     async def write_snapshot(self, snapshot_id: SnapshotId, pieces: Iterator[bytes]) -> None:
         """Write a snapshot, make it durable, and drop the log before it.

@@ -3,6 +3,7 @@
 | key | kind |
 |---|---|
 | `<spread>/<cluster id>/<object id>` | an object of streams, `storage.objects.keys` |
+| `metadata/<cluster id>/<index>-<term>.checkpoint` | a snapshot of the metadata |
 | `wal/<cluster id>/<node id>/...` | a write-ahead log made of objects, `wal.objects.layout` |
 | `headrace-probe/...` | left behind by a probe that was killed |
 | `.tmp/...` | `file://` only: being written, or left by a writer that was killed; the broker tidies up |
@@ -20,6 +21,7 @@ from storage.objects.keys import parse_object_key
 
 PROBE_PREFIX: Final = "headrace-probe"
 TEMPORARY_FOLDER: Final = ".tmp"
+METADATA_FOLDER: Final = "metadata"
 WAL_FOLDER: Final = "wal"
 NO_OBJECT: Final = -1
 UNKNOWN_TIME: Final = 0
@@ -29,6 +31,7 @@ class KeyKind(Enum):
     """What a key names."""
 
     OBJECT = "objects"
+    METADATA = "metadata"
     WAL = "wal"
     PROBE = "probe"
     TEMPORARY = "temporary"
@@ -61,6 +64,8 @@ def meaning_of(key: str) -> KeyMeaning:
         return KeyMeaning(KeyKind.PROBE)
     if folders[:1] == [TEMPORARY_FOLDER]:
         return KeyMeaning(KeyKind.TEMPORARY)
+    if folders[:1] == [METADATA_FOLDER] and len(folders) == 2:
+        return KeyMeaning(KeyKind.METADATA, folders[1])
     if folders[:1] == [WAL_FOLDER] and len(folders) > 1:
         return KeyMeaning(KeyKind.WAL, folders[1])
     return KeyMeaning(KeyKind.OTHER)

@@ -87,9 +87,10 @@ class PureController:
         return refused.value.code
 
     def _apply(self, records):
-        entry = LogEntry(self.image.index + 1, 1, encode_records(records))
+        term = max(1, self.image.term)
+        entry = LogEntry(self.image.index + 1, term, encode_records(records))
         self.entries.append(entry)
-        self.image = replay(self.image, decode_records(entry.payload), index=entry.index, term=1)
+        self.image = replay(self.image, decode_records(entry.payload), index=entry.index, term=term)
 
     # Short forms
 

@@ -25,6 +25,10 @@ def entry(index):
     return LogEntry(index, 1, b"x")
 
 
+async def append(store, entries):
+    await store.persist(Persist(entries=tuple(entries)))
+
+
 async def opened(directory, **options):
     store = LogStore(directory, random.Random(1), **options)
     found = await store.open(node_id=1, cluster_id="")
@@ -37,9 +41,9 @@ def test_entries_and_snapshots_survive(tmp_path):
     async def scenario():
         directory = tmp_path / "deep" / "metadata"
         store, _ = await opened(directory)
-        await store.append([entry(1), entry(2)])
+        await append(store, [entry(1), entry(2)])
         await store.write_snapshot(SnapshotId(2, 1), iter([b"abc", b"def"]))
-        await store.append([entry(3)])
+        await append(store, [entry(3)])
         assert await store.read_snapshot(2, 3) == (2, 6, b"cde")
         await store.close()
         await store.close()
@@ -55,12 +59,12 @@ def test_entries_and_snapshots_survive(tmp_path):
 def test_appends_go_on_while_a_snapshot_is_written(tmp_path):
     async def scenario():
         store, _ = await opened(tmp_path)
-        await store.append([entry(1)])
+        await append(store, [entry(1)])
         appended = []
 
         def pieces():
             for index in (2, 3, 4):
-                appended.append(asyncio.ensure_future(store.append([entry(index)])))
+                appended.append(asyncio.ensure_future(append(store, [entry(index)])))
                 yield b"."
 
         await store.write_snapshot(SnapshotId(1, 1), pieces())
@@ -80,7 +84,7 @@ def test_a_second_process_is_refused_and_leaves_the_first_alone(tmp_path):
         with pytest.raises(MetadataIdentityError):
             await other.open(node_id=1, cluster_id="")
         await other.close()
-        await store.append([entry(1)])
+        await append(store, [entry(1)])
         await store.close()
 
     asyncio.run(scenario())
@@ -96,9 +100,9 @@ def test_a_snapshot_that_fails_leaves_the_log_and_the_older_snapshot(tmp_path):
             os.fsync(descriptor)
 
         store, _ = await opened(tmp_path, sync=sync)
-        await store.append([entry(1)])
+        await append(store, [entry(1)])
         await store.write_snapshot(SnapshotId(1, 1), iter([b"good"]))
-        await store.append([entry(2)])
+        await append(store, [entry(2)])
 
         def pieces():
             nonlocal fail
@@ -108,7 +112,7 @@ def test_a_snapshot_that_fails_leaves_the_log_and_the_older_snapshot(tmp_path):
         with pytest.raises(OSError, match="No space"):
             await store.write_snapshot(SnapshotId(2, 1), pieces())
         fail = False
-        await store.append([entry(3)])
+        await append(store, [entry(3)])
         await store.close()
         store, recovered = await opened(tmp_path)
         assert recovered.snapshot == b"good"
@@ -121,7 +125,7 @@ def test_a_snapshot_that_fails_leaves_the_log_and_the_older_snapshot(tmp_path):
 def test_a_cancelled_snapshot_is_not_adopted(tmp_path):
     async def scenario():
         store, _ = await opened(tmp_path)
-        await store.append([entry(1)])
+        await append(store, [entry(1)])
         started = asyncio.Event()
 
         def pieces():
@@ -135,7 +139,7 @@ def test_a_cancelled_snapshot_is_not_adopted(tmp_path):
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await store.append([entry(2)])
+        await append(store, [entry(2)])
         await store.close()
         store, recovered = await opened(tmp_path)
         assert recovered.snapshot is None
@@ -156,10 +160,10 @@ def test_a_failed_append_fails_all_that_follow(tmp_path):
         store, _ = await opened(tmp_path, sync=sync)
         fail = True
         with pytest.raises(MetadataLogFailedError):
-            await store.append([entry(1)])
+            await append(store, [entry(1)])
         fail = False
         with pytest.raises(MetadataLogFailedError):
-            await store.append([entry(1)])
+            await append(store, [entry(1)])
         await store.close()
 
     asyncio.run(scenario())

@@ -1,0 +1,32 @@
+"""Keys of the metadata's snapshots in the bucket. Pure.
+
+`metadata/<cluster id>/<index>-<term>.checkpoint`, both numbers in twenty digits: by key they are in
+the order of the log. The bytes are those of a snapshot's file, `metadata.log.snapshot_format`.
+"""
+
+import re
+from typing import Final
+
+from metadata.records.entry import SnapshotId
+
+FOLDER: Final = "metadata"
+
+_KEY: Final = re.compile(r"metadata/([A-Za-z0-9_-]+)/(\d{20})-(\d{20})\.checkpoint")
+
+
+def published_folder(cluster_id: str) -> str:
+    """Name the folder of one cluster's snapshots."""
+    return f"{FOLDER}/{cluster_id}"
+
+
+def published_key(cluster_id: str, snapshot_id: SnapshotId) -> str:
+    """Name a snapshot."""
+    return f"{published_folder(cluster_id)}/{snapshot_id.index:020d}-{snapshot_id.term:020d}.checkpoint"
+
+
+def parse_published_key(key: str) -> tuple[str, SnapshotId] | None:
+    """(cluster id, snapshot), or None for a key that `published_key` cannot have made."""
+    match = _KEY.fullmatch(key)
+    if match is None:
+        return None
+    return match[1], SnapshotId(int(match[2]), int(match[3]))

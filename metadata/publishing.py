@@ -1,0 +1,119 @@
+"""Puts snapshots of the metadata into the bucket: they survive the loss of every controller's disk.
+
+Only the leading controller does it, beside its work and never in its way: what the bucket does is
+told and counted, and tried again at the next turn.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from metadata.image import MetadataImage
+from metadata.log.snapshot_format import encode_snapshot
+from metadata.published import parse_published_key, published_folder, published_key
+from metadata.records.entry import SnapshotId
+
+logger = logging.getLogger("headrace.metadata_publishing")
+
+KEPT: Final = 3  # newest ones; older are deleted
+PUBLISH_S_MAX: Final = 300.0  # for one, with everything that goes with it
+
+
+class Bucket(Protocol):
+    """Of an object store what is needed here; errors may be of any kind."""
+
+    async def put(self, key: str, parts: Sequence[bytes]) -> None:
+        """Write an object: the concatenation of `parts`."""
+        ...
+
+    async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
+        """(key, size) of all objects below `prefix`."""
+        ...
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Delete; a key that does not exist is no error."""
+        ...
+
+
+@dataclass(slots=True)
+class PublishingStatistics:
+    """Counted since the start."""
+
+    published: int = 0
+    failures: int = 0
+    index: int = 0  # of the newest that was published by this process
+    size_bytes: int = 0  # of that one
+    published_ms: int = 0  # when; 0: never
+
+
+class SnapshotPublisher:
+    """One per controller; `run` until cancelled.
+
+    Holds one encoded snapshot while it is put, which is smaller than the image in memory.
+    """
+
+    def __init__(
+        self,
+        bucket: Bucket,
+        current_image: Callable[[], MetadataImage | None],
+        *,
+        interval_ms: int,
+        wall_clock_ms: Callable[[], int],
+    ) -> None:
+        """Prepare; nothing is sent yet.
+
+        Args:
+            bucket: where to.
+            current_image: the committed image while this controller leads, else None.
+            interval_ms: the least time between two snapshots.
+            wall_clock_ms: for the statistics.
+        """
+        self._bucket = bucket
+        self._current_image = current_image
+        self._interval_ms = interval_ms
+        self._wall_clock_ms = wall_clock_ms
+        self.statistics = PublishingStatistics()
+
+    async def run(self) -> None:
+        """Publish when the log has grown, wait, and so on."""
+        while True:
+            await self.publish()
+            await asyncio.sleep(self._interval_ms / 1000)
+
+    async def publish(self) -> None:
+        """Publish, if this controller leads and there is anything new; survives what the bucket does."""
+        image = self._current_image()
+        if image is None or not image.cluster_id or image.index <= self.statistics.index:
+            return
+        try:
+            async with asyncio.timeout(PUBLISH_S_MAX):
+                await self._put(image)
+                await self._delete_older(image.cluster_id)
+        except Exception as error:  # noqa: BLE001 - a bucket fails in ways of its own
+            self.statistics.failures += 1
+            logger.warning(
+                "a snapshot of the metadata could not be put into the bucket, or older ones not be "
+                "deleted: it will be tried again",
+                extra={"index": image.index, "reason": repr(error)},
+            )
+
+    async def _put(self, image: MetadataImage) -> None:
+        parts: list[bytes] = []
+        for piece in encode_snapshot(image):
+            parts.append(piece)
+            await asyncio.sleep(0)  # each is some milliseconds of work
+        key = published_key(image.cluster_id, SnapshotId(image.index, image.term))
+        await self._bucket.put(key, parts)
+        statistics = self.statistics
+        statistics.published += 1
+        statistics.index = image.index
+        statistics.size_bytes = sum(map(len, parts))
+        statistics.published_ms = self._wall_clock_ms()
+
+    async def _delete_older(self, cluster_id: str) -> None:
+        listed = await self._bucket.list(published_folder(cluster_id))
+        ours = sorted(key for key, _ in listed if parse_published_key(key) is not None)
+        if ours[:-KEPT]:
+            await self._bucket.delete(ours[:-KEPT])

@@ -1,0 +1,135 @@
+"""The metadata of a cluster that has lost every controller, made anew from a snapshot. Pure.
+
+The snapshot is the newest that was saved; what came after it is unknown. So nothing that was given
+out after it may be given out again, and nothing that was in force then may stay in force:
+
+| what | becomes |
+|---|---|
+| members of the quorum | the one controller that is made |
+| index, term | so much higher that no entry of the lost log can have had them: epochs of brokers are indexes |
+| brokers | their epochs have ended: each must register anew |
+| leader epochs | so much higher that no broker can have had them |
+| streams | open on the node that leads, at the new leader epoch: it recovers its WAL under that one |
+| ids of streams, producers, objects | go on so much higher that none was given out; above all in the bucket |
+| objects that the snapshot does not know, or knows as prepared | prepared, for ever: nothing removes them |
+
+The last row is what keeps records that were uploaded after the snapshot: no metadata refers to
+them, and only people can say whether they are still wanted.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Final, NamedTuple
+
+import msgspec
+
+from metadata.image import MetadataImage
+from metadata.images.objects import ObjectState
+from metadata.records.brokers import FenceBrokerRecord, FenceReason
+from metadata.records.cluster import LeaderChangeRecord, NextIdsRecord, ProducerIdsRecord
+from metadata.records.codec import Record
+from metadata.records.members import Member, MembersRecord
+from metadata.records.objects import ObjectsPreparedRecord
+from metadata.records.streams import RangeRecord, StreamState, StreamStateRecord
+from metadata.records.topics import PartitionChangeRecord
+from metadata.replay import replay
+
+INDEX_STEP: Final = 1 << 32
+TERM_STEP: Final = 10_000  # an int32 for Kafka's clients, as the next
+LEADER_EPOCH_STEP: Final = 10_000
+ID_STEP: Final = 1 << 32
+FOR_EVER_MS: Final = 253_370_764_800_000  # the year 9999
+NOBODY: Final = -1
+
+
+class Rebuilt(NamedTuple):
+    """The metadata to go on with, and how the snapshot and the bucket differ."""
+
+    image: MetadataImage
+    # Object id -> bytes in the bucket:
+    unreferenced: Mapping[int, int]  # written after the snapshot; nothing refers to them
+    missing: Mapping[int, int]  # (bytes as committed) committed in the snapshot, not in the bucket
+    other_size: Mapping[int, int]  # committed in the snapshot with another size
+
+
+def rebuild(
+    image: MetadataImage, found: Mapping[int, int], *, member: Member, now_ms: int
+) -> Rebuilt:
+    """Make the metadata to go on with.
+
+    Args:
+        image: of the snapshot.
+        found: every object of this cluster in the bucket: object id -> bytes.
+        member: the one controller.
+        now_ms: wall clock.
+    """
+    known = image.objects.by_id
+    prepared = [it.object_id for it in known.values() if it.state == ObjectState.PREPARED]
+    committed = [it for it in known.values() if it.state == ObjectState.COMMITTED]
+    later = sorted(object_id for object_id in found if object_id >= image.objects.next_object_id)
+    made = replay(
+        _kept_for_ever(image, prepared),
+        _records(image, later, member=member, now_ms=now_ms),
+        index=image.index + INDEX_STEP,
+        term=image.term + TERM_STEP,
+    )
+    unreferenced = sorted([*later, *(it for it in prepared if it in found)])
+    return Rebuilt(
+        made,
+        {object_id: found[object_id] for object_id in unreferenced},
+        {it.object_id: it.size_bytes for it in committed if it.object_id not in found},
+        {
+            it.object_id: found[it.object_id]
+            for it in committed
+            if found.get(it.object_id, it.size_bytes) != it.size_bytes
+        },
+    )
+
+
+def _kept_for_ever(image: MetadataImage, prepared: Iterable[int]) -> MetadataImage:
+    """Let no prepared object expire: it may have been committed after the snapshot."""
+    by_id, deadlines = image.objects.by_id.mutate(), image.objects.prepared.mutate()
+    for object_id in prepared:
+        by_id[object_id] = msgspec.structs.replace(by_id[object_id], expires_ms=FOR_EVER_MS)
+        deadlines[object_id] = FOR_EVER_MS
+    objects = msgspec.structs.replace(
+        image.objects, by_id=by_id.finish(), prepared=deadlines.finish()
+    )
+    return msgspec.structs.replace(image, objects=objects)
+
+
+def _records(
+    image: MetadataImage, later: Iterable[int], *, member: Member, now_ms: int
+) -> Iterable[Record]:
+    yield LeaderChangeRecord(image.term + TERM_STEP, NOBODY, now_ms)
+    yield MembersRecord((member,))
+    for _, broker in sorted(image.brokers.items()):
+        if not broker.epoch_ended:
+            yield FenceBrokerRecord(broker.node_id, broker.epoch, FenceReason.SESSION_EXPIRED)
+    yield from _epochs(image)
+    end = image.objects.next_object_id
+    for _, run in groupby(enumerate(later), key=lambda it: it[1] - it[0]):
+        ids = [object_id for _, object_id in run]
+        yield ObjectsPreparedRecord(ids[0], len(ids), NOBODY, now_ms, FOR_EVER_MS)
+        end = ids[-1] + 1
+    yield NextIdsRecord(image.next_stream_id + ID_STEP, end + ID_STEP)
+    yield ProducerIdsRecord(NOBODY, NOBODY, image.next_producer_id + ID_STEP)
+
+
+def _epochs(image: MetadataImage) -> Iterable[Record]:
+    """Raise leader epochs, and those of streams with them: a stream's epoch is its leader's.
+
+    A stream that the snapshot has as closed may have been opened and written later.
+    """
+    for topic in sorted(image.topics.values(), key=lambda it: it.name):
+        for partition in topic.partitions:
+            epoch = partition.leader_epoch + LEADER_EPOCH_STEP
+            yield PartitionChangeRecord(
+                topic.topic_id, partition.partition, partition.leader, epoch
+            )
+            for stream_id in (partition.data_stream_id, partition.meta_stream_id):
+                stream = image.streams[stream_id]
+                node_id = stream.node_id if stream.opened else partition.leader
+                index = stream.ranges[-1].range_index + 1 if stream.ranges else 0
+                yield RangeRecord(stream_id, index, epoch, node_id, stream.end_offset)
+                yield StreamStateRecord(stream_id, epoch, StreamState.OPENED, node_id)

@@ -1,0 +1,161 @@
+"""Snapshots of the metadata in a bucket."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from metadata import publishing
+from metadata.image import MetadataImage
+from metadata.log.snapshot_format import decode_snapshot
+from metadata.published import parse_published_key, published_key
+from metadata.publishing import KEPT, SnapshotPublisher
+from metadata.records.entry import SnapshotId
+from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController
+
+
+class MemoryBucket:
+    """Remembers; fails when told to, or never answers."""
+
+    def __init__(self):
+        self.objects = {}
+        self.failing = set()
+        self.hanging = False
+
+    async def put(self, key, parts):
+        await self._answer("put")
+        self.objects[key] = b"".join(parts)
+
+    async def list(self, prefix):
+        await self._answer("list")
+        return [(key, len(it)) for key, it in self.objects.items() if key.startswith(prefix + "/")]
+
+    async def delete(self, keys):
+        await self._answer("delete")
+        for key in keys:
+            del self.objects[key]
+
+    async def _answer(self, what):
+        if what in self.failing:
+            raise ConnectionError("injected")
+        if self.hanging:
+            await asyncio.Event().wait()
+
+
+class Scene:
+    def __init__(self):
+        self.bucket = MemoryBucket()
+        self.image = None
+        self.publisher = SnapshotPublisher(
+            self.bucket, lambda: self.image, interval_ms=1, wall_clock_ms=lambda: 77
+        )
+
+    def publish(self):
+        asyncio.run(self.publisher.publish())
+
+    def key(self, index):
+        return published_key(CLUSTER_ID, SnapshotId(index, 1))
+
+
+@pytest.fixture
+def scene():
+    return Scene()
+
+
+def image_at(index):
+    return MetadataImage(cluster_id=CLUSTER_ID, index=index, term=1)
+
+
+def test_keys():
+    key = published_key("abc_-9", SnapshotId(12, 3))
+    assert key == "metadata/abc_-9/00000000000000000012-00000000000000000003.checkpoint"
+    assert parse_published_key(key) == ("abc_-9", SnapshotId(12, 3))
+    for other in ("metadata/a/12-3.checkpoint", key + ".tmp", "x/" + key, key.replace("/", ".")):
+        assert parse_published_key(other) is None
+
+
+def test_the_image_of_a_leader_is_published_whole(scene):
+    controller = PureController()
+    controller.register()
+    controller.opened_stream("orders")
+    scene.image = controller.image
+    scene.publish()
+
+    (key,) = scene.bucket.objects
+    assert parse_published_key(key) == (
+        CLUSTER_ID,
+        SnapshotId(controller.image.index, controller.image.term),
+    )
+    assert decode_snapshot(scene.bucket.objects[key]) == controller.image
+    statistics = scene.publisher.statistics
+    assert (statistics.published, statistics.index) == (1, controller.image.index)
+    assert (statistics.size_bytes, statistics.published_ms) == (len(scene.bucket.objects[key]), 77)
+
+
+def test_nothing_is_published_by_who_does_not_lead_or_has_nothing_new(scene):
+    scene.publish()
+    scene.image = MetadataImage(index=3, term=1)  # not founded yet
+    scene.publish()
+    assert not scene.bucket.objects
+    scene.image = image_at(5)
+    scene.publish()
+    scene.publish()
+    assert scene.publisher.statistics.published == 1
+
+
+def test_the_newest_are_kept_and_nobody_elses_are_touched(scene):
+    others = [
+        f"metadata/{CLUSTER_ID}/notes.txt",
+        published_key("other", SnapshotId(1, 1)),
+        f"metadata/{CLUSTER_ID}x/00000000000000000001-00000000000000000001.checkpoint",
+    ]
+    scene.bucket.objects = dict.fromkeys(others, b"")
+    for index in range(1, 8):
+        scene.image = image_at(index)
+        scene.publish()
+    kept = [scene.key(index) for index in (5, 6, 7)]
+    assert len(kept) == KEPT
+    assert sorted(scene.bucket.objects) == sorted([*others, *kept])
+
+
+@pytest.mark.parametrize("what", ["put", "list", "delete"])
+def test_a_bucket_that_fails_is_told_and_tried_again(scene, what, caplog):
+    for index in range(1, 4):
+        scene.image = image_at(index)
+        scene.publish()
+    scene.bucket.failing.add(what)
+    scene.image = image_at(4)
+    scene.publish()
+    assert scene.publisher.statistics.failures == 1
+    assert "tried again" in caplog.text
+    scene.bucket.failing.clear()
+    scene.image = image_at(5)
+    scene.publish()
+    assert len(scene.bucket.objects) == KEPT
+    assert scene.key(5) in scene.bucket.objects
+
+
+def test_a_bucket_that_never_answers_is_given_up(scene, monkeypatch):
+    monkeypatch.setattr(publishing, "PUBLISH_S_MAX", 0.001)
+    scene.bucket.hanging = True
+    scene.image = image_at(1)
+    scene.publish()
+    assert scene.publisher.statistics.failures == 1
+
+
+def test_it_goes_on_until_it_is_cancelled(scene):
+    async def scenario():
+        task = asyncio.create_task(scene.publisher.run())
+        for index in (1, 2, 3):
+            scene.image = image_at(index)
+            while scene.publisher.statistics.index < index:
+                await asyncio.sleep(0.001)
+        scene.bucket.failing.add("put")
+        scene.image = msgspec.structs.replace(scene.image, index=4)
+        while not scene.publisher.statistics.failures:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert task.cancelled()
+
+    asyncio.run(scenario())

@@ -1,0 +1,179 @@
+"""Metadata made anew from a snapshot, after every controller was lost."""
+
+from uuid import UUID
+
+import pytest
+
+from metadata.images.brokers import BrokerState
+from metadata.images.objects import ObjectState
+from metadata.rebuilding import (
+    FOR_EVER_MS,
+    ID_STEP,
+    INDEX_STEP,
+    LEADER_EPOCH_STEP,
+    TERM_STEP,
+    rebuild,
+)
+from metadata.records.members import Member
+from metadata.rpc.requests import (
+    AllocateProducerIds,
+    CommitStreamSetObject,
+    OpenStream,
+    PrepareObjects,
+    RegisterBroker,
+)
+from metadata.snapshot import image_to_records, records_to_image
+from protocol.errors import ErrorCode
+from tests.unit.metadata.pure_controller import CLUSTER_ID, ENDPOINT, PureController, stream_range
+
+MEMBER = Member(7, UUID(int=77), "localhost", 9093, voter=True)
+
+
+@pytest.fixture
+def lost():
+    """A controller with data, of which only a snapshot is left."""
+    controller = PureController()
+    controller.register()
+    stream_id = controller.opened_stream("orders")
+    controller.upload(stream_range(stream_id, 0, 10))
+    controller.do(AllocateProducerIds(1, controller.epochs[1]))
+    return controller
+
+
+def found_in(image, **changes):
+    """What lies in the bucket: what is committed, and what is told."""
+    found = {
+        it.object_id: it.size_bytes
+        for it in image.objects.by_id.values()
+        if it.state == ObjectState.COMMITTED
+    }
+    return found | changes.get("more", {})
+
+
+def rebuilt(image, **changes):
+    return rebuild(image, found_in(image, **changes), member=MEMBER, now_ms=1_000)
+
+
+def going_on(image):
+    """A controller that goes on with it."""
+    controller = PureController()
+    controller.image = image
+    controller.entries.clear()
+    controller.rng.seed(image.index)  # other processes
+    return controller
+
+
+def test_nothing_that_was_given_out_is_given_out_again(lost):
+    """Although the lost log went on for long after the snapshot."""
+    image = lost.image
+    controller = going_on(rebuilt(image).image)
+    assert controller.image.term == image.term + TERM_STEP
+    assert controller.image.members == (MEMBER,)
+    assert controller.image.cluster_id == CLUSTER_ID
+
+    epoch = controller.register()
+    assert epoch > image.index + INDEX_STEP
+    prepared = controller.do(PrepareObjects(1, epoch, 1, 60_000))
+    assert prepared.first_object_id >= image.objects.next_object_id + ID_STEP
+    block = controller.do(AllocateProducerIds(1, epoch))
+    assert block.first_producer_id >= image.next_producer_id + ID_STEP
+    (stream_id,) = controller.topic_with_streams("another")
+    assert stream_id >= image.next_stream_id + ID_STEP
+
+
+def test_topics_configs_and_data_are_as_they_were(lost):
+    image, made = lost.image, rebuilt(lost.image).image
+    assert made.topic_ids == image.topic_ids
+    assert made.configs == image.configs
+    for stream_id, stream in image.streams.items():
+        again = made.streams[stream_id]
+        assert (again.start_offset, again.end_offset) == (stream.start_offset, stream.end_offset)
+        assert again.objects == stream.objects
+
+
+def test_every_broker_must_register_anew_and_old_epochs_are_over(lost):
+    """Also those that began after the snapshot, of processes that it does not know."""
+    old_epoch = lost.epochs[1]
+    controller = going_on(rebuilt(lost.image).image)
+    assert controller.image.brokers[1].state == BrokerState.EXPIRED
+    for epoch in (old_epoch, old_epoch + 5):
+        refused = controller.refusal(PrepareObjects(1, epoch, 1, 60_000))
+        assert refused == ErrorCode.STALE_BROKER_EPOCH
+    incarnation = lost.image.brokers[1].incarnation_id
+    again = RegisterBroker(CLUSTER_ID, 1, incarnation, (ENDPOINT,), "")
+    assert controller.refusal(again) == ErrorCode.STALE_BROKER_EPOCH
+    controller.register()
+    partition = controller.image.topic("orders").partitions[0]
+    old = lost.image.topic("orders").partitions[0]
+    assert partition.leader_epoch == old.leader_epoch + LEADER_EPOCH_STEP + 1
+
+
+@pytest.mark.parametrize("opened", [True, False])
+def test_a_broker_recovers_what_its_wal_holds_and_goes_on(lost, opened):
+    """Under whatever epoch it was written, also into a stream that the snapshot has as closed."""
+    name = "orders"
+    if not opened:
+        name = "closed"
+        lost.create(name)
+    made = rebuilt(lost.image).image
+    controller = going_on(made)
+    epoch = controller.register()
+    stream_id = made.topic(name).partitions[0].data_stream_id
+    stream = made.streams[stream_id]
+    assert stream.opened
+    assert stream.node_id == 1
+    end = stream.end_offset
+    object_id = controller.do(PrepareObjects(1, epoch, 1, 60_000)).first_object_id
+    piece = stream_range(stream_id, end, end + 5, epoch=stream.epoch)
+    controller.do(CommitStreamSetObject(1, epoch, object_id, 100, (piece,), (), ()))
+    partition = controller.image.topic(name).partitions[0]
+    assert partition.leader_epoch > stream.epoch
+    controller.do(OpenStream(1, epoch, stream_id, partition.leader_epoch))
+    assert controller.stream(stream_id).end_offset == end + 5
+
+
+def test_objects_that_the_snapshot_does_not_know_are_kept_for_ever(lost):
+    """Whether it had prepared them or not: nobody can say whether they are wanted."""
+    prepared = lost.prepare(2)
+    later = lost.image.objects.next_object_id
+    outcome = rebuilt(lost.image, more={prepared: 10, later: 20, later + 1: 30, later + 9: 40})
+    assert outcome.unreferenced == {prepared: 10, later: 20, later + 1: 30, later + 9: 40}
+
+    by_id = outcome.image.objects.by_id
+    for object_id in (prepared, prepared + 1, later, later + 1, later + 9):
+        assert by_id[object_id].state == ObjectState.PREPARED
+        assert by_id[object_id].expires_ms == FOR_EVER_MS
+    assert later + 2 not in by_id
+    controller = going_on(outcome.image)
+    controller.register()
+    controller.now_ms = FOR_EVER_MS - 1
+    controller.expire()
+    assert controller.object(later).state == ObjectState.PREPARED
+
+
+def test_what_the_bucket_lacks_is_told(lost):
+    (committed,) = (
+        it for it in lost.image.objects.by_id.values() if it.state == ObjectState.COMMITTED
+    )
+    nothing = rebuild(lost.image, {}, member=MEMBER, now_ms=1_000)
+    assert nothing.missing == {committed.object_id: committed.size_bytes}
+    found = {committed.object_id: committed.size_bytes + 1}
+    other = rebuild(lost.image, found, member=MEMBER, now_ms=1_000)
+    assert (other.missing, other.other_size) == ({}, found)
+
+
+def test_it_can_be_written_and_read_as_a_snapshot(lost):
+    lost.prepare(3)
+    later = lost.image.objects.next_object_id
+    made = rebuilt(lost.image, more={later + 4: 1}).image
+    again = records_to_image(image_to_records(made), index=made.index, term=made.term)
+    assert again == made
+
+
+def test_it_can_be_done_again_and_again(lost):
+    image = lost.image
+    for _ in range(3):
+        image = rebuilt(image).image
+        lost = going_on(image)
+        lost.register()
+        image = lost.image
