@@ -230,9 +230,17 @@ async def test_each_member_can_be_restarted_in_turn(tmp_path):
 
 
 @scenario
-async def test_a_leader_that_goes_gives_its_vote_first_where_it_is_needed(tmp_path):
+async def test_a_leader_that_goes_gives_its_vote_first_where_it_is_needed(tmp_path, monkeypatch):
     async with controllers(tmp_path) as scene:
         leader = scene.id_of(await scene.leader())
+        store = scene.nodes[leader]._store
+        persist = store.persist
+
+        async def persist_slowly(what):
+            await asyncio.sleep(0.005)
+            await persist(what)
+
+        monkeypatch.setattr(store, "persist", persist_slowly)
         away, successor = (node_id for node_id in (1, 2, 3) if node_id != leader)
         await scene.kill(away)
         await asyncio.sleep(ELECTION_TIMEOUT_MS / 2 / 1000)  # the leader sees who answers
