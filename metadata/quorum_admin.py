@@ -7,6 +7,7 @@ returns when it is committed and this broker's image includes it.
 from uuid import UUID
 
 from metadata.client import MetadataClient
+from metadata.errors import ControllerUnavailableError
 from metadata.rpc.requests import AddVoter, DescribeQuorum, RemoveVoter, UnregisterBroker
 from metadata.rpc.responses import Done, QuorumDescribed
 
@@ -36,8 +37,18 @@ class QuorumAdmin:
         await self._client.change(AddVoter(cluster_id, node_id, directory_id, host, port), Done)
 
     async def remove_voter(self, cluster_id: str, node_id: int, directory_id: UUID) -> None:
-        """Let a controller go, voter or learner; refused unless it is the member with this directory."""
-        await self._client.change(RemoveVoter(cluster_id, node_id, directory_id), Done)
+        """Let a controller go, voter or learner; refused unless it is the member with this directory.
+
+        The leader goes as soon as its own removal is committed, and may not get to answer: then the next one is asked
+        whether it is gone.
+        """
+        try:
+            await self._client.change(RemoveVoter(cluster_id, node_id, directory_id), Done)
+        except ControllerUnavailableError:
+            described = await self.describe()
+            members = (*described.voters, *described.observers)
+            if any((it.node_id, it.directory_id) == (node_id, directory_id) for it in members):
+                raise
 
     async def unregister_broker(self, node_id: int) -> None:
         """Forget a broker whose epoch has ended and that owns nothing."""

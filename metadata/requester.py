@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final
 from metadata.errors import ControllerUnavailableError, MetadataFormatError, RefusedError
 from metadata.rpc.frames import Answer, LeaderAddress, decode_answer, encode_request
 from metadata.rpc.requests import (
-    AddVoter,
     AlterConfigs,
     CreatePartitions,
     CreateTopics,
@@ -45,7 +44,6 @@ ONCE_ONLY: Final = (
     CreatePartitions,
     AlterConfigs,
     UnregisterBroker,
-    AddVoter,
     RemoveVoter,
 )
 NOT_NOW: Final = frozenset({ErrorCode.NOT_CONTROLLER, ErrorCode.THROTTLING_QUOTA_EXCEEDED})

@@ -15,7 +15,6 @@ from metadata.rpc.frames import (
     encode_answer,
 )
 from metadata.rpc.requests import (
-    AddVoter,
     AlterConfigs,
     CreatePartitions,
     CreateTopics,
@@ -186,7 +185,6 @@ def test_what_may_not_be_repeated():
         CreatePartitions,
         AlterConfigs,
         UnregisterBroker,
-        AddVoter,
         RemoveVoter,
     }
 

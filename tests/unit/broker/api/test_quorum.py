@@ -44,13 +44,14 @@ FAILURES = [
 class Client:
     """Answers what the test says, and notes what was asked."""
 
-    def __init__(self, failure: Exception | None = None) -> None:
+    def __init__(self, failure: Exception | None = None, *, fails: type = object) -> None:
         self.asked: list[Any] = []
         self.failure = failure
+        self.fails = fails  # requests of this type
 
     async def change(self, request: Any, answered: type) -> Any:
         self.asked.append(request)
-        if self.failure is not None:
+        if self.failure is not None and isinstance(request, self.fails):
             raise self.failure
         answer = QUORUM if isinstance(request, DescribeQuorum) else Done()
         assert isinstance(answer, answered)
@@ -149,6 +150,19 @@ def test_a_voter_is_removed_by_its_id_and_directory() -> None:
     assert remove(client).error_code == 0
     assert remove(client, voter_id=-1).error_code == ErrorCode.INVALID_REQUEST
     assert client.asked == [RemoveVoter("c", 4, DISK)]
+
+
+@pytest.mark.parametrize(
+    ("voter", "code"), [((2, DISK), ErrorCode.REQUEST_TIMED_OUT), ((3, DISK), ErrorCode.NONE)]
+)
+def test_a_leader_that_goes_without_an_answer_is_looked_for(
+    voter: tuple[int, UUID], code: ErrorCode
+) -> None:
+    """It steps down as its own removal is committed."""
+    client = Client(ControllerUnavailableError("it leads no more"), fails=RemoveVoter)
+    told = remove(client, voter_id=voter[0], voter_directory_id=voter[1])
+    assert told.error_code == code
+    assert client.asked == [RemoveVoter("c", *voter), DescribeQuorum()]
 
 
 def unregister(client: Client, node_id: int) -> Any:
