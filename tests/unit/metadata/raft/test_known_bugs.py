@@ -4,7 +4,7 @@ import pytest
 
 from metadata.raft.changes import AddLearner, Promote, Remove
 from metadata.raft.effects import NOBODY, DurableState, HardState, Role
-from metadata.raft.errors import NotLeaderError
+from metadata.raft.errors import ChangeRefusedError, NotLeaderError
 from metadata.raft.messages import AppendRequest, AppendResponse, SnapshotOffer, VoteResponse
 from metadata.records.entry import SnapshotId
 from tests.unit.metadata.raft.cluster import (
@@ -202,6 +202,14 @@ def test_openraft_1964_etcd_aba_a_late_write_is_not_credited_to_what_replaced_it
     assert core.durable_index == 3
 
 
+def test_openraft_1964_what_replaces_durable_entries_is_not_durable_yet():
+    core = make_core(1, state_of(1, 1, 1))
+    core.step(append(3, 1, 2, previous=(1, 1), new=entries(2, 2, first=2)), 0)
+    assert core.durable_index == 1
+    finish(core)
+    assert core.durable_index == 3
+
+
 def test_openraft_1964_an_acknowledgement_of_an_older_term_is_not_sent_after_the_fact():
     """What was to be acknowledged to the old leader has been replaced before it was durable."""
     core = make_core(1, state_of(1))
@@ -276,6 +284,13 @@ def test_etcd_20269_nor_while_no_entry_names_anybodys_disk():
         granted += [it.granted for it in messages(finish(wiped))]
 
     assert granted == [False, False, True]
+
+
+def test_kafka_17426_a_request_that_means_another_disk_gets_no_vote():
+    core = make_core(3, state_of(1), directory_id=directory(3, 1))
+    core.step(ask_vote(2, 3, 5, last=(4, 1), means=directory(3)), 0)
+
+    assert [it.granted for it in messages(finish(core))] == [False]
 
 
 def test_kafka_17426_the_wiped_node_comes_back_as_a_new_member():
@@ -414,12 +429,15 @@ def test_kafka_14704_a_follower_commits_only_what_it_has_compared():
 
 def test_etcd_raft_372_no_member_is_changed_before_an_entry_of_the_term_is_committed():
     """Raft-dev, Ongaro 2015: two leaders change the same members in two ways."""
-    from metadata.raft.errors import ChangeRefusedError
-
-    core = make_core(1, state_of(1, 1, term=1), initial=quorum(1, 2, 3, 4))
+    state = DurableState(HardState(1, NOBODY), SnapshotId(3, 1), quorum(1, 2, 3, 4))
+    core = make_core(1, state)  # the members that it has are committed
     now_ms, _ = elect(core, voters=(2, 3))
     with pytest.raises(ChangeRefusedError):
         core.change_members(Remove(4, directory(4)), now_ms)
+
+    for follower in (2, 3):
+        core.step(answer(follower, 1, 2, match=4), now_ms)
+    core.change_members(Remove(4, directory(4)), now_ms)
 
 
 def test_etcd_raft_397_an_answer_to_an_earlier_round_confirms_no_later_read():

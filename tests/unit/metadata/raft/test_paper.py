@@ -150,6 +150,16 @@ def test_5_2_a_node_votes_once_a_term_first_come_first_served():
     assert granted == [True, False, True]
 
 
+def test_5_2_who_has_a_leader_votes_for_nobody_else_in_its_term():
+    """5.2: a term has one leader; a free vote of that term elects no second one."""
+    core = make_core(1)
+    core.step(append(2, 1, 1), 0)
+    finish(core)
+    core.step(ask_vote(3, 1, 1), 10 * ELECTION_MS)
+
+    assert [it.granted for it in messages(finish(core))] == [False]
+
+
 def test_5_2_a_candidate_gives_way_to_the_leader_of_its_term():
     """5.2: a candidate that hears a leader of its own term, or a later one, becomes a follower."""
     core = make_core(1)
@@ -496,6 +506,20 @@ def test_thesis_9_6_a_pre_vote_for_a_term_that_has_been_voted_in_is_refused():
     core.step(ask_vote(2, 1, 4, pre=True), 0)
 
     assert [(it.granted, it.term) for it in messages(finish(core))] == [(False, 4)]
+
+
+def test_thesis_9_6_a_pre_vote_counts_only_for_the_term_that_was_asked_for():
+    """Grants come late too: one for an earlier question is none for this one."""
+    core = make_core(1)
+    core.tick(core.next_tick_ms)
+    core.step(ask_vote(3, 1, 1, last=(0, 0)), 0)  # enters term 1 and votes for 3
+    core.tick(core.next_tick_ms)
+    assert core.role is Role.PRE_CANDIDATE
+    core.step(vote(2, 1, 1, pre=True), core.next_tick_ms)
+    assert core.role is Role.PRE_CANDIDATE
+    core.step(vote(2, 1, 2, pre=True), core.next_tick_ms)
+
+    assert (core.role, core.term) == (Role.CANDIDATE, 2)
 
 
 def test_a_one_way_partition_does_not_stop_the_majority():

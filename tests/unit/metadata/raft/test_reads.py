@@ -57,6 +57,15 @@ def test_an_answer_that_refuses_entries_still_says_who_leads():
     assert reads(finish(core)) == [(7, core.commit_index)]
 
 
+def test_an_answer_to_a_round_that_never_was_confirms_nothing():
+    core, now_ms = serving_core(2, 3)
+    core.request_read(7, now_ms)
+    round_ = newest_round(finish(core))
+    core.step(answer(3, 1, 1, match=1, round_=round_ + 1), now_ms)
+
+    assert not reads(finish(core))
+
+
 def test_reads_share_a_round_and_those_that_come_during_it_the_next():
     core, now_ms = serving_core(2, 3)
     core.request_read(1, now_ms)

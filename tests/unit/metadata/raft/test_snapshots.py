@@ -72,6 +72,17 @@ def test_what_is_kept_before_a_snapshot_is_bounded(slack_bytes, first_index):
     assert core.first_index == first_index
 
 
+def test_members_that_are_long_gone_are_forgotten_with_their_entries():
+    named = [naming(index, 1, quorum(1, 2, index + 2)) for index in range(1, 7)]
+    core = make_core(1, DurableState(HardState(1, -1), entries=tuple(named)))
+    core.step(append(2, 1, 1, previous=(6, 1), commit=6), 0)
+    finish(core)
+    core.compacted(SnapshotId(5, 1))
+
+    assert core.configuration == quorum(1, 2, 8)
+    assert [it.index for it in core._log._named] == [5, 6]
+
+
 def test_a_follower_says_so_while_it_fetches_and_takes_nothing_else_in():
     core = make_core(1, state_of(1))
     core.step(offer(2, 1, 4, SnapshotId(9, 4), round_=3), 0)
