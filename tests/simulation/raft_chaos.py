@@ -221,7 +221,7 @@ class Chaos:
         ):
             return False
         for it in self.nodes.values():
-            named = it.log.configurations() or [it.initial]
+            named = [named for _, named in it.log.configurations()] or [it.initial]
             if it.core is not None:
                 named.append(it.core.configuration)
             if any(m.directory_id == NO_DIRECTORY for m in named[-1].members):

@@ -76,11 +76,13 @@ class SimulatedLog:
             self.hard_state, self.snapshot, self.snapshot_configuration, tuple(self.entries)
         )
 
-    def configurations(self) -> list[Configuration]:
-        """Every one that this log names, the newest last."""
-        named = [] if self.snapshot_configuration is None else [self.snapshot_configuration]
+    def configurations(self) -> list[tuple[int, Configuration]]:
+        """Every one that this log names, and where; the newest last."""
+        named = []
+        if self.snapshot_configuration is not None:
+            named.append((self.snapshot.index, self.snapshot_configuration))
         for entry in self.entries:
             members = decode_members(entry.payload)
             if members is not None:
-                named.append(Configuration.of(members))
+                named.append((entry.index, Configuration.of(members)))
         return named

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from metadata.raft.configuration import Configuration
-from metadata.raft.effects import NOBODY, Effects, Persist, ReadReady, Role, SnapshotWanted
+from metadata.raft.effects import Effects, ReadReady, Role, SnapshotWanted
 from metadata.raft.messages import (
     AppendRequest,
     AppendResponse,
@@ -17,11 +17,10 @@ from metadata.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from metadata.records.codec import decode_members
 from metadata.records.entry import LogEntry, SnapshotId
 from metadata.records.members import NO_DIRECTORY
-from tests.simulation.raft_disk import SimulatedLog
-from tests.simulation.raft_world import ViolationError, World
+from tests.simulation.raft_world import World
+from tests.simulation.raft_writes import Seen, WriteRules
 
 if TYPE_CHECKING:
     from tests.simulation.raft_node import Node
@@ -37,61 +36,18 @@ class AskedRead(NamedTuple):
     ahead: tuple[int, ...]  # nodes that had durably gone on to a later term
 
 
-class Seen:
-    """What one life of a node has shown so far."""
-
-    __slots__ = (
-        "commit",
-        "heard_ms",
-        "last_index",
-        "led_at_take",
-        "role",
-        "since_ms",
-        "term",
-        "voters",
-    )
-
-    def __init__(self, node: "Node") -> None:
-        assert node.core is not None
-        self.term = node.core.term
-        self.commit = node.core.commit_index
-        self.role = Role.FOLLOWER
-        self.last_index = 0
-        self.led_at_take = -1  # the term
-        self.heard_ms: dict[int, int] = {}
-        self.since_ms = 0  # it leads these voters
-        self.voters: tuple[int, ...] = ()
-
-
-class Invariants:
-    """Watches all nodes."""
+class Invariants(WriteRules):
+    """Watches all nodes: what they show, what they say, and (see there) what they write."""
 
     def __init__(self, world: World) -> None:
-        self.world = world
+        super().__init__(world)
         self.nodes: dict[int, Node] = {}
-        self.ghost: list[LogEntry] = []  # what was first committed
         self.committed_in: dict[int, int] = {}  # by term of the leader: how far it committed
-        self.leaders: dict[int, int] = {}  # by term
-        self.led_from: dict[int, SimulatedLog] = {}  # by term: the leader's disk
-        self.entries: dict[
-            tuple[int, int], tuple[bytes, int]
-        ] = {}  # (index, term): and what it follows
-        self.proposed: dict[tuple[int, int], bytes] = {}
         self.payloads: set[bytes] = set()  # proposed ones that were committed
         self.votes: dict[tuple[object, int], int] = {}  # (directory, term): for whom
         self.granted: dict[tuple[int, int], set[tuple[int, object]]] = {}
-        self.seen: dict[int, Seen] = {}
         self.reads_answered = 0
         self.installed = 0
-        self.conflicts: dict[int, list[AppendRequest]] = {}
-
-    def fail(self, invariant: str, what: str) -> None:
-        """Never returns."""
-        raise ViolationError(invariant, what)
-
-    def term_of(self, index: int) -> int:
-        """The term of a committed entry."""
-        return self.ghost[index - 1].term
 
     def started(self, node: "Node") -> None:
         """A process began with what its disk holds."""
@@ -99,21 +55,13 @@ class Invariants:
         assert core is not None
         self.seen[node.node_id] = Seen(node)
         self.conflicts[node.node_id] = []
+        self.named[node.node_id] = node.log.configurations()
         if core.term != node.log.hard_state.term:
             self.fail(
                 "R-6", f"node {node.node_id} starts in term {core.term}, its disk has another"
             )
         if core.last_index != node.log.last_index:
             self.fail("R-7", f"node {node.node_id} starts with other entries than its disk has")
-
-    def crashed(self, node: "Node") -> None:
-        """What a leader had not on its disk yet, nobody has: a sole voter may even lead that term once more."""
-        core, log = node.core, node.log
-        assert core is not None
-        if self.led_from.get(core.term) is log:
-            for known in (self.entries, self.proposed):
-                for key in [it for it in known if it[1] == core.term and it[0] > log.last_index]:
-                    del known[key]
 
     # --- behind every input
 
@@ -280,114 +228,12 @@ class Invariants:
         assert core is not None
         seen = self.seen[node.node_id]
         if effects.persist is not None:
-            self._persist(node, effects.persist)
+            self.persist(node, effects.persist)
+        self.tells_disk_all(node, effects.persist)
         seen.led_at_take = core.term if core.role is Role.LEADER else -1
         if effects.role is not None and effects.role.term > core.term:
             self.fail("R-14", f"node {node.node_id} tells of a later term")
         self.conflicts[node.node_id].clear()
-
-    def _persist(self, node: "Node", persist: Persist) -> None:
-        core = node.core
-        assert core is not None
-        hard, old = persist.hard_state, node.log.hard_state
-        if hard is not None:
-            if hard.term < old.term:
-                self.fail("R-6", f"node {node.node_id} writes term {hard.term} over {old.term}")
-            voted = old.voted_for
-            if hard.term == old.term and voted not in (NOBODY, hard.voted_for):
-                self.fail("R-6", f"node {node.node_id} forgets its vote for {voted}")
-        if persist.truncate_from is not None:
-            self._truncation(node, persist)
-        for entry in persist.entries:
-            self._entry_written(node, persist, entry)
-
-    def _truncation(self, node: "Node", persist: Persist) -> None:
-        core, cut = node.core, persist.truncate_from
-        assert core is not None
-        assert cut is not None
-        if core.role is Role.LEADER and self.seen[node.node_id].led_at_take == core.term:
-            self.fail("R-2", f"leader {node.node_id} cuts its log at {cut}")
-        if cut <= node.applied:
-            self.fail("R-2", f"node {node.node_id} cuts at {cut}, it has applied {node.applied}")
-        old = node.log.term_at(cut)
-        committed = cut <= len(self.ghost) and cut <= core.commit_index
-        if committed and old == self.term_of(cut):
-            self.fail(
-                "R-2", f"node {node.node_id} cuts at {cut}, it commits to {core.commit_index}"
-            )
-        if not persist.entries or persist.entries[0].index != cut:
-            self.fail("R-9", f"node {node.node_id} cuts at {cut} and puts nothing there")
-        real = any(
-            entry.index == cut and entry.term != old
-            for message in self.conflicts[node.node_id]
-            for entry in message.entries
-        )
-        if old == persist.entries[0].term and not real:
-            self.fail("R-9", f"node {node.node_id} cuts at {cut}, where nothing conflicts")
-
-    def _entry_written(self, node: "Node", persist: Persist, entry: LogEntry) -> None:
-        core = node.core
-        assert core is not None
-        key = (entry.index, entry.term)
-        known = self.entries.get(key)
-        position = entry.index - persist.entries[0].index
-        if position:
-            before = persist.entries[position - 1].term
-        else:
-            before = node.log.term_at(entry.index - 1)
-            if before is None:
-                self.fail("R-9", f"node {node.node_id} leaves a hole before entry {entry.index}")
-                return
-        if known is None:
-            self.entries[key] = (entry.payload, before)
-            self._new_entry(node, persist, entry)
-        elif known != (entry.payload, before):
-            self.fail(
-                "R-3", f"node {node.node_id} has another entry {entry.index} of term {entry.term}"
-            )
-
-    def _new_entry(self, node: "Node", persist: Persist, entry: LogEntry) -> None:
-        """An entry that its leader writes: nobody else can have it before."""
-        core = node.core
-        assert core is not None
-        if self.leaders.get(entry.term) != node.node_id:
-            self.fail("R-3", f"node {node.node_id} makes entry {entry.index} of term {entry.term}")
-        proposed = self.proposed.get((entry.index, entry.term))
-        if proposed is not None and proposed != entry.payload:
-            self.fail("R-5", f"entry {entry.index} is not what was proposed for it")
-        members = decode_members(entry.payload)
-        if members is None or core.role is not Role.LEADER or core.term != entry.term:
-            return
-        old_index, old = self._configuration_before(node, persist, entry.index)
-        new = Configuration.of(members)
-        self.world.note(node.node_id, f"changes members in entry {entry.index} to", new)
-        if old is not None and _names_disks_only(old, new):
-            return
-        if old_index > core.commit_index:
-            self.fail(
-                "R-11", f"leader {node.node_id} changes members again before {old_index} commits"
-            )
-        if old_index and not core.serving:
-            self.fail(
-                "R-11", f"leader {node.node_id} changes members before it commits in its term"
-            )
-        if old is not None and len(_changed_voters(old, new)) > 1:
-            self.fail("R-11", f"leader {node.node_id} changes several voters at once")
-
-    def _configuration_before(
-        self, node: "Node", persist: Persist, index: int
-    ) -> tuple[int, Configuration | None]:
-        kept = node.log.entries
-        if persist.truncate_from is not None:
-            kept = kept[: max(persist.truncate_from - node.log.snapshot.index - 1, 0)]
-        earlier = (*kept, *(it for it in persist.entries if it.index < index))
-        for entry in reversed(earlier):
-            members = decode_members(entry.payload)
-            if members is not None:
-                return entry.index, Configuration.of(members)
-        if node.log.snapshot_configuration is not None:
-            return node.log.snapshot.index, node.log.snapshot_configuration
-        return 0, None
 
     # --- what goes out
 
@@ -461,9 +307,14 @@ class Invariants:
             return None
         return source.log.snapshot, source.log.snapshot_configuration
 
-    def installing(self, node: "Node", snapshot: SnapshotId) -> None:
+    def installing(
+        self, node: "Node", snapshot: SnapshotId, configuration: Configuration | None
+    ) -> None:
         """A snapshot replaces the log."""
         self.installed += 1
+        self.named[node.node_id] = (
+            [] if configuration is None else [(snapshot.index, configuration)]
+        )
         if snapshot.index > len(self.ghost) or self.term_of(snapshot.index) != snapshot.term:
             self.fail("R-10", f"node {node.node_id} installs what was never committed: {snapshot}")
         if snapshot.index <= node.applied:
@@ -504,27 +355,6 @@ class Invariants:
         """A read cannot be answered."""
         if node.reads.pop(token, None) is None:
             self.fail("R-12", f"node {node.node_id} gives read {token} up twice, or unasked")
-
-
-def _changed_voters(old: Configuration, new: Configuration) -> set[int]:
-    """Voters that are in one of both only; another disk is another voter."""
-    changed = set(old.voters) ^ set(new.voters)
-    for node_id in set(old.voters) & set(new.voters):
-        before, now = old.member(node_id), new.member(node_id)
-        assert before is not None
-        assert now is not None
-        if before.directory_id not in (NO_DIRECTORY, now.directory_id):
-            changed |= {node_id, -node_id}
-    return changed
-
-
-def _names_disks_only(old: Configuration, new: Configuration) -> bool:
-    """Whether the same members count, some of them now with the disk that they had: no change of quorums."""
-    same = old.voters == new.voters and len(old.members) == len(new.members)
-    return same and all(
-        new.accepts(it.node_id, it.directory_id) or it.directory_id == NO_DIRECTORY
-        for it in old.members
-    )
 
 
 def majority_is_whole(configuration: Configuration, nodes: Iterable["Node"]) -> bool:

@@ -365,7 +365,7 @@ class Node:
         assert self.core is not None
         snapshot, configuration = self.fetched
         self.fetched = None
-        self.invariants.installing(self, snapshot)
+        self.invariants.installing(self, snapshot, configuration)
         self.log.install(snapshot, configuration)
         self.world.note(self.node_id, "has installed", snapshot)
         self.applied = snapshot.index
