@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
-from uuid import UUID
 
 from metadata.errors import MetadataIdentityError, MetadataLogCorruptError
 from metadata.image import MetadataImage
@@ -26,6 +25,7 @@ from metadata.log.recovered import Opened
 from metadata.log.snapshot_format import decode_snapshot
 from metadata.raft.effects import FRESH, NOBODY, HardState, Persist
 from metadata.records.entry import SnapshotId
+from metadata.records.ids import random_id
 from metadata.records.members import NO_DIRECTORY
 
 if TYPE_CHECKING:
@@ -229,8 +229,7 @@ class LogStore:
     def _begin(self, identity: Identity, state: HardState) -> Identity:
         """Give the directory an id. It comes last: before, a file of the vote does not count."""
         HardStateFile.create(self._directory, state, self._sync)
-        directory_id = UUID(int=self._rng.getrandbits(128), version=4)
-        identity = identity._replace(directory_id=directory_id)
+        identity = identity._replace(directory_id=random_id(self._rng))
         write_identity(self._directory, identity, self._sync)
         return identity
 
