@@ -64,6 +64,11 @@ class CoreViews:
         return self._leadership is not None and self._leadership.serving
 
     @property
+    def opening_index(self) -> int:
+        """The entry that opens the term that it leads; 0: it does not lead."""
+        return 0 if self._leadership is None else self._leadership.opening_index
+
+    @property
     def next_tick_ms(self) -> int:
         """When `tick` has something to do at the latest."""
         if self._leadership is not None:

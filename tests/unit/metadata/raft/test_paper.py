@@ -390,6 +390,7 @@ def test_8_a_leader_opens_its_term_with_an_entry_and_serves_when_it_is_committed
     first = next(it for effects in done if effects.persist for it in effects.persist.entries)
 
     assert first == LogEntry(4, 2, b"open 2 after 3")
+    assert core.opening_index == 4
     assert not core.serving
     core.step(answer(2, 1, 2, match=4), now_ms)
     assert core.serving
