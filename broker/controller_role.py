@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from broker.lifecycle import running
 from broker.node_admin import NodeAdmin
+from broker.snapshots_in_bucket import has_bucket, publish_snapshots
 from broker.surroundings import Surroundings
 from broker.telemetry.quorum_metrics import QuorumCollector, check_quorum
 from config.node import NodeConfig
@@ -26,8 +27,10 @@ logger = logging.getLogger("headrace.controller")
 class ControllerRole:
     """The controller of one node, while it runs."""
 
-    def __init__(self, config: NodeConfig, around: Surroundings) -> None:
+    def __init__(self, config: NodeConfig, around: Surroundings, admin: NodeAdmin) -> None:
         self._config = config
+        self._around = around
+        self._admin = admin
         self._links = PeerLinks(self._party, around.rng)
         self._bootstrap: QuorumTransport | None = None  # none: it founds the quorum
         if not founds_quorum(config):
@@ -61,7 +64,7 @@ class ControllerRole:
         return LocalController(self._config.node_id, LocalTransport(self.node.handle))
 
     async def start(self) -> None:
-        """Bind, and load the log.
+        """Bind, load the log, and show both to operators.
 
         Raises:
             OSError: the address cannot be bound.
@@ -70,12 +73,22 @@ class ControllerRole:
         port = 0 if self._listener is None else (await self._listener.bind()).port
         self.address = Address(*controller_address(self._config, port))
         await self.node.start(self.address)
+        collector = QuorumCollector(self.node.status, self._links)
+        self._admin.server.expose(collector, collector.refresh)
+        self._admin.readiness.add(lambda: check_quorum(self.node.status()))
 
     @asynccontextmanager
     async def taking_part(self) -> AsyncIterator[None]:
         """Take part in the quorum beside the body, and let another lead before the links are cut."""
         listening = [] if self._listener is None else [self._listener.run()]
-        async with running(self._links.run(), *listening), running(self._run()):
+        publishing = []
+        if has_bucket(self._config):
+            publishing.append(publish_snapshots(self._config, self._around, self.node, self._admin))
+        async with (
+            running(self._links.run(), *listening),
+            running(self._run()),
+            running(*publishing),
+        ):
             yield
 
     async def shutdown(self) -> None:
@@ -85,12 +98,6 @@ class ControllerRole:
         if self._bootstrap is not None:
             self._bootstrap.close()
         await self.node.shutdown()
-
-    def show(self, admin: NodeAdmin) -> None:
-        """Show it to operators, from `start` on."""
-        collector = QuorumCollector(self.node.status, self._links)
-        admin.server.expose(collector, collector.refresh)
-        admin.readiness.add(lambda: check_quorum(self.node.status()))
 
     async def _run(self) -> None:
         try:
@@ -116,10 +123,9 @@ async def controller_role(
         OSError: its address cannot be bound.
         MetadataError: it cannot start.
     """
-    role = ControllerRole(config, around)
+    role = ControllerRole(config, around, admin)
     try:
         await role.start()
-        role.show(admin)
         async with role.taking_part():
             yield role
     finally:

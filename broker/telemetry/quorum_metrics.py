@@ -8,6 +8,7 @@ from prometheus_client.registry import Collector
 from broker.telemetry.families import counter, gauge
 from broker.telemetry.readiness import CheckResult
 from metadata.net.peer_links import PeerLinks
+from metadata.publishing import PublishingStatistics
 from metadata.quorum.status import QuorumStatus
 from metadata.raft.effects import NOBODY, Role
 
@@ -102,6 +103,34 @@ class QuorumCollector(Collector):
         dropped.add_metric(["in"], self._status.counters.messages_dropped)
         yield dropped
         yield counter("quorum_sent_bytes", "Bytes sent to other controllers", links.bytes_sent)
+
+
+class PublishingCollector(Collector):
+    """Shows what a controller has put into the bucket."""
+
+    def __init__(self, statistics: PublishingStatistics) -> None:
+        self._statistics = statistics
+
+    def describe(self) -> Iterable[Metric]:
+        """Name nothing in advance."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Read everything."""
+        found = self._statistics
+        yield counter(
+            "metadata_snapshots_published", "Snapshots put into the bucket", found.published
+        )
+        yield counter(
+            "metadata_publishing_failures", "Attempts at that which failed", found.failures
+        )
+        yield gauge("metadata_published_index", "Last entry in the newest one", found.index)
+        yield gauge("metadata_published_bytes", "Size of it", found.size_bytes)
+        yield gauge(
+            "metadata_published_timestamp_seconds",
+            "When it was put there, in seconds since 1970; 0: not by this process",
+            found.published_ms * MILLISECONDS,
+        )
 
 
 def check_quorum(status: QuorumStatus) -> CheckResult:
