@@ -10,12 +10,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from uuid import UUID
 
 from metadata.errors import MetadataIdentityError, MetadataLogCorruptError
 from metadata.image import MetadataImage
 from metadata.log.contents import list_directory, read_contents
+from metadata.log.hard_state import read_hard_state
 from metadata.log.identity import IDENTITY_FILE, LOCK_FILE, read_identity
 from metadata.log.recovered import Recovered
+from metadata.raft.effects import HardState
+from metadata.records.entry import LogEntry, SnapshotId
+from metadata.records.members import NO_DIRECTORY
 from metadata.startup import load_image
 
 # A snapshot that is adopted meanwhile deletes files that were about to be read.
@@ -33,6 +38,11 @@ class OfflineMetadata:
     node_id: int
     in_use: bool  # a process was seen to have it open; False proves nothing
     unfinished_bytes: int  # at the end of the log: being written, or torn
+    directory_id: UUID  # `NO_DIRECTORY` in version 1
+    hard_state: HardState | None  # None in version 1
+    snapshot_id: SnapshotId
+    snapshot: bytes | None  # its file
+    entries: list[LogEntry]  # behind the snapshot
 
 
 def find_directory(path: Path) -> Path:
@@ -60,28 +70,36 @@ def read_offline(directory: Path) -> OfflineMetadata:
         OSError: a file cannot be read.
     """
     identity = read_identity(directory)
-    recovered = _read_log(directory)
+    snapshot_id, recovered = _read_log(directory)
     image = load_image(recovered, identity.cluster_id)
+    known = identity.directory_id != NO_DIRECTORY
     return OfflineMetadata(
         directory=directory,
         image=image,
-        cluster_id=identity.cluster_id,
+        cluster_id=identity.cluster_id or image.cluster_id,
         node_id=identity.node_id,
         in_use=is_locked(directory),
         unfinished_bytes=recovered.cut_off_bytes,
+        directory_id=identity.directory_id,
+        hard_state=read_hard_state(directory) if known else None,
+        snapshot_id=snapshot_id,
+        snapshot=recovered.snapshot,
+        entries=recovered.entries,
     )
 
 
-def _read_log(directory: Path) -> Recovered:
+def _read_log(directory: Path) -> tuple[SnapshotId, Recovered]:
     for _ in range(ATTEMPTS_MAX - 1):
         with suppress(FileNotFoundError, MetadataLogCorruptError):
             return _read_once(directory)
     return _read_once(directory)
 
 
-def _read_once(directory: Path) -> Recovered:
-    contents = read_contents(directory, list_directory(directory))
-    return Recovered(contents.snapshot, contents.entries, contents.torn_bytes)
+def _read_once(directory: Path) -> tuple[SnapshotId, Recovered]:
+    listing = list_directory(directory)
+    contents = read_contents(directory, listing)
+    recovered = Recovered(contents.snapshot, contents.entries, contents.torn_bytes)
+    return listing.snapshot_id, recovered
 
 
 def is_locked(directory: Path, *, locks: Path = LOCKS) -> bool:

@@ -28,6 +28,9 @@ _COMMANDS = {
     "bucket": LazyCommand("broker.cli.bucket", "bucket", "Look into a bucket, without a broker."),
     "object": LazyCommand("broker.cli.object", "object_", "Show and check single objects."),
     "stream": LazyCommand("broker.cli.stream", "stream", "What is known of streams."),
+    "metadata": LazyCommand(
+        "broker.cli.metadata", "metadata", "Look at metadata, and make it anew from a bucket."
+    ),
     "wal": LazyCommand("broker.cli.wal", "wal", "Look at, check and prepare write-ahead logs."),
     "config": LazyCommand("broker.cli.config", "config", "Check and explain configuration."),
     "version": LazyCommand("broker.cli.version", "version", "Version of this program."),

@@ -8,9 +8,11 @@ import pytest
 from metadata import offline
 from metadata.errors import MetadataIdentityError, MetadataLogCorruptError
 from metadata.log.files import LogFiles
+from metadata.log.hard_state import HardStateFile
 from metadata.log.identity import LOCK_FILE, Identity, lock_directory, write_identity
 from metadata.log.snapshot_format import encode_snapshot
 from metadata.offline import find_directory, is_locked, read_offline
+from metadata.raft.effects import HardState
 from metadata.records.entry import SnapshotId
 from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController
 
@@ -28,6 +30,7 @@ def controller():
 def owner(tmp_path, controller):
     """The directory's owner, which has written the controller's log and has it open."""
     write_identity(tmp_path, Identity(CLUSTER_ID, 3, UUID(int=7)), os.fsync)
+    HardStateFile.create(tmp_path, HardState(1, 1), os.fsync)
     files = LogFiles(tmp_path, os.fsync)
     files.open(life_id=77)
     files.append(controller.entries)

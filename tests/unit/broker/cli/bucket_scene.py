@@ -5,7 +5,9 @@ from uuid import UUID
 
 from metadata.controller.objects import expire_objects
 from metadata.log.files import LogFiles
+from metadata.log.hard_state import HardStateFile
 from metadata.log.identity import Identity, lock_directory, write_identity
+from metadata.raft.effects import HardState
 from metadata.rpc.requests import CommitStreamSetObject, CommittedStreamObject
 from storage.objects.keys import object_key
 from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController, stream_range
@@ -26,6 +28,7 @@ class BucketScene:
         self.stream_id = self.controller.opened_stream("orders")
         self._end = 0
         write_identity(self.metadata, Identity(CLUSTER_ID, 1, UUID(int=7)), os.fsync)
+        HardStateFile.create(self.metadata, HardState(1, 1), os.fsync)
         self._files = LogFiles(self.metadata, os.fsync)
         self._files.open(life_id=5)
         self._written = 0

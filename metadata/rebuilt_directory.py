@@ -1,0 +1,74 @@
+"""Writes a metadata directory that begins with a given image. Asynchronous: through the log's store."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from metadata.image import MetadataImage
+from metadata.log.durable_files import sync_directory
+from metadata.log.snapshot_format import encode_snapshot
+from metadata.log.store import LogStore
+from metadata.raft.effects import NOBODY, HardState, Persist
+from metadata.records.entry import SnapshotId
+
+if TYPE_CHECKING:
+    from random import Random
+
+UNFINISHED_SUFFIX: Final = ".rebuilding"
+
+
+async def write_rebuilt(
+    directory: Path,
+    make: Callable[[UUID], MetadataImage],
+    *,
+    node_id: int,
+    cluster_id: str,
+    rng: "Random",
+) -> None:
+    """Make a directory: after a crash it is there, whole, or not at all.
+
+    Args:
+        directory: must not exist, or be empty, and not be a file system of its own.
+        make: the image, for a controller whose directory has this id.
+        node_id: whose it is.
+        cluster_id: of which cluster.
+        rng: for the ids in it.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    unfinished = directory.with_name(directory.name + UNFINISHED_SUFFIX)
+    if unfinished.exists():
+        shutil.rmtree(unfinished)
+    try:
+        await _write(unfinished, make, node_id, cluster_id, rng)
+        unfinished.rename(directory)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    sync_directory(directory.parent, os.fsync)
+
+
+async def _write(
+    directory: Path,
+    make: Callable[[UUID], MetadataImage],
+    node_id: int,
+    cluster_id: str,
+    rng: "Random",
+) -> None:
+    store = LogStore(directory, rng)
+    try:
+        opened = await store.open(node_id=node_id, cluster_id=cluster_id)
+        image = make(opened.directory_id)
+        await store.persist(Persist(HardState(image.term, NOBODY)))
+        await store.install_snapshot(SnapshotId(image.index, image.term), _chunks(image))
+    finally:
+        await store.close()
+
+
+async def _chunks(image: MetadataImage) -> AsyncIterator[bytes]:
+    for piece in encode_snapshot(image):
+        yield piece
