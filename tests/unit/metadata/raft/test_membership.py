@@ -84,6 +84,29 @@ def test_a_cluster_grows_from_one_to_three_and_shrinks_again():
     assert cluster[leader].applied[max(cluster[leader].applied)].payload == b"alone"
 
 
+def test_five_voters_become_three_and_five_again_under_load():
+    cluster = RaftCluster(5)
+    cluster.elect(1)
+    cluster.settle()
+    steps = [Remove(5, directory(5)), Remove(1, directory(1))]  # the leader, too
+    steps += [AddLearner(member(1)), Promote(1), AddLearner(member(5)), Promote(5)]
+    proposed = []
+    for number, change in enumerate(steps):
+        (leader,) = cluster.leaders()
+        proposed.append(b"before %d" % number)
+        cluster.propose(leader, proposed[-1])
+        cluster.core(leader).change_members(change, cluster.now_ms)
+        proposed.append(b"behind %d" % number)
+        cluster.propose(leader, proposed[-1])
+        cluster.pass_time(2 * HEARTBEAT_MS)
+
+    (leader,) = cluster.leaders()
+    assert cluster.core(leader).configuration == quorum(1, 2, 3, 4, 5)
+    for node in cluster.nodes.values():
+        payloads = [it.payload for it in node.applied.values()]
+        assert [it for it in payloads if it in proposed] == proposed
+
+
 def test_a_members_address_changes_and_its_vote_does_not():
     moved = Member(2, directory(2), "elsewhere", 1, False)
     after = changed(quorum(1, 2, 3), UpdateMember(moved))
