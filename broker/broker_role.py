@@ -206,7 +206,8 @@ class BrokerRole:
                 await self._checkpoint(parts)
         finally:
             await listener.shutdown()
-            await parts.engine.shutdown()
+            async with running(self._give_up_without_lease(client, parts)):
+                await parts.engine.shutdown()
             await parts.block_cache.shutdown()
 
     async def _checkpoint(self, parts: BrokerParts) -> None:
@@ -216,6 +217,15 @@ class BrokerRole:
         except TimeoutError:
             # Without the lease nothing is acknowledged. The next start reads the logs instead.
             logger.warning("partitions were not checkpointed in time")
+
+    async def _give_up_without_lease(self, client: MetadataClient, parts: BrokerParts) -> None:
+        """No controller has answered for so long: nothing that is uploaded would be committed."""
+        while True:
+            left_ms = client.lease_remaining_ms()
+            if left_ms == 0:
+                break
+            await asyncio.sleep(left_ms / 1000)
+        parts.engine.give_up_uploads("no controller answers")
 
     async def _start_engine(self, parts: BrokerParts) -> RecoveryReport:
         """Start the engine, once whoever had this node's place before has let go of the WAL."""

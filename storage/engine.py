@@ -224,6 +224,12 @@ class StorageEngine:
         self._path.fail(error)
         self._pipeline.stop(error)
 
+    def give_up_uploads(self, reason: str) -> None:
+        """Let `shutdown` wait no longer: what is not in the bucket stays in the WAL."""
+        error = EngineFailedError(reason)
+        self._path.end(error)
+        self._pipeline.stop(error)
+
     def open_streams(self) -> Sequence[tuple[int, int]]:
         """(stream id, epoch) of the streams that are open here."""
         return self._open.ids_and_epochs()

@@ -206,6 +206,24 @@ class TestShutdown:
 
         run(scenario())
 
+    def test_it_waits_for_the_bucket_until_told_not_to(self, caplog):
+        async def scenario():
+            node = await Node().start()
+            stream = await node.open(1)
+            node.store.hold()
+            node.append(stream)
+            ending = asyncio.create_task(node.engine.shutdown())
+            await settle()
+            assert not ending.done()
+            node.engine.give_up_uploads("no controller answers")
+            await settle()
+            assert ending.done()
+            assert node.journal.of("commit", "trim") == []
+            assert node.wal.is_shut_down
+            assert "not in the bucket" in caplog.text
+
+        run(scenario())
+
     def test_a_wal_that_cannot_be_closed_is_like_a_crash(self, caplog):
         async def scenario():
             from wal.errors import WalFailedError

@@ -1,0 +1,290 @@
+"""Whole nodes of one cluster inside the test's process, with the network between them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from broker import broker_role
+from broker.node import Node, NodeAddress
+from config.node import (
+    Endpoint,
+    MetadataConfig,
+    NetworkConfig,
+    NodeConfig,
+    TelemetryConfig,
+    Voter,
+)
+from metadata.errors import MetadataLogFailedError
+from metadata.log.store import LogStore
+from protocol.api_keys import ApiKey
+from protocol.messages import AddRaftVoterRequest, CreateTopicsRequest
+from tests.environment.ports import free_port
+from tests.integration.test_node import Client, config, leaf
+
+FIRST = 101
+PATIENCE_S = 30
+NOT_LEADER_OR_FOLLOWER = 6
+
+
+class Scene:
+    """Settings of nodes that share a bucket, and those of them that run."""
+
+    def __init__(self, directory: Path, **metadata: Any) -> None:
+        self.directory = directory
+        self.voters = tuple(Voter(FIRST + number, "127.0.0.1", free_port()) for number in range(3))
+        self._metadata = metadata
+        self._running: dict[int, tuple[asyncio.Task[None], asyncio.Event]] = {}
+
+    def controller(self, node_id: int) -> NodeConfig:
+        """One of those that found the cluster, or one that is added to it."""
+        founder = next((it for it in self.voters if it.node_id == node_id), None)
+        port = founder.port if founder else 0
+        found = {"quorum_voters": self.voters} if founder else self._found()
+        return NodeConfig(
+            node_id=node_id,
+            process_roles=("controller",),
+            network=NetworkConfig(listeners=()),
+            metadata=MetadataConfig(
+                log_dir=str(self.directory / f"controller{node_id}"),
+                controller_listeners=(Endpoint("CONTROLLER", "127.0.0.1", port),),
+                **found,
+                **self._metadata,
+            ),
+            telemetry=TelemetryConfig(admin_port=-1),
+        )
+
+    def broker(self, node_id: int) -> NodeConfig:
+        """One that is nothing else."""
+        settings = config(self.directory / f"broker{node_id}", node_id)
+        return replace(
+            settings,
+            process_roles=("broker",),
+            storage=replace(settings.storage, bucket_uri=f"file://{self.directory / 'bucket'}"),
+            metadata=MetadataConfig(**self._found(), **self._metadata),
+        )
+
+    def both(self, node_id: int) -> NodeConfig:
+        """One that is a controller, too."""
+        controller, broker = self.controller(node_id), self.broker(node_id)
+        return replace(broker, process_roles=("broker", "controller"), metadata=controller.metadata)
+
+    def begin(self, settings: NodeConfig) -> "asyncio.Future[NodeAddress]":
+        """Start a node; the result comes when it serves."""
+        loop = asyncio.get_running_loop()
+        ready: asyncio.Future[NodeAddress] = loop.create_future()
+        stop = asyncio.Event()
+        task = loop.create_task(Node(settings).run(ready.set_result, stop))
+        self._running[settings.node_id] = (task, stop)
+        return ready
+
+    async def start(self, *all_settings: NodeConfig) -> list[NodeAddress]:
+        """Start nodes and wait until they serve."""
+        return await asyncio.gather(*map(self.begin, all_settings))
+
+    async def stop(self, node_id: int) -> None:
+        """Ask a node to stop, and wait until it has."""
+        task, stop = self._running.pop(node_id)
+        stop.set()
+        await task
+
+    async def stop_all(self) -> None:
+        """Brokers first."""
+        for node_id in sorted(self._running):
+            await self.stop(node_id)
+
+    def task(self, node_id: int) -> asyncio.Task[None]:
+        """A node that runs, or has ended by itself."""
+        return self._running[node_id][0]
+
+    def _found(self) -> dict[str, Any]:
+        return {"quorum_bootstrap_servers": tuple((it.host, it.port) for it in self.voters)}
+
+
+def in_scene(
+    test: Callable[[Scene], Coroutine[Any, Any, None]], directory: Path, **metadata: Any
+) -> None:
+    async def main() -> None:
+        scene = Scene(directory, **metadata)
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await test(scene)
+        finally:
+            await scene.stop_all()
+
+    asyncio.run(main())
+
+
+@asynccontextmanager
+async def client(address: NodeAddress) -> AsyncIterator[Client]:
+    assert address.broker is not None
+    reader, writer = await asyncio.open_connection("127.0.0.1", address.broker.kafka_port)
+    try:
+        yield Client(reader, writer)
+    finally:
+        writer.close()
+
+
+def directory_id(log_dir: Path) -> UUID:
+    lines = (log_dir / "meta.properties").read_text().splitlines()
+    return UUID(next(it.partition("=")[2] for it in lines if it.startswith("directory.id=")))
+
+
+async def create_topic(address: NodeAddress, name: str, leader: int) -> None:
+    """Create a topic of one partition that this broker leads."""
+    topic_class = CreateTopicsRequest.CreatableTopic
+    assignment = topic_class.CreatableReplicaAssignment(partition_index=0, broker_ids=[leader])
+    topic = topic_class(
+        name=name, num_partitions=-1, replication_factor=-1, assignments=[assignment], configs=[]
+    )
+    async with client(address) as connection:
+        answer = await connection.ask(
+            ApiKey.CREATE_TOPICS, 5, CreateTopicsRequest(topics=[topic], timeout_ms=10_000)
+        )
+    assert [it.error_code for it in answer.topics] == [0]  # type: ignore[attr-defined]
+
+
+async def produce(address: NodeAddress, topic: str, *values: bytes) -> None:
+    """Produce until it is acknowledged."""
+    async with client(address) as connection:
+        while (await connection.produce(*values, topic=topic))[0]:
+            await asyncio.sleep(0.05)
+
+
+async def read(address: NodeAddress, topic: str) -> list[bytes | None]:
+    async with client(address) as connection:
+        return await connection.values(topic=topic)
+
+
+def test_brokers_serve_their_share_and_wait_for_whoever_leads(tmp_path: Path) -> None:
+    async def test(scene: Scene) -> None:
+        brokers = [scene.begin(scene.broker(node_id)) for node_id in (1, 2)]  # before anybody leads
+        await scene.start(*map(scene.controller, (101, 102, 103)))
+        one, two = await asyncio.gather(*brokers)
+        assert one.cluster_id == two.cluster_id
+        await create_topic(one, "of-one", 1)
+        await create_topic(one, "of-two", 2)
+        await produce(one, "of-one", b"a")
+        await produce(two, "of-two", b"b")
+        for node_id in (101, 102, 103):  # whichever leads, it is among the first two
+            await scene.stop(node_id)
+            if node_id != 103:
+                await scene.start(scene.controller(node_id))
+                await produce(one, "of-one", b"c%d" % node_id)
+        assert await read(one, "of-one") == [b"a", b"c101", b"c102"]
+        await scene.start(scene.controller(103))
+        await scene.stop(2)
+        (two,) = await scene.start(scene.broker(2))
+        assert await read(two, "of-two") == [b"b"]
+
+    in_scene(test, tmp_path)
+
+
+def test_nodes_of_both_roles_are_a_cluster(tmp_path: Path) -> None:
+    async def test(scene: Scene) -> None:
+        ids = (101, 102, 103)
+        first, *_ = await scene.start(*map(scene.both, ids))
+        for node_id in ids:
+            await create_topic(first, f"of-{node_id}", node_id)
+        for node_id in ids:
+            await scene.stop(node_id)
+            (address,) = await scene.start(scene.both(node_id))
+            await produce(address, f"of-{node_id}", b"again")
+            assert await read(address, f"of-{node_id}") == [b"again"]
+        # The last one has nobody to tell what it uploads, and does not wait for that for long.
+
+    in_scene(test, tmp_path, broker_session_timeout_ms=2_000, broker_heartbeat_interval_ms=500)
+
+
+def test_a_quorum_that_is_away_for_longer_than_a_lease_ends_no_broker(tmp_path: Path) -> None:
+    async def test(scene: Scene) -> None:
+        controllers = [scene.controller(it.node_id) for it in scene.voters]
+        await scene.start(*controllers)
+        (one,) = await scene.start(scene.broker(1))
+        await create_topic(one, "kept", 1)
+        await produce(one, "kept", b"before")
+        for settings in controllers:
+            await scene.stop(settings.node_id)
+        async with client(one) as connection:
+            values = [b"before"]
+            while True:  # the lease goes on for a while
+                number = len(values)
+                error, _ = await connection.produce(b"%d" % number, topic="kept")
+                if error:
+                    break
+                values.append(b"%d" % number)
+                await asyncio.sleep(0.01)
+            assert error == NOT_LEADER_OR_FOLLOWER
+        await scene.start(*controllers)
+        await produce(one, "kept", b"after")
+        assert await read(one, "kept") == [*values, b"after"]
+        assert not scene.task(1).done()
+
+    in_scene(test, tmp_path, broker_session_timeout_ms=900, broker_heartbeat_interval_ms=200)
+
+
+def test_a_controller_that_was_not_there_from_the_start_is_added(tmp_path: Path) -> None:
+    async def test(scene: Scene) -> None:
+        await scene.start(*map(scene.controller, (101, 102, 103)))
+        (one,) = await scene.start(scene.broker(1))
+        (fourth,) = await scene.start(scene.controller(104))
+        host, port = fourth.controller.rsplit(":", 1)
+        listener = AddRaftVoterRequest.Listener(name="CONTROLLER", host=host, port=int(port))
+        request = AddRaftVoterRequest(
+            cluster_id=one.cluster_id,
+            timeout_ms=10_000,
+            voter_id=104,
+            voter_directory_id=directory_id(tmp_path / "controller104"),
+            listeners=[listener],
+        )
+        async with client(one) as connection:
+            answer = await connection.ask(ApiKey.ADD_RAFT_VOTER, 0, request)
+        assert answer.error_code == 0, answer.error_message  # type: ignore[attr-defined]
+        # Of four, three are a majority: without one of the founders it is needed.
+        await scene.stop(101)
+        await create_topic(one, "by-four", 1)
+
+    in_scene(test, tmp_path)
+
+
+def test_a_node_that_waits_for_a_quorum_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(broker_role, "WAITING_LOG_MS", 50)
+
+    async def test(scene: Scene) -> None:
+        ready = scene.begin(scene.both(101))
+        while "waiting for a controller" not in caplog.text:
+            await asyncio.sleep(0.01)
+        await scene.stop(101)
+        assert not ready.done()
+
+    in_scene(test, tmp_path)
+
+
+def test_a_log_that_cannot_be_written_ends_the_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test(scene: Scene) -> None:
+        (first,) = await scene.start(replace(config(tmp_path / "alone"), node_id=1))
+
+        async def full(*_: object) -> None:
+            raise MetadataLogFailedError("no space left on device")
+
+        monkeypatch.setattr(LogStore, "persist", full)
+        async with client(first) as connection:
+            asking = asyncio.create_task(connection.produce(b"x", topic="new"))
+            with pytest.raises(BaseException) as failure:
+                await scene.task(1)
+            asking.cancel()
+            await asyncio.wait([asking])
+        assert isinstance(leaf(failure.value), MetadataLogFailedError)
+        assert "the controller has failed" in caplog.text
+        scene._running.clear()
+
+    in_scene(test, tmp_path)
