@@ -126,6 +126,15 @@ def test_answers_that_were_overtaken_change_nothing():
     assert not messages(finish(core), target=2)
 
 
+def test_an_acknowledgement_of_what_is_not_there_counts_for_nothing():
+    core = make_core(1)
+    now_ms, _ = elect(core)
+    core.step(answer(2, 1, 1, match=core.last_index + 1), now_ms)
+
+    assert core.commit_index == 0
+    assert core.progress()[2].match_index == 0
+
+
 def test_answers_that_gather_behind_a_write_are_bounded():
     core = make_core(1, state_of(1))
     core.step(append(2, 1, 1, previous=(1, 1), new=entries(1, first=2)), 0)
@@ -176,7 +185,7 @@ def test_no_message_whatever_its_numbers_breaks_a_core(role):
     now_ms = 100
     for position, value in product(range(8), (-1, 0, 1, 2, 4, 5, 2**62, 2**62 + 1, HUGE)):
         message = valid_messages(core)[position]
-        for name in fields & set(message.__struct_fields__):
+        for name in sorted(fields & set(message.__struct_fields__)):
             values = {it: getattr(message, it) for it in message.__struct_fields__}
             if name == "term" and value >= 2**62:
                 continue  # a term that is one too high is a matter of trust
