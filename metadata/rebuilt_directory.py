@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -23,16 +23,19 @@ UNFINISHED_SUFFIX: Final = ".rebuilding"
 async def write_rebuilt(
     directory: Path,
     make: Callable[[UUID], MetadataImage],
+    publish: Callable[[MetadataImage], Awaitable[None]],
     *,
     node_id: int,
     cluster_id: str,
     rng: "Random",
 ) -> None:
-    """Make a directory: after a crash it is there, whole, or not at all.
+    """Make a directory: after a crash it is there, whole and published, or not at all.
 
     Args:
         directory: must not exist, or be empty, and not be a file system of its own.
         make: the image, for a controller whose directory has this id.
+        publish: makes the image the newest snapshot in the bucket: a directory that was made from
+            the one before once more would give out the same numbers.
         node_id: whose it is.
         cluster_id: of which cluster.
         rng: for the ids in it.
@@ -44,7 +47,7 @@ async def write_rebuilt(
     if unfinished.exists():
         shutil.rmtree(unfinished)
     try:
-        await _write(unfinished, make, node_id, cluster_id, rng)
+        await publish(await _write(unfinished, make, node_id, cluster_id, rng))
         unfinished.rename(directory)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -58,7 +61,7 @@ async def _write(
     node_id: int,
     cluster_id: str,
     rng: "Random",
-) -> None:
+) -> MetadataImage:
     store = LogStore(directory, rng)
     try:
         opened = await store.open(node_id=node_id, cluster_id=cluster_id)
@@ -67,6 +70,7 @@ async def _write(
         await store.install_snapshot(SnapshotId(image.index, image.term), _chunks(image))
     finally:
         await store.close()
+    return image
 
 
 async def _chunks(image: MetadataImage) -> AsyncIterator[bytes]:

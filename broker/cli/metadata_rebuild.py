@@ -1,5 +1,6 @@
 """`headrace metadata rebuild`: a controller's directory, made from a snapshot in the bucket."""
 
+import os
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -71,7 +72,7 @@ def rebuild(
     controller and no broker of the cluster may run. DIRECTORY must not exist, or be empty.
 
     What was changed after the snapshot is lost, and the command tells what it can of that. Nothing
-    in the bucket is changed or removed.
+    in the bucket is changed or removed; the new metadata is put there as its newest snapshot.
     """
     from config.uris import redacted  # noqa: PLC0415 - not for help
 
@@ -118,7 +119,12 @@ async def _rebuild(
 
     try:
         await write_rebuilt(
-            directory, make, node_id=node_id, cluster_id=cluster_id, rng=random.SystemRandom()
+            directory,
+            make,
+            lambda image: _publish(url, image),
+            node_id=node_id,
+            cluster_id=cluster_id,
+            rng=random.SystemRandom(),
         )
     except OSError as error:
         raise CommandFailedError(
@@ -170,6 +176,20 @@ async def _newest(place: "Place", listed: _Listed, cluster_id: str) -> _Chosen:
         f"the bucket has no whole snapshot of the metadata of cluster {cluster_id}",
         hint="`headrace bucket ls --long` shows what it has; snapshots lie under metadata/.",
     )
+
+
+async def _publish(url: str, image: "MetadataImage") -> None:
+    from metadata.log.snapshot_format import encode_snapshot  # noqa: PLC0415 - not for help
+    from metadata.published import published_key  # noqa: PLC0415 - not for help
+    from metadata.records.entry import SnapshotId  # noqa: PLC0415 - not for help
+    from storage.object_store.factory import open_object_store  # noqa: PLC0415 - not for help
+
+    store = open_object_store(url, rng=random.SystemRandom(), environment=os.environ)
+    try:
+        key = published_key(image.cluster_id, SnapshotId(image.index, image.term))
+        await store.put(key, list(encode_snapshot(image)))
+    finally:
+        await store.close()
 
 
 def _write_keys(path: Path, cluster_id: str, objects: Mapping[int, int]) -> None:

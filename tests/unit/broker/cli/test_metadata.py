@@ -6,11 +6,13 @@ import time
 import pytest
 
 from broker.cli.root import run
-from metadata.log.snapshot_format import encode_snapshot
+from metadata.log.snapshot_format import decode_snapshot, encode_snapshot
 from metadata.offline import read_offline
 from metadata.published import published_key
 from metadata.rebuilding import FOR_EVER_MS
 from metadata.records.entry import SnapshotId
+from storage.errors import ObjectStoreError
+from storage.object_store.retrying import RetryingObjectStore
 from tests.unit.metadata.pure_controller import CLUSTER_ID
 
 DAY_MS = 24 * 3_600_000
@@ -91,7 +93,10 @@ def test_a_directory_is_made_that_a_controller_starts_on(scene, outcome, tmp_pat
     image = scene.controller.image
     assert (report["snapshot_index"], report["topics"], report["brokers"]) == (image.index, 1, [1])
     assert (report["missing_objects"], report["unreferenced_objects"]) == (0, 0)
-    assert content(scene.bucket) == before
+    now = content(scene.bucket)
+    assert now.items() > before.items(), "nothing is changed"
+    ((_, new),) = now.items() - before.items()
+    assert decode_snapshot(new) == read_offline(directory).image
 
     found = read_offline(directory)
     assert (found.cluster_id, found.node_id) == (CLUSTER_ID, 9)
@@ -150,11 +155,36 @@ def test_a_damaged_snapshot_is_passed_over(scene, outcome, tmp_path):
     code, report = rebuild(outcome, scene, tmp_path / "new")
     assert (code, report["snapshot_index"]) == (0, index)
     assert report["damaged_snapshots"] == [str(newest.relative_to(scene.bucket))]
-    first.write_bytes(b"")
+    for path in first.parent.iterdir():
+        path.write_bytes(b"")
     code, told = rebuild(outcome, scene, tmp_path / "newer")
     assert code == 1
     assert "no whole snapshot" in told
     assert not (tmp_path / "newer").exists()
+
+
+def test_another_directory_goes_on_above_the_one_before(scene, outcome, tmp_path):
+    """Although nothing was ever done with that one: nobody can know."""
+    publish(scene)
+    indexes = [
+        rebuild(outcome, scene, tmp_path / name)[1]["index"] for name in ("one", "two", "three")
+    ]
+    assert indexes == sorted(set(indexes))
+    images = [read_offline(tmp_path / name).image for name in ("one", "two")]
+    assert images[1].next_stream_id > images[0].next_stream_id
+
+
+def test_a_bucket_that_cannot_be_written_leaves_no_directory(scene, outcome, tmp_path, monkeypatch):
+    publish(scene)
+
+    async def refuse(store, key, parts):
+        raise ObjectStoreError("injected")
+
+    monkeypatch.setattr(RetryingObjectStore, "put", refuse)
+    code, told = rebuild(outcome, scene, tmp_path / "new")
+    assert code == 1
+    assert "injected" in told
+    assert not list(tmp_path.glob("new*"))
 
 
 def test_a_snapshot_of_another_cluster_is_not_taken(scene, outcome, tmp_path):

@@ -1,0 +1,137 @@
+"""A node whose controller has lost its disk, with metadata made anew from the bucket."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from broker.cli.root import run
+from metadata.errors import MetadataError
+from metadata.image import MetadataImage
+from metadata.log.snapshot_format import decode_snapshot
+from tests.e2e.broker_process import HeadraceProcess
+
+TOPIC = "orders"
+
+
+@pytest.fixture
+def node(tmp_path: Path):
+    """A node that publishes its metadata every second."""
+    interval = {"metadata.snapshot.publish.interval.ms": "1000"}
+    made = HeadraceProcess(tmp_path, overrides=interval)
+    made.start()
+    yield made
+    made.kill()
+
+
+def published(node: HeadraceProcess) -> list[Path]:
+    """Snapshots in the bucket, oldest first."""
+    return sorted((node.directory / "data" / "bucket" / "metadata").glob("*/*.checkpoint"))
+
+
+def newest(node: HeadraceProcess) -> MetadataImage:
+    for path in reversed(published(node)):
+        try:
+            return decode_snapshot(path.read_bytes())
+        except (FileNotFoundError, MetadataError):
+            continue
+    return MetadataImage()
+
+
+def wait_until_published(node: HeadraceProcess) -> None:
+    """Until a snapshot holds the topic, with its streams open."""
+
+    def has_topic() -> bool:
+        image = newest(node)
+        topic = image.topic(TOPIC)
+        return topic is not None and image.streams[topic.partitions[0].data_stream_id].opened
+
+    node.process.wait_until(has_topic, "a published snapshot", timeout_s=30)
+
+
+def produce(node: HeadraceProcess, first: int, number: int) -> None:
+    """Records whose values are their offsets; each is acknowledged."""
+    failed: list[object] = []
+    producer = Producer({"bootstrap.servers": node.bootstrap, "acks": "all"})
+    for value in range(first, first + number):
+        producer.produce(
+            TOPIC, str(value).encode(), callback=lambda error, _: error and failed.append(error)
+        )
+    assert producer.flush(30) == 0
+    assert not failed
+
+
+def consume(node: HeadraceProcess, number: int) -> list[int]:
+    settings = {"bootstrap.servers": node.bootstrap, "group.id": "readers"}
+    consumer = Consumer(settings | {"enable.partition.eof": True, "auto.offset.reset": "earliest"})
+    consumer.assign([TopicPartition(TOPIC, 0, 0)])
+    values: list[int] = []
+    while (message := consumer.poll(30)) is not None:
+        if message.error() is None:
+            values.append(int(message.value()))
+        elif len(values) >= number:
+            break
+    consumer.close()
+    return values
+
+
+def create_topic(node: HeadraceProcess) -> None:
+    admin = AdminClient({"bootstrap.servers": node.bootstrap})
+    admin.create_topics([NewTopic(TOPIC, 1, config={"retention.ms": "7200000"})])[TOPIC].result(30)
+
+
+def lose_and_rebuild(node: HeadraceProcess, capsys: pytest.CaptureFixture[str]) -> dict[str, int]:
+    """Lose the metadata directory, make one anew, and start on it; return what the command tells."""
+    data = node.directory / "data"
+    cluster_id = published(node)[0].parent.name
+    shutil.rmtree(data / "metadata")
+    capsys.readouterr()
+    arguments = ["metadata", "rebuild", str(data / "metadata"), "--cluster-id", cluster_id]
+    arguments += ["--bucket", f"file://{data / 'bucket'}", "--node-id", "1"]
+    assert run([*arguments, "--controller", "127.0.0.1:9093", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    node.start()
+    return report
+
+
+def test_what_the_wal_holds_is_recovered(node, capsys):
+    """Written before the snapshot and after it, and not uploaded when the process was killed."""
+    create_topic(node)
+    produce(node, 0, 100)
+    wait_until_published(node)
+    produce(node, 100, 100)
+    node.kill()
+    report = lose_and_rebuild(node, capsys)
+    assert (report["topics"], report["missing_objects"]) == (1, 0)
+    assert consume(node, 200) == list(range(200))
+    produce(node, 200, 50)
+    assert consume(node, 250) == list(range(250))
+    node.restart()
+    assert consume(node, 250) == list(range(250))
+
+
+def test_what_was_uploaded_later_is_kept_and_not_found(node, capsys):
+    create_topic(node)
+    produce(node, 0, 100)
+    wait_until_published(node)
+    old = newest(node)
+    old_files = {path: path.read_bytes() for path in published(node)}
+    produce(node, 100, 100)
+    node.stop()  # uploads everything
+    for path in published(node):
+        path.unlink()
+    for path, content in old_files.items():
+        path.write_bytes(content)
+    report = lose_and_rebuild(node, capsys)
+    assert report["snapshot_index"] == old.index
+    assert report["unreferenced_objects"] > 0
+    unreferenced = report["unreferenced_bytes"]
+    assert consume(node, 0) == []
+    produce(node, 0, 10)
+    assert consume(node, 10) == list(range(10))
+    node.kill()
+    report = lose_and_rebuild(node, capsys)
+    assert report["unreferenced_bytes"] >= unreferenced, "they are still there"
