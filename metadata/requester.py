@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 INFLIGHT_MAX: Final = 256  # beyond, requests wait their turn
 BACKOFF_MS_MIN: Final = 20
-BACKOFF_MS_MAX: Final = 1_000
+# An election takes some 700 ms: with a longer pause its end would be noticed much later than it comes.
+BACKOFF_MS_MAX: Final = 200
 
 # A repetition of these after a success would be refused, or would undo what came between.
 ONCE_ONLY: Final = (
