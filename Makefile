@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run test check lint types imports tidy fmt unit integration e2e seeded soak bench bench-storage bench-wal demo clean
+.PHONY: help setup run test check lint types imports tidy fmt unit integration e2e seeded soak bench bench-storage bench-wal bench-cluster demo clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
@@ -62,6 +62,9 @@ bench-storage: setup ## Count requests to a bucket, measure uploads, compaction 
 
 bench-wal: setup ## Measure the WAL beside fio, on a raw device and a file
 	@$(BIN)/python -m bench.wal $(ARGS)
+
+bench-cluster: setup ## Measure the loss of a leader, 1,000 topics, and three brokers beside one: make bench-cluster ARGS="--quick"
+	@$(BIN)/python -m bench.cluster $(ARGS)
 
 demo: setup ## Feed real data through the broker and Spark: make demo DATA=file.jsonl
 	@$(BIN)/python -m pipeline.demo $(if $(DATA),--data "$(DATA)") $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)

@@ -30,11 +30,11 @@ from tests.cluster.wire_calls import (
 )
 from tests.e2e.wire import WireConnection
 
-SETTINGS_TOPIC = "settings"
 SETTINGS = ("retention.ms", "retention.bytes", "max.message.bytes", "delete.retention.ms")
 _FIRST_VALUE = 700_000_000  # values of ours are larger than any default, and unique
 _NAMES_AT_ONCE = 2
-_CALLS_PER_GENERATION = 150
+_CALLS_PER_NAME = 150
+_CALLS_PER_SETTINGS_TOPIC = 1_500
 _TIMEOUT_S = 4
 _PAUSE_S = (0.0, 0.1)
 
@@ -49,6 +49,7 @@ class AdminLoad:
         self._seen = seen
         self._seed = seed
         self._calls = 0
+        self._settings_topics = 0
         self._values = _FIRST_VALUE
         self._ids: dict[UUID, str] = {}
         self._lock = threading.Lock()
@@ -56,10 +57,9 @@ class AdminLoad:
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Make the topic whose settings are changed, and start the clients."""
+        """Make the first topic whose settings are changed, and start the clients."""
         with self._cluster.connect(self._cluster.brokers[0]) as connection:
-            error, _ = create_topic(connection, SETTINGS_TOPIC)
-        assert error in (0, TOPIC_ALREADY_EXISTS), error
+            self.settings_topic(connection)
         for broker in self._cluster.brokers:
             client = _Client(self, broker, random.Random(f"{self._seed} {broker.name}"))
             thread = threading.Thread(target=client.run, name=f"admin at {broker.name}")
@@ -95,8 +95,18 @@ class AdminLoad:
         """Return one of the names that are in use now."""
         with self._lock:
             self._calls += 1
-            generation = self._calls // _CALLS_PER_GENERATION
+            generation = self._calls // _CALLS_PER_NAME
         return f"register-{generation}-{rng.randrange(_NAMES_AT_ONCE)}"
+
+    def settings_topic(self, connection: WireConnection) -> str:
+        """Return the topic whose settings are changed now, which is another one after a while."""
+        with self._lock:
+            due = self._calls // _CALLS_PER_SETTINGS_TOPIC + 1
+            if due > self._settings_topics:
+                error, _ = create_topic(connection, f"settings-{due}")
+                if error in (0, TOPIC_ALREADY_EXISTS):
+                    self._settings_topics = due
+            return f"settings-{self._settings_topics}"
 
     def next_value(self) -> str:
         """Return a value that no write had before."""
@@ -175,13 +185,14 @@ class _Client:
         self._change(self._load.topics, name, "delete", begun_ns, ask)
 
     def _write(self, connection: WireConnection) -> None:
+        topic = self._load.settings_topic(connection)
         key, value = self._rng.choice(SETTINGS), self._load.next_value()
         begun_ns = now_ns()
 
         def ask() -> tuple[int, object]:
-            return set_topic_config(connection, SETTINGS_TOPIC, key, value), None
+            return set_topic_config(connection, topic, key, value), None
 
-        self._change(self._load.settings, key, "write", begun_ns, ask, value)
+        self._change(self._load.settings, f"{topic} {key}", "write", begun_ns, ask, value)
 
     def _change(
         self,
@@ -224,14 +235,15 @@ class _Client:
         self._look(self._load.topics, name, "describe", ask)
 
     def _read(self, connection: WireConnection) -> None:
+        topic = self._load.settings_topic(connection)
         key = self._rng.choice(SETTINGS)
 
         def ask() -> tuple[int, str | None]:
-            code, value = topic_config(connection, SETTINGS_TOPIC, key)
+            code, value = topic_config(connection, topic, key)
             ours = value is not None and value.isdigit() and int(value) > _FIRST_VALUE
             return code, value if ours else None
 
-        self._look(self._load.settings, key, "read", ask)
+        self._look(self._load.settings, f"{topic} {key}", "read", ask)
 
     def _look(
         self, history: History, register: str, call: str, ask: Callable[[], tuple[int, str | None]]

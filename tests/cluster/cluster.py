@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -43,8 +44,10 @@ class Cluster:
         brokers: int = 3,
         settings: Mapping[str, str] | None = None,
         small_disks: bool = True,
+        wal_bytes: int = 64 * MIB,
     ) -> None:
         self.directory = directory
+        self._wal_bytes = wal_bytes
         self.network: Network = open_network()
         self._settings = dict(settings or {})
         self._credentials = {
@@ -67,7 +70,10 @@ class Cluster:
             self._controller(name, node_id, address)
             for name, node_id, address in zip(names, ids, addresses, strict=True)
         ]
-        self.brokers = [self._broker(number + 1) for number in range(brokers)]
+        self._broker_ids = count(1)
+        self.brokers: list[Node] = []
+        for _ in range(brokers):
+            self.add_broker()
         self.disks = self._mount_disks() if small_disks else {}
 
     @property
@@ -93,6 +99,12 @@ class Cluster:
             node.begin()
         for node in self.nodes:
             node.wait_ready()
+
+    def add_broker(self) -> Node:
+        """Add a broker, which is not started."""
+        broker = self._broker(next(self._broker_ids))
+        self.brokers.append(broker)
+        return broker
 
     def close(self) -> None:
         """End all processes, whatever state they are in, and remove network and disks."""
@@ -137,7 +149,8 @@ class Cluster:
         return WireConnection(self.address(broker), timeout_s=timeout_s)
 
     def quorum(self) -> Quorum | None:
-        """Return what the first broker that knows says of the quorum; None while none does."""
+        """Return what brokers know of the quorum: of several answers, that of the newest term."""
+        answers = []
         for broker in self.brokers:
             if broker.is_running and not broker.is_paused:
                 try:
@@ -146,8 +159,8 @@ class Cluster:
                 except (OSError, ValueError):
                     continue
                 if quorum is not None and quorum.leader >= 0:
-                    return quorum
-        return None
+                    answers.append(quorum)
+        return max(answers, key=lambda it: it.term, default=None)
 
     def leader(self) -> Node:
         """Wait until the quorum has a leader that runs, and return it."""
@@ -230,7 +243,7 @@ class Cluster:
             "process.roles": "broker",
             "listeners": f"PLAINTEXT://{address}:{BROKER_PORT}",
             "log.dirs": str(self.directory / name),
-            "s3.wal.path": f"0@file://{wal}?capacity={64 * MIB}",
+            "s3.wal.path": f"0@file://{wal}?capacity={self._wal_bytes}",
             "s3.wal.cache.size": str(64 * MIB),
             "s3.wal.upload.threshold": str(8 * MIB),
             "s3.wal.upload.interval.ms": "1000",

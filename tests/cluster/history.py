@@ -44,13 +44,6 @@ class History:
             assert verdict.explained, _refusal(name, operations, verdict)
         return sum(map(len, registers.values()))
 
-    def check_new(self) -> int:
-        """Judge what is there, and forget registers that were judged: they are not used again."""
-        judged = self.check()
-        with self._lock:
-            self._registers.clear()
-        return judged
-
     def save(self, path: Path) -> None:
         """Write all operations as lines of JSON."""
         with self._lock, path.open("w") as lines:

@@ -30,6 +30,7 @@ _NOBODY = "02:00:00:00:00:01"
 _HUB = "hub"
 _OUTSIDE = "outside"  # the tests themselves: they speak to all nodes, and their links stay
 _SUBNETS_MAX = 200
+_numbers = itertools.count()  # of the networks of this process
 
 
 class Network(Protocol):
@@ -82,7 +83,7 @@ class NamespaceNetwork:
                 msg = f"`{program}` is not here (Debian: iproute2, util-linux)"
                 raise MissingComponentError(msg)
         remove_stale_namespaces()
-        self._label = own_label()
+        self._label = f"{own_label()}-{next(_numbers)}"
         self._addresses: dict[str, str] = {}
         self._cuts: set[tuple[str, str]] = set()
         self._interface = ""

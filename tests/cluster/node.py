@@ -73,14 +73,22 @@ class Node:
         self._is_paused = False
 
     def pause(self) -> None:
-        """Stop it in the middle of whatever it does."""
+        """Stop it in the middle of whatever it does; none of its threads runs when this returns."""
         os.killpg(self.process.process_id, signal.SIGSTOP)
         self._is_paused = True
+        tasks = Path(f"/proc/{self.process.process_id}/task")
+        self.process.wait_until(
+            lambda: all(_is_stopped(task) for task in tasks.iterdir()), "stop", timeout_s=5
+        )
 
     def resume(self) -> None:
         """Let it go on."""
         os.killpg(self.process.process_id, signal.SIGCONT)
         self._is_paused = False
+
+    def ask_to_stop(self) -> None:
+        """Ask it to end in an orderly way, and wait for nothing."""
+        os.killpg(self.process.process_id, signal.SIGTERM)
 
     def stop(self, *, timeout_s: float = 60) -> None:
         """Shut it down in an orderly way."""
@@ -131,3 +139,10 @@ class Node:
         """Return the structured log lines of all its lives."""
         text = self.process.log.read_text(errors="replace")
         return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def _is_stopped(task: Path) -> bool:
+    try:
+        return (task / "stat").read_text().rpartition(")")[2].split()[0] == "T"
+    except FileNotFoundError:
+        return True  # a thread that ended meanwhile

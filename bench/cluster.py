@@ -1,0 +1,48 @@
+"""`make bench-cluster`: what a quorum and several brokers cost on this machine, and which marks are met.
+
+| part | what |
+|---|---|
+| leader-loss | SIGKILL of the leading controller, again and again: time to the next metadata write at any broker |
+| topics | 1,000 topics of 10 partitions: creation, size of the image, memory, processor time at rest, a fresh broker |
+| throughput | three brokers against one: the same load on a topic of one broker and on one of three, alternating |
+
+Three controllers and three brokers run as processes, each in a network namespace where that is allowed, with their
+data on the disk of `--directory`. Marks are in the last table; the program ends with 1 when one is missed.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench import cluster_leader_loss, cluster_throughput, cluster_topics
+
+PARTS = {
+    "leader-loss": cluster_leader_loss.run,
+    "topics": cluster_topics.run,
+    "throughput": cluster_throughput.run,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.cluster", description=__doc__)
+    parser.add_argument("--only", choices=PARTS, nargs="*", default=list(PARTS))
+    parser.add_argument("--quick", action="store_true", help="small: to look, not to quote")
+    parser.add_argument("--directory", type=Path, help="where the nodes keep their data")
+    arguments = parser.parse_args()
+    marks: list[tuple[str, bool, str]] = []
+    began = time.monotonic()
+    for part in arguments.only:
+        print(f"\n=== {part}", flush=True)
+        with tempfile.TemporaryDirectory(prefix="bench-cluster-", dir=arguments.directory) as made:
+            found = PARTS[part](Path(made), quick=arguments.quick)
+        marks += [(part, *mark) for mark in found]
+    print(f"\n{'part':13}{'mark':9}what ({time.monotonic() - began:.0f} s in all)")
+    for part, met, text in marks:
+        print(f"{part:13}{'met' if met else 'NOT MET':9}{text}")
+    return 0 if all(met for _, met, _ in marks) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+"""Random faults for as long as one likes: `python -m tests.cluster.chaos --minutes 30 --seed 1`.
+
+A period draws some faults of those below, or none, lets them work for a while, ends them all, and checks what
+`Scene.settle` checks. At the end everything is read, compared and judged. The faults and their order follow
+from the seed; what they meet does not, since the processes have clocks of their own.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.cluster.cluster import SESSION_MS, Cluster
+from tests.cluster.node import Node
+from tests.cluster.scene import Scene
+from tests.environment.rotation import turn_of_today
+
+_QUIET_ONE_IN = 4
+_FAULTS_MAX = 3
+_HOLD_S = (0.5, 12.0)
+
+
+class Chaos:
+    """Faults on one scene; each is one call with what its own random numbers choose."""
+
+    def __init__(self, scene: Scene, rng: random.Random) -> None:
+        self.seen: Counter[str] = Counter()
+        self.settled_s: list[float] = []
+        self._scene = scene
+        self._cluster = scene.cluster
+        self._rng = rng
+        faults = [self.kill_controller, self.kill_leader, self.kill_controllers, self.kill_broker]
+        faults += [self.kill_brokers, self.pause_controller, self.pause_broker, self.terminate]
+        if self._cluster.network.can_cut:
+            faults += [self.cut_controller, self.cut_leader, self.cut_broker]
+            faults += [self.cut_bucket, self.cut_one_way]
+        if self._cluster.disks:
+            faults += [self.fill_disk]
+        self._faults: list[Callable[[], None]] = faults
+
+    def period(self) -> None:
+        """Draw faults, let them work, and end them."""
+        drawn = []
+        if self._rng.randrange(_QUIET_ONE_IN):
+            drawn = self._rng.sample(self._faults, self._rng.randint(1, _FAULTS_MAX))
+        self._say(f"{', '.join(fault.__name__ for fault in drawn) or 'quiet'} ...")
+        for fault in drawn:
+            fault()
+            self.seen[fault.__name__] += 1
+            time.sleep(self._rng.uniform(0, 1))
+        time.sleep(self._rng.uniform(*_HOLD_S))
+        begun = time.monotonic()
+        self._scene.settle()
+        self.settled_s.append(time.monotonic() - begun)
+        self.seen["periods"] += 1
+        self._say(
+            f"settled in {self.settled_s[-1]:.1f} s; {sum(self._scene.records.acknowledged):,} records"
+        )
+
+    def kill_controller(self) -> None:
+        """Kill one."""
+        self._kill(self._rng.choice(self._cluster.controllers))
+
+    def kill_leader(self) -> None:
+        """Kill the one that leads, if it can be told."""
+        leader = self._leader()
+        if leader:
+            self._kill(leader)
+
+    def kill_controllers(self) -> None:
+        """Kill most of them, or all."""
+        every = len(self._cluster.controllers)
+        count = self._rng.randint(every // 2 + 1, every)
+        for node in self._rng.sample(self._cluster.controllers, count):
+            self._kill(node)
+
+    def kill_broker(self) -> None:
+        """Kill one."""
+        self._kill(self._rng.choice(self._cluster.brokers))
+
+    def kill_brokers(self) -> None:
+        """Kill all."""
+        for node in self._cluster.brokers:
+            self._kill(node)
+
+    def pause_controller(self) -> None:
+        """Stop one, until the period ends."""
+        self._pause(self._rng.choice(self._cluster.controllers))
+
+    def pause_broker(self) -> None:
+        """Stop one, for about as long as its lease is."""
+        node = self._rng.choice(self._cluster.brokers)
+        self._pause(node)
+        if node.is_paused and self._rng.random() < 0.5:
+            time.sleep(SESSION_MS / 1000 * self._rng.uniform(0.8, 1.2))
+            node.resume()
+
+    def terminate(self) -> None:
+        """End one in an orderly way, or at least ask it to."""
+        node = self._rng.choice(self._cluster.nodes)
+        if node.is_running and not node.is_paused:
+            node.ask_to_stop()
+
+    def cut_controller(self) -> None:
+        """Cut one off from the other controllers."""
+        node = self._rng.choice(self._cluster.controllers)
+        self._cut_off(node, self._cluster.controllers)
+
+    def cut_leader(self) -> None:
+        """Cut the leader off from everybody."""
+        leader = self._leader()
+        if leader:
+            self._cut_off(leader, self._cluster.nodes)
+
+    def cut_broker(self) -> None:
+        """Cut one off from the controllers."""
+        self._cut_off(self._rng.choice(self._cluster.brokers), self._cluster.controllers)
+
+    def cut_bucket(self) -> None:
+        """Cut one broker off from the bucket."""
+        broker = self._rng.choice(self._cluster.brokers)
+        self._cluster.network.cut(broker.name, "s3")
+
+    def cut_one_way(self) -> None:
+        """Cut one direction between any two nodes."""
+        source, target = self._rng.sample(self._cluster.nodes, 2)
+        self._cluster.network.cut(source.name, target.name)
+
+    def fill_disk(self) -> None:
+        """Fill a controller's disk."""
+        name = self._rng.choice(sorted(self._cluster.disks))
+        self._cluster.disks[name].fill()
+
+    def _kill(self, node: Node) -> None:
+        if node.is_running:
+            node.kill()
+
+    def _pause(self, node: Node) -> None:
+        if node.is_running and not node.is_paused:
+            node.pause()
+
+    def _cut_off(self, node: Node, from_nodes: list[Node]) -> None:
+        others = [other for other in from_nodes if other is not node]
+        self._cluster.isolate(node, others, outward_only=self._rng.random() < 0.3)
+
+    def _leader(self) -> Node | None:
+        quorum = self._cluster.quorum()
+        found = (it for it in self._cluster.controllers if quorum and it.node_id == quorum.leader)
+        return next(found, None)
+
+    def _say(self, what: str) -> None:
+        print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
+
+
+def main() -> int:
+    """Run; return 1 after a violation, whose logs and histories are kept."""
+    parser = argparse.ArgumentParser(prog="python -m tests.cluster.chaos")
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=None, help="by default another one each day")
+    options = parser.parse_args()
+    seed = turn_of_today(1)[0] if options.seed is None else options.seed
+    directory = Path(tempfile.mkdtemp(prefix="headrace-chaos-"))
+    print(f"--seed {seed} in {directory}")
+    with Cluster(directory) as cluster:
+        scene = Scene(cluster, seed)
+        chaos = Chaos(scene, random.Random(seed))
+        try:
+            scene.start()
+            deadline = time.monotonic() + 60 * options.minutes
+            while time.monotonic() < deadline:
+                chaos.period()
+            records = scene.finish()
+        except BaseException:
+            scene.admin.topics.save(directory / "topics.history")
+            scene.admin.settings.save(directory / "settings.history")
+            print(f"kept: {directory}; seen: {dict(chaos.seen)} {dict(scene.seen.counts)}")
+            raise
+        finally:
+            scene.end()
+    report(seed, records, scene, chaos)
+    shutil.rmtree(directory)
+    return 0
+
+
+def report(seed: int, records: int, scene: Scene, chaos: Chaos) -> None:
+    """Print one line of JSON."""
+    lives = {node.name: node.lives for node in scene.cluster.nodes}
+    line = {
+        "seed": seed,
+        "records": records,
+        "topics": dict(scene.admin.topics.counts()),
+        "settings": dict(scene.admin.settings.counts()),
+        "faults": dict(chaos.seen),
+        "lives": lives,
+        "settled_s_max": round(max(chaos.settled_s, default=0), 1),
+        "longest_gap_s": round(max(scene.records.longest_gap_ns) / 1e9, 1),
+        "clients_saw": dict(scene.seen.counts),
+    }
+    print(json.dumps(line))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""The one cluster that all scenarios share: starting six processes takes longer than most of them."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.cluster import Cluster
+from tests.cluster.scene import Scene
+from tests.environment.java import java_home
+from tests.environment.kafka import kafka_jars
+from tests.environment.minio import minio_program
+
+SEED = 20261121
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark everything here as an end-to-end test."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+
+
+@pytest.fixture(scope="session")
+def resting(
+    component: Callable[[Callable[[], object]], None], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    """Three controllers and three brokers, without load."""
+    for provide in (minio_program, java_home, kafka_jars):
+        component(provide)
+    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def loaded(resting: Cluster) -> Iterator[Scene]:
+    """The cluster under load."""
+    scene = Scene(resting, SEED)
+    try:
+        scene.start()
+        yield scene
+    finally:
+        scene.end()
+
+
+@pytest.fixture
+def scene(loaded: Scene) -> Scene:
+    """The cluster under load, with nothing wrong."""
+    loaded.settle()
+    return loaded
+
+
+@pytest.fixture
+def cut(component: Callable[[Callable[[], object]], None], resting: Cluster) -> None:
+    """Links can be cut here."""
+
+    def require() -> None:
+        if not resting.network.can_cut:
+            resting.network.cut("b1", "c1")  # says what is missing
+
+    component(require)
