@@ -33,9 +33,7 @@ class Leadership:
             wall_clock_ms=clocks.wall_ms,
             boot_clock_ms=clocks.boot_ms,
         )
-        self.membership = Membership(
-            quorum, clock_ms=clocks.boot_ms, election_timeout_ms=config.election_timeout_ms
-        )
+        self.membership = Membership(quorum)
         self._over = asyncio.Event()
 
     def end(self) -> None:

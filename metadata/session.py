@@ -18,7 +18,7 @@ from metadata.errors import (
 )
 from metadata.lease import BrokerLease
 from metadata.records.brokers import BrokerEndpoint
-from metadata.requester import Requester
+from metadata.requester import NotLeadingError, NotReachedError, Requester
 from metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker
 from metadata.rpc.responses import BrokerRegistered
 from protocol.errors import ErrorCode
@@ -30,6 +30,7 @@ logger = logging.getLogger("headrace.metadata")
 
 NO_EPOCH: Final = -1
 HEARTBEAT_RETRIES: Final = 4  # in one heartbeat interval, while the controller does not answer
+LEADER_SEARCH_MS: Final = 50  # between controllers that are asked, while they elect a leader
 
 # What the controller answers to a process that must stop.
 FENCED: Final = frozenset({ErrorCode.STALE_BROKER_EPOCH, ErrorCode.BROKER_ID_NOT_REGISTERED})
@@ -128,10 +129,9 @@ class BrokerSession:
         Raises:
             NodeFencedError: this process must stop.
         """
-        sent_at_ms = self._boot_clock_ms()
         try:
             async with asyncio.timeout(self._config.broker_heartbeat_interval_ms / 1000):
-                await self._requester.attempt(self._request(applied_index))
+                sent_at_ms = await self._reach_leader(applied_index)
         except RefusedError as error:
             if error.code in FENCED and self._goal != BrokerGoal.SHUT_DOWN:
                 self.fence(error.message)
@@ -154,7 +154,7 @@ class BrokerSession:
             return
         try:
             async with asyncio.timeout(self._config.broker_heartbeat_interval_ms / 1000):
-                await self._requester.attempt(self._request(applied_index))
+                await self._reach_leader(applied_index)
         except (MetadataError, TimeoutError) as error:
             logger.warning("controlled shutdown not recorded", extra={"reason": str(error)})
 
@@ -175,6 +175,17 @@ class BrokerSession:
         """
         if self._fenced_because is not None:
             raise NodeFencedError(self._fenced_because)
+
+    async def _reach_leader(self, applied_index: int) -> int:
+        """Ask one controller after the other until the leader answers; return when that was asked."""
+        while True:
+            sent_at_ms = self._boot_clock_ms()
+            try:
+                await self._requester.attempt(self._request(applied_index))
+            except (NotLeadingError, NotReachedError):
+                await asyncio.sleep(LEADER_SEARCH_MS / 1000)
+            else:
+                return sent_at_ms
 
     def _request(self, applied_index: int) -> Heartbeat:
         return Heartbeat(self.node_id, self.node_epoch, applied_index, self._goal)

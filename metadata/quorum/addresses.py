@@ -11,7 +11,10 @@ from metadata.transport import Address, PeerNetwork
 
 
 class MemberAddresses:
-    """As the log says, unless this node's settings say otherwise: a whole quorum may have moved."""
+    """As the log says, unless this node's settings say otherwise: a whole quorum may have moved.
+
+    A leader that has removed itself needs our answers until its removal is committed.
+    """
 
     def __init__(
         self,
@@ -26,7 +29,8 @@ class MemberAddresses:
         self._node_id = node_id
         self._configured = configured
         self._found: Mapping[int, Address] = {}
-        self._told: Configuration | None = None
+        self._seen: tuple[Configuration, int] | None = None
+        self._told: Mapping[int, Address] = {}
 
     @property
     def known(self) -> bool:
@@ -35,7 +39,9 @@ class MemberAddresses:
 
     def look(self) -> None:
         """Tell the network, if the members are others than before."""
-        if self._core.configuration is not self._told:
+        now = (self._core.configuration, self._core.leader_id)
+        if self._seen is None or now[0] is not self._seen[0] or now[1] != self._seen[1]:
+            self._seen = now
             self._tell()
 
     def found(self, addresses: Mapping[int, Address]) -> None:
@@ -54,10 +60,15 @@ class MemberAddresses:
         return LeaderAddress(leader_id, *self._of(member))
 
     def _tell(self) -> None:
-        self._told = self._core.configuration
-        addresses = {it.node_id: self._of(it) for it in self._told.members} or dict(self._found)
+        members = self._core.configuration.members
+        addresses = {it.node_id: self._of(it) for it in members} or dict(self._found)
+        leader_id = self._core.leader_id
+        if leader_id in self._told:
+            addresses.setdefault(leader_id, self._told[leader_id])
         addresses.pop(self._node_id, None)
-        self._network.set_addresses(addresses)
+        if addresses != self._told:
+            self._told = addresses
+            self._network.set_addresses(addresses)
 
     def _of(self, member: Member) -> Address:
         return self._configured.get(member.node_id, Address(member.host, member.port))

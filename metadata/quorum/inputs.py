@@ -28,8 +28,7 @@ class CoreInputs:
         self._clock_ms = clock_ms
         self._on_input = on_input
         self._inbox: deque[RaftMessage] = deque()
-        self._stirred = asyncio.Event()  # there are messages, or the next tick has come nearer
-        self._tick_awaited_ms = 0
+        self._stirred = asyncio.Event()  # there are messages
         self._leader_heard_ms: int | None = None
         self._counters = counters
 
@@ -46,11 +45,6 @@ class CoreInputs:
         self._inbox.append(message)
         self._stirred.set()
 
-    def mind_tick(self) -> None:
-        """See whether the next tick has come nearer; to be called after each input of others."""
-        if self._core.next_tick_ms < self._tick_awaited_ms:
-            self._stirred.set()
-
     async def run(self) -> None:
         """Feed the core until cancelled."""
         core = self._core
@@ -66,8 +60,8 @@ class CoreInputs:
             if now_ms >= core.next_tick_ms:
                 core.tick(now_ms)
             self._on_input()
-            self._tick_awaited_ms = core.next_tick_ms
-            delay_ms = max(self._tick_awaited_ms - self._clock_ms(), 1)
+            # Nothing but messages and ticks makes the next tick come nearer.
+            delay_ms = max(core.next_tick_ms - self._clock_ms(), 1)
             try:
                 async with asyncio.timeout(delay_ms / 1000):
                     await self._stirred.wait()

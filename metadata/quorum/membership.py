@@ -5,7 +5,6 @@ it has all of it, so that no majority ever waits for a log to be copied.
 """
 
 import asyncio
-from collections.abc import Callable
 from typing import Final
 
 from metadata.errors import RefusedError
@@ -24,13 +23,10 @@ LOOK_INTERVAL_MS: Final = 20
 class Membership:
     """Changes of one term, one after the other."""
 
-    def __init__(
-        self, quorum: QuorumNode, *, clock_ms: Callable[[], int], election_timeout_ms: int
-    ) -> None:
+    def __init__(self, quorum: QuorumNode) -> None:
         self._quorum = quorum
-        self._clock_ms = clock_ms
-        self._election_timeout_ms = election_timeout_ms
         self._turn = asyncio.Lock()
+        self._refusal = "no majority has committed it"  # why the core waits, if it does
 
     async def add_voter(self, request: AddVoter) -> None:
         """Return when this controller is a voter. Asking again is harmless.
@@ -48,7 +44,6 @@ class Membership:
                 ErrorCode.INVALID_REQUEST, "a voter has a directory id, a host and a port"
             )
         member = Member(node_id, directory_id, request.host, request.port, voter=False)
-        reason = "another change of the members is under way"
         try:
             async with asyncio.timeout(CHANGE_TIMEOUT_MS / 1000), self._turn:
                 known = (await self._settled()).member(node_id)
@@ -60,12 +55,10 @@ class Membership:
                             "remove that one first",
                         )
                     return
-                reason = f"node {node_id} does not answer, or has not got the log yet"
                 await self._make_learner(member, known)
-                await self._wait_until_caught_up(node_id)
                 await self._change(Promote(node_id))
         except TimeoutError:
-            raise RefusedError(ErrorCode.REQUEST_TIMED_OUT, reason) from None
+            raise self._timed_out() from None
 
     async def remove_voter(self, request: RemoveVoter) -> None:
         """Return when this controller, voter or learner, is not a member any more.
@@ -91,8 +84,7 @@ class Membership:
                     )
                 await self._change(Remove(node_id, directory_id))
         except TimeoutError:
-            reason = "the members could not be changed in time"
-            raise RefusedError(ErrorCode.REQUEST_TIMED_OUT, reason) from None
+            raise self._timed_out() from None
 
     async def keep_own_address(self) -> None:
         """Have the log say where this node is reached, if it says otherwise.
@@ -109,6 +101,12 @@ class Membership:
                 await self._change(
                     UpdateMember(Member(known.node_id, known.directory_id, *own, known.voter))
                 )
+
+    def _timed_out(self) -> RefusedError:
+        return RefusedError(
+            ErrorCode.REQUEST_TIMED_OUT,
+            f"the members could not be changed in {CHANGE_TIMEOUT_MS} ms: {self._refusal}",
+        )
 
     def _check_cluster(self, cluster_id: str) -> None:
         own = self._quorum.image.cluster_id
@@ -133,21 +131,14 @@ class Membership:
         elif known != member:
             await self._change(UpdateMember(member))
 
-    async def _wait_until_caught_up(self, node_id: int) -> None:
-        while True:
-            view = self._quorum.progress().get(node_id)
-            recently_ms = self._clock_ms() - self._election_timeout_ms
-            if view is not None and view.last_caught_up_ms >= max(recently_ms, 1):
-                return
-            await asyncio.sleep(LOOK_INTERVAL_MS / 1000)
-
     async def _change(self, change: MemberChange) -> None:
-        """Make a change, again and again while the core is busy with one of its own."""
+        """Make a change, again and again while the core waits for another, or for a learner."""
         while True:
             await self._quorum.image_at_end()
             try:
                 await self._quorum.change_members(change)
-            except ChangeRefusedError:
+            except ChangeRefusedError as error:
+                self._refusal = str(error)
                 await asyncio.sleep(LOOK_INTERVAL_MS / 1000)
             else:
                 return

@@ -262,14 +262,13 @@ class QuorumNode:
         """Act on what an input has changed; to be called after each."""
         core = self._core
         self._work.set()
-        self._inputs.mind_tick()
         self.addresses.look()
         self._watch.look(core)
         leads = core.role is Role.LEADER
         if self._leading_term is not None and not (leads and core.term == self._leading_term):
             self._depose("this controller does not lead any more")
         elif self._leading_term is None and leads and self._applied.image.term == core.term:
-            # The no-op of this term is applied, and with it everything committed before.
+            # An entry of this term is applied, and with it everything committed before.
             self._leading_term = core.term
             self._hooks.on_leading()
 

@@ -6,8 +6,9 @@ from functools import partial
 import pytest
 
 from metadata import driver
-from metadata.errors import MetadataIdentityError, MetadataLogFailedError
+from metadata.errors import MetadataIdentityError, MetadataLogFailedError, RefusedError
 from metadata.raft.effects import RaftSettings, Role
+from metadata.records.entry import LogEntry
 from metadata.rpc.frames import LeaderAddress
 from metadata.rpc.requests import BrokerGoal, DescribeQuorum, FetchEntries, Heartbeat
 from protocol.errors import ErrorCode
@@ -122,6 +123,20 @@ async def test_a_leader_without_a_majority_promises_nothing(tmp_path):
 
 
 @scenario
+async def test_an_entry_is_put_nowhere_but_where_it_was_decided_for(tmp_path):
+    """An entry of the members may have come first, or another term."""
+    async with controllers(tmp_path) as scene:
+        leader = await scene.leader()
+        await scene.equal()
+        quorum, image = leader._member.quorum, leader.image
+
+        assert not await quorum.replicate([LogEntry(image.index, image.term, b"")], {})
+        with pytest.raises(RefusedError):
+            await quorum.replicate([LogEntry(image.index + 1, image.term - 1, b"")], {})
+        assert leader.status().last_index == image.index
+
+
+@scenario
 async def test_a_follower_that_reads_ahead_of_a_deposed_leader_is_not_told_that_it_diverged(
     tmp_path,
 ):
@@ -198,6 +213,8 @@ async def test_a_member_that_was_away_for_long_catches_up_by_a_snapshot(tmp_path
         await scene.start(away)
         await scene.equal()
 
+        for other in scene.nodes.values():
+            assert other._member.applied.entries.snapshot_index > 10, "each takes its own"
         node = scene.nodes[away]
         assert node.status().counters.snapshots_installed == 1
         assert written(node) == list(range(10, 51))

@@ -23,6 +23,7 @@ from tests.unit.metadata.pure_controller import validate
 
 HOP_S = 0.001
 ELECTION_TIMEOUT_MS = 500
+SCENARIO_S_MAX = 120
 
 
 class MemoryNetwork:
@@ -118,6 +119,7 @@ class Controllers:
         self.nodes = self.network.nodes
         self.tasks = {}
         self.seed = 0
+        self.ports = {}  # of nodes that have moved
         self._config = config
 
     def config(self, node_id):
@@ -139,7 +141,8 @@ class Controllers:
                 network=self.network.link(node_id),
                 **options,
             )
-            await node.start(Address(f"host{node_id}", 9090 + node_id))
+            port = self.ports.get(node_id, 9090 + node_id)
+            await node.start(Address(f"host{node_id}", port))
             self.nodes[node_id] = node
             self.tasks[node_id] = asyncio.create_task(node.run())
 
@@ -252,8 +255,12 @@ def written(node):
 def scenario(test):
     """Run an `async def` test to its end in virtual time."""
 
+    async def bounded(**fixtures):
+        async with asyncio.timeout(SCENARIO_S_MAX):
+            await test(**fixtures)
+
     def run(**fixtures):
-        virtual_time.run(test(**fixtures))
+        virtual_time.run(bounded(**fixtures))
 
     run.__name__ = test.__name__
     run.__doc__ = test.__doc__

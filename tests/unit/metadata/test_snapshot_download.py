@@ -1,0 +1,28 @@
+import pytest
+
+from metadata.errors import MetadataFormatError
+from metadata.rpc.requests import FetchSnapshot
+from metadata.rpc.responses import Done, SnapshotChunk
+from metadata.snapshot_download import CHUNK_BYTES, SNAPSHOT_BYTES_MAX, SnapshotDownload
+
+
+def test_a_snapshot_comes_part_by_part():
+    download = SnapshotDownload(7)
+    assert download.next_request == FetchSnapshot(7, 0, CHUNK_BYTES)
+    assert download.add(SnapshotChunk(7, 0, 5, b"abc")) is None
+    assert download.next_request == FetchSnapshot(7, 3, CHUNK_BYTES)
+    assert download.add(SnapshotChunk(7, 3, 5, b"de")) == b"abcde"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Done(),
+        SnapshotChunk(7, 0, SNAPSHOT_BYTES_MAX + 1, b"abc"),
+        SnapshotChunk(7, 3, 5, b"de"),
+        SnapshotChunk(7, 0, 5, b""),
+    ],
+)
+def test_parts_that_make_no_sense_are_refused(answer):
+    with pytest.raises(MetadataFormatError):
+        SnapshotDownload(7).add(answer)
