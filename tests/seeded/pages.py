@@ -5,7 +5,12 @@ from collections.abc import Sequence
 from tests.seeded.bug import ROOT, SeededBug, tables
 
 # A table whose page has no place for it yet is not written anywhere.
-PAGES = {"wal": "docs/wal.md", "object_wal": "docs/wal.md", "storage": "docs/bucket.md"}
+PAGES = {
+    "wal": "docs/wal.md",
+    "object_wal": "docs/wal.md",
+    "storage": "docs/bucket.md",
+    "lease": "docs/metadata.md",
+}
 
 
 def marks(table: str) -> tuple[str, str]:
