@@ -109,6 +109,7 @@ class ControllerNode:
         self._network = network or NoPeers()
         self._bootstrap = bootstrap
         self._directory_id = NO_DIRECTORY
+        self._founded = False  # by what the log holds at the start, committed or not
         self._store = LogStore(Path(config.log_dir), rng)
         self._service = ControllerService(self)
         self._member: _Member | None = None
@@ -168,6 +169,7 @@ class ControllerNode:
         self._cluster_id = opened.cluster_id
         self._directory_id = opened.directory_id
         image = load_snapshot(opened.recovered, opened.cluster_id)
+        self._founded = any(decode_members(it.payload) is None for it in opened.recovered.entries)
         applied = AppliedLog(image, self._image_changed)
         quorum = QuorumNode(
             RaftCore(
@@ -288,9 +290,14 @@ class ControllerNode:
         )
 
     def _open_term(self, term: int, last_index: int) -> bytes:
-        """What a new leader writes first; on an empty log it founds the cluster."""
+        """What a new leader writes first. It founds the cluster if, as far as it knows, nobody has.
+
+        That the log is not empty does not tell: a crash may have left the members alone, which come
+        first. If a predecessor has founded it unknown to us, its name is in the log before ours.
+        """
+        del last_index
         cluster_id = None
-        if last_index == 0:
+        if not self._founded and not self.image.cluster_id:
             cluster_id = self._cluster_id or new_cluster_id(self._rng)
         now_ms = self._clocks.wall_ms()
         return encode_records(

@@ -94,8 +94,8 @@ class _Delta:
         self._next_producer_id = image.next_producer_id
 
     def name_cluster(self, record: ClusterIdRecord) -> None:
-        assert not self._cluster_id, "a cluster is named once"
-        self._cluster_id = record.cluster_id
+        # The first name counts: a later one is of a leader that did not know of the first.
+        self._cluster_id = self._cluster_id or record.cluster_id
 
     def change_leader(self, record: LeaderChangeRecord) -> None:
         assert record.term >= self._image.term, "terms only grow"

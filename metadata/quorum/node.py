@@ -230,7 +230,9 @@ class QuorumNode:
         """
         if not self.leading:
             raise self._not_leading()
-        await self._rounds.join()
+        if self.configuration.voters != (self.node_id,):
+            await self._rounds.join()
+        # Else nobody else can lead, and a disk that stalls must not cost brokers their leases.
 
     async def hand_over(self, timeout_ms: int) -> None:
         """Have another voter lead, if this one does and there is another; give up after so long.

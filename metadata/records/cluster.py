@@ -4,7 +4,7 @@ import msgspec
 
 
 class ClusterIdRecord(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=False):
-    """Names the cluster; the first record of its life."""
+    """Names the cluster. The first one of its log counts."""
 
     cluster_id: str
 

@@ -1,12 +1,18 @@
 import asyncio
 import random
+from pathlib import Path
 
 import pytest
 
 from metadata import log_reads
 from metadata.errors import MetadataIdentityError, MetadataLogCorruptError, RefusedError
 from metadata.log.snapshot_format import decode_snapshot
+from metadata.log.store import LogStore
 from metadata.quorum.snapshots import Snapshots
+from metadata.raft.effects import HardState, Persist
+from metadata.records.codec import encode_members
+from metadata.records.entry import LogEntry
+from metadata.records.members import Member
 from metadata.rpc.requests import (
     CreateTopics,
     FetchEntries,
@@ -54,6 +60,23 @@ async def test_the_first_start_bootstraps_and_each_opens_a_term(cluster):
             assert (node.image.term, node.image.index) == (term, term + 1)
             assert node.image.cluster_id == cluster_id
             assert node.image.leader_id == 1
+
+
+@scenario
+async def test_a_first_start_that_was_cut_short_is_made_up_for(cluster):
+    """The members are on the disk, what names the cluster is not."""
+    store = LogStore(Path(cluster.config.log_dir), random.Random(1))
+    opened = await store.open(node_id=1, cluster_id="")
+    members = encode_members((Member(1, opened.directory_id, "", 0, True),))
+    await store.persist(Persist(HardState(1, 1), entries=(LogEntry(1, 1, members),)))
+    await store.close()
+
+    async with cluster.controller() as node:
+        cluster_id = node.image.cluster_id
+        assert len(cluster_id) == 22
+        assert node.image.features
+    async with cluster.controller() as node:
+        assert node.image.cluster_id == cluster_id
 
 
 @scenario
@@ -108,6 +131,27 @@ async def test_a_damaged_log_is_not_started_from(cluster):
         async with cluster.controller():
             pass
     assert path.read_bytes() == data
+
+
+@scenario
+async def test_leases_go_on_while_the_disk_of_the_only_controller_stalls(cluster):
+    async with cluster.controller() as node:
+        epoch = await register(node)
+        goes_on = asyncio.Event()
+        persist = node._store.persist
+
+        async def stalling(step):
+            await goes_on.wait()
+            await persist(step)
+
+        node._store.persist = stalling
+        change = asyncio.ensure_future(ask(node, PrepareObjects(1, epoch, 1, 1_000)))
+        await asyncio.sleep(0)
+        for _ in range(3):
+            await ask_well(node, heartbeat(epoch))
+        assert not change.done()
+        goes_on.set()
+        assert (await change).error == ErrorCode.NONE
 
 
 @scenario

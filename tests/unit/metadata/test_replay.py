@@ -49,7 +49,6 @@ def test_cluster_records():
 @pytest.mark.parametrize(
     "record",
     [
-        ClusterIdRecord("d"),
         LeaderChangeRecord(0, 1, 0),
         ProducerIdsRecord(1, 1, 999),
         NextIdsRecord(4, 9),
@@ -66,6 +65,12 @@ def test_records_that_do_not_fit(record):
 
     with pytest.raises(AssertionError):
         replayed(record, image=image)
+
+
+def test_the_first_name_of_a_cluster_counts():
+    image = replayed(ClusterIdRecord("c"))
+
+    assert replayed(ClusterIdRecord("d"), image=image).cluster_id == "c"
 
 
 def test_stream_ids_are_never_reused(controller):
