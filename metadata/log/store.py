@@ -61,9 +61,6 @@ class LogStore:
         self._thread = OneThread("metadata-log")
         self._lock_descriptor = -1
         self._is_closed = False
-        self.writes = 0  # done
-        self.write_seconds = 0.0  # that they took
-        self.slow_writes = 0  # begun, and not done within `SLOW_WRITE_S`
 
     @property
     def log_bytes(self) -> int:
@@ -105,14 +102,11 @@ class LogStore:
         """
         life_id = self._new_life_id()
         loop = asyncio.get_running_loop()
-        began = loop.time()
-        alarm = loop.call_later(SLOW_WRITE_S, self._count_slow)
+        alarm = loop.call_later(SLOW_WRITE_S, _tell_slow, self._directory)
         try:
             await self._run(partial(self._persist, persist, life_id))
         finally:
             alarm.cancel()
-        self.writes += 1
-        self.write_seconds += loop.time() - began
 
     async def write_snapshot(self, snapshot_id: SnapshotId, pieces: Iterator[bytes]) -> None:
         """Write a snapshot, make it durable, and drop the log before it.
@@ -289,10 +283,6 @@ class LogStore:
         if self._lock_descriptor >= 0:
             os.close(self._lock_descriptor)
             self._lock_descriptor = -1
-
-    def _count_slow(self) -> None:
-        self.slow_writes += 1
-        _tell_slow(self._directory)
 
     def _new_life_id(self) -> int:
         return self._rng.getrandbits(64)
