@@ -12,16 +12,20 @@ from broker.cli.root import run
 from metadata.errors import MetadataError
 from metadata.image import MetadataImage
 from metadata.log.snapshot_format import decode_snapshot
+from metadata.offline import find_directory, read_offline
 from tests.e2e.broker_process import HeadraceProcess
+from tests.environment.ports import free_port
 
 TOPIC = "orders"
+CONTROLLER_PORT = free_port()
+CONTROLLER = f"127.0.0.1:{CONTROLLER_PORT}"
 
 
 @pytest.fixture
 def node(tmp_path: Path):
     """A node that publishes its metadata every second."""
     interval = {"metadata.snapshot.publish.interval.ms": "1000"}
-    made = HeadraceProcess(tmp_path, overrides=interval)
+    made = HeadraceProcess(tmp_path, overrides=interval, controller_port=CONTROLLER_PORT)
     made.start()
     yield made
     made.kill()
@@ -91,10 +95,38 @@ def lose_and_rebuild(node: HeadraceProcess, capsys: pytest.CaptureFixture[str]) 
     capsys.readouterr()
     arguments = ["metadata", "rebuild", str(data / "metadata"), "--cluster-id", cluster_id]
     arguments += ["--bucket", f"file://{data / 'bucket'}", "--node-id", "1"]
-    assert run([*arguments, "--controller", "127.0.0.1:9093", "--json"]) == 0
+    assert run([*arguments, "--controller", CONTROLLER, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     node.start()
     return report
+
+
+def another_joins(node: HeadraceProcess, capsys: pytest.CaptureFixture[str]) -> None:
+    """A controller with an empty directory is added, and has what the rebuilt one has."""
+    port = free_port()
+    settings = {
+        "node.id": "2",
+        "process.roles": "controller",
+        "listeners": f"CONTROLLER://127.0.0.1:{port}",
+        "controller.quorum.bootstrap.servers": CONTROLLER,
+    }
+    second = HeadraceProcess(node.directory / "second", overrides=settings)
+    second.begin()
+    try:
+        second.process.wait_for_url(second.admin_url("/livez"), timeout_s=30)
+        directory = find_directory(second.directory / "data")
+        directory_id = str(read_offline(directory).directory_id)
+        arguments = ["cluster", "quorum", "add", f"2@127.0.0.1:{port}"]
+        arguments += ["--directory-id", directory_id, "-b", node.bootstrap]
+        assert run(arguments) == 0, capsys.readouterr().err
+        second.process.wait_for_url(second.admin_url("/readyz"), timeout_s=30)
+        mine = read_offline(node.directory / "data" / "metadata").image
+        assert [it.node_id for it in mine.members if it.voter] == [1, 2]
+    finally:
+        second.kill()
+    theirs = read_offline(directory).image
+    assert theirs.topic_ids == mine.topic_ids
+    assert theirs.index >= mine.index
 
 
 def test_what_the_wal_holds_is_recovered(node, capsys):
@@ -111,6 +143,7 @@ def test_what_the_wal_holds_is_recovered(node, capsys):
     assert consume(node, 250) == list(range(250))
     node.restart()
     assert consume(node, 250) == list(range(250))
+    another_joins(node, capsys)
 
 
 def test_what_was_uploaded_later_is_kept_and_not_found(node, capsys):
