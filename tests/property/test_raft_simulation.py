@@ -1,4 +1,4 @@
-"""The quorum's core among simulated networks, disks and clocks: a tenth of `make soak`'s seeds, another one every day."""
+"""The quorum's core among simulated networks, disks and clocks: a tenth of `make soak`'s seeds, another one a day."""
 
 import os
 
@@ -21,8 +21,9 @@ def run(seeds: range, events: int = EVENTS, jobs: int = 1) -> Report:
     total = Report()
     for report in raft_run.run(seeds, events=events, jobs=jobs):
         total.add(report)
-        for finding in report.findings:
-            pytest.fail(raft_run.describe(finding, events), pytrace=False)
+        for it in report.findings:
+            msg = f"{it.invariant}: {it.what}\n{raft_run.describe(it, events)}"
+            raise AssertionError(msg)
     return total
 
 

@@ -10,6 +10,7 @@ PAGES = {
     "object_wal": "docs/wal.md",
     "storage": "docs/bucket.md",
     "lease": "docs/metadata.md",
+    "raft": "docs/reliability.md",
 }
 
 

@@ -89,7 +89,7 @@ class Chaos:
         )
         if node.core is None or node.paused:
             return
-        if self.rng.random() < 0.3:
+        if self.rng.random() < 0.45:
             self.read(node)
         else:
             self.propose(node, self.rng.choice((1, 1, 1, 3)))
@@ -170,7 +170,8 @@ class Chaos:
         self.world.blocked -= links
 
     def _partition(self, node: Node) -> bool:
-        side = {it for it in self.nodes if self.rng.random() < 0.5} ^ {node.node_id}
+        alone = self.rng.random() < 0.5
+        side = {it for it in self.nodes if not alone and self.rng.random() < 0.5} ^ {node.node_id}
         other = self.nodes.keys() - side
         return self._block(
             {link for a in side for b in other for link in ((a, b), (b, a))}, "parts"

@@ -60,7 +60,7 @@ def draw(rng: random.Random) -> Swarm:
     return Swarm(
         nodes=rng.choices((1, 2, 3, 4, 5, 6, 7), (4, 4, 40, 6, 34, 4, 8))[0],
         faults=tuple(fault for fault in FAULTS if some and rng.random() < 0.45),
-        fault_interval_us=timeout_us * rng.choice((0.3, 1.0, 3.0)),
+        fault_interval_us=timeout_us * rng.choice((0.3, 0.7, 2.0)),
         election_timeout_ms=timeout_ms,
         clock_skew=rng.choice((0.0, 0.001, 0.05)),
         delay_us=timeout_us * rng.choice((0.0002, 0.002, 0.01, 0.04)),
@@ -71,7 +71,7 @@ def draw(rng: random.Random) -> Swarm:
         disk_us=timeout_us * rng.choice((0.0002, 0.002, 0.02)),
         gather_us=rng.choice((0, 0, timeout_us // 500, timeout_us // 30)),
         stall=rng.choice((0.0, 0.0, 0.05)),
-        client_interval_us=timeout_us * rng.choice((0.02, 0.05, 0.2, 1.0)),
+        client_interval_us=timeout_us * rng.choice((0.03, 0.2, 0.5, 2.0)),
         entry_bytes_max=rng.choice((20, 200)),
         snapshot_entries=rng.choice((0, 3, 10, 40)),
         fetch_failure=rng.choice((0.0, 0.3)),
