@@ -11,13 +11,15 @@ out after it may be given out again, and nothing that was in force then may stay
 | leader epochs | so much higher that no broker can have had them |
 | streams | open on the node that leads, at the new leader epoch: it recovers its WAL under that one |
 | ids of streams, producers, objects | go on so much higher that none was given out; above all in the bucket |
-| objects that the snapshot does not know, or knows as prepared | prepared, for ever: nothing removes them |
+| objects that the snapshot does not know, or knows as prepared, and that continue all their streams | committed |
+| others of those | prepared, for ever: nothing removes them, and only people can say whether they are wanted |
 
-The last row is what keeps records that were uploaded after the snapshot: no metadata refers to
-them, and only people can say whether they are still wanted.
+An object is uploaded from what a WAL has confirmed, whether it was committed then or not: where it
+begins at the end of a stream, it holds what follows there. Of several that begin there the newest
+counts, since what compaction or a second attempt has written goes at least as far.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -25,11 +27,17 @@ import msgspec
 
 from metadata.image import MetadataImage
 from metadata.images.objects import ObjectState
+from metadata.images.streams import StreamImage
 from metadata.records.brokers import FenceBrokerRecord, FenceReason
 from metadata.records.cluster import LeaderChangeRecord, NextIdsRecord, ProducerIdsRecord
 from metadata.records.codec import Record
 from metadata.records.members import Member, MembersRecord
-from metadata.records.objects import ObjectsPreparedRecord
+from metadata.records.objects import (
+    ObjectsPreparedRecord,
+    StreamObjectRecord,
+    StreamRange,
+    StreamSetObjectRecord,
+)
 from metadata.records.streams import RangeRecord, StreamState, StreamStateRecord
 from metadata.records.topics import PartitionChangeRecord
 from metadata.replay import replay
@@ -41,42 +49,66 @@ ID_STEP: Final = 1 << 32
 FOR_EVER_MS: Final = 253_370_764_800_000  # the year 9999
 NOBODY: Final = -1
 
+# (stream id, start offset, end offset)
+Run = tuple[int, int, int]
+
 
 class Rebuilt(NamedTuple):
     """The metadata to go on with, and how the snapshot and the bucket differ."""
 
     image: MetadataImage
     # Object id -> bytes in the bucket:
+    adopted: Mapping[int, int]  # written after the snapshot; they continue its streams
     unreferenced: Mapping[int, int]  # written after the snapshot; nothing refers to them
     missing: Mapping[int, int]  # (bytes as committed) committed in the snapshot, not in the bucket
     other_size: Mapping[int, int]  # committed in the snapshot with another size
 
 
+def unknown_objects(image: MetadataImage, found: Iterable[int]) -> list[int]:
+    """Those that the snapshot does not know, or knows as prepared; what they hold is of interest."""
+    by_id, next_id = image.objects.by_id, image.objects.next_object_id
+    return sorted(
+        object_id
+        for object_id in found
+        if object_id >= next_id
+        or (object_id in by_id and by_id[object_id].state == ObjectState.PREPARED)
+    )
+
+
 def rebuild(
-    image: MetadataImage, found: Mapping[int, int], *, member: Member, now_ms: int
+    image: MetadataImage,
+    found: Mapping[int, int],
+    held: Mapping[int, Sequence[Run]],
+    *,
+    member: Member,
+    now_ms: int,
 ) -> Rebuilt:
     """Make the metadata to go on with.
 
     Args:
         image: of the snapshot.
         found: every object of this cluster in the bucket: object id -> bytes.
+        held: what `unknown_objects` hold, by their index, sorted; those that are damaged left out.
         member: the one controller.
         now_ms: wall clock.
     """
     known = image.objects.by_id
     prepared = [it.object_id for it in known.values() if it.state == ObjectState.PREPARED]
     committed = [it for it in known.values() if it.state == ObjectState.COMMITTED]
-    later = sorted(object_id for object_id in found if object_id >= image.objects.next_object_id)
+    unknown = unknown_objects(image, found)
+    adopted = _adoptable(image, held)
+    commits = [_commit(image, it, found[it], held[it], now_ms) for it in adopted]
+    later = [it for it in unknown if it >= image.objects.next_object_id]
     made = replay(
         _kept_for_ever(image, prepared),
-        _records(image, later, member=member, now_ms=now_ms),
+        _records(image, later, commits, member=member, now_ms=now_ms),
         index=image.index + INDEX_STEP,
         term=image.term + TERM_STEP,
     )
-    unreferenced = sorted([*later, *(it for it in prepared if it in found)])
     return Rebuilt(
         made,
-        {object_id: found[object_id] for object_id in unreferenced},
+        {object_id: found[object_id] for object_id in adopted},
+        {object_id: found[object_id] for object_id in unknown if object_id not in adopted},
         {it.object_id: it.size_bytes for it in committed if it.object_id not in found},
         {
             it.object_id: found[it.object_id]
@@ -98,8 +130,53 @@ def _kept_for_ever(image: MetadataImage, prepared: Iterable[int]) -> MetadataIma
     return msgspec.structs.replace(image, objects=objects)
 
 
+def _adoptable(image: MetadataImage, held: Mapping[int, Sequence[Run]]) -> dict[int, None]:
+    """Objects all of whose runs continue their streams, in an order in which they do."""
+    ends = {stream_id: stream.end_offset for stream_id, stream in image.streams.items()}
+    waiting: dict[tuple[int, int], list[int]] = {}  # (stream, offset) -> objects that begin there
+    for object_id in sorted(held, reverse=True):
+        for stream_id, start, _ in held[object_id]:
+            waiting.setdefault((stream_id, start), []).append(object_id)
+    adopted: dict[int, None] = {}
+    moved = sorted(ends)
+    while moved:
+        stream_id = moved.pop()
+        for object_id in waiting.get((stream_id, ends[stream_id]), ()):
+            runs = held[object_id]
+            if all(ends.get(stream) == start for stream, start, _ in runs):
+                adopted[object_id] = None
+                ends |= {stream: end for stream, _, end in runs}
+                moved += [stream for stream, _, _ in runs]
+                break
+    return adopted
+
+
+def _commit(
+    image: MetadataImage, object_id: int, size_bytes: int, runs: Sequence[Run], now_ms: int
+) -> StreamSetObjectRecord | StreamObjectRecord:
+    ranges = tuple(
+        StreamRange(stream_id, max(0, image.streams[stream_id].epoch), start, end)
+        for stream_id, start, end in runs
+    )
+    node_id = _writer(image, image.streams[ranges[0].stream_id])
+    if len(ranges) == 1:
+        return StreamObjectRecord(object_id, node_id, size_bytes, now_ms, ranges[0])
+    return StreamSetObjectRecord(object_id, node_id, object_id, size_bytes, now_ms, ranges)
+
+
+def _writer(image: MetadataImage, stream: StreamImage) -> int:
+    if stream.opened:
+        return stream.node_id
+    return image.topics[stream.topic_id].partitions[stream.partition].leader
+
+
 def _records(
-    image: MetadataImage, later: Iterable[int], *, member: Member, now_ms: int
+    image: MetadataImage,
+    later: Iterable[int],
+    commits: Iterable[Record],
+    *,
+    member: Member,
+    now_ms: int,
 ) -> Iterable[Record]:
     yield LeaderChangeRecord(image.term + TERM_STEP, NOBODY, now_ms)
     yield MembersRecord((member,))
@@ -112,6 +189,7 @@ def _records(
         ids = [object_id for _, object_id in run]
         yield ObjectsPreparedRecord(ids[0], len(ids), NOBODY, now_ms, FOR_EVER_MS)
         end = ids[-1] + 1
+    yield from commits
     yield NextIdsRecord(image.next_stream_id + ID_STEP, end + ID_STEP)
     yield ProducerIdsRecord(NOBODY, NOBODY, image.next_producer_id + ID_STEP)
 
@@ -129,7 +207,7 @@ def _epochs(image: MetadataImage) -> Iterable[Record]:
             )
             for stream_id in (partition.data_stream_id, partition.meta_stream_id):
                 stream = image.streams[stream_id]
-                node_id = stream.node_id if stream.opened else partition.leader
+                node_id = _writer(image, stream)
                 index = stream.ranges[-1].range_index + 1 if stream.ranges else 0
                 yield RangeRecord(stream_id, index, epoch, node_id, stream.end_offset)
                 yield StreamStateRecord(stream_id, epoch, StreamState.OPENED, node_id)

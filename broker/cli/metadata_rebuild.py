@@ -3,7 +3,7 @@
 import os
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -109,12 +109,16 @@ async def _rebuild(
         with tally("listing") as count:
             listed = await _list(place, cluster_id, count)
         chosen = await _newest(place, listed, cluster_id)
+        with tally("indexes") as count:
+            held = await _indexes(place, chosen.image, listed.objects, count)
     outcome: list[Rebuilt] = []
 
     def make(directory_id: "UUID") -> "MetadataImage":
         member = Member(node_id, directory_id, host, port, voter=True)
         now_ms = time.time_ns() // 1_000_000
-        outcome.append(rebuilt_from(chosen.image, listed.objects, member=member, now_ms=now_ms))
+        outcome.append(
+            rebuilt_from(chosen.image, listed.objects, held, member=member, now_ms=now_ms)
+        )
         return outcome[0].image
 
     try:
@@ -178,6 +182,24 @@ async def _newest(place: "Place", listed: _Listed, cluster_id: str) -> _Chosen:
     )
 
 
+async def _indexes(
+    place: "Place", image: "MetadataImage", objects: Mapping[int, int], count: Callable[[int], None]
+) -> dict[int, Sequence[tuple[int, int, int]]]:
+    """What the objects that the snapshot does not know hold; damaged ones hold nothing."""
+    from metadata.rebuilding import unknown_objects  # noqa: PLC0415 - not for help
+    from storage.audit.check_many import check_many  # noqa: PLC0415 - not for help
+    from storage.objects.keys import object_key  # noqa: PLC0415 - not for help
+
+    ids = {object_key(image.cluster_id, it): it for it in unknown_objects(image, objects)}
+    candidates = ((key, objects[object_id]) for key, object_id in ids.items())
+    held: dict[int, Sequence[tuple[int, int, int]]] = {}
+    async for key, report in check_many(place.reader, candidates, blocks=False):
+        count(1)
+        if report is not None and report.is_whole:
+            held[ids[key]] = sorted(report.runs)
+    return held
+
+
 async def _publish(url: str, image: "MetadataImage") -> None:
     from metadata.log.snapshot_format import encode_snapshot  # noqa: PLC0415 - not for help
     from metadata.published import published_key  # noqa: PLC0415 - not for help
@@ -215,6 +237,8 @@ def _report(directory: Path, outcome: "Rebuilt", chosen: _Chosen) -> dict[str, o
         "missing_objects": len(outcome.missing),
         "missing_bytes": sum(outcome.missing.values()),
         "objects_of_other_size": len(outcome.other_size),
+        "adopted_objects": len(outcome.adopted),
+        "adopted_bytes": sum(outcome.adopted.values()),
         "unreferenced_objects": len(outcome.unreferenced),
         "unreferenced_bytes": sum(outcome.unreferenced.values()),
     }
@@ -226,13 +250,20 @@ def _advise(outcome: "Rebuilt", chosen: _Chosen) -> None:
     talk("")
     talk(f"Not known is what happened after {when}:")
     talk("- topics, partitions and settings that were created, changed or deleted later;")
-    talk("- records that were uploaded later, and with them offsets that groups committed;")
+    talk(
+        "- records that were uploaded later, but for those of objects that continue their streams;"
+    )
     talk("- observers and other controllers: this one is alone until others are added.")
+    if outcome.adopted:
+        talk(
+            f"{len(outcome.adopted)} objects were written later and continue the streams of the "
+            "snapshot: their records are there."
+        )
     if outcome.unreferenced:
         size = size_text(sum(outcome.unreferenced.values()))
         talk(
-            f"{len(outcome.unreferenced)} objects ({size}) were written later, and nothing refers to "
-            "them any more. They are kept for ever: --unreferenced-to lists them."
+            f"{len(outcome.unreferenced)} other objects ({size}) were written later, and nothing refers "
+            "to them any more. They are kept for ever: --unreferenced-to lists them."
         )
     if outcome.missing or outcome.other_size:
         talk(
@@ -240,6 +271,6 @@ def _advise(outcome: "Rebuilt", chosen: _Chosen) -> None:
             "have changed since: reading them fails. `headrace bucket fsck` names them."
         )
     talk(
-        "Before a broker is started, keep a copy of its WAL: what follows behind records that were "
-        "uploaded later, or belongs to a topic that is not known, is dropped at its start."
+        "Before a broker is started, keep a copy of its WAL: what belongs to a topic that is not "
+        "known, or does not continue its stream, is dropped at its start."
     )

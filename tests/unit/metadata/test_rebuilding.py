@@ -51,7 +51,8 @@ def found_in(image, **changes):
 
 
 def rebuilt(image, **changes):
-    return rebuild(image, found_in(image, **changes), member=MEMBER, now_ms=1_000)
+    held = changes.get("held", {})
+    return rebuild(image, found_in(image, **changes), held, member=MEMBER, now_ms=1_000)
 
 
 def going_on(image):
@@ -151,14 +152,60 @@ def test_objects_that_the_snapshot_does_not_know_are_kept_for_ever(lost):
     assert controller.object(later).state == ObjectState.PREPARED
 
 
+def test_objects_that_continue_their_streams_are_taken_in(lost):
+    """Whoever uploaded them had confirmed what they hold; the chain goes on as far as it goes."""
+    one = lost.image.topic("orders").partitions[0].data_stream_id
+    (two,) = lost.topic_with_streams("unopened")
+    prepared = lost.prepare()
+    later = lost.image.objects.next_object_id
+    held = {
+        prepared: [(one, 10, 20)],
+        later: [(one, 20, 25), (two, 0, 5)],
+        later + 1: [(one, 30, 40)],  # behind a gap
+        later + 2: [(two, 5, 6), (77, 0, 9)],  # of a stream that is not known
+        later + 3: [(one, 0, 20)],  # a compaction of what is there
+        later + 4: [(two, 5, 9)],
+        later + 5: [(two, 9, 12), (two, 13, 14)],
+    }
+    sizes = {object_id: object_id * 10 for object_id in held}
+    outcome = rebuilt(lost.image, more=sizes | {later + 6: 7}, held=held)
+    assert outcome.adopted == {it: sizes[it] for it in (prepared, later, later + 4)}
+    assert list(outcome.unreferenced) == [later + it for it in (1, 2, 3, 5, 6)]
+
+    made = outcome.image
+    assert made.streams[one].end_offset == 25
+    assert made.streams[two].end_offset == 9
+    assert [it.object_id for it in made.streams[two].objects] == [later, later + 4]
+    assert made.objects.by_id[later].size_bytes == sizes[later]
+    assert made.objects.by_id[later].node_id == 1
+    assert made.objects.by_id[later + 1].state == ObjectState.PREPARED
+    again = records_to_image(image_to_records(made), index=made.index, term=made.term)
+    assert again == made
+
+
+def test_of_objects_that_begin_alike_the_newest_counts(lost):
+    """The first attempt of an upload, a second one that went further, and a compaction."""
+    stream_id = lost.image.topic("orders").partitions[0].data_stream_id
+    later = lost.image.objects.next_object_id
+    held = {
+        later: [(stream_id, 10, 15)],
+        later + 1: [(stream_id, 10, 18)],
+        later + 2: [(stream_id, 18, 20)],
+    }
+    sizes = dict.fromkeys(held, 5)
+    outcome = rebuilt(lost.image, more=sizes, held=held)
+    assert list(outcome.adopted) == [later + 1, later + 2]
+    assert outcome.image.streams[stream_id].end_offset == 20
+
+
 def test_what_the_bucket_lacks_is_told(lost):
     (committed,) = (
         it for it in lost.image.objects.by_id.values() if it.state == ObjectState.COMMITTED
     )
-    nothing = rebuild(lost.image, {}, member=MEMBER, now_ms=1_000)
+    nothing = rebuild(lost.image, {}, {}, member=MEMBER, now_ms=1_000)
     assert nothing.missing == {committed.object_id: committed.size_bytes}
     found = {committed.object_id: committed.size_bytes + 1}
-    other = rebuild(lost.image, found, member=MEMBER, now_ms=1_000)
+    other = rebuild(lost.image, found, {}, member=MEMBER, now_ms=1_000)
     assert (other.missing, other.other_size) == ({}, found)
 
 

@@ -117,8 +117,10 @@ def test_what_came_after_the_snapshot_is_told_and_nothing_of_it_is_removed(
     prepared = scene.controller.prepare()
     scene.save()
     later = [scene.commit(), scene.commit()]
+    beyond = later[-1] + 5
     old_ms = time.time_ns() // 1_000_000 - 10 * DAY_MS
     scene.put(prepared, b"12345", modified_ms=old_ms)
+    scene.put(beyond, scene.path(1).read_bytes(), modified_ms=old_ms)
     assert path.exists()
     lost = 0
     scene.path(lost).unlink()
@@ -127,16 +129,23 @@ def test_what_came_after_the_snapshot_is_told_and_nothing_of_it_is_removed(
     directory = tmp_path / "new"
     code, report = rebuild(outcome, scene, directory, "--unreferenced-to", keys)
     assert code == 0
-    assert report["unreferenced_objects"] == 3
-    sizes = sum(scene.path(it).stat().st_size for it in (prepared, *later))
+    assert report["adopted_objects"] == 2
+    assert report["adopted_bytes"] == sum(scene.path(it).stat().st_size for it in later)
+    assert report["unreferenced_objects"] == 2
+    sizes = sum(scene.path(it).stat().st_size for it in (prepared, beyond))
     assert report["unreferenced_bytes"] == sizes
     assert report["missing_objects"] == 1
     assert sorted(keys.read_text().split()) == sorted(
-        str(scene.path(it).relative_to(scene.bucket)) for it in (prepared, *later)
+        str(scene.path(it).relative_to(scene.bucket)) for it in (prepared, beyond)
     )
 
-    by_id = read_offline(directory).image.objects.by_id
-    assert {by_id[it].expires_ms for it in (prepared, *later)} == {FOR_EVER_MS}
+    image = read_offline(directory).image
+    assert (
+        image.streams[scene.stream_id].end_offset
+        == scene.controller.stream(scene.stream_id).end_offset
+    )
+    by_id = image.objects.by_id
+    assert {by_id[it].expires_ms for it in (prepared, beyond)} == {FOR_EVER_MS}
     scene.path(lost).write_bytes(bytes(by_id[lost].size_bytes))  # else nothing is removed anyway
     before = content(scene.bucket)
     arguments = ("bucket", "gc", scene.url, "--metadata", directory, "--older-than", "0s", "--yes")
@@ -217,11 +226,18 @@ def test_an_address_that_is_none(scene, tmp_path, address, capsys):
 
 def test_people_are_told_what_is_not_known(scene, tmp_path, capsys):
     publish(scene)
-    scene.commit()
+    scene.put(scene.commit() + 1)
     scene.path(0).unlink()
     options = ["--bucket", scene.url, "--cluster-id", CLUSTER_ID, "--node-id", "1"]
     directory = str(tmp_path / "new")
     assert run(["metadata", "rebuild", directory, *options, "--controller", "a:1"]) == 0
     told = capsys.readouterr().err
-    for part in ("Not known is", "1 objects", "kept for ever", "reading them fails", "its WAL"):
+    for part in (
+        "Not known is",
+        "1 objects",
+        "1 other objects",
+        "kept for ever",
+        "reading them fails",
+        "its WAL",
+    ):
         assert part in told
