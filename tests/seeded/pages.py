@@ -11,6 +11,7 @@ PAGES = {
     "storage": "docs/bucket.md",
     "lease": "docs/metadata.md",
     "raft": "docs/reliability.md",
+    "quorum": "docs/metadata.md",
 }
 
 

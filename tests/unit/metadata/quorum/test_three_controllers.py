@@ -8,6 +8,7 @@ import pytest
 from metadata import driver
 from metadata.errors import MetadataIdentityError, MetadataLogFailedError, RefusedError
 from metadata.raft.effects import RaftSettings, Role
+from metadata.raft.messages import VoteResponse
 from metadata.records.entry import LogEntry
 from metadata.rpc.frames import LeaderAddress
 from metadata.rpc.requests import BrokerGoal, DescribeQuorum, FetchEntries, Heartbeat
@@ -120,6 +121,62 @@ async def test_a_leader_without_a_majority_promises_nothing(tmp_path):
         scene.network.heal()
         await scene.equal()
         assert written(old) == [11, 14]
+
+
+@scenario
+async def test_a_leader_serves_nothing_before_its_own_entry_is_committed(tmp_path):
+    """Before, it may lack what its predecessor has answered."""
+    async with controllers(tmp_path) as scene:
+        old = await scene.leader()
+        await write(old, 11)
+        await scene.equal()
+        new_id = scene.id_of(scene.others(old)[0])
+        scene.network.cut |= {(new_id, it) for it in (1, 2, 3)}  # it is heard by nobody
+        new = scene.nodes[new_id]
+        votes = [
+            VoteResponse(
+                source=scene.id_of(node),
+                target=new_id,
+                term=new.status().term + 1,
+                source_directory=node.directory_id,
+                pre=pre,
+                granted=True,
+            )
+            for pre in (True, False)
+            for node in scene.others(new)
+        ]
+        await scene.kill(scene.id_of(old))
+        await until(lambda: new.status().role is Role.PRE_CANDIDATE)
+        for vote in votes:
+            new.receive(vote)
+        await until(lambda: new.status().role is Role.LEADER)
+        for _ in range(50):
+            answer = await ask(new, FetchEntries(1, 1_000, 0))
+            assert answer.error == ErrorCode.NOT_CONTROLLER
+            await asyncio.sleep(HOP_S)
+
+
+@scenario
+async def test_nothing_is_said_before_it_is_durable(tmp_path):
+    """A vote or an acknowledgement that a crash takes back could elect two, or lose what was answered."""
+    async with controllers(tmp_path) as scene:
+        leader = await scene.leader()
+        await scene.equal()
+        follower = scene.others(leader)[0]
+        await scene.kill(scene.id_of(scene.others(leader)[1]))
+        goes_on = asyncio.Event()
+        persist = follower._store.persist
+
+        async def stalling(step):
+            await goes_on.wait()
+            await persist(step)
+
+        follower._store.persist = stalling
+        change = asyncio.ensure_future(ask(leader, registration(11)))
+        await asyncio.sleep(ELECTION_TIMEOUT_MS / 1000)
+        assert not change.done(), "the majority has it in its memory only"
+        goes_on.set()
+        assert (await change).error == ErrorCode.NONE
 
 
 @scenario

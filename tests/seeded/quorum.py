@@ -1,0 +1,137 @@
+"""Mistakes with what stands around the Raft core: what is answered, when, and by whom."""
+
+from tests.seeded.bug import SeededBug
+
+_QUORUM = "tests/unit/metadata/quorum"
+_THREE = f"{_QUORUM}/test_three_controllers.py"
+_MEMBERS = f"{_QUORUM}/test_membership.py"
+
+BUGS = (
+    SeededBug(
+        "quorum-01",
+        "a heartbeat is answered without a round of the quorum",
+        "metadata/supervision.py",
+        "        await self._quorum.confirm_leadership()\n",
+        "",
+        f"{_QUORUM}/test_clients.py"
+        "::test_a_broker_that_reaches_only_a_deposed_leader_stops_before_it_is_fenced",
+    ),
+    SeededBug(
+        "quorum-02",
+        "a leader that was deposed without knowing it refuses, by what it has",
+        "metadata/commits.py",
+        "                await self._log.confirm_leadership()\n",
+        "                pass\n",
+        "tests/unit/metadata/test_commits.py"
+        "::test_a_refusal_costs_no_write_but_the_certainty_that_we_lead",
+    ),
+    SeededBug(
+        "quorum-03",
+        "a reader that is ahead of a deposed leader is told that it has diverged",
+        "metadata/log_reads.py",
+        "            await self._leading.confirm_leading()\n",
+        "            pass\n",
+        f"{_THREE}::test_a_follower_that_reads_ahead_of_a_deposed_leader"
+        "_is_not_told_that_it_diverged",
+    ),
+    SeededBug(
+        "quorum-04",
+        "a leader serves before an entry of its term is applied",
+        "metadata/quorum/node.py",
+        "and leads and self._applied.image.term == core.term",
+        "and leads",
+        f"{_THREE}::test_a_leader_serves_nothing_before_its_own_entry_is_committed",
+    ),
+    SeededBug(
+        "quorum-05",
+        "an entry is put behind another one than it was decided for",
+        "metadata/quorum/node.py",
+        "        if core.last_index != entries[0].index - 1:\n            return False\n",
+        "",
+        f"{_THREE}::test_an_entry_is_put_nowhere_but_where_it_was_decided_for",
+    ),
+    SeededBug(
+        "quorum-06",
+        "who waits is not told that the leader has lost the quorum",
+        "metadata/quorum/node.py",
+        '            self._depose("this controller does not lead any more")\n',
+        "            pass\n",
+        f"{_THREE}::test_a_disk_that_hangs_under_the_leader_costs_it_the_quorum",
+    ),
+    SeededBug(
+        "quorum-07",
+        "a change that was written counts as certainly not made when the leader is deposed",
+        "metadata/commits.py",
+        "        return position >= len(self.outcomes)"
+        " or (self.written and position in self.changing)\n",
+        "        return False\n",
+        "tests/unit/metadata/test_commits.py"
+        "::test_lost_leadership_ends_it_and_leaves_open_what_was_written",
+    ),
+    SeededBug(
+        "quorum-08",
+        "messages are sent before what they rest on is durable",
+        "metadata/quorum/node.py",
+        "        if effects.persist is not None:\n"
+        "            await self._persist(effects.persist)\n"
+        "        for message in effects.messages:\n"
+        "            self._network.send(message)\n",
+        "        for message in effects.messages:\n"
+        "            self._network.send(message)\n"
+        "        if effects.persist is not None:\n"
+        "            await self._persist(effects.persist)\n",
+        f"{_THREE}::test_nothing_is_said_before_it_is_durable",
+    ),
+    SeededBug(
+        "quorum-09",
+        "an image that was foreseen is taken for another leader's entry",
+        "metadata/quorum/applied.py",
+        "        if foreseen is not None and foreseen.term == batch[-1].term:\n",
+        "        if foreseen is not None:\n",
+        f"{_QUORUM}/test_parts.py"
+        "::test_what_was_foreseen_is_not_replayed_again_but_for_entries_of_another_leader",
+    ),
+    SeededBug(
+        "quorum-10",
+        "a leader that removes itself is not answered any more",
+        "metadata/quorum/addresses.py",
+        "        if leader_id in self._told:\n",
+        "        if False:\n",
+        f"{_MEMBERS}::test_a_leader_can_be_removed",
+    ),
+    SeededBug(
+        "quorum-11",
+        "a member of another cluster goes on",
+        "metadata/driver.py",
+        "        check_image(image, self._cluster_id)\n",
+        "",
+        f"{_THREE}::test_a_member_of_another_cluster_ends",
+    ),
+    SeededBug(
+        "quorum-12",
+        "a cluster whose first start was cut short never gets a name",
+        "metadata/driver.py",
+        "        del last_index\n        cluster_id = None\n"
+        "        if not self._founded and not self.image.cluster_id:\n",
+        "        cluster_id = None\n        if last_index == 0:\n",
+        "tests/unit/metadata/test_driver.py::test_a_first_start_that_was_cut_short_is_made_up_for",
+    ),
+    SeededBug(
+        "quorum-13",
+        "a reader is answered by a round that began before it came",
+        "metadata/quorum/read_rounds.py",
+        "        self._next.append(waiter)\n        if not self._under_way:\n",
+        "        (self._under_way or self._next).append(waiter)\n        if not self._under_way:\n",
+        f"{_QUORUM}/test_parts.py::test_readers_share_a_round_that_begins_after_they_came",
+    ),
+    SeededBug(
+        "quorum-14",
+        "a session that was open before the leader changed is not begun afresh",
+        "metadata/supervision.py",
+        "            session_timeout_ms, ((it.node_id, it.epoch) for it in live), boot_clock_ms()\n",
+        "            session_timeout_ms,\n"
+        "            ((it.node_id, it.epoch) for it in live),\n"
+        "            boot_clock_ms() - session_timeout_ms // 2,\n",
+        f"{_THREE}::test_a_new_leader_fences_nobody_before_a_whole_session",
+    ),
+)
