@@ -110,6 +110,7 @@ class RaftCore(CoreViews):
             case VoteResponse():
                 self._elections.on_response(message)
                 self._stand_if_wanted()
+                self._lead_if_elected()
             case AppendRequest() | SnapshotOffer():
                 self._follow(message)
             case AppendResponse():
@@ -117,7 +118,6 @@ class RaftCore(CoreViews):
             case TimeoutNow():
                 if self._may_stand and message.source == self._state.leader_id:
                     self._elections.stand(transfer=True)
-                    self._lead_if_elected()
 
     def persisted(self, now_ms: int) -> None:
         """What the last effects had to persist is durable."""
@@ -125,6 +125,8 @@ class RaftCore(CoreViews):
         self._persisting = False
         self._log.saved()
         self._pass_time(now_ms)
+        self._elections.on_durable()
+        self._lead_if_elected()
         self._advance_commit()
 
     def propose(self, payloads: Sequence[bytes], now_ms: int) -> LogPosition:
@@ -259,7 +261,6 @@ class RaftCore(CoreViews):
     def _stand_if_wanted(self) -> None:
         if self._state.role is Role.PRE_CANDIDATE and self._elections.won:
             self._elections.stand(transfer=False)
-        self._lead_if_elected()
 
     def _lead_if_elected(self) -> None:
         if self._state.role is not Role.CANDIDATE or not self._elections.won:

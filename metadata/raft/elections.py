@@ -23,28 +23,36 @@ class Elections:
 
     @property
     def won(self) -> bool:
-        """Whether these are enough."""
-        return self._state.log.configuration.has_majority(self._votes)
+        """Whether these are enough. Ours is among them, even where it does not count."""
+        votes = self._votes
+        return self._state.node_id in votes and self._state.log.configuration.has_majority(votes)
 
     def ask_around(self) -> None:
         """Ask who would vote for us, with no other effect: a node that nobody would vote for disturbs nobody."""
         state = self._state
         state.rearm()
         state.role = Role.PRE_CANDIDATE
+        self._votes = {state.node_id: state.directory_id}
         self._request(pre=True, transfer=False)
 
     def stand(self, *, transfer: bool) -> None:
-        """Enter the next term with a vote for ourselves, and ask for the others'."""
+        """Enter the next term with a vote for ourselves, which counts once durable; ask for the others'."""
         state = self._state
         state.adopt(state.term + 1)
         state.rearm()
         state.role = Role.CANDIDATE
         state.voted_for = state.node_id
+        self._votes = {}
         self._request(pre=False, transfer=transfer)
+
+    def on_durable(self) -> None:
+        """A write has ended: our vote for ourselves may be durable now."""
+        state = self._state
+        if state.role is Role.CANDIDATE and state.told_disk == state.hard_state:
+            self._votes[state.node_id] = state.directory_id
 
     def _request(self, *, pre: bool, transfer: bool) -> None:
         state = self._state
-        self._votes = {state.node_id: state.directory_id}
         for member in state.log.configuration.members:
             if member.voter and member.node_id != state.node_id:
                 state.outbox.append(

@@ -62,7 +62,7 @@ class NodeState:
         self.term, self.voted_for = hard_state.term, hard_state.voted_for
         if log.last_term > self.term:  # a log that was written before there were votes
             self.term, self.voted_for = log.last_term, NOBODY
-        self._told_disk = hard_state
+        self.told_disk = hard_state  # as the last write leaves it
         self.outbox: deque[RaftMessage] = deque(maxlen=OUTBOX_MESSAGES_MAX)
         self.reads_ready: list[ReadReady] = []
         self.reads_lost: list[int] = []
@@ -72,12 +72,17 @@ class NodeState:
         if not self.is_sole_voter:
             self.rearm()
 
+    @property
+    def hard_state(self) -> HardState:
+        """What must be durable before anything is said in this term."""
+        return HardState(self.term, self.voted_for)
+
     def take_persist(self) -> Persist | None:
         """What the disk has still to be told."""
-        before, self._told_disk = self._told_disk, HardState(self.term, self.voted_for)
+        before, self.told_disk = self.told_disk, self.hard_state
         unsaved = self.log.take_unsaved()
         persist = Persist(
-            None if before == self._told_disk else self._told_disk,
+            None if before == self.told_disk else self.told_disk,
             unsaved.truncate_from,
             unsaved.entries,
         )

@@ -111,6 +111,24 @@ def test_hashicorp_661_a_crash_before_the_write_is_a_crash_before_the_vote():
     assert [(it.target, it.granted) for it in cluster.network] == [(3, True)]
 
 
+def test_nobody_leads_by_a_vote_of_its_own_that_is_not_durable():
+    """2 has heard, and not yet written, that it is the only voter left; it elects itself, and crashes.
+
+    Its disk knows nothing of that term: 1, whose log is the longest, wins it with 2's vote.
+    """
+    core = make_core(2, state_of(1, members=quorum(1, 2)))
+    alone = naming(3, 1, quorum(2))
+    core.step(append(1, 2, 1, previous=(2, 1), new=(alone,)), 0)
+    finish(core)
+    core.tick(core.next_tick_ms)
+    assert (core.role, core.term) == (Role.CANDIDATE, 2)
+    assert core.take_effects().persist.hard_state == HardState(2, 2)
+    assert core.role is Role.CANDIDATE
+
+    core.persisted(core.next_tick_ms)
+    assert core.role is Role.LEADER
+
+
 def test_redpanda_14_stepping_down_forgets_no_vote():
     """A candidate that gives way in its own term has voted for itself, and keeps that."""
     core = make_core(1)

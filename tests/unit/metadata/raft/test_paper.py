@@ -131,6 +131,7 @@ def test_5_2_a_candidate_wins_with_a_majority_of_votes(voters, granted_by, won):
     for voter in voters[1:]:
         core.step(vote(voter, 1, 1, pre=True), 0)
     assert core.role is Role.CANDIDATE
+    finish(core)
     for voter in granted_by:
         core.step(vote(voter, 1, 1), 0)
     for voter in set(voters) - {1, *granted_by}:
