@@ -161,6 +161,32 @@ class _Client:
 
     def _create(self, connection: WireConnection) -> None:
         name = self._load.topic_name(self._rng)
+        self._create_topic(connection, name)
+        self._look_at_times(self._describe_topic, connection, name)
+
+    def _delete(self, connection: WireConnection) -> None:
+        name = self._load.topic_name(self._rng)
+        self._delete_topic(connection, name)
+        self._look_at_times(self._describe_topic, connection, name)
+
+    def _write(self, connection: WireConnection) -> None:
+        topic, key = self._load.settings_topic(connection), self._rng.choice(SETTINGS)
+        self._write_setting(connection, topic, key)
+        self._look_at_times(self._read_setting, connection, topic, key)
+
+    def _describe(self, connection: WireConnection) -> None:
+        self._describe_topic(connection, self._load.topic_name(self._rng))
+
+    def _read(self, connection: WireConnection) -> None:
+        topic, key = self._load.settings_topic(connection), self._rng.choice(SETTINGS)
+        self._read_setting(connection, topic, key)
+
+    def _look_at_times(self, look: Callable[..., None], *arguments: object) -> None:
+        """Look at once at what was just changed: this broker must know of it, if the change was answered."""
+        if self._rng.random() < 0.5:
+            look(*arguments)
+
+    def _create_topic(self, connection: WireConnection, name: str) -> None:
         begun_ns = now_ns()
 
         def ask() -> tuple[int, object]:
@@ -172,8 +198,7 @@ class _Client:
 
         self._change(self._load.topics, name, "create", begun_ns, ask)
 
-    def _delete(self, connection: WireConnection) -> None:
-        name = self._load.topic_name(self._rng)
+    def _delete_topic(self, connection: WireConnection, name: str) -> None:
         begun_ns = now_ns()
 
         def ask() -> tuple[int, object]:
@@ -184,9 +209,8 @@ class _Client:
 
         self._change(self._load.topics, name, "delete", begun_ns, ask)
 
-    def _write(self, connection: WireConnection) -> None:
-        topic = self._load.settings_topic(connection)
-        key, value = self._rng.choice(SETTINGS), self._load.next_value()
+    def _write_setting(self, connection: WireConnection, topic: str, key: str) -> None:
+        value = self._load.next_value()
         begun_ns = now_ns()
 
         def ask() -> tuple[int, object]:
@@ -222,9 +246,7 @@ class _Client:
         if code != NOT_CONTROLLER and code in RETRIABLE:
             note(None, None)  # NOT_CONTROLLER says that nothing was changed: it must hold to that
 
-    def _describe(self, connection: WireConnection) -> None:
-        name = self._load.topic_name(self._rng)
-
+    def _describe_topic(self, connection: WireConnection, name: str) -> None:
         def ask() -> tuple[int, str | None]:
             topic = describe_topic(connection, name)
             if topic.error == UNKNOWN_TOPIC_OR_PARTITION:
@@ -234,10 +256,7 @@ class _Client:
 
         self._look(self._load.topics, name, "describe", ask)
 
-    def _read(self, connection: WireConnection) -> None:
-        topic = self._load.settings_topic(connection)
-        key = self._rng.choice(SETTINGS)
-
+    def _read_setting(self, connection: WireConnection, topic: str, key: str) -> None:
         def ask() -> tuple[int, str | None]:
             code, value = topic_config(connection, topic, key)
             ours = value is not None and value.isdigit() and int(value) > _FIRST_VALUE

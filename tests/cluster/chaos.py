@@ -37,6 +37,7 @@ class Chaos:
         self._rng = rng
         faults = [self.kill_controller, self.kill_leader, self.kill_controllers, self.kill_broker]
         faults += [self.kill_brokers, self.pause_controller, self.pause_broker, self.terminate]
+        faults += [self.bounce_leaders, self.bounce_broker]
         if self._cluster.network.can_cut:
             faults += [self.cut_controller, self.cut_leader, self.cut_broker]
             faults += [self.cut_bucket, self.cut_one_way]
@@ -88,6 +89,23 @@ class Chaos:
         """Kill all."""
         for node in self._cluster.brokers:
             self._kill(node)
+
+    def bounce_leaders(self) -> None:
+        """Kill whoever leads and start it again at once, several times."""
+        for _ in range(self._rng.randint(2, 5)):
+            leader = self._leader()
+            if leader and leader.is_running:
+                leader.kill()
+                leader.begin()
+            time.sleep(self._rng.uniform(0.1, 2))
+
+    def bounce_broker(self) -> None:
+        """Kill one again and again while it starts."""
+        node = self._rng.choice(self._cluster.brokers)
+        for _ in range(self._rng.randint(2, 4)):
+            self._kill(node)
+            node.begin()
+            time.sleep(self._rng.uniform(0.1, 2))
 
     def pause_controller(self) -> None:
         """Stop one, until the period ends."""

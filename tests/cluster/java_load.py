@@ -37,6 +37,8 @@ _COMMIT_MAY_SAY = (
     "The coordinator is not available",
     "Timeout of",
 )
+# The tool goes on sending for a moment after it has closed its producer.
+_WHILE_CLOSING = "after producer has been closed"
 
 
 class JavaLoad:
@@ -107,7 +109,7 @@ class JavaLoad:
             if event["name"] == "producer_send_success":
                 records = self._acknowledged.setdefault(event["partition"], [])
                 records.append((event["offset"], event["value"]))
-            elif event["name"] == "producer_send_error":
+            elif event["name"] == "producer_send_error" and _WHILE_CLOSING not in event["message"]:
                 self._seen.fault(f"Java: {event['exception']}: {event['message']}")
         for event in self._new_events(self._consumed):
             if event["name"] == "records_consumed":

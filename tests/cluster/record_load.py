@@ -15,7 +15,7 @@ from tests.cluster.client_errors import SeenErrors
 from tests.cluster.clock import now_ns
 from tests.cluster.cluster import Cluster
 from tests.cluster.wire_calls import create_topic
-from tests.e2e.admin_calls import end_offsets
+from tests.e2e.admin_calls import committed_offsets, end_offsets
 from tests.e2e.ledger import Values
 
 TOPIC = "records"
@@ -86,12 +86,15 @@ class RecordLoad:
         )
 
     def check_ends(self) -> None:
-        """The log of each partition reaches what was acknowledged before this was asked."""
-        acknowledged = list(self.acknowledged)
+        """Logs and commits reach what was acknowledged before this was asked."""
+        acknowledged, committed = list(self.acknowledged), list(self.committed)
         ends = end_offsets(self._cluster.bootstrap, TOPIC, self.partitions)
-        for partition, last in enumerate(acknowledged):
-            end = ends[partition]
+        stored = committed_offsets(self._cluster.bootstrap, GROUP)
+        for partition in range(self.partitions):
+            end, last = ends[partition], acknowledged[partition]
             assert end > last, f"{partition} ends at {end}, {last} was acknowledged"
+            found, known = stored.get(partition, -1), committed[partition]
+            assert found >= known, f"{partition}: {found} is committed, {known} was acknowledged"
 
     def check_everything(self) -> int:
         """After `stop`: read all partitions from their beginning to their end, and return the records."""
