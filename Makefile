@@ -49,9 +49,9 @@ e2e: setup ## Run real clients, crashes, a cluster and Spark against brokers in 
 seeded: setup ## Seed bugs and see whether the tests catch them: make seeded ARGS="--only wal-07"
 	@$(BIN)/python -m tests.seeded $(ARGS)
 
-soak: setup ## Try 500,000 crashes of the WAL, 6,000 quorums and every seeded bug, cut power, kill the broker for an hour: make soak ARGS="--crash-rounds 1000"
+soak: setup ## Try 500,000 crashes of the WAL, 6,000 quorums and every seeded bug, disturb a cluster, cut power, kill the broker: make soak ARGS="--crash-rounds 1000"
 	@$(BIN)/python -m tests.simulation.wal_crash_run --images 500000 && $(BIN)/python -m tests.simulation.raft_run --seeds 6000
-	@$(BIN)/python -m tests.seeded
+	@$(BIN)/python -m tests.seeded && $(BIN)/python -m tests.cluster.chaos --minutes 30
 	@$(BIN)/python -m pytest -q -s -o timeout=0 tests/integration/test_wal_power_cut.py tests/e2e/test_crash.py --power-cut-rounds 50 --crash-rounds 500 $(ARGS)
 
 bench: setup ## Compare with Apache Kafka on this machine
