@@ -196,8 +196,9 @@ METADATA = (
         name="broker.session.timeout.ms",
         type=ConfigType.INT,
         field="metadata.broker_session_timeout_ms",
-        valid=Between(500),
-        doc="How long a lease lasts: a broker silent for longer is fenced, and others take over.",
+        valid=Between(500, 3_600_000),
+        doc="How long a lease lasts: a broker silent for longer is fenced, and others take over. "
+        "Of the broker's setting and the controller's the longer one counts.",
     ),
     ConfigKey(
         name="metadata.log.max.record.bytes.between.snapshots",

@@ -89,7 +89,12 @@ class BrokerSession:
         identity = self._identity
         endpoints = tuple(BrokerEndpoint(it.name, it.host, it.port) for it in identity.endpoints)
         registration = RegisterBroker(
-            identity.cluster_id, identity.node_id, self._incarnation_id, endpoints, identity.rack
+            identity.cluster_id,
+            identity.node_id,
+            self._incarnation_id,
+            endpoints,
+            identity.rack,
+            self._config.broker_session_timeout_ms,
         )
         answer = await self._requester.call(registration, self._config.request_timeout_ms)
         if not isinstance(answer.body, BrokerRegistered):

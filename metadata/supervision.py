@@ -9,9 +9,9 @@ from metadata.commits import Committed, Committer, Decide
 from metadata.controller.brokers import fence_broker, require_broker, unfence_broker
 from metadata.controller.decision import Decision, Inputs
 from metadata.controller.objects import expire_objects
-from metadata.controller.sessions import BrokerSessions, tick_interval_ms
+from metadata.controller.sessions import BrokerSessions, Registered, tick_interval_ms
 from metadata.errors import RefusedError
-from metadata.image import BrokerState, MetadataImage
+from metadata.image import BrokerImage, BrokerState, MetadataImage
 from metadata.quorum.description import HeardOf
 from metadata.records.brokers import FenceReason
 from metadata.rpc.requests import BrokerGoal, Heartbeat
@@ -57,9 +57,7 @@ class BrokerSupervision:
         self._boot_clock_ms = boot_clock_ms
         self._heard_of: dict[int, HeardOf] = {}  # by node id; of registered brokers only
         live = (it for it in quorum.image.brokers.values() if not it.epoch_ended)
-        self._sessions = BrokerSessions(
-            session_timeout_ms, ((it.node_id, it.epoch) for it in live), boot_clock_ms()
-        )
+        self._sessions = BrokerSessions(session_timeout_ms, map(_registered, live), boot_clock_ms())
 
     async def heartbeat(self, request: Heartbeat) -> Committed:
         """Renew a session and, if asked and possible, change the broker's state.
@@ -113,7 +111,7 @@ class BrokerSupervision:
             if broker.epoch_ended:
                 self._sessions.end(broker.node_id, broker.epoch)
             elif known is None or known.epoch != broker.epoch:
-                self._sessions.begin(broker.node_id, broker.epoch, self._boot_clock_ms())
+                self._sessions.begin(_registered(broker), self._boot_clock_ms())
 
     async def run(self) -> None:
         """Check deadlines regularly until cancelled."""
@@ -147,6 +145,10 @@ class BrokerSupervision:
             await self._committer.propose(
                 lambda image, inputs: expire_objects(image, inputs.now_ms)
             )
+
+
+def _registered(broker: BrokerImage) -> Registered:
+    return Registered(broker.node_id, broker.epoch, broker.session_timeout_ms)
 
 
 def _fence(node_id: int, epoch: int, reason: FenceReason) -> Decide:

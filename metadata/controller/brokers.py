@@ -25,6 +25,7 @@ from metadata.rpc.responses import BrokerRegistered, Done, HeartbeatAnswer
 from protocol.errors import ErrorCode
 
 ENDPOINTS_MAX = 64
+SESSION_TIMEOUT_MS_MAX = 3_600_000  # so long nobody takes the place of a broker that has died
 
 
 def require_broker(image: MetadataImage, node_id: int, node_epoch: int) -> BrokerImage:
@@ -61,6 +62,11 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
             ErrorCode.INVALID_REGISTRATION,
             f"a broker has 1 to {ENDPOINTS_MAX} endpoints with different names, got {names}",
         )
+    if request.session_timeout_ms > SESSION_TIMEOUT_MS_MAX:
+        raise RefusedError(
+            ErrorCode.INVALID_REGISTRATION,
+            f"a session of {request.session_timeout_ms} ms is longer than {SESSION_TIMEOUT_MS_MAX}",
+        )
     known = image.brokers.get(request.node_id)
     if known is not None:
         mine = known.incarnation_id == request.incarnation_id
@@ -82,6 +88,7 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
         request.rack,
         inputs.now_ms,
         None if known is None else known.incarnation_id,
+        request.session_timeout_ms,
     )
     return Decision(
         (registration, *_next_leader_epochs(image, request.node_id)),

@@ -5,13 +5,16 @@ lease ends, which it counts from when it *sent* a heartbeat; we count from when 
 the lease is shorter than the session by a margin. Whoever expires here is therefore certain to have
 stopped, however the two clocks drift within the margin.
 
+The two must mean the same session: a broker registers with the length that its leases are made of,
+and every leader gives it at least that, whatever its own setting is.
+
 A new leader knows nothing of what its predecessor has answered, so it starts every session afresh.
 The same holds for a leader that was paused: heartbeats may wait in its sockets, so a late tick
 extends every session by the delay.
 """
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 LEASE_MARGIN_DIVISOR: Final = 9  # 1 s of the default 9 s
 TICK_DIVISOR: Final = 18  # 500 ms of the default 9 s
@@ -27,54 +30,77 @@ def tick_interval_ms(session_timeout_ms: int) -> int:
     return max(1, session_timeout_ms // TICK_DIVISOR)
 
 
+class Registered(NamedTuple):
+    """One epoch of a broker."""
+
+    node_id: int
+    epoch: int
+    session_timeout_ms: int  # that it has registered with
+
+
+class _Session(NamedTuple):
+    epoch: int
+    timeout_ms: int
+    deadline_ms: int
+
+    def until(self, deadline_ms: int) -> "_Session":
+        return self._replace(deadline_ms=deadline_ms)
+
+
 class BrokerSessions:
     """Sessions by (node id, node epoch); at most one for each registered broker."""
 
-    def __init__(
-        self, session_timeout_ms: int, brokers: Iterable[tuple[int, int]], now_ms: int
-    ) -> None:
-        self._timeout_ms = session_timeout_ms
-        self._deadlines: dict[int, tuple[int, int]] = {}  # node id -> (epoch, deadline)
-        self._last_tick_ms = now_ms
-        for node_id, epoch in brokers:
-            self.begin(node_id, epoch, now_ms)
+    def __init__(self, session_timeout_ms: int, brokers: Iterable[Registered], now_ms: int) -> None:
+        """Begin a whole session for each.
 
-    def begin(self, node_id: int, epoch: int, now_ms: int) -> None:
+        Args:
+            session_timeout_ms: the least.
+            brokers: whose epochs have not ended.
+            now_ms: the boot clock.
+        """
+        self._timeout_ms = session_timeout_ms
+        self._sessions: dict[int, _Session] = {}  # by node id
+        self._last_tick_ms = now_ms
+        for broker in brokers:
+            self.begin(broker, now_ms)
+
+    def begin(self, broker: Registered, now_ms: int) -> None:
         """Start the session of a new epoch, ending that of an older one."""
-        self._deadlines[node_id] = (epoch, now_ms + self._timeout_ms)
+        timeout_ms = max(self._timeout_ms, broker.session_timeout_ms)
+        self._sessions[broker.node_id] = _Session(broker.epoch, timeout_ms, now_ms + timeout_ms)
 
     def renew(self, node_id: int, epoch: int, now_ms: int) -> bool:
         """Note a heartbeat; False when the session has ended: it must not be answered then."""
-        known = self._deadlines.get(node_id)
-        if known is None or known[0] != epoch:
+        if not self.is_open(node_id, epoch):
             return False
-        self._deadlines[node_id] = (epoch, max(known[1], now_ms + self._timeout_ms))
+        known = self._sessions[node_id]
+        deadline_ms = max(known.deadline_ms, now_ms + known.timeout_ms)
+        self._sessions[node_id] = known.until(deadline_ms)
         return True
 
     def end(self, node_id: int, epoch: int) -> None:
         """Answer no heartbeat of this epoch any more."""
-        known = self._deadlines.get(node_id)
-        if known is not None and known[0] == epoch:
-            del self._deadlines[node_id]
+        if self.is_open(node_id, epoch):
+            del self._sessions[node_id]
 
     def is_open(self, node_id: int, epoch: int) -> bool:
         """Whether the session of this epoch goes on."""
-        known = self._deadlines.get(node_id)
-        return known is not None and known[0] == epoch
+        known = self._sessions.get(node_id)
+        return known is not None and known.epoch == epoch
 
     def tick(self, now_ms: int) -> list[tuple[int, int]]:
         """End the sessions that have expired, and return them as (node id, epoch)."""
         late_ms = now_ms - self._last_tick_ms - 2 * tick_interval_ms(self._timeout_ms)
         self._last_tick_ms = now_ms
         if late_ms > 0:
-            self._deadlines = {
-                node_id: (epoch, deadline + late_ms)
-                for node_id, (epoch, deadline) in self._deadlines.items()
+            self._sessions = {
+                node_id: known.until(known.deadline_ms + late_ms)
+                for node_id, known in self._sessions.items()
             }
         expired = [
-            (node_id, epoch)
-            for node_id, (epoch, deadline) in sorted(self._deadlines.items())
-            if deadline <= now_ms
+            (node_id, known.epoch)
+            for node_id, known in sorted(self._sessions.items())
+            if known.deadline_ms <= now_ms
         ]
         for node_id, epoch in expired:
             self.end(node_id, epoch)

@@ -37,6 +37,7 @@ class BrokerImage(msgspec.Struct, frozen=True, gc=False):
     state: BrokerState
     registered_ms: int
     replaced_incarnation_id: UUID | None  # the process whose epoch this one ended
+    session_timeout_ms: int  # what its leases rely on; 0: the controller's setting
 
     @property
     def fenced(self) -> bool:
@@ -98,6 +99,7 @@ class BrokersDelta:
                 BrokerState.STARTING,
                 record.timestamp_ms,
                 record.replaced_incarnation_id,
+                record.session_timeout_ms,
             )
         )
 

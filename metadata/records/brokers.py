@@ -35,6 +35,7 @@ class RegisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=10,
     # The process whose epoch this ends; None: there was none. A late repetition of its request must
     # not take the node back.
     replaced_incarnation_id: UUID | None
+    session_timeout_ms: int = 0  # every leader's session is at least so long
 
 
 class UnfenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):

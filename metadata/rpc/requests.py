@@ -38,6 +38,9 @@ class RegisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=Fal
     incarnation_id: UUID
     endpoints: tuple[BrokerEndpoint, ...]
     rack: ShortText
+    session_timeout_ms: Count = (
+        0  # its leases are shorter by a margin; 0: whatever the controller's is
+    )
 
 
 class Heartbeat(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):

@@ -128,10 +128,9 @@ BUGS = (
         "quorum-14",
         "a session that was open before the leader changed is not begun afresh",
         "metadata/supervision.py",
-        "            session_timeout_ms, ((it.node_id, it.epoch) for it in live), boot_clock_ms()\n",
-        "            session_timeout_ms,\n"
-        "            ((it.node_id, it.epoch) for it in live),\n"
-        "            boot_clock_ms() - session_timeout_ms // 2,\n",
+        "BrokerSessions(session_timeout_ms, map(_registered, live), boot_clock_ms())\n",
+        "BrokerSessions(session_timeout_ms, map(_registered, live),"
+        " boot_clock_ms() - session_timeout_ms // 2)\n",
         f"{_THREE}::test_a_new_leader_fences_nobody_before_a_whole_session",
     ),
 )

@@ -1,12 +1,20 @@
 import asyncio
+import dataclasses
+import random
+from uuid import UUID
 
+from metadata.client import BrokerIdentity, MetadataClient
 from metadata.image import BrokerState
+from metadata.records.brokers import BrokerEndpoint
 from metadata.rpc.requests import (
     BrokerGoal,
     PrepareObjects,
+    RegisterBroker,
 )
+from metadata.transport import LocalTransport
 from protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import (
+    ENDPOINTS,
     ask,
     ask_well,
     heartbeat,
@@ -91,6 +99,44 @@ async def test_a_new_leader_fences_nobody_before_a_whole_session(cluster):
         await ask_well(node, heartbeat(epoch))
         await cluster.pass_time(9_100)
         assert node.image.brokers[1].fenced
+
+
+@scenario
+async def test_nobody_is_fenced_within_a_lease_that_its_own_setting_makes_longer(cluster):
+    """The controllers' setting was made shorter; brokers follow one after the other."""
+    longer = dataclasses.replace(cluster.config, broker_session_timeout_ms=9_000)
+    cluster.config = dataclasses.replace(cluster.config, broker_session_timeout_ms=3_000)
+    async with cluster.controller() as node:
+        client = MetadataClient(
+            longer,
+            LocalTransport(cluster.handle),
+            BrokerIdentity(node_id=1, endpoints=ENDPOINTS),
+            boot_clock_ms=cluster.boot,
+            rng=random.Random(1),
+        )
+        await client.start()
+        await node.take_snapshot()  # another leader may know it from there
+    async with cluster.controller() as node:
+        assert client.holds()
+        for _ in range(2):
+            assert await client._session.heartbeat(client.image.index)
+            while client.holds():
+                assert not node.image.brokers[1].epoch_ended
+                await cluster.pass_time(100)
+            await cluster.pass_time(900)
+            assert not node.image.brokers[1].epoch_ended, "clocks may differ"
+        await cluster.pass_time(300)
+        assert node.image.brokers[1].state == BrokerState.EXPIRED
+
+
+@scenario
+async def test_a_session_has_a_bound(cluster):
+    async with cluster.controller() as node:
+        endpoints = (BrokerEndpoint("PLAINTEXT", "h", 1),)
+        for_ever = RegisterBroker("", 1, UUID(int=1), endpoints, "", 3_600_001)
+
+        assert (await ask(node, for_ever)).error == ErrorCode.INVALID_REGISTRATION
+        assert not node.image.brokers
 
 
 @scenario

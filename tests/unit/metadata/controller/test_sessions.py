@@ -1,6 +1,11 @@
 import pytest
 
-from metadata.controller.sessions import BrokerSessions, lease_length_ms, tick_interval_ms
+from metadata.controller.sessions import (
+    BrokerSessions,
+    Registered,
+    lease_length_ms,
+    tick_interval_ms,
+)
 
 TIMEOUT = 9_000
 TICK = tick_interval_ms(TIMEOUT)
@@ -8,7 +13,7 @@ TICK = tick_interval_ms(TIMEOUT)
 
 @pytest.fixture
 def sessions():
-    return BrokerSessions(TIMEOUT, [(1, 10)], 0)
+    return BrokerSessions(TIMEOUT, [Registered(1, 10, TIMEOUT)], 0)
 
 
 def run(sessions, start, end):
@@ -50,7 +55,7 @@ def test_a_late_heartbeat_does_not_shorten_a_session(sessions):
 
 
 def test_a_new_epoch_replaces_the_old(sessions):
-    sessions.begin(1, 20, 100)
+    sessions.begin(Registered(1, 20, TIMEOUT), 100)
 
     assert not sessions.renew(1, 10, 200)
     assert sessions.renew(1, 20, 200)
@@ -77,8 +82,25 @@ def test_a_small_delay_is_not_given_back(sessions):
 
 
 def test_a_new_leader_gives_every_broker_a_whole_session():
-    sessions = BrokerSessions(TIMEOUT, [(1, 10), (2, 11)], 500_000)
+    brokers = [Registered(1, 10, TIMEOUT), Registered(2, 11, 0)]
+    sessions = BrokerSessions(TIMEOUT, brokers, 500_000)
 
     expired = run(sessions, 500_000, 500_000 + TIMEOUT)
 
     assert expired == [(500_000 + TIMEOUT, (1, 10)), (500_000 + TIMEOUT, (2, 11))]
+
+
+@pytest.mark.parametrize("configured_ms", [TIMEOUT // 3, 2 * TIMEOUT])
+def test_a_session_is_as_long_as_the_leases_of_its_broker_rely_on(configured_ms):
+    """Settings of nodes differ, at the latest while they are changed from one to the next."""
+    sessions = BrokerSessions(configured_ms, [Registered(1, 10, TIMEOUT)], 0)
+    longest = max(configured_ms, TIMEOUT)
+    step = tick_interval_ms(configured_ms)
+    for now in range(0, longest, step):
+        assert sessions.tick(now) == []
+    assert sessions.renew(1, 10, now)
+
+    ends = next(it for it in range(now, 5 * longest, step) if sessions.tick(it))
+
+    assert longest <= ends - now < longest + step
+    assert lease_length_ms(TIMEOUT) < ends - now
