@@ -32,9 +32,9 @@ GOLDEN = [
     (cluster.NextIdsRecord(5, 128), "93 07 05 cc80"),
     (
         brokers.RegisterBrokerRecord(
-            1, 2, ID, (brokers.BrokerEndpoint("P", "h", 9092),), "r", 7, None
+            1, 2, ID, (brokers.BrokerEndpoint("P", "h", 9092),), "r", 7, None, 9000
         ),
-        "98 0a 01 02 " + ID_BYTES.hex() + " 91 93a150a168cd2384 a172 07 c0",
+        "99 0a 01 02 " + ID_BYTES.hex() + " 91 93a150a168cd2384 a172 07 c0 cd2328",
     ),
     (brokers.UnfenceBrokerRecord(1, 2), "93 0b 01 02"),
     (
@@ -152,6 +152,14 @@ def test_a_record_may_gain_fields_at_its_end():
     payload = b"\x01" + msgspec.msgpack.encode([Newer(5, "why")])
 
     assert decode_records(payload) == (streams.RemoveStreamRecord(5),)
+
+
+def test_a_registration_of_an_older_version_says_nothing_of_its_session():
+    older = "98 0a 01 02 " + ID_BYTES.hex() + " 91 93a150a168cd2384 a172 07 c0"
+
+    (record,) = decode_records(bytes.fromhex("01 91 " + older))
+
+    assert record.session_timeout_ms == 0
 
 
 def test_a_change_of_the_quorum_is_known_by_its_first_byte():
