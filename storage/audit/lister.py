@@ -1,4 +1,4 @@
-"""Lists a bucket page by page, with the time of each object: independent of the broker's own client.
+"""Lists a bucket page by page, with the time of each object: by a client of its own.
 
 A lister takes everything below the bucket's prefix, what the broker's listing leaves out included,
 and holds one page at a time.
@@ -8,7 +8,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from storage.audit.inventory import ListedObject
 from storage.errors import ObjectStoreError
@@ -16,8 +16,7 @@ from storage.object_store.daemon_threads import stepwise
 from storage.object_store.retrying import RefusedError
 from storage.object_store.s3_access import S3Access
 from storage.object_store.s3_administration import s3_client
-
-PAGE_OBJECTS_MAX: Final = 1_000  # what one page of S3 has at most
+from storage.object_store.s3_listing import PAGE_ENTRIES_MAX, pages_of
 
 _T = TypeVar("_T")
 
@@ -67,7 +66,7 @@ class DirectoryLister:
                 except FileNotFoundError:
                     continue  # deleted since the directory was read
                 page.append(ListedObject(key, found.st_size, found.st_mtime_ns // 1_000_000))
-                if len(page) == PAGE_OBJECTS_MAX:
+                if len(page) == PAGE_ENTRIES_MAX:
                     yield page
                     page = []
         if page:
@@ -78,7 +77,7 @@ class S3Lister:
     """An `s3://` bucket, by boto3."""
 
     def __init__(
-        self, access: S3Access, prefix: str, *, page_objects_max: int = PAGE_OBJECTS_MAX
+        self, access: S3Access, prefix: str, *, page_objects_max: int = PAGE_ENTRIES_MAX
     ) -> None:
         """Prepare; nothing is sent yet.
 
@@ -100,13 +99,12 @@ class S3Lister:
     def _walk(self, prefix: str) -> Iterator[list[ListedObject]]:
         client = s3_client(self._access)
         try:
-            pages = client.get_paginator("list_objects_v2").paginate(
-                Bucket=self._access.bucket,
-                Prefix=self._prefix + prefix,
-                PaginationConfig={"PageSize": self._page_objects_max},
-            )
-            for page in pages:
-                yield [self._listed(entry) for entry in page.get("Contents", ())]
+            place = {"Bucket": self._access.bucket, "Prefix": self._prefix + prefix}
+            limit = self._page_objects_max
+            for page in pages_of(
+                client, "list_objects_v2", "Contents", place, page_entries_max=limit
+            ):
+                yield [self._listed(entry) for entry in page]
         finally:
             client.close()
 

@@ -3,8 +3,9 @@
 The data path is obstore (Rust; its own threads, no GIL while bytes move). An object up to
 `part_bytes` is one PUT, a larger one a multipart upload with its parts in parallel. obstore wants
 the whole of a request at once, in one copy; so what is large and all here is sent by boto3, step by
-step (`S3Copier.upload`). The clients retry large requests, parts or whole; all else is retried by
-`storage.object_store.retrying`, which counts it.
+step (`S3Copier.upload`). When that fails, the object is sent in small parts from then on, each of
+which is retried by itself. The clients retry parts and copies; all else is retried by
+`storage.object_store.retrying`, which counts it. Lists are boto3's, which lets us see each page.
 
 A failed multipart upload is aborted by the client; what a killed or cancelled one leaves is for the
 sweep. One whose completion was answered by "no such upload" is settled by the object's size: a key
@@ -41,7 +42,10 @@ from storage.object_store.ranges import exactly, folder_of, require_valid_range
 from storage.object_store.retrying import RefusedError
 from storage.object_store.s3_access import ChainCredentials, S3Access, resolve_access
 from storage.object_store.s3_administration import s3_client
+from storage.object_store.s3_calls import S3Calls
 from storage.object_store.s3_copy import S3Copier
+from storage.object_store.s3_listing import S3Listing
+from storage.object_store.upload_parts import part_bytes_for
 from storage.object_store.uri import S3Location
 from storage.objects.keys import require_valid_key
 from storage.ports import Buffer, CopiedRange
@@ -56,10 +60,16 @@ PART_BYTES_MIN = 5 * 1024 * 1024  # S3's own limit
 STREAMED_PART_BYTES_MAX = 32 * 1024 * 1024
 STREAMED_PARTS_IN_FLIGHT_MAX = 2
 STEPPED_BYTES_MIN = 4 * 1024 * 1024  # objects of this size on are sent step by step
+# Of an object whose first attempt has failed: no more than a part is repeated from then on.
+REPEATED_PART_BYTES = 32 * 1024 * 1024
+BROKEN_OFF_MAX = 256  # objects of which that is known; one that is forgotten is sent in one again
 UPLOAD_THREADS = 8  # parts of large objects under way at once; each has a step in memory
 UPLOAD_TIMEOUT_S = 60  # without a byte moving
 JOIN_BYTES = 4 * 1024 * 1024  # small buffers are joined to about this before the client gets them
 PART_RETRIES_MAX = 4
+PART_ATTEMPTS_MAX = 4  # of boto3
+COPY_THREADS = 4  # parts copied at once, over all objects
+LIST_THREADS = 2
 DELETED_KEYS_MAX = 1_000  # by one request
 REQUEST_TIMEOUT = timedelta(seconds=60)
 CONNECT_TIMEOUT = timedelta(seconds=5)
@@ -93,20 +103,27 @@ class S3ObjectStore:
         self._multipart = _open(access, retries=PART_RETRIES_MAX)
         # boto3 knows no other checksum without a library of its own.
         self._uploads_by_steps = access.checksum in ("", "SHA256")
-        self._uploader = S3Copier(
-            lambda: s3_client(access, read_timeout_s=UPLOAD_TIMEOUT_S),
-            access.bucket,
-            location.prefix,
-            self.get_range,
-            threads=UPLOAD_THREADS,
-            checksum=access.checksum if self._uploads_by_steps else "",
+        checksum = access.checksum if self._uploads_by_steps else ""
+
+        def copier(attempts_max: int, timeout_s: int, threads: int, checksum: str) -> S3Copier:
+            return S3Copier(
+                lambda: s3_client(access, attempts_max=attempts_max, read_timeout_s=timeout_s),
+                access.bucket,
+                location.prefix,
+                self.get_range,
+                threads=threads,
+                checksum=checksum,
+            )
+
+        self._at_once = copier(1, UPLOAD_TIMEOUT_S, UPLOAD_THREADS, checksum)
+        self._by_parts = copier(PART_ATTEMPTS_MAX, UPLOAD_TIMEOUT_S, UPLOAD_THREADS, checksum)
+        self._copier = copier(PART_ATTEMPTS_MAX, COPY_TIMEOUT_S, COPY_THREADS, "")
+        listing = S3Calls(
+            lambda: s3_client(access, attempts_max=1), threads=LIST_THREADS, name="bucket-list"
         )
-        self._copier = S3Copier(
-            lambda: s3_client(access, read_timeout_s=COPY_TIMEOUT_S),
-            access.bucket,
-            location.prefix,
-            self.get_range,
-        )
+        # Keys of large objects that an attempt has left unfinished; the values mean nothing.
+        self._broken_off: dict[str, None] = {}
+        self._listing = S3Listing(listing, access.bucket)
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         """See `storage.ports.ObjectStore`.
@@ -116,7 +133,7 @@ class S3ObjectStore:
         require_valid_key(key)
         size_bytes = sum(map(len, parts))
         if size_bytes >= STEPPED_BYTES_MIN and self._uploads_by_steps:
-            await self._uploader.upload(key, parts, self._part_bytes)
+            await self._put_by_steps(key, parts, size_bytes)
             return
         if size_bytes > self._streamed_part_bytes:
             await self._put_multipart(key, _joined_chunks(_once(parts)))
@@ -206,21 +223,40 @@ class S3ObjectStore:
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
         """See `storage.ports.ObjectStore`."""
-        found = await self._list(prefix)
-        # The client takes any 200 for a list, an error's text for an empty one: ask again then.
-        return found or await self._list(prefix)
+        found = await self._listing.objects(self._prefix + folder_of(prefix))
+        return sorted((key.removeprefix(self._prefix), size) for key, size in found)
 
     async def close(self) -> None:
-        """End the copier's threads; connections close when the client is collected."""
-        await asyncio.gather(self._copier.close(), self._uploader.close())
+        """End the threads; connections close when the client is collected."""
+        users = (self._copier, self._at_once, self._by_parts, self._listing)
+        await asyncio.gather(*(it.close() for it in users))
 
-    async def _list(self, prefix: str) -> Sequence[tuple[str, int]]:
-        found: list[tuple[str, int]] = []
-        cut = len(self._prefix)
-        with _translated(f"list {prefix}", ObjectStoreError):
-            async for page in obstore.list(self._single, prefix=self._prefix + folder_of(prefix)):
-                found += ((entry["path"][cut:], entry["size"]) for entry in page)
-        return sorted(found)
+    async def _put_by_steps(self, key: str, parts: Sequence[Buffer], size_bytes: int) -> None:
+        try:
+            if key in self._broken_off:
+                part_bytes = min(REPEATED_PART_BYTES, self._part_bytes)
+                await self._by_parts.upload(key, parts, part_bytes)
+            elif size_bytes > self._part_bytes:
+                part_bytes = part_bytes_for(size_bytes, self._part_bytes)
+                await self._by_parts.upload(key, parts, part_bytes)
+            else:
+                await self._at_once.upload(key, parts, size_bytes)
+        except RefusedError:
+            raise
+        except ObjectStoreError as error:
+            # Who is asked to slow down has sent little, and parts are more requests.
+            if failure_kind(str(error)) is not FailureKind.THROTTLED:
+                self._note_broken_off(key)
+            raise
+        except asyncio.CancelledError:
+            self._note_broken_off(key)
+            raise
+        self._broken_off.pop(key, None)
+
+    def _note_broken_off(self, key: str) -> None:
+        self._broken_off[key] = None
+        if len(self._broken_off) > BROKEN_OFF_MAX:
+            del self._broken_off[next(iter(self._broken_off))]
 
     async def _put_multipart(self, key: str, buffers: AsyncIterator[Buffer]) -> None:
         sent = _Sent(buffers)

@@ -48,7 +48,7 @@ def _ensure(access: S3Access) -> bool:
     except ClientError as error:
         if error.response.get("Error", {}).get("Code") == "BucketAlreadyOwnedByYou":
             return False  # another node was faster
-        kind = RefusedError if 400 <= _status(error) < 500 else ObjectStoreError
+        kind = RefusedError if 300 <= _status(error) < 500 else ObjectStoreError
         raise kind(f"bucket {access.bucket}: {error}") from error
     except BotoCoreError as error:
         raise ObjectStoreError(f"bucket {access.bucket}: {error}") from error
@@ -61,7 +61,11 @@ def _ensure(access: S3Access) -> bool:
 def s3_client(
     access: S3Access, *, attempts_max: int = ATTEMPTS_MAX, read_timeout_s: int = READ_TIMEOUT_S
 ) -> Any:
-    """Make a client of boto3; the caller closes it. Blocking, as all of its requests are."""
+    """Make a client of boto3; the caller closes it. Blocking, as all of its requests are.
+
+    It follows no bucket to another region: the data path's client does not, and a service that
+    redirects whatever it is asked has boto3 ask without an end.
+    """
     import boto3  # noqa: PLC0415 - 180 ms
     from botocore.config import Config  # noqa: PLC0415
 
@@ -74,7 +78,7 @@ def s3_client(
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
-    return boto3.client(
+    client = boto3.client(
         "s3",
         region_name=access.region,
         endpoint_url=access.endpoint or None,
@@ -83,6 +87,14 @@ def s3_client(
         aws_session_token=access.session_token or None,
         config=config,
     )
+    # Behind boto3's own handler, which prepares to redirect once.
+    client.meta.events.register_last("before-parameter-build.s3", _stay)
+    return client
+
+
+def _stay(context: dict[str, Any], **_: Any) -> None:
+    """Let boto3 believe that a request has been redirected."""
+    context["s3_redirect"] = {**context.get("s3_redirect", {}), "redirected": True}
 
 
 def _status(error: Any) -> int:

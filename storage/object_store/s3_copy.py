@@ -15,6 +15,7 @@ by the sweep of old uploads.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, Final
 
@@ -25,16 +26,14 @@ from storage.errors import (
     ObjectStoreError,
 )
 from storage.object_store.copy_parts import Part, Piece, UploadedPart, plan_parts, size_of
-from storage.object_store.daemon_threads import DaemonThreads
-from storage.object_store.s3_errors import is_answer, status_of, translated
-from storage.object_store.upload_parts import AbandonedError, PartBody, cut, part_bytes_for
+from storage.object_store.s3_calls import S3Calls
+from storage.object_store.s3_errors import is_answer, status_of
+from storage.object_store.upload_parts import PartBody, cut
 from storage.ports import Buffer, CopiedRange
 
 logger = logging.getLogger("headrace.storage.object_store")
 
-COPY_THREADS: Final = 4  # parts under way at once, over all objects
 PARTS_IN_FLIGHT_MAX: Final = 4  # of one object
-CLOSE_TIMEOUT_S: Final = 2.0
 TAIL_BYTES_MAX: Final = 64 * 1024  # compared when an answer was lost
 
 # Reads `[start, end)` of a key.
@@ -51,7 +50,7 @@ class S3Copier:
         prefix: str,
         read: ReadRange,
         *,
-        threads: int = COPY_THREADS,
+        threads: int,
         checksum: str = "",
     ) -> None:
         """Prepare; nothing is loaded yet.
@@ -64,15 +63,12 @@ class S3Copier:
             threads: parts under way at once.
             checksum: S3's name of the algorithm whose sums uploaded parts carry; empty: none.
         """
-        self._make_client = make_client
+        self._calls = S3Calls(make_client, threads=threads, name="bucket-copy")
         self._bucket = bucket
         self._prefix = prefix
         self._read = read
         self._checksum = {"ChecksumAlgorithm": checksum} if checksum else {}
         self._checksum_field = f"Checksum{checksum}"
-        self._threads = DaemonThreads(threads, "bucket-copy")
-        self._client: Any = None
-        self._making = asyncio.Lock()
 
     async def compose(self, key: str, pieces: Sequence[Piece]) -> None:
         """See `storage.ports.ObjectStore`.
@@ -85,8 +81,8 @@ class S3Copier:
         tail = b"" if isinstance(last, CopiedRange) else bytes(last[-TAIL_BYTES_MAX:])
         await self._assemble(key, parts, size_bytes, tail)
 
-    async def upload(self, key: str, buffers: Sequence[Buffer], part_bytes_min: int) -> None:
-        """Write an object that is here: by one request, or more if it is beyond `part_bytes_min`.
+    async def upload(self, key: str, buffers: Sequence[Buffer], part_bytes: int) -> None:
+        """Write an object that is here: by one request, or in parts if it is beyond `part_bytes`.
 
         Its last buffer should differ from those of other objects: by it an upload is recognised as
         done when the answer was lost.
@@ -94,7 +90,7 @@ class S3Copier:
         Cancellation: the object may still appear; parts may stay until the sweep.
         """
         size_bytes = sum(map(len, buffers))
-        bodies = [PartBody(it) for it in cut(buffers, part_bytes_for(size_bytes, part_bytes_min))]
+        bodies = [PartBody(it) for it in cut(buffers, part_bytes)]
         tail = bytes(buffers[-1][-TAIL_BYTES_MAX:])
         try:
             if len(bodies) == 1:
@@ -120,10 +116,10 @@ class S3Copier:
             done = await self._write_parts(key, upload_id, parts)
         except asyncio.CancelledError:
             with suppress(RuntimeError):  # the threads are shut down: it is for the sweep
-                self._threads.submit(self._abort, key, upload_id)
+                self._submit_abort(key, upload_id)
             raise
         except Exception:
-            await self._run(self._abort, key, upload_id)
+            await self._abort(key, upload_id)
             raise
         failure = await self._complete(key, upload_id, done)
         if check or failure is not None:
@@ -131,12 +127,7 @@ class S3Copier:
 
     async def close(self) -> None:
         """Accept nothing more; give what is under way, an abort perhaps, a moment to end."""
-        self._threads.shutdown(wait=False)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CLOSE_TIMEOUT_S):
-                await asyncio.wrap_future(self._threads.ended)
-        if self._client is not None:
-            self._client.close()
+        await self._calls.close()
 
     async def _write_parts(
         self, key: str, upload_id: str, parts: Sequence[Part | PartBody]
@@ -220,7 +211,7 @@ class S3Copier:
             if failure is not None:
                 logger.info("composed after all", extra={"key": key, "answer": str(failure)})
             return
-        await self._run(self._abort, key, upload_id)
+        await self._abort(key, upload_id)
         if failure is None and found >= 0:
             # Some service that takes ranges of copies for whole objects, or cuts them off.
             await self._call("delete_object", key)
@@ -239,7 +230,7 @@ class S3Copier:
                 raise
             return int(answer.get("ContentLength", -1))
 
-        return int(await self._with_client(key, head))
+        return int(await self._calls.call(key, head))
 
     async def _ends_with(self, key: str, size_bytes: int, tail: bytes) -> bool:
         if not tail:
@@ -248,53 +239,31 @@ class S3Copier:
 
     async def _call(self, operation: str, key: str, **arguments: Any) -> Any:
         place = {"Bucket": self._bucket, "Key": self._prefix + key}
-        return await self._with_client(
+        return await self._calls.call(
             key, lambda client: getattr(client, operation)(**place, **arguments)
         )
 
-    async def _with_client(self, key: str, act: Callable[[Any], Any]) -> Any:
-        async with self._making:
-            if self._client is None:
-                # Finding credentials may take requests, which may fail as well.
-                self._client = await self._run(_translating, key, self._make_client)
-            client = self._client
+    async def _abort(self, key: str, upload_id: str) -> None:
         try:
-            return await self._run(_translating, key, act, client)
-        except ObjectStoreError as error:
-            if type(error.__cause__).__name__ == "NoCredentialsError" and self._client is client:
-                self._client = None  # it would never look for credentials again
-            raise
+            await asyncio.wrap_future(self._submit_abort(key, upload_id))
+        except RuntimeError as error:
+            raise ObjectStoreError(f"{key}: {error}") from error
 
-    async def _run(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        loop = asyncio.get_running_loop()
-        try:
-            return await loop.run_in_executor(self._threads, call, *arguments)
-        except (OSError, RuntimeError, AbandonedError) as error:
-            # RuntimeError: the threads are shut down.
-            raise ObjectStoreError(f"copy: {error}") from error
-
-    def _abort(self, key: str, upload_id: str) -> None:
-        try:
-            self._client.abort_multipart_upload(
-                Bucket=self._bucket, Key=self._prefix + key, UploadId=upload_id
-            )
-        except Exception as error:
-            if not is_answer(error) and not isinstance(error, OSError):
-                raise
-            if status_of(error) != 404:
-                logger.warning(
-                    "upload left for the sweep", extra={"key": key, "reason": str(error)}
+    def _submit_abort(self, key: str, upload_id: str) -> "Future[None]":
+        def abort(client: Any) -> None:
+            try:
+                client.abort_multipart_upload(
+                    Bucket=self._bucket, Key=self._prefix + key, UploadId=upload_id
                 )
+            except Exception as error:
+                if not is_answer(error) and not isinstance(error, OSError):
+                    raise
+                if status_of(error) != 404:
+                    logger.warning(
+                        "upload left for the sweep", extra={"key": key, "reason": str(error)}
+                    )
 
-
-def _translating(key: str, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Call, and raise our errors for botocore's."""
-    try:
-        return call(*arguments)
-    except Exception as error:
-        if not is_answer(error):
-            raise
-        raise translated(key, error) from error
+        return self._calls.submit(abort)
 
 
 def _told(key: str, answer: dict[str, Any], field: str) -> Any:

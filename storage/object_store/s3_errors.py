@@ -62,6 +62,7 @@ def translated(what: str, error: BaseException) -> Exception:
         return CorruptObjectError(message)
     if code in _UNSUPPORTED or status in (405, 501):
         return CopyUnsupportedError(message)
-    if code == "NoSuchBucket" or status in (401, 403):
+    # 301 and the malformed header: another region's bucket.
+    if code in ("NoSuchBucket", "AuthorizationHeaderMalformed") or status in (301, 401, 403):
         return RefusedError(message)
     return ObjectStoreError(message)

@@ -4,7 +4,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from storage.audit.inventory import TEMPORARY_FOLDER
 from storage.errors import ObjectStoreError
@@ -12,9 +12,8 @@ from storage.object_store.daemon_threads import stepwise
 from storage.object_store.s3_access import S3Access
 from storage.object_store.s3_administration import s3_client
 from storage.object_store.s3_errors import code_of, is_answer, status_of, translated
+from storage.object_store.s3_listing import PAGE_ENTRIES_MAX, pages_of
 from storage.sweep.rules import IncompleteUpload
-
-PAGE_UPLOADS_MAX: Final = 1_000  # what one page of S3 has at most
 
 _T = TypeVar("_T")
 
@@ -69,13 +68,9 @@ class S3Uploads:
     def _walk(self) -> Iterator[list[IncompleteUpload]]:
         client = s3_client(self._access)
         try:
-            pages = client.get_paginator("list_multipart_uploads").paginate(
-                Bucket=self._access.bucket,
-                Prefix=self._prefix,
-                PaginationConfig={"PageSize": PAGE_UPLOADS_MAX},
-            )
-            for page in pages:
-                yield [self._listed(entry) for entry in page.get("Uploads", ())]
+            place = {"Bucket": self._access.bucket, "Prefix": self._prefix}
+            for page in pages_of(client, "list_multipart_uploads", "Uploads", place):
+                yield [self._listed(entry) for entry in page]
         finally:
             client.close()
 
@@ -124,7 +119,7 @@ class DirectoryUploads:
             except FileNotFoundError:
                 continue  # its writer has just published it
             found.append(IncompleteUpload(f"{TEMPORARY_FOLDER}/{entry.name}", "", begun_ms))
-            if len(found) == PAGE_UPLOADS_MAX:
+            if len(found) == PAGE_ENTRIES_MAX:
                 break
         return found
 

@@ -373,30 +373,6 @@ def test_an_object_that_is_not_found_once():
     run(scenario)
 
 
-def test_lists_come_in_pages_and_pages_fail():
-    async def scenario(store, bucket):
-        bucket.page_size = 3
-        keys = [f"{n:02d}/c/{n}" for n in range(10)]
-        for key in keys:
-            await store.put(key, [b"x"])
-        bucket.fail("GET", CUT, SLOW_DOWN, query="continuation-token")
-        assert [key for key, _ in await store.list("")] == keys
-        assert store.statistics.retries == 2
-        await store.delete(keys)
-        assert bucket.deletions() == keys
-
-    run(scenario)
-
-
-def test_an_error_inside_of_a_200_is_no_empty_list():
-    async def scenario(store, bucket):
-        await store.put("a", [b"x"])
-        bucket.fail("GET", OK_WITH_ERROR)
-        assert await store.list("") == [("a", 1)]
-
-    run(scenario)
-
-
 @pytest.mark.parametrize(
     "answer",
     [ACCESS_DENIED, Answer(403, "SignatureDoesNotMatch"), Answer(301, "PermanentRedirect")],

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from storage.errors import ObjectStoreError
+from storage.object_store import s3
 from storage.object_store.factory import open_object_store
 from storage.object_store.retrying import RefusedError, RetryPolicy
 from storage.sweep.place import open_swept_place
@@ -65,7 +66,7 @@ def test_a_larger_object_has_four_parts_and_two_more_requests():
 
 
 @pytest.mark.parametrize("fault", [SLOW_DOWN, INTERNAL_ERROR, CUT, CUT_AFTER])
-def test_a_large_request_is_repeated_from_its_beginning(fault):
+def test_a_large_request_is_repeated(fault):
     async def scenario(store, bucket):
         bucket.fail("PUT", fault)
         await store.put("a", BUFFERS)
@@ -145,11 +146,11 @@ def test_a_proxys_page_is_no_success(method, query, part_bytes):
     [
         (
             lambda place: place.uploads.pages(),
-            b"<ListMultipartUploadsResult><Upload><Key>a</Key></Upload></ListMultipartUploadsResult>",
+            b"<ListMultipartUploadsResult><IsTruncated>false</IsTruncated><Upload><Key>a</Key></Upload></ListMultipartUploadsResult>",
         ),
         (
             lambda place: place.lister.pages(),
-            b"<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
+            b"<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>a</Key></Contents></ListBucketResult>",
         ),
     ],
 )
@@ -178,3 +179,73 @@ def test_an_object_that_is_looked_at_in_vain_is_put_again(answer):
         assert bucket.objects == {"a": CONTENT}
 
     run(scenario, part_bytes=5 * MIB)
+
+
+# The connection ends in the middle of a body, or nothing comes back when all of it was sent.
+BROKEN_OFF = [CUT, CUT_AFTER, INTERNAL_ERROR, OK_WITH_ERROR]
+
+
+@pytest.mark.parametrize("options", ["", "&checksum=SHA256"])
+@pytest.mark.parametrize("fault", BROKEN_OFF)
+def test_what_was_broken_off_is_sent_in_small_parts_of_which_one_is_repeated(
+    fault, options, monkeypatch
+):
+    monkeypatch.setattr(s3, "REPEATED_PART_BYTES", 5 * MIB)
+
+    async def scenario(store, bucket):
+        bucket.fail("PUT", fault)
+        bucket.fail("PUT", CUT, INTERNAL_ERROR, query="partNumber=2")
+        await store.put("a", BUFFERS)
+        assert bucket.objects == {"a": CONTENT}
+        sizes = [int(it.headers["content-length"]) for it in bucket.requests if it.method == "PUT"]
+        assert sizes[0] == len(CONTENT)
+        # Five parts, and one of them twice more.
+        assert sum(sizes[1:]) == len(CONTENT) + 2 * 5 * MIB
+        assert max(sizes[1:]) == 5 * MIB
+        assert store.statistics.retries == 1
+        await store.put("b", BUFFERS)
+        assert bucket.requests[-1].headers["content-length"] == str(len(CONTENT))
+
+    run(scenario, options=options)
+
+
+def test_a_silence_breaks_off_as_well(monkeypatch):
+    monkeypatch.setattr(s3, "REPEATED_PART_BYTES", 5 * MIB)
+
+    async def scenario(store, bucket):
+        bucket.fail("PUT", SILENT)
+        await store.put("a", BUFFERS)
+        assert bucket.objects == {"a": CONTENT}
+        assert sum("partNumber" in it for it in bucket.log) == 5
+
+    run(scenario, attempt_ms_base=1_000, attempt_bytes_per_s=1 << 30)
+
+
+def test_who_is_asked_to_slow_down_sends_no_more_requests_than_before(monkeypatch):
+    monkeypatch.setattr(s3, "REPEATED_PART_BYTES", 5 * MIB)
+
+    async def scenario(store, bucket):
+        bucket.fail("PUT", SLOW_DOWN, SLOW_DOWN)
+        await store.put("a", BUFFERS)
+        assert [it.method for it in bucket.requests] == ["PUT"] * 3
+
+    run(scenario)
+
+
+def test_of_few_objects_it_is_known_that_they_were_broken_off(monkeypatch):
+    """It is known for as long as nobody asks: an object that is given up is never put again."""
+    monkeypatch.setattr(s3, "REPEATED_PART_BYTES", 5 * MIB)
+    monkeypatch.setattr(s3, "BROKEN_OFF_MAX", 2)
+
+    async def scenario(store, bucket):
+        with bucket.always(CUT, "PUT"):
+            for key in "abc":
+                with pytest.raises(ObjectStoreError):
+                    await store.put(key, BUFFERS)
+        bucket.requests.clear()
+        await store.put("a", BUFFERS)  # forgotten
+        assert len(bucket.requests) == 1
+        await store.put("c", BUFFERS)
+        assert len(bucket.requests) == 1 + 7
+
+    run(scenario, attempts_max=1)

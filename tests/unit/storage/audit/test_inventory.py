@@ -21,7 +21,11 @@ def test_a_key_of_an_object_tells_cluster_and_id(object_id):
         ("wal/c1/1/00000000000000000000", KeyKind.WAL, "c1"),
         ("wal/c1/1/checkpoint", KeyKind.WAL, "c1"),
         ("wal/1", KeyKind.OTHER, ""),
-        ("metadata/c1/00000000000000000001-00000000000000000001.checkpoint", KeyKind.METADATA, "c1"),
+        (
+            "metadata/c1/00000000000000000001-00000000000000000001.checkpoint",
+            KeyKind.METADATA,
+            "c1",
+        ),
         ("metadata/c1", KeyKind.OTHER, ""),
         ("metadata/c1/deep/er", KeyKind.OTHER, ""),
         ("7f/wal/1", KeyKind.OTHER, ""),

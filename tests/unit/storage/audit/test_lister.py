@@ -44,7 +44,7 @@ def test_everything_is_listed_hidden_files_included(tmp_path):
 
 
 def test_pages_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "PAGE_OBJECTS_MAX", 4)
+    monkeypatch.setattr(module, "PAGE_ENTRIES_MAX", 4)
     for number in range(10):
         put(tmp_path, f"a/{number}")
     pages = listed(tmp_path)

@@ -126,7 +126,7 @@ def compose(service, pieces=PIECES):
         return memoryview(content)[start:end]
 
     async def main():
-        copier = S3Copier(lambda: service, "bucket", "p/", read)
+        copier = S3Copier(lambda: service, "bucket", "p/", read, threads=4)
         try:
             await copier.compose("made", pieces)
         finally:
@@ -262,14 +262,14 @@ def test_a_cancelled_caller_leaves_no_upload():
     service.objects["p/a"] = A
 
     async def main():
-        copier = S3Copier(lambda: service, "bucket", "p/", None)
+        copier = S3Copier(lambda: service, "bucket", "p/", None, threads=4)
         task = asyncio.create_task(copier.compose("made", [CopiedRange("a", 0, len(A))]))
         await asyncio.get_running_loop().run_in_executor(None, begun.wait, 10)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         go_on.set()
-        copier._threads.shutdown(wait=True)
+        copier._calls._threads.shutdown(wait=True)
 
     asyncio.run(main())
     assert service.uploads == {}
@@ -289,7 +289,7 @@ def test_credentials_that_are_away_for_a_while_are_looked_for_again():
         return made
 
     async def main():
-        copier = S3Copier(make_client, "bucket", "p/", None)
+        copier = S3Copier(make_client, "bucket", "p/", None, threads=4)
         content = [bytes(6 * MIB), b"end"]
         for _ in range(2):
             with pytest.raises(ObjectStoreError):
