@@ -14,6 +14,7 @@ from broker.partition.registry import PartitionRegistry
 from broker.storage_adapter import StorageMetadata
 from broker.surroundings import Surroundings
 from broker.telemetry.background_metrics import BackgroundCollector
+from broker.telemetry.budget_metrics import BudgetCollector
 from broker.telemetry.collector import NodeCollector
 from broker.telemetry.readiness import CheckResult
 from broker.telemetry.request_metrics import RequestMetrics
@@ -54,7 +55,7 @@ class BrokerParts:
         )
         cluster_id = client.image.cluster_id
         storage = config.storage
-        bucket = compaction_view(store, storage)
+        bucket = self._compaction_bucket = compaction_view(store, storage)
         self.compactor = Compactor(
             storage, bucket, adapter, cluster_id, rng=around.rng, streams=self._streams_to_merge
         )
@@ -174,6 +175,17 @@ class BrokerParts:
     def background_collector(self) -> BackgroundCollector:
         """What the metrics endpoint reads of compaction, deletion and sweep."""
         return BackgroundCollector(self.compactor.statistics, self._deleter.statistics, self._swept)
+
+    def budget_collector(self) -> BudgetCollector:
+        """What the metrics endpoint reads of each class of requests to the bucket."""
+        return BudgetCollector(
+            {
+                "cold_read": self.block_cache.budget,
+                "read_ahead": self.block_cache.ahead_budget,
+                "upload": self.engine.upload_budget,
+                "compaction": self._compaction_bucket.budget,
+            }
+        )
 
     def _streams_to_merge(self) -> Sequence[tuple[int, int]]:
         # The engine is made after the compactor that asks for its streams.

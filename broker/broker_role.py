@@ -246,6 +246,7 @@ class BrokerRole:
         collector = parts.collector(listener)
         server.expose(collector, collector.refresh)
         server.expose(parts.background_collector())
+        server.expose(parts.budget_collector())
         server.expose(MetadataCollector(client))
         server.compaction.offer(parts.compactor)
         server.wal_resize.offer(parts.resize_wal)

@@ -20,6 +20,7 @@ from storage.open_streams import OpenStreams
 from storage.ports import Lease, ObjectManager, ObjectStore, StreamManager, StreamRange
 from storage.record_batch import HEADER_BYTES
 from storage.recovery import Recovery, RecoveryReport
+from storage.request_budget import RequestBudget
 from storage.stats import EngineStats, UploadCounters
 from storage.stream import BlockReader, Stream
 from storage.upload.commit import Committer
@@ -213,6 +214,11 @@ class StorageEngine:
             EngineFailedError: the engine has failed or is shut down.
         """
         return await self._open.open(stream_id, epoch)
+
+    @property
+    def upload_budget(self) -> RequestBudget:
+        """What uploads may have under way."""
+        return self._committer.budget
 
     def lease_renewed(self) -> None:
         """Acknowledge what was withheld without the lease: to be called when it was extended."""

@@ -9,12 +9,24 @@ has under way, and however many wait for its budget, the others find theirs as i
 | reads ahead | half of those | as many |
 | uploads | `upload_concurrency` | `upload_bytes_max` |
 | compaction | `compaction_requests_max` | `compaction_request_bytes_max` |
+
+Who waits for the bucket, and who for a budget, is told apart by `statistics` and `waiting`.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class BudgetStatistics:
+    """Counted since the start."""
+
+    waited: int = 0  # requests that found no room and have left the queue, with room or without
+    waited_seconds: float = 0.0  # theirs
+    put_off: int = 0  # requests that would not wait (`try_acquire`) and found no room
 
 
 class RequestBudget:
@@ -27,7 +39,13 @@ class RequestBudget:
         self._bytes_max = bytes_max
         self.requests = 0
         self.bytes = 0
+        self.statistics = BudgetStatistics()
         self._waiters: deque[tuple[asyncio.Future[None], int]] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for room now."""
+        return len(self._waiters)
 
     @asynccontextmanager
     async def reserved(self, size_bytes: int) -> AsyncIterator[None]:
@@ -43,6 +61,7 @@ class RequestBudget:
         """Take room if there is any now and nobody waits; `release` the same size afterwards."""
         charge = min(size_bytes, self._bytes_max)
         if self._waiters or not self._fits(charge):
+            self.statistics.put_off += 1
             return False
         self._take(charge)
         return True
@@ -57,8 +76,10 @@ class RequestBudget:
         if not self._waiters and self._fits(charge):
             self._take(charge)
             return
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[None] = loop.create_future()
         self._waiters.append((waiter, charge))
+        begun_s = loop.time()
         try:
             await waiter
         except asyncio.CancelledError:
@@ -68,6 +89,9 @@ class RequestBudget:
                 self._waiters.remove((waiter, charge))
                 self._wake()
             raise
+        finally:
+            self.statistics.waited += 1
+            self.statistics.waited_seconds += loop.time() - begun_s
 
     def _wake(self) -> None:
         while self._waiters:

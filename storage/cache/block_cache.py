@@ -40,16 +40,19 @@ class BlockCache:
         index_bytes = config.block_cache_bytes // INDEX_CACHE_SHARE
         data_bytes = config.block_cache_bytes - index_bytes
         in_flight_bytes = max(1, min(config.read_bytes_max, data_bytes // IN_FLIGHT_SHARE))
-        budget = RequestBudget(config.read_requests_max, in_flight_bytes)
+        self.budget = RequestBudget(config.read_requests_max, in_flight_bytes)
+        self.ahead_budget = RequestBudget(max(1, config.read_requests_max // 2), in_flight_bytes)
         self._objects = objects
         self._block_bytes_max = min(config.object_block_bytes, data_bytes)
-        self._indexes = ObjectIndexCache(store, cluster_id, bytes_max=index_bytes, budget=budget)
+        self._indexes = ObjectIndexCache(
+            store, cluster_id, bytes_max=index_bytes, budget=self.budget
+        )
         self._blocks = DataBlockCache(
             store,
             cluster_id,
             capacity_bytes=data_bytes,
-            budget=budget,
-            ahead_budget=RequestBudget(max(1, config.read_requests_max // 2), in_flight_bytes),
+            budget=self.budget,
+            ahead_budget=self.ahead_budget,
         )
         self._ahead = ReadAhead(min(config.read_ahead_bytes_max, data_bytes // WINDOW_SHARE))
         self._ahead_tasks: set[asyncio.Task[None]] = set()

@@ -16,16 +16,16 @@ class BudgetedObjectStore:
 
     def __init__(self, inner: ObjectStore, budget: RequestBudget) -> None:
         self._inner = inner
-        self._budget = budget
+        self.budget = budget
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         """See `storage.ports.ObjectStore`."""
-        async with self._budget.reserved(sum(map(len, parts))):
+        async with self.budget.reserved(sum(map(len, parts))):
             await self._inner.put(key, parts)
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
         """See `storage.ports.ObjectStore`."""
-        async with self._budget.reserved(sum(map(len, parts))):
+        async with self.budget.reserved(sum(map(len, parts))):
             return await self._inner.create(key, parts)
 
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
@@ -40,22 +40,22 @@ class BudgetedObjectStore:
     async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
         """See `storage.ports.ObjectStore`; ranges copied within the bucket are no bytes of ours."""
         size_bytes = sum(0 if isinstance(it, CopiedRange) else len(it) for it in pieces)
-        async with self._budget.reserved(size_bytes):
+        async with self.budget.reserved(size_bytes):
             await self._inner.compose(key, pieces)
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""
-        async with self._budget.reserved(end - start):
+        async with self.budget.reserved(end - start):
             return await self._inner.get_range(key, start, end)
 
     async def delete(self, keys: Sequence[str]) -> None:
         """See `storage.ports.ObjectStore`."""
-        async with self._budget.reserved(0):
+        async with self.budget.reserved(0):
             await self._inner.delete(keys)
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
         """See `storage.ports.ObjectStore`."""
-        async with self._budget.reserved(0):
+        async with self.budget.reserved(0):
             return await self._inner.list(prefix)
 
     async def close(self) -> None:

@@ -22,6 +22,7 @@ class Committer:
         self._objects = objects
         self._counters = counters
         self.retrying = uploads.retrying
+        self.budget = uploads.budget
 
     async def upload(self, plan: UploadPlan) -> Uploaded:
         """Put a plan's objects into the bucket."""

@@ -56,7 +56,7 @@ class ObjectUpload:
         self._clock_ms = clock_ms
         self._counters = counters
         self.retrying = retrying
-        self._budget = RequestBudget(config.upload_concurrency, config.upload_bytes_max)
+        self.budget = RequestBudget(config.upload_concurrency, config.upload_bytes_max)
         # One after the other, so that the first is on its way while the next is laid out.
         self._encoding = asyncio.Lock()
 
@@ -99,7 +99,7 @@ class ObjectUpload:
     async def _upload_object(
         self, prepared: _Prepared, slices: Sequence[StreamSlice]
     ) -> tuple[_Prepared, int]:
-        async with self._budget.reserved(sum(each.size_bytes for each in slices)):
+        async with self.budget.reserved(sum(each.size_bytes for each in slices)):
             async with self._encoding:
                 written = await self._encode(slices)
 
