@@ -27,6 +27,7 @@ def run(seeds: range, events: int = EVENTS, jobs: int = 1) -> Report:
     return total
 
 
+@pytest.mark.timeout(300)
 def test_todays_tenth_of_the_seeds() -> None:
     turn, tenth = turn_of_today(TENTHS)
     start = (turn * TENTHS + tenth) * (SEEDS // TENTHS)

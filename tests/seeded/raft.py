@@ -21,17 +21,18 @@ BUGS = (
         "raft-02",
         "a vote in a term that was entered before is not written",
         f"{_RAFT}/node_state.py",
-        "            None if before == self._told_disk else self._told_disk,\n",
-        "            None if before.term == self._told_disk.term else self._told_disk,\n",
+        "            None if before == self.told_disk else self.told_disk,\n",
+        "            None if before.term == self.told_disk.term else self.told_disk,\n",
         _SIMULATION,
     ),
     SeededBug(
         "raft-03",
         "the term is written first, and the vote with what is written next",
         f"{_RAFT}/node_state.py",
-        "before, self._told_disk = self._told_disk, HardState(self.term, self.voted_for)",
-        "before, self._told_disk = self._told_disk, HardState("
-        "self.term, self.voted_for if self._told_disk.term == self.term else NOBODY)",
+        "before, self.told_disk = self.told_disk, self.hard_state",
+        "before = self.told_disk\n"
+        "        known = self.voted_for if before.term == self.term else NOBODY\n"
+        "        self.told_disk = HardState(self.term, known)",
         f"{_KNOWN}::test_hashicorp_661_term_and_vote_are_one_write",
     ),
     SeededBug(

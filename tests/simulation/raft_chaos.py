@@ -134,8 +134,9 @@ class Chaos:
             return
         self.world.after(self._about(self.swarm.fault_interval_us), self._fault)
         fault = self.rng.choice(self.swarm.faults)
-        leaders = self.leaders()
-        node = self.rng.choice(leaders) if leaders and self.rng.random() < 0.4 else self._somebody()
+        victims = [self.nodes[it] for it in self.swarm.victims or self.nodes]
+        leaders = [it for it in self.leaders() if it in victims]
+        node = self.rng.choice(leaders if leaders and self.rng.random() < 0.4 else victims)
         if fault in ("membership", "transfer") and leaders:
             node = self.rng.choice(leaders)
         if node.core is not None and self._acts[fault](node):
@@ -170,7 +171,7 @@ class Chaos:
         self.world.blocked -= links
 
     def _partition(self, node: Node) -> bool:
-        alone = self.rng.random() < 0.5
+        alone = bool(self.swarm.victims) or self.rng.random() < 0.5
         side = {it for it in self.nodes if not alone and self.rng.random() < 0.5} ^ {node.node_id}
         other = self.nodes.keys() - side
         return self._block(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from metadata.raft.configuration import Configuration
-from metadata.raft.effects import Effects, ReadReady, Role, SnapshotWanted
+from metadata.raft.effects import Effects, HardState, ReadReady, Role, SnapshotWanted
 from metadata.raft.messages import (
     AppendRequest,
     AppendResponse,
@@ -134,18 +134,11 @@ class Invariants(WriteRules):
         assert core is not None
         term, configuration = core.term, core.configuration
         first = self.leaders.setdefault(term, node.node_id)
-        self.led_from[term] = node.log
         self.world.note(node.node_id, f"leads term {term}")
         if first != node.node_id:
             self.fail("R-1", f"nodes {first} and {node.node_id} both lead term {term}")
-        hard = node.log.hard_state
-        if (hard.term, hard.voted_for) != (term, node.node_id):
-            pending = node.writing.persist if node.writing is not None else None
-            alone = configuration.voters == (node.node_id,)  # which needs nobody's answer
-            if not alone and (pending is None or pending.hard_state is None):
-                self.fail(
-                    "R-6", f"leader {node.node_id} of term {term} has no durable vote for itself"
-                )
+        if node.log.hard_state != HardState(term, node.node_id):
+            self.fail("R-6", f"leader {node.node_id} of term {term} has no durable vote for itself")
         granted = {
             voter
             for voter, directory in self.granted.get((term, node.node_id), ())

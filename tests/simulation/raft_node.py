@@ -97,7 +97,6 @@ class Node:
             self.log.perform(writing, steps)
         elif self.installing and self.fetched is not None and steps is None:
             self.log.install(*self.fetched)
-        self.invariants.crashed(self)
         self.world.note(
             self.node_id, "crashes", f"within a write, at step {steps}" if writing else None
         )

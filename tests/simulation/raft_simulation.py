@@ -16,6 +16,7 @@ EVENTS = 2500  # before the calm
 LEADER_TIMEOUTS = 10  # within so many election timeouts of calm there is a leader that all follow
 HAND_OVER_TIMEOUTS = 1.5  # a transfer of leadership that was begun may take so long
 STABLE_TIMEOUTS = 3  # and so long it must stay
+STALL_TIMEOUTS = 12  # longer than that a minority holds nobody up
 _CHAOS_TIMEOUTS_MAX = 300  # a run in which little happens ends, too
 
 
@@ -110,9 +111,23 @@ class Run:
 
     def _storm(self) -> None:
         self.chaos.begin()
+        if self.swarm.victims:
+            self.world.after(0, self._watch, (0, 0))
         until_us = _CHAOS_TIMEOUTS_MAX * self.swarm.timeout_us
         while self.world.events < self.events_max and self.world.now_us < until_us:
             self.world.advance()
+
+    def _watch(self, seen: tuple[int, int]) -> None:
+        """While a majority is well, entries are committed."""
+        if self.world.calm:
+            return
+        committed, since_us = seen
+        if len(self.invariants.ghost) > committed:
+            committed, since_us = len(self.invariants.ghost), self.world.now_us
+        if self.world.now_us - since_us > STALL_TIMEOUTS * self.swarm.timeout_us:
+            what = f"nothing is committed behind {committed}, though only {self.swarm.victims} fail"
+            raise ViolationError("R-15", what)
+        self.world.after(self.swarm.timeout_us, self._watch, (committed, since_us))
 
     # --- calm
 

@@ -16,6 +16,8 @@ FAULTS = (
     "membership",
     "transfer",
 )
+# What a minority may suffer without the others noticing for long.
+OF_A_MINORITY = FAULTS[:8]
 NODES_MAX = 7
 
 
@@ -25,6 +27,9 @@ class Swarm:
 
     nodes: int  # voters at first
     faults: tuple[str, ...]
+    victims: tuple[
+        int, ...
+    ]  # a minority, to which alone all faults happen; none: they happen to all
     fault_interval_us: float
     election_timeout_ms: int
     clock_skew: float  # a clock's rate is off by at most this part
@@ -56,22 +61,27 @@ def draw(rng: random.Random) -> Swarm:
     """Draw a run's nature."""
     timeout_ms = rng.choice((150, 500, 1000))
     timeout_us = timeout_ms * 1000
+    nodes = rng.choices((1, 2, 3, 4, 5, 6, 7), (4, 4, 40, 6, 34, 4, 8))[0]
+    victims = tuple(rng.sample(range(1, nodes + 1), (nodes - 1) // 2)) if rng.random() < 0.2 else ()
     some = rng.random() < 0.9  # now and then nothing is wrong at all
+    all_over = some and not victims
+    kinds = (OF_A_MINORITY if victims else FAULTS) if some else ()
     return Swarm(
-        nodes=rng.choices((1, 2, 3, 4, 5, 6, 7), (4, 4, 40, 6, 34, 4, 8))[0],
-        faults=tuple(fault for fault in FAULTS if some and rng.random() < 0.45),
+        nodes=nodes,
+        faults=tuple(fault for fault in kinds if rng.random() < 0.45),
+        victims=victims,
         fault_interval_us=timeout_us * rng.choice((0.3, 0.7, 2.0)),
         election_timeout_ms=timeout_ms,
         clock_skew=rng.choice((0.0, 0.001, 0.05)),
         delay_us=timeout_us * rng.choice((0.0002, 0.002, 0.01, 0.04)),
-        tail=rng.choice((0.0, 0.0, 0.01, 0.1)) if some else 0.0,
-        loss=rng.choice((0.0, 0.0, 0.02, 0.3)) if some else 0.0,
+        tail=rng.choice((0.0, 0.0, 0.01, 0.1)) if all_over else 0.0,
+        loss=rng.choice((0.0, 0.0, 0.02, 0.3)) if all_over else 0.0,
         duplication=rng.choice((0.0, 0.0, 0.05, 0.3)),
         in_order=rng.random() < 0.4,
         disk_us=timeout_us * rng.choice((0.0002, 0.002, 0.02)),
         gather_us=rng.choice((0, 0, timeout_us // 500, timeout_us // 30)),
         stall=rng.choice((0.0, 0.0, 0.05)),
-        client_interval_us=timeout_us * rng.choice((0.03, 0.2, 0.5, 2.0)),
+        client_interval_us=timeout_us * rng.choice((0.03, 0.2, 0.5, 0.5 if victims else 2.0)),
         entry_bytes_max=rng.choice((20, 200)),
         snapshot_entries=rng.choice((0, 3, 10, 40)),
         fetch_failure=rng.choice((0.0, 0.3)),

@@ -8,7 +8,6 @@ from metadata.raft.messages import AppendRequest
 from metadata.records.codec import decode_members
 from metadata.records.entry import LogEntry
 from metadata.records.members import NO_DIRECTORY
-from tests.simulation.raft_disk import SimulatedLog
 from tests.simulation.raft_world import ViolationError, World
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ class WriteRules:
         self.world = world
         self.ghost: list[LogEntry] = []  # what was first committed
         self.leaders: dict[int, int] = {}  # by term
-        self.led_from: dict[int, SimulatedLog] = {}  # by term: the leader's disk
         # By index and term: the payload, and the term of the entry before it.
         self.entries: dict[tuple[int, int], tuple[bytes, int]] = {}
         self.proposed: dict[tuple[int, int], bytes] = {}
@@ -65,15 +63,6 @@ class WriteRules:
     def term_of(self, index: int) -> int:
         """The term of a committed entry."""
         return self.ghost[index - 1].term
-
-    def crashed(self, node: "Node") -> None:
-        """What a leader had not on its disk yet, nobody has: a sole voter may even lead that term once more."""
-        core, log = node.core, node.log
-        assert core is not None
-        if self.led_from.get(core.term) is log:
-            for known in (self.entries, self.proposed):
-                for key in [it for it in known if it[1] == core.term and it[0] > log.last_index]:
-                    del known[key]
 
     def tells_disk_all(self, node: "Node", persist: Persist | None) -> None:
         """What a core has in mind when its effects are taken is what its disk has once they are written."""
