@@ -136,6 +136,13 @@ class Committer:
         self._work.set()
         return await proposal.answer
 
+    def stop(self) -> None:
+        """Refuse what waits and all that comes: it has not been written. `run` answers for the rest."""
+        self._stopped = True
+        for proposal in self._proposals:
+            _refuse(proposal, RefusedError(ErrorCode.NOT_CONTROLLER, NOT_LEADING))
+        self._proposals.clear()
+
     async def run(self) -> None:
         """Commit proposals until cancelled: at the latest when this node does not lead any more."""
         group: _Group | None = None
@@ -176,6 +183,7 @@ class Committer:
                 if not await self._log.replicate(group.entries, group.images):
                     # An entry about the members has come first: decide again behind that.
                     self._proposals.extendleft(reversed(group.proposals))
+                    group.proposals.clear()
                     return
             elif group.proposals:
                 await self._log.confirm_leadership()
@@ -189,16 +197,13 @@ class Committer:
 
     def _stop(self, group: _Group | None) -> None:
         """Answer everybody: what was written may be committed by the next leader, nothing else."""
-        self._stopped = True
         for position, proposal in enumerate(group.proposals if group else ()):
             if group and group.may_take_effect(position):
                 reason = "the controller stopped while it was committing"
                 _refuse(proposal, ControllerUnavailableError(reason))
             else:
                 _refuse(proposal, RefusedError(ErrorCode.NOT_CONTROLLER, NOT_LEADING))
-        for proposal in self._proposals:
-            _refuse(proposal, RefusedError(ErrorCode.NOT_CONTROLLER, NOT_LEADING))
-        self._proposals.clear()
+        self.stop()
 
 
 def _entry(decision: Decision, image: MetadataImage) -> LogEntry | None:

@@ -37,8 +37,9 @@ class Leadership:
         self._over = asyncio.Event()
 
     def end(self) -> None:
-        """This node does not lead any more."""
+        """This node does not lead any more. Who waits is told now: `run` may never have begun."""
         self._over.set()
+        self.committer.stop()
 
     async def run(self) -> None:
         """Commit, watch sessions and see to our own address, until it is over.

@@ -285,6 +285,30 @@ async def test_an_entry_of_the_members_that_comes_first_has_the_group_decided_ag
 
 
 @scenario
+async def test_what_was_put_back_for_an_entry_of_the_members_has_not_taken_effect():
+    scene = Scene()
+    scene.log.members_entries = 1
+    deposed = asyncio.Event()
+
+    async def image_at_end():
+        if not scene.log.members_entries:
+            await deposed.wait()
+            raise LeadershipLostError("deposed")
+        return scene.log.image
+
+    scene.log.image_at_end = image_at_end
+    answer = scene.set("a")
+    await asyncio.sleep(0)
+    async with running(scene.committer.run()):
+        await eventually(lambda: not scene.log.members_entries)
+        deposed.set()
+        with pytest.raises(RefusedError) as refused:
+            await answer
+
+    assert refused.value.code == ErrorCode.NOT_CONTROLLER
+
+
+@scenario
 async def test_a_fault_in_a_decision_ends_it_without_a_trace():
     """A bug in what owns the state: better restart than go on."""
     scene = Scene()
