@@ -1,4 +1,4 @@
-"""`headrace server`: one node from a properties file, for production."""
+"""`headrace server`: one node of a cluster from a properties file, for production."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 )
 @click.option("--override", "overrides", multiple=True, metavar="KEY=VALUE", help="Beats the file.")
 def server(*, file: Path | None, overrides: tuple[str, ...]) -> int:
-    """Run a node until it gets SIGTERM or Ctrl-C.
+    """Run a node until it gets SIGTERM or Ctrl-C: a controller, a broker or both (process.roles).
 
     Settings come from the file, then from variables such as KAFKA_LOG_RETENTION_MS or
     HEADRACE_LOG_LEVEL, then from --override. Log lines go to standard error: text on a terminal,
     JSON elsewhere. `headrace config check FILE` shows what would be in force.
+
+    Exit codes: 0 stopped as asked, 1 failed, 2 wrong configuration, 3 fenced: another process has its
+    place, or its session had ended; started again, it registers anew.
     """
     from broker.cli.serving import configuration_failure, serve  # noqa: PLC0415 - not for help
     from config.load import load  # noqa: PLC0415 - not for help
@@ -46,7 +49,7 @@ def _announce(address: "NodeAddress") -> None:
         "ready",
         extra={
             "roles": " and ".join(address.roles),
-            "controller": address.controller,
+            **({"controller": address.controller} if address.controller else {}),
             **({} if place is None else _broker_fields(place)),
             "admin": address.admin_url,
             "cluster": address.cluster_id,
