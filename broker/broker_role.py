@@ -64,6 +64,7 @@ class BrokerRole:
         self._config = config
         self._around = around
         self._admin = admin
+        self._cluster_id = config.cluster_id  # once it is known, no other cluster is spoken to
         self._transport = self._quorum_transport(local)
         self._on_fenced = on_fenced
         self._bucket = BucketHealth(around.rng)
@@ -123,8 +124,11 @@ class BrokerRole:
     def _quorum_transport(self, local: LocalController | None) -> QuorumTransport:
         config = self._config
         bootstrap = [Address(*address) for address in controller_addresses(config)]
-        party = Party(config.cluster_id, config.node_id, NO_DIRECTORY)
-        return QuorumTransport(bootstrap, lambda: party, local=local)
+        return QuorumTransport(
+            bootstrap,
+            lambda: Party(self._cluster_id, config.node_id, NO_DIRECTORY),
+            local=local,
+        )
 
     async def _open_storage(self) -> tuple[RetryingObjectStore, LogPlace]:
         """Open the bucket, once it answers, and where the WAL lies."""
@@ -167,6 +171,7 @@ class BrokerRole:
             logger.warning("waiting for a controller", extra={"at": self._controllers()})
 
     def _follow_quorum(self, old: MetadataImage, new: MetadataImage) -> None:
+        self._cluster_id = new.cluster_id
         if old.members is not new.members:
             members = (it for it in new.members if it.host)
             addresses = {it.node_id: Address(it.host, it.port) for it in members}

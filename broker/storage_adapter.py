@@ -234,8 +234,11 @@ class StorageMetadata:
         """Destroyed objects whose retention has passed, of those that this node looks after.
 
         What was prepared and has expired is among the destroyed: the controller marks it first, so
-        that it cannot be committed any more.
+        that it cannot be committed any more. Without a lease that holds, nothing: the metadata may
+        have been made anew from an older snapshot, in which what is destroyed here lives.
         """
+        if not self.holds():
+            return []
         image = self._client.image
         by_id = image.objects.by_id
         mine = {
@@ -250,7 +253,8 @@ class StorageMetadata:
 
     def is_sweeper(self) -> bool:
         """Whether it is this node that looks for what is left over: the active one with the lowest id."""
-        return active_brokers(self._client.image.brokers)[:1] == [self._client.node_id]
+        first = active_brokers(self._client.image.brokers)[:1]
+        return self.holds() and first == [self._client.node_id]
 
     def known_bucket(self, object_ids: Iterable[int]) -> KnownBucket:
         """What the newest image knows of these objects; others may be asked for as well."""

@@ -1,6 +1,7 @@
 """Whole nodes of one cluster inside the test's process, with the network between them."""
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -223,6 +224,30 @@ def test_a_quorum_that_is_away_for_longer_than_a_lease_ends_no_broker(tmp_path: 
         await scene.start(*controllers)
         await produce(one, "kept", b"after")
         assert await read(one, "kept") == [*values, b"after"]
+        assert not scene.task(1).done()
+
+    in_scene(test, tmp_path, broker_session_timeout_ms=900, broker_heartbeat_interval_ms=200)
+
+
+def test_a_broker_does_not_speak_to_another_cluster_where_its_controllers_were(
+    tmp_path: Path,
+) -> None:
+    async def test(scene: Scene) -> None:
+        controllers = [scene.controller(it.node_id) for it in scene.voters]
+        await scene.start(*controllers)
+        (one,) = await scene.start(scene.broker(1))
+        await create_topic(one, "ours", 1)
+        for settings in controllers:
+            await scene.stop(settings.node_id)
+            shutil.rmtree(settings.metadata.log_dir)
+        await scene.start(*controllers)
+        (two,) = await scene.start(scene.broker(2))
+        assert two.cluster_id != one.cluster_id
+        async with client(one) as connection:
+            while (await connection.produce(b"value", topic="ours"))[0] != NOT_LEADER_OR_FOLLOWER:
+                await asyncio.sleep(0.05)
+
+        # They do not know it. If they had been asked, it would have ended for that.
         assert not scene.task(1).done()
 
     in_scene(test, tmp_path, broker_session_timeout_ms=900, broker_heartbeat_interval_ms=200)

@@ -175,6 +175,9 @@ async def test_objects_are_deleted_when_their_retention_has_passed(cluster):
 
         assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS - 1) == []
         assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == [commit.object_id]
+        cluster.boot.now_ms += 9_000
+        assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == [], "no lease"
+        assert await client._session.heartbeat(client.image.index)
         await adapter.forget_objects([commit.object_id])
         assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == []
 
@@ -339,6 +342,12 @@ async def test_stream_set_objects_of_a_node_that_is_gone_are_adopted_by_the_firs
             assert adopted == (old.object_id, 100, sorted(ranges, key=lambda it: it.stream_id))
             assert second_adapter.get_stream_set_objects() == []
             assert (first_adapter.is_sweeper(), second_adapter.is_sweeper()) == (True, False)
+            cluster.boot.now_ms += 8_000
+            assert not first_adapter.is_sweeper(), (
+                "its lease is over, and what it knows may be, too"
+            )
+            assert await first._session.heartbeat(first.image.index)
+            assert first_adapter.is_sweeper()
 
             streams = [(data, 0), (meta, 0)]
             assert sorted(first_adapter.get_adopted_streams()) == streams
