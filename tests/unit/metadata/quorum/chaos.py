@@ -92,19 +92,21 @@ class Chaos:
             await asyncio.sleep(0.5)
 
     async def change(self, client, name):
+        self.unknown.add(name)  # until it is told; this may be cancelled
         (created,) = await client.create_topics([NewTopic(name, 1)])
-        if self.told(name, created.error) and self.rng.random() < 0.3:
-            (deleted,) = await client.delete_topics([name])
-            if self.told(name, deleted.error):
-                self.exists[name] = False
+        if not self.told(name, created.error, exists=True) or self.rng.random() > 0.3:
+            return
+        self.unknown.add(name)
+        (deleted,) = await client.delete_topics([name])
+        self.told(name, deleted.error, exists=False)
 
-    def told(self, name, code):
+    def told(self, name, code, *, exists):
         self.count(code.name)
         if code == ErrorCode.NONE:
-            self.exists[name] = True
+            self.exists[name] = exists
+            self.unknown.discard(name)
             return True
         assert code in EXCUSED, code.name
-        self.unknown.add(name)
         return False
 
     # What must hold at every moment
