@@ -9,8 +9,8 @@ from metadata.errors import MetadataIdentityError, MetadataLogCorruptError, Refu
 from metadata.log.snapshot_format import decode_snapshot
 from metadata.log.store import LogStore
 from metadata.quorum.snapshots import Snapshots
-from metadata.raft.effects import HardState, Persist
-from metadata.records.codec import encode_members
+from metadata.raft.effects import NOBODY, HardState, Persist
+from metadata.records.codec import encode_members, encode_records
 from metadata.records.entry import LogEntry
 from metadata.records.members import Member
 from metadata.rpc.requests import (
@@ -19,6 +19,7 @@ from metadata.rpc.requests import (
     FetchSnapshot,
     PrepareObjects,
 )
+from metadata.startup import opening_records
 from protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import topic_creation
 from tests.unit.metadata.running_cluster import (
@@ -77,6 +78,20 @@ async def test_a_first_start_that_was_cut_short_is_made_up_for(cluster):
         assert node.image.features
     async with cluster.controller() as node:
         assert node.image.cluster_id == cluster_id
+
+
+@scenario
+async def test_a_log_from_before_there_were_quorums_goes_on_as_a_quorum_of_one(cluster):
+    store = LogStore(Path(cluster.config.log_dir), random.Random(1))
+    await store.open(node_id=1, cluster_id="old")
+    opening = encode_records(opening_records(1, leader_id=1, cluster_id="old", now_ms=9))
+    await store.persist(Persist(HardState(1, NOBODY), entries=(LogEntry(1, 1, opening),)))
+    await store.close()
+
+    async with cluster.controller() as node:
+        assert node.image.cluster_id == "old"
+        assert [it.node_id for it in node.image.members] == [1]
+        assert (node.image.term, node.image.index) == (2, 3)
 
 
 @scenario
