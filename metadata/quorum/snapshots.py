@@ -115,16 +115,16 @@ class Snapshots:
             return False
         fetched, self._fetched = self._fetched, None
         snapshot_id = fetched.snapshot_id
-        try:
-            async with self._writing:
+        async with self._writing:  # until it shows: else an older image could be written over it
+            try:
                 image = await self._store.install_snapshot(snapshot_id, fetched.chunks())
-        except (MetadataLogCorruptError, OSError) as error:
-            self._failed(error)  # the log goes on as it was
-            return True
-        await accept(image)
-        configuration = Configuration.of(image.members)
-        self._core.snapshot_installed(snapshot_id, configuration, self._clock_ms())
-        self._applied.install(image)
+            except (MetadataLogCorruptError, OSError) as error:
+                self._failed(error)  # the log goes on as it was
+                return True
+            await accept(image)
+            configuration = Configuration.of(image.members)
+            self._core.snapshot_installed(snapshot_id, configuration, self._clock_ms())
+            self._applied.install(image)
         self._counters.snapshots_installed += 1
         self._on_input()
         logger.info("metadata snapshot installed", extra={"index": image.index, "term": image.term})

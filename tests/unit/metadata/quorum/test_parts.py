@@ -9,17 +9,19 @@ from metadata.errors import LeadershipLostError, MetadataFormatError, RefusedErr
 from metadata.image import MetadataImage
 from metadata.quorum import applied as applied_module
 from metadata.quorum import inputs as inputs_module
+from metadata.quorum import snapshots as snapshots_module
 from metadata.quorum.applied import AppliedLog
 from metadata.quorum.inputs import CoreInputs
 from metadata.quorum.read_rounds import ReadRounds
+from metadata.quorum.snapshots import FetchedSnapshot, Snapshots
 from metadata.quorum.status import QuorumCounters
 from metadata.quorum.waiters import EntryWaiters
-from metadata.raft.effects import ReadReady
+from metadata.raft.effects import ReadReady, SnapshotWanted
 from metadata.raft.errors import NotLeaderError
 from metadata.raft.messages import TimeoutNow
 from metadata.records.cluster import KeyValueRecord
 from metadata.records.codec import encode_records
-from metadata.records.entry import LogEntry
+from metadata.records.entry import LogEntry, SnapshotId
 from metadata.replay import replay
 from protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import eventually, running, scenario
@@ -246,3 +248,67 @@ async def test_messages_that_wait_are_bounded_and_the_oldest_are_lost(monkeypatc
     assert core.stepped == [2, 3, 4]
     assert counters.messages_dropped == 2
     assert inputs.leader_silent_ms == 0
+
+
+# Snapshots
+
+
+class Store:
+    """Notes the snapshots that it is given."""
+
+    def __init__(self, installed):
+        self._installed = installed
+        self.snapshots = []
+
+    async def write_snapshot(self, snapshot_id, pieces):
+        self.snapshots.append(snapshot_id.index)
+
+    async def install_snapshot(self, snapshot_id, chunks):
+        self.snapshots.append(snapshot_id.index)
+        return self._installed
+
+
+class InstallingCore(Core):
+    def snapshot_installed(self, snapshot_id, configuration, now_ms):
+        assert snapshot_id == SnapshotId(20, 3)
+
+    def compacted(self, snapshot_id):
+        """Forget entries."""
+
+
+@scenario
+async def test_no_older_snapshot_is_written_over_one_that_is_being_installed(monkeypatch):
+    """Its image is not the current one yet, but the file is there."""
+    wanted = SnapshotWanted(2, SnapshotId(20, 3))
+
+    async def fetch_snapshot(network, what):
+        return FetchedSnapshot(what.snapshot, b"")
+
+    monkeypatch.setattr(snapshots_module, "fetch_snapshot", fetch_snapshot)
+    store = Store(MetadataImage(index=20, term=3))
+    log = AppliedLog(MetadataImage(index=5, term=1), lambda old, new: None)
+    fetched, accepted = asyncio.Event(), asyncio.Event()
+    snapshots = Snapshots(
+        InstallingCore(),
+        store,
+        None,
+        log,
+        QuorumCounters(),
+        clock_ms=lambda: 0,
+        on_input=fetched.set,
+    )
+
+    async def accept(image):
+        await accepted.wait()  # the directory is given the cluster's name
+
+    snapshots.fetch(wanted)
+    await fetched.wait()
+    installing = asyncio.ensure_future(snapshots.install_fetched(accept))
+    await asyncio.sleep(0)
+    taking = asyncio.ensure_future(snapshots.take())
+    await asyncio.sleep(0)
+    accepted.set()
+    await asyncio.gather(installing, taking)
+
+    assert store.snapshots == [20, 20]
+    assert log.image.index == 20
