@@ -215,12 +215,14 @@ class ControllerNode:
             if self._bootstrap is not None:
                 requester = Requester(self._bootstrap, self._rng)
                 tasks.create_task(find_members(requester, quorum.addresses), name="quorum-joining")
-            try:
-                await self._lead()
-            finally:
-                if not member.done():
-                    await quorum.hand_over(self._config.election_timeout_ms)
-                member.cancel()
+            async with asyncio.TaskGroup() as works:
+                works.create_task(self._lead(), name="metadata-leading")
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    # What is under way is answered meanwhile.
+                    if not member.done():
+                        await quorum.hand_over(self._config.election_timeout_ms)
 
     async def shutdown(self) -> None:
         """Serve nothing any more and close the log. `run` must have ended, or `start` failed."""

@@ -304,6 +304,23 @@ async def test_each_member_can_be_restarted_in_turn(tmp_path):
 
 
 @scenario
+async def test_a_leader_that_goes_answers_what_is_under_way(tmp_path):
+    async with controllers(tmp_path) as scene:
+        leader = await scene.leader()
+        await scene.equal()
+        change = asyncio.ensure_future(ask(leader, registration(11)))
+        await asyncio.sleep(HOP_S / 2)
+        stopping = asyncio.ensure_future(scene.stop(scene.id_of(leader)))
+        await asyncio.sleep(0)
+        late = asyncio.ensure_future(ask(leader, registration(12)))
+
+        assert (await change).error == ErrorCode.NONE
+        assert (await late).error == ErrorCode.NOT_CONTROLLER
+        await stopping
+        assert written(await scene.leader()) == [11]
+
+
+@scenario
 async def test_a_leader_that_goes_gives_its_vote_first_where_it_is_needed(tmp_path, monkeypatch):
     async with controllers(tmp_path) as scene:
         leader = scene.id_of(await scene.leader())
