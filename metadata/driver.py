@@ -86,19 +86,18 @@ class ControllerNode:
         network: PeerNetwork | None = None,
         bootstrap: Transport | None = None,
     ) -> None:
-        """Make a controller; nothing is read yet.
+        """Read nothing yet.
 
         Args:
             config: where the log lies, who founds the quorum, times.
             node_id: of this node.
             rng: for ids and election timeouts.
             wall_clock_ms: for records.
-            boot_clock_ms: goes on in suspend; for everything else.
+            boot_clock_ms: goes on in suspend; for all else.
             configs: which configs there are.
             cluster_id: of the cluster that it must be; empty: whichever it is.
             network: to the other controllers; None where there are none.
-            bootstrap: to controllers of a quorum that this node waits to be added to; None: an
-                empty log may become that of a new cluster.
+            bootstrap: to a quorum that this node waits to be added to; None: it may found one.
         """
         self._config = config
         self._node_id = node_id
@@ -213,8 +212,8 @@ class ControllerNode:
         async with asyncio.TaskGroup() as tasks:
             member = tasks.create_task(quorum.run(self._config.snapshot_log_bytes), name="quorum")
             if self._bootstrap is not None:
-                requester = Requester(self._bootstrap, self._rng)
-                tasks.create_task(find_members(requester, quorum.addresses), name="quorum-joining")
+                joining = find_members(Requester(self._bootstrap, self._rng), quorum.addresses)
+                tasks.create_task(joining, name="quorum-joining")
             async with asyncio.TaskGroup() as works:
                 works.create_task(self._lead(), name="metadata-leading")
                 try:
@@ -263,9 +262,9 @@ class ControllerNode:
 
     async def describe_quorum(self) -> QuorumDescribed:
         """Tell who the members are and how far each has come."""
-        supervision = self._leading().supervision
         await self.confirm_leading()
-        return describe(self._started().quorum, supervision.heard_of(), self._clocks)
+        heard_of = self._leading().supervision.heard_of()
+        return describe(self._started().quorum, heard_of, self._clocks)
 
     async def change_quorum(self, request: AddVoter | RemoveVoter) -> int:
         """Add or remove a member; see `Membership`. Returns an index whose image has the change."""
@@ -283,12 +282,12 @@ class ControllerNode:
     # The quorum
 
     def _settings(self) -> RaftSettings:
-        timeout_ms = self._config.election_timeout_ms
+        interval_ms = self._config.election_timeout_ms // HEARTBEATS_PER_ELECTION_TIMEOUT
         return RaftSettings(
             node_id=self._node_id,
             directory_id=self._directory_id,
-            election_timeout_ms=timeout_ms,
-            heartbeat_interval_ms=max(1, timeout_ms // HEARTBEATS_PER_ELECTION_TIMEOUT),
+            election_timeout_ms=self._config.election_timeout_ms,
+            heartbeat_interval_ms=max(1, interval_ms),
         )
 
     def _open_term(self, term: int, last_index: int) -> bytes:
@@ -301,10 +300,9 @@ class ControllerNode:
         cluster_id = None
         if not self._founded and not self.image.cluster_id:
             cluster_id = self._cluster_id or new_cluster_id(self._rng)
-        now_ms = self._clocks.wall_ms()
-        return encode_records(
-            opening_records(term, leader_id=self._node_id, cluster_id=cluster_id, now_ms=now_ms)
-        )
+        now_ms, leader_id = self._clocks.wall_ms(), self._node_id
+        records = opening_records(term, leader_id=leader_id, cluster_id=cluster_id, now_ms=now_ms)
+        return encode_records(records)
 
     async def _accept(self, image: MetadataImage) -> None:
         """Look at an image before it shows."""
