@@ -12,6 +12,7 @@ PAGES = {
     "lease": "docs/metadata.md",
     "raft": "docs/reliability.md",
     "quorum": "docs/metadata.md",
+    "fencing": "docs/reliability.md",
 }
 
 
