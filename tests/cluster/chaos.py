@@ -57,11 +57,14 @@ class Chaos:
             time.sleep(self._rng.uniform(0, 1))
         time.sleep(self._rng.uniform(*_HOLD_S))
         begun = time.monotonic()
+        self._cluster.heal()
+        healed_s = time.monotonic() - begun
         self._scene.settle()
         self.settled_s.append(time.monotonic() - begun)
         self.seen["periods"] += 1
+        records = sum(self._scene.records.acknowledged)
         self._say(
-            f"settled in {self.settled_s[-1]:.1f} s; {sum(self._scene.records.acknowledged):,} records"
+            f"all serve after {healed_s:.1f} s, all flows after {self.settled_s[-1]:.1f} s; {records:,} records"
         )
 
     def kill_controller(self) -> None:

@@ -10,6 +10,7 @@ from tests.cluster.scene import Scene
 from tests.environment.java import java_home
 from tests.environment.kafka import kafka_jars
 from tests.environment.minio import minio_program
+from tests.environment.paths import MissingComponentError
 
 SEED = 20261121
 
@@ -49,6 +50,17 @@ def scene(loaded: Scene) -> Scene:
     """The cluster under load, with nothing wrong."""
     loaded.settle()
     return loaded
+
+
+@pytest.fixture
+def small_disks(component: Callable[[Callable[[], object]], None], resting: Cluster) -> None:
+    """Disks of controllers can be filled here."""
+
+    def require() -> None:
+        if not resting.disks:
+            raise MissingComponentError("no small file systems here (they need root)")
+
+    component(require)
 
 
 @pytest.fixture

@@ -138,6 +138,7 @@ class RecordLoad:
             }
         )
         numbers = [0] * self.partitions
+        partition = -1
         begun, sent_bytes = time.monotonic(), 0
         while not self._stopping.is_set():
             free = [
@@ -149,7 +150,8 @@ class RecordLoad:
                 producer.poll(_POLL_S)
                 begun, sent_bytes = time.monotonic(), 0  # do not catch up after an outage
                 continue
-            partition = min(free, key=numbers.__getitem__)
+            # In turn, whatever each has been given: one that was away must not take all until it has caught up.
+            partition = min(free, key=lambda it: (it <= partition, it))
             number = numbers[partition]
             value = self._values.value(partition, number)
             numbers[partition] += 1

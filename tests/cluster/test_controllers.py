@@ -112,10 +112,9 @@ def test_a_follower_that_does_not_hear_the_leader_disturbs_nobody(scene: Scene) 
     assert other.is_running
 
 
+@pytest.mark.usefixtures("small_disks")
 def test_a_full_disk_of_the_leader_stops_nothing(scene: Scene) -> None:
     leader = scene.cluster.leader()
-    if leader.name not in scene.cluster.disks:
-        pytest.skip("no small file systems here (they need root)")
     scene.cluster.disks[leader.name].fill()
     # The next write may still fit into the file's last block.
     scene.cluster.wait_until(
