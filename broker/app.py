@@ -63,10 +63,10 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         loop.add_signal_handler(number, stop.set)
 
     def serving(address: NodeAddress) -> None:
+        ready(address)
         # What is alive now lives as long as the process: the collector need not look at it again.
         gc.collect()
         gc.freeze()
-        ready(address)
 
     failures: list[BaseException] = []
     try:
