@@ -11,6 +11,7 @@ from metadata.net.framing import (
     FrameReader,
     Hello,
     Kind,
+    Party,
     decode_hello,
     decode_message,
     decode_numbered,
@@ -40,6 +41,10 @@ class Connections(Protocol):
 
     def greet(self, connection: "AcceptedConnection", hello: Hello) -> Hello:
         """Say who we are, or REFUSED."""
+        ...
+
+    def is_strange(self, party: Party) -> bool:
+        """Whether it is of another cluster than ours, as far as both are known."""
         ...
 
     def admit(self, connection: "AcceptedConnection", size_bytes: int) -> bool:
@@ -173,6 +178,9 @@ class AcceptedConnection(asyncio.Protocol):
     def _take(self, body: bytes) -> None:
         if self.hello is None:
             self._greet(decode_hello(body))
+        elif self._connections.is_strange(self.hello.party):
+            # We did not know our own cluster yet when it came.
+            raise MetadataFormatError(f"it is of cluster {self.hello.party.cluster_id}")
         elif self._is_rpc:
             number, payload = decode_numbered(body)
             if number == BEAT:

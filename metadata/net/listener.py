@@ -168,6 +168,11 @@ class ControllerListener:
             self._on_peer(node_id)
         return Hello(hello.kind, ours)
 
+    def is_strange(self, party: Party) -> bool:
+        """Whether it is of another cluster than ours, as far as both are known."""
+        ours = self._identity().cluster_id
+        return "" not in (ours, party.cluster_id) and ours != party.cluster_id
+
     def admit(self, connection: AcceptedConnection, size_bytes: int) -> bool:
         """Count the bytes of a request in, or have the connection wait for its turn."""
         if self._request_bytes + size_bytes > REQUEST_BYTES_MAX:
@@ -223,7 +228,7 @@ class ControllerListener:
 
     def _refusal(self, hello: Hello, ours: Party) -> str:
         theirs = hello.party
-        if ours.cluster_id and theirs.cluster_id and ours.cluster_id != theirs.cluster_id:
+        if self.is_strange(theirs):
             return (
                 f"node {theirs.node_id} is of cluster {theirs.cluster_id}, this controller of "
                 f"{ours.cluster_id}"

@@ -821,6 +821,30 @@ def test_another_cluster_is_refused_and_both_sides_say_so(kind, caplog):
         run(loop, pytest.MonkeyPatch(), caplog)
 
 
+@pytest.mark.parametrize("kind", [Kind.RPC, Kind.PEER])
+def test_another_cluster_is_let_go_by_who_did_not_know_its_own_when_it_came(kind, caplog):
+    frame = encode_numbered(1, b"a") if kind == Kind.RPC else encode_message(message(2, 1))
+
+    @scenario
+    async def run(caplog):
+        async with Controller(1, cluster_id="").running() as one:
+            ours = await RawConnection.to(one.address, kind, party(8, "a-cluster"))
+            theirs = await RawConnection.to(one.address, kind, party(2, "other"))
+            one.party = party(1, "a-cluster")
+            theirs.writer.write(frame)
+
+            await theirs.ended()
+
+            assert "it is of cluster other" in str(vars(caplog.records[-1]))
+            assert not one.frames
+            assert not one.messages
+            assert one.listener.statistics.connections == 1
+            ours.writer.close()
+
+    for loop in LOOPS:
+        run(loop, pytest.MonkeyPatch(), caplog)
+
+
 RPC_HELLO = encode_hello(Hello(Kind.RPC, party(8)))
 PEER_HELLO = encode_hello(Hello(Kind.PEER, party(8)))
 HOSTILE = {

@@ -238,9 +238,17 @@ BUGS = (
         "fence-26",
         "controllers and brokers of another cluster are let in",
         "metadata/net/listener.py",
-        "        if ours.cluster_id and theirs.cluster_id and ours.cluster_id != theirs.cluster_id:\n",
+        "        if self.is_strange(theirs):\n",
         "        if False:\n",
         f"{_NET}::test_another_cluster_is_refused_and_both_sides_say_so",
+    ),
+    SeededBug(
+        "fence-29",
+        "who came before a controller knew its cluster stays, of whatever cluster it is",
+        "metadata/net/accepted.py",
+        "        elif self._connections.is_strange(self.hello.party):\n",
+        "        elif False:\n",
+        f"{_NET}::test_another_cluster_is_let_go_by_who_did_not_know_its_own_when_it_came",
     ),
     SeededBug(
         "fence-27",
