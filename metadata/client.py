@@ -138,10 +138,14 @@ class MetadataClient:
     async def start(self) -> None:
         """Register this process, read the metadata up to its registration, and get the first lease.
 
+        Most of the metadata is read before: a session begins with the registration, and may be over
+        before the whole log or a large snapshot has come.
+
         Raises:
             RefusedError: the controller does not accept this broker.
             ControllerUnavailableError: it has not answered in `request_timeout_ms`.
         """
+        await self._follower.catch_up()
         registered_at = await self._session.register()
         while self.image.index < registered_at:
             await self._follower.advance(0)

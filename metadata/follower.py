@@ -79,6 +79,16 @@ class LogFollower:
             except ControllerUnavailableError as error:
                 logger.warning("metadata log not reachable", extra={"reason": str(error)})
 
+    async def catch_up(self) -> None:
+        """Read and apply everything that is committed now.
+
+        Raises:
+            ControllerUnavailableError, MetadataDivergedError, MetadataFormatError: as `advance`.
+        """
+        await self.advance(0)
+        while self.lag:
+            await self.advance(0)
+
     async def advance(self, wait_ms: int) -> None:
         """Read and apply the next entries, waiting for the first at most so long.
 

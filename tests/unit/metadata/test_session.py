@@ -4,7 +4,16 @@ import pytest
 
 from metadata.errors import NodeFencedError, RefusedError
 from metadata.image import BrokerState
-from tests.unit.metadata.running_cluster import FaultyTransport, eventually, scenario
+from metadata.rpc.frames import decode_request
+from metadata.rpc.requests import CreateTopics, FetchEntries
+from metadata.transport import LocalTransport
+from tests.unit.metadata.pure_controller import topic_creation
+from tests.unit.metadata.running_cluster import (
+    FaultyTransport,
+    ask_well,
+    eventually,
+    scenario,
+)
 
 
 @scenario
@@ -38,9 +47,30 @@ async def test_a_broker_of_another_cluster_is_refused(cluster):
 async def test_a_registration_whose_answer_is_lost_is_repeated_with_one_epoch(cluster):
     async with cluster.controller() as node:
         transport = FaultyTransport(cluster.handle)
-        transport.plan = ["lose reply", "pass"]
+        transport.plan = ["pass", "lose reply", "pass"]  # it reads the log first
         async with cluster.client(transport=transport, serve=False) as client:
             assert client.node_epoch == node.image.brokers[1].epoch == 3
+
+
+@scenario
+async def test_a_log_that_takes_longer_to_read_than_a_session_keeps_no_broker_out(cluster):
+    """Its session begins with its registration, and before it has the log it sends no heartbeat."""
+    async with cluster.controller() as node:
+        await ask_well(node, CreateTopics((topic_creation("a", 3),), False))
+        slow = [True]
+
+        async def handle(frame):
+            if slow and isinstance(decode_request(frame), FetchEntries):
+                slow.clear()
+                await cluster.pass_time(9_500)
+            return await node.handle(frame)
+
+        client = cluster.new_client(transport=LocalTransport(handle))
+        await client.start()
+
+        assert not slow
+        assert client.holds()
+        assert client.image.index >= client.node_epoch
 
 
 @scenario
