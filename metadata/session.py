@@ -30,7 +30,7 @@ logger = logging.getLogger("headrace.metadata")
 
 NO_EPOCH: Final = -1
 HEARTBEAT_RETRIES: Final = 4  # in one heartbeat interval, while the controller does not answer
-LEADER_SEARCH_MS: Final = 50  # between controllers that are asked, while they elect a leader
+LEADER_SEARCH_MS: Final = 100  # between controllers that are asked, while they elect a leader
 
 # What the controller answers to a process that must stop.
 FENCED: Final = frozenset({ErrorCode.STALE_BROKER_EPOCH, ErrorCode.BROKER_ID_NOT_REGISTERED})
