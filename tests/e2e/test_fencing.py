@@ -270,8 +270,6 @@ def test_a_second_process_with_its_node_id_takes_over(tmp_path: Path) -> None:
             require_end(nodes, begin_s + SESSION_MS / 1000)
             check_all_there(second, produced)
             Produced(second.bootstrap).produce(5)
-            waited = [it for it in second.log_events() if it["msg"] == "waiting for the WAL"]
-            assert waited
         finally:
             if second.process.is_running:
                 second.kill()

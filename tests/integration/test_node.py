@@ -1,6 +1,7 @@
 """Whole nodes inside the test's process: several at once, restarted, and with a device that fails."""
 
 import asyncio
+import fcntl
 import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from broker import broker_role
 from broker.node import Node, NodeAddress
 from config.node import (
     MIB,
@@ -31,7 +33,7 @@ from protocol.messages import (
     ProduceRequest,
 )
 from protocol.records.record import BatchOptions, Record, decode_records, encode_batch
-from wal.errors import WalError
+from wal.errors import WalError, WalLockedError
 
 TOPIC = "events"
 
@@ -223,6 +225,42 @@ def leaf(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def test_a_wal_is_waited_for_until_its_last_user_has_ended(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def run() -> None:
+        (tmp_path / "wal").touch()
+        with (tmp_path / "wal").open("rb") as used:
+            fcntl.flock(used, fcntl.LOCK_EX)
+
+            async def end() -> None:
+                while "waiting for the WAL" not in caplog.text:
+                    await asyncio.sleep(0.01)
+                fcntl.flock(used, fcntl.LOCK_UN)
+
+            ending = asyncio.create_task(end())
+            async with serving(config(tmp_path)) as (client, _):
+                assert await client.produce(b"after") == (0, 0)
+            await ending
+
+    asyncio.run(run())
+
+
+def test_a_wal_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker_role, "LOG_LOCK_WAIT_MS", 0)
+
+    async def run() -> None:
+        (tmp_path / "wal").touch()
+        with (tmp_path / "wal").open("rb") as used:
+            fcntl.flock(used, fcntl.LOCK_EX)
+            with pytest.raises(BaseException) as refusal:
+                async with serving(config(tmp_path)):
+                    pass
+        assert isinstance(leaf(refusal.value), WalLockedError)
+
+    asyncio.run(run())
 
 
 def test_a_wal_of_another_node_is_refused(tmp_path: Path) -> None:
