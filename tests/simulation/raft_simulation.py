@@ -118,11 +118,15 @@ class Run:
             self.world.advance()
 
     def _watch(self, seen: tuple[int, int]) -> None:
-        """While a majority is well, entries are committed."""
+        """While a majority is well, entries are committed.
+
+        Not so while the quorum is founded: a member that has nothing yet votes for no log but one that names it.
+        """
         if self.world.calm:
             return
         committed, since_us = seen
-        if len(self.invariants.ghost) > committed:
+        founding = any(it.is_blank for it in self.invariants.nodes.values())
+        if founding or len(self.invariants.ghost) > committed:
             committed, since_us = len(self.invariants.ghost), self.world.now_us
         if self.world.now_us - since_us > STALL_TIMEOUTS * self.swarm.timeout_us:
             what = f"nothing is committed behind {committed}, though only {self.swarm.victims} fail"
