@@ -99,6 +99,7 @@ class MetadataClient:
             rng=rng,
             on_fenced=self._fenced,
         )
+        self._follower.subscribe(self._look_at_own_epoch)
         self.holds = self._session.lease.holds  # asked for every batch that is acknowledged
         self.lease_remaining_ms = self._session.lease.remaining_ms
 
@@ -289,6 +290,10 @@ class MetadataClient:
         except TimeoutError:
             msg = f"the metadata has not come in {self._config.request_timeout_ms} ms"
             raise ControllerUnavailableError(msg) from None
+
+    def _look_at_own_epoch(self, old: MetadataImage, new: MetadataImage) -> None:
+        if old.brokers is not new.brokers:
+            self._session.follow(new)
 
     def _fenced(self, reason: str) -> None:
         self._follower.wake()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from config.node import Endpoint, MetadataConfig
+from metadata.controller.brokers import require_broker
 from metadata.controller.sessions import lease_length_ms
 from metadata.errors import (
     ControllerUnavailableError,
@@ -16,6 +17,7 @@ from metadata.errors import (
     NodeFencedError,
     RefusedError,
 )
+from metadata.image import MetadataImage
 from metadata.lease import BrokerLease
 from metadata.records.brokers import BrokerEndpoint
 from metadata.requester import NotLeadingError, NotReachedError, Requester
@@ -119,6 +121,7 @@ class BrokerSession:
         """
         interval_ms = self._config.broker_heartbeat_interval_ms
         while self._goal != BrokerGoal.SHUT_DOWN:
+            self.require_unfenced()
             self._due.clear()
             answered = await self.heartbeat(applied_index())
             delay_ms = interval_ms if answered else interval_ms // HEARTBEAT_RETRIES
@@ -163,12 +166,22 @@ class BrokerSession:
         except (MetadataError, TimeoutError) as error:
             logger.warning("controlled shutdown not recorded", extra={"reason": str(error)})
 
+    def follow(self, image: MetadataImage) -> None:
+        """Stop if this process's epoch is over: it need not wait for the next heartbeat to be told."""
+        if not NO_EPOCH < self.node_epoch <= image.index or self._goal == BrokerGoal.SHUT_DOWN:
+            return
+        try:
+            require_broker(image, self.node_id, self.node_epoch)
+        except RefusedError as error:
+            self.fence(error.message)
+
     def fence(self, reason: str) -> None:
         """Stop for good: nothing is acknowledged from here on."""
         if self.fenced:
             return
         self._fenced_because = reason
         self.lease.end()
+        self._due.set()
         logger.error("fenced", extra={"broker": self.node_id, "reason": reason})
         self._on_fenced(reason)
 

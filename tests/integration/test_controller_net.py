@@ -833,7 +833,7 @@ def test_another_cluster_is_let_go_by_who_did_not_know_its_own_when_it_came(kind
             one.party = party(1, "a-cluster")
             theirs.writer.write(frame)
 
-            await theirs.ended()
+            await asyncio.wait_for(theirs.ended(), 2)
 
             assert "it is of cluster other" in str(vars(caplog.records[-1]))
             assert not one.frames

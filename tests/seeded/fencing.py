@@ -97,6 +97,23 @@ BUGS = (
         f"{_SESSION}::test_a_refused_write_fences_at_once",
     ),
     SeededBug(
+        "fence-30",
+        "a process that sees its own end in the metadata waits to be told of it",
+        "metadata/client.py",
+        "        self._follower.subscribe(self._look_at_own_epoch)\n",
+        "",
+        f"{_SESSION}"
+        "::test_a_process_that_sees_in_the_metadata_that_its_epoch_is_over_does_not_wait_to_be_told",
+    ),
+    SeededBug(
+        "fence-31",
+        "a session begins before its broker has read the log, and ends before it has",
+        "metadata/client.py",
+        "        await self._follower.catch_up()\n",
+        "",
+        f"{_SESSION}::test_a_log_that_takes_longer_to_read_than_a_session_keeps_no_broker_out",
+    ),
+    SeededBug(
         "fence-11",
         "a broker deletes objects by metadata that may be old, without the lease",
         "broker/storage_adapter.py",

@@ -159,7 +159,9 @@ async def test_a_lost_answer_to_what_may_be_repeated_is_settled(cluster):
 
 @scenario
 async def test_a_change_of_a_node_that_was_fenced_is_reported(cluster):
-    async with cluster.controller(), cluster.client() as client:
+    async with cluster.controller():
+        client = cluster.new_client()
+        await client.start()  # and no `run`, which would end
         client._session.fence("test")
 
         (result,) = await client.create_topics([NewTopic("a")])

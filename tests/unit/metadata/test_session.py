@@ -168,11 +168,34 @@ async def test_a_replaced_process_is_fenced_for_good(cluster):
 
 
 @scenario
+async def test_a_process_that_sees_in_the_metadata_that_its_epoch_is_over_does_not_wait_to_be_told(
+    cluster,
+):
+    reasons = []
+    async with cluster.controller() as node:
+        old = cluster.new_client(on_fenced=reasons.append)
+        await old.start()
+        run = asyncio.ensure_future(old.run())
+        await eventually(lambda: node._member.reads._waiting == 1)  # its heartbeat is due in 2 s
+        async with asyncio.timeout(1):
+            new = cluster.new_client()
+            await new.start()
+            with pytest.raises(ExceptionGroup) as failures:
+                await run
+
+        assert failures.group_contains(NodeFencedError)
+        assert old.fenced
+        assert not old.holds()
+        assert reasons == ["epoch 3 of broker 1 is over: it is STARTING at epoch 4"]
+        assert new.holds()
+
+
+@scenario
 async def test_a_refused_write_fences_at_once(cluster):
     reasons = []
-    async with cluster.controller(), cluster.client(on_fenced=reasons.append) as old:
-        stopped = asyncio.ensure_future(old.serve())
-        await stopped
+    async with cluster.controller():
+        old = cluster.new_client(on_fenced=reasons.append)
+        await old.start()  # and no `run`, which would find out by itself
         async with cluster.client() as new:
             with pytest.raises(NodeFencedError):
                 await old.allocate_producer_ids()
