@@ -8,6 +8,7 @@ import boto3
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from bench import load_program
+from bench.distant_link import Distance, DistantLink
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer
 
@@ -21,9 +22,12 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_
 
 @contextmanager
 def broker_on(
-    store: str, directory: Path, settings: Mapping[str, str]
+    store: str,
+    directory: Path,
+    settings: Mapping[str, str],
+    distance: Distance | None = None,
 ) -> Iterator[HeadraceProcess]:
-    """Start a broker whose bucket is a directory, or lies in a MinIO that is started for it."""
+    """Start a broker whose bucket is a directory, or lies in a MinIO that is started for it, far away perhaps."""
     with ExitStack() as stack:
         overrides = dict(settings)
         if store == "minio":
@@ -31,7 +35,11 @@ def broker_on(
             keys = {"aws_access_key_id": ACCESS_KEY, "aws_secret_access_key": SECRET_KEY}
             client = boto3.client("s3", endpoint_url=server.endpoint, region_name=REGION, **keys)
             client.create_bucket(Bucket=BUCKET)
-            options = f"region={REGION}&endpoint={server.endpoint}&pathStyle=true"
+            endpoint = server.endpoint
+            if distance is not None:
+                port = int(endpoint.rpartition(":")[2])
+                endpoint = stack.enter_context(DistantLink(port, distance)).endpoint
+            options = f"region={REGION}&endpoint={endpoint}&pathStyle=true"
             overrides["s3.data.buckets"] = f"0@s3://{BUCKET}?{options}"
         broker = HeadraceProcess(directory / "node", overrides=overrides, environment=CREDENTIALS)
         yield stack.enter_context(broker)

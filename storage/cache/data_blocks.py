@@ -19,7 +19,9 @@ from storage.objects.keys import object_key
 from storage.ports import ObjectStore
 from storage.request_budget import RequestBudget
 
-RUN_BYTES_MAX = 8 * 1024 * 1024  # of one request, unless a single block is larger
+# Of one request, unless a single block is larger. S3 gives a connection about 90 MB/s, so a window of
+# reading ahead must be several requests, and many enough that their first bytes cost nothing.
+RUN_BYTES_MAX = 4 * 1024 * 1024
 CAPACITY_RUNS_MIN = 16  # a run is at most this fraction of the capacity
 
 

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 WINDOW_BYTES_MIN = 512 * 1024
-REFILL_BYTES_MAX = 8 * 1024 * 1024  # about one large request: several are under way all the time
+REFILL_BYTES_MAX = 4 * 1024 * 1024  # about one large request: several are under way all the time
 COOL_DOWN_MS = 10_000
 SEQUENCES_MAX = 4096
 

@@ -146,7 +146,7 @@ def test_reads_ahead_are_whole_requests():
         offset = 0
         while offset < end:
             offset = (await setup.read(1, offset, end, max_bytes=MIB))[-1].end_offset
-        assert setup.cache.statistics.requests <= 130 // 8 + 9  # some while the window grows
+        assert setup.cache.statistics.requests <= 130 // 4 + 9  # some while the window grows
 
     run(main())
 

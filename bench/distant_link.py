@@ -1,0 +1,183 @@
+"""A TCP proxy that makes what is near look far: a delay each way, and a rate that all connections share.
+
+    python -m bench.distant_link PORT DELAY_MS MB_PER_S
+
+Listens on a free port, which it prints. Each direction is a line of its own: bytes enter it one after
+the other at the rate, whatever connection they are of, and leave it after the delay. Of one connection
+at most `WINDOW_BYTES` are in a direction, as a TCP window has it: then its sender is not read. So one
+connection alone gets about 100 MB/s at 7 ms, which is why readers of S3 use several.
+"""
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections import deque
+from types import TracebackType
+from typing import NamedTuple, Self, cast
+
+import uvloop
+
+WINDOW_BYTES = 1024 * 1024
+
+
+class Distance(NamedTuple):
+    """How far away, and how wide the way is."""
+
+    delay_ms: float  # one way
+    mb_per_s: float  # 10**6 bytes/s in each direction
+
+
+class DistantLink:
+    """The proxy as a process of its own, while entered."""
+
+    def __init__(self, port: int, distance: Distance) -> None:
+        arguments = [str(port), str(distance.delay_ms), str(distance.mb_per_s)]
+        command = [sys.executable, "-m", "bench.distant_link", *arguments]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        self.endpoint = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+
+class _Line:
+    """One direction: what entered it first leaves it first."""
+
+    def __init__(self, distance: Distance) -> None:
+        self._delay_s = distance.delay_ms / 1000
+        self._bytes_per_s = distance.mb_per_s * 1e6
+        self._free_s = 0.0  # when the last byte so far has entered
+        self._under_way: deque[tuple[float, _End, bytes]] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._is_waiting = False
+
+    def enter(self, end: "_End", data: bytes) -> None:
+        self._free_s = max(self._free_s, time.monotonic()) + len(data) / self._bytes_per_s
+        self._under_way.append((self._free_s + self._delay_s, end, data))
+        if not self._is_waiting:
+            self._wait()
+
+    def _wait(self) -> None:
+        self._is_waiting = True
+        wait_s = self._under_way[0][0] - time.monotonic()
+        self._loop.call_later(max(0.0, wait_s), self._leave)
+
+    def _leave(self) -> None:
+        self._is_waiting = False
+        now_s = time.monotonic()
+        while self._under_way and self._under_way[0][0] <= now_s:
+            _, end, data = self._under_way.popleft()
+            end.arrived(data)
+        if self._under_way:
+            self._wait()
+
+
+class _End(asyncio.Protocol):
+    """One end of a connection: what it is sent goes through the line to the other."""
+
+    def __init__(self, line: _Line) -> None:
+        self._line = line
+        self.other: _End | None = None
+        self._transport: asyncio.Transport | None = None
+        self._in_line_bytes = 0
+        self._early = b""  # what came before there was another end
+        self._is_writable = True
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport = cast("asyncio.Transport", transport)  # uvloop's is not one by inheritance
+        self._transport = transport
+        transport.set_write_buffer_limits(WINDOW_BYTES)
+
+    def joined(self, other: "_End") -> None:
+        self.other = other
+        early, self._early = self._early, b""
+        if early:
+            self.data_received(early)
+        self._pace()
+
+    def data_received(self, data: bytes) -> None:
+        if self.other is None:
+            self._early += data
+            self._pace()
+            return
+        self._in_line_bytes += len(data)
+        self._line.enter(self, data)
+        self._pace()
+
+    def arrived(self, data: bytes) -> None:
+        """Hand over what has come through the line; nothing at all is the end."""
+        self._in_line_bytes -= len(data)
+        assert self.other is not None
+        transport = self.other._transport
+        if transport is not None and not transport.is_closing():
+            transport.write(data) if data else transport.close()
+        self._pace()
+
+    def pause_writing(self) -> None:
+        self._is_writable = False
+        if self.other is not None:
+            self.other._pace()
+
+    def resume_writing(self) -> None:
+        self._is_writable = True
+        if self.other is not None:
+            self.other._pace()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self.other is not None:
+            self._line.enter(self, b"")
+
+    def _pace(self) -> None:
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        may_read = self.other is not None and self.other._is_writable
+        if may_read and self._in_line_bytes < WINDOW_BYTES:
+            transport.resume_reading()
+        else:
+            transport.pause_reading()
+
+
+async def serve(port: int, distance: Distance) -> None:
+    """Serve until this process is ended."""
+    loop = asyncio.get_running_loop()
+    there, back = _Line(distance), _Line(distance)
+    joining = set()
+
+    class Near(_End):
+        def __init__(self) -> None:
+            super().__init__(there)
+
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(transport)
+            task = loop.create_task(self._join(transport))
+            joining.add(task)
+            task.add_done_callback(joining.discard)
+
+        async def _join(self, transport: asyncio.BaseTransport) -> None:
+            try:
+                _, far = await loop.create_connection(lambda: _End(back), "127.0.0.1", port)
+            except OSError:
+                transport.close()
+                return
+            far.joined(self)
+            self.joined(far)
+
+    server = await loop.create_server(Near, "127.0.0.1", 0, backlog=256)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    uvloop.run(serve(int(sys.argv[1]), Distance(float(sys.argv[2]), float(sys.argv[3]))))
