@@ -226,7 +226,7 @@ def test_a_quorum_that_is_away_for_longer_than_a_lease_ends_no_broker(tmp_path: 
         assert await read(one, "kept") == [*values, b"after"]
         assert not scene.task(1).done()
 
-    in_scene(test, tmp_path, broker_session_timeout_ms=900, broker_heartbeat_interval_ms=200)
+    in_scene(test, tmp_path, broker_session_timeout_ms=2_500, broker_heartbeat_interval_ms=400)
 
 
 def test_a_broker_does_not_speak_to_another_cluster_where_its_controllers_were(
@@ -250,7 +250,7 @@ def test_a_broker_does_not_speak_to_another_cluster_where_its_controllers_were(
         # They do not know it. If they had been asked, it would have ended for that.
         assert not scene.task(1).done()
 
-    in_scene(test, tmp_path, broker_session_timeout_ms=900, broker_heartbeat_interval_ms=200)
+    in_scene(test, tmp_path, broker_session_timeout_ms=2_500, broker_heartbeat_interval_ms=400)
 
 
 def test_a_controller_that_was_not_there_from_the_start_is_added(tmp_path: Path) -> None:
