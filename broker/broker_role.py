@@ -208,7 +208,8 @@ class BrokerRole:
                 await stop.wait()
                 admin.stage = "stopping"
                 await listener.drain()
-                await self._checkpoint(parts)
+                if client.holds():  # else nothing is acknowledged; the next start reads the logs
+                    await self._checkpoint(parts)
         finally:
             await listener.shutdown()
             async with running(self._give_up_without_lease(client, parts)):
@@ -220,7 +221,6 @@ class BrokerRole:
             async with asyncio.timeout(CHECKPOINT_MS / 1000):
                 await parts.leadership.checkpoint_all()
         except TimeoutError:
-            # Without the lease nothing is acknowledged. The next start reads the logs instead.
             logger.warning("partitions were not checkpointed in time")
 
     async def _give_up_without_lease(self, client: MetadataClient, parts: BrokerParts) -> None:
