@@ -2,7 +2,7 @@
 
 | part | what |
 |---|---|
-| leader-loss | SIGKILL of the leading controller, again and again: time to the next metadata write at any broker |
+| leader-loss | SIGKILL of the leading controller, again and again, then SIGSTOP: time to the next metadata write at any broker |
 | topics | 1,000 topics of 10 partitions: creation, size of the image, memory, processor time at rest, a fresh broker |
 | throughput | three brokers against one: the same load on a topic of one broker and on one of three, alternating |
 
