@@ -92,6 +92,7 @@ class QuorumNode:
         self._inputs = CoreInputs(core, self._counters, clock_ms=clock_ms, on_input=self._notice)
         self._work = asyncio.Event()
         self._leading_term: int | None = None
+        self._ended = False  # nobody performs effects any more
         self._waiters = EntryWaiters()
         self._rounds = ReadRounds(core, applied, clock_ms=clock_ms, on_input=self._notice)
         self.snapshots = Snapshots(
@@ -134,7 +135,7 @@ class QuorumNode:
         while await self._take_turn() or await self._apply_batch():
             pass
 
-    async def run(self, snapshot_interval_bytes: int) -> None:
+    async def run(self, snapshot_bytes: int) -> None:
         """Take part until cancelled; take a snapshot whenever the log has grown by so much.
 
         Raises:
@@ -146,10 +147,9 @@ class QuorumNode:
                 tasks.create_task(self._inputs.run(), name="quorum-inputs")
                 tasks.create_task(self._perform_effects(), name="quorum-effects")
                 tasks.create_task(self._apply_batches(), name="quorum-applier")
-                tasks.create_task(
-                    self.snapshots.run(snapshot_interval_bytes), name="quorum-snapshots"
-                )
+                tasks.create_task(self.snapshots.run(snapshot_bytes), name="quorum-snapshots")
         finally:
+            self._ended = True
             self.snapshots.cancel()
             self._depose("the controller is stopping")
             self._waiters.fail("the controller is stopping", after_index=-1)
@@ -187,8 +187,8 @@ class QuorumNode:
         Cancellation: as LeadershipLostError.
         """
         core = self._core
-        if core.term != entries[0].term:
-            raise RefusedError(ErrorCode.NOT_CONTROLLER, "another term has begun")
+        if not self.leading or core.term != entries[0].term:
+            raise RefusedError(ErrorCode.NOT_CONTROLLER, "this controller does not lead any more")
         if core.last_index != entries[0].index - 1:
             return False
         started_s = self._now_s()
@@ -266,7 +266,7 @@ class QuorumNode:
         self._work.set()
         self.addresses.look()
         self._watch.look(core)
-        leads = core.role is Role.LEADER
+        leads = core.role is Role.LEADER and not self._ended
         if self._leading_term is not None and not (leads and core.term == self._leading_term):
             self._depose("this controller does not lead any more")
         elif self._leading_term is None and leads and self._applied.image.term == core.term:

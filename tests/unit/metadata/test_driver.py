@@ -170,6 +170,29 @@ async def test_leases_go_on_while_the_disk_of_the_only_controller_stalls(cluster
 
 
 @scenario
+async def test_what_was_being_decided_when_a_controller_stopped_makes_it_lead_no_more(cluster):
+    """Nobody would perform what it then promises."""
+    node = cluster.new_node()
+    await node.start()
+    run = asyncio.ensure_future(node.run())
+    epoch = await register(node)
+    quorum, image = node._member.quorum, node.image
+    run.cancel()
+    await asyncio.wait([run])
+
+    for change in (
+        quorum.replicate([LogEntry(image.index + 1, image.term, b"")], {}),
+        quorum.confirm_leadership(),
+    ):
+        with pytest.raises(RefusedError) as refused:
+            await asyncio.wait_for(change, 1)
+        assert refused.value.code == ErrorCode.NOT_CONTROLLER
+    assert not node.status().serving
+    assert (await ask(node, heartbeat(epoch))).error == ErrorCode.NOT_CONTROLLER
+    await node.shutdown()
+
+
+@scenario
 async def test_requests_while_stopping_are_refused(cluster):
     async with cluster.controller() as node:
         epoch = await register(node)
