@@ -30,6 +30,7 @@ from tests.integration.test_node import Client, config, leaf
 
 FIRST = 101
 PATIENCE_S = 30
+SESSION_S = 2.5
 NOT_LEADER_OR_FOLLOWER = 6
 
 
@@ -214,19 +215,31 @@ def test_a_quorum_that_is_away_for_longer_than_a_lease_ends_no_broker(tmp_path: 
         async with client(one) as connection:
             values = [b"before"]
             while True:  # the lease goes on for a while
-                number = len(values)
-                error, _ = await connection.produce(b"%d" % number, topic="kept")
+                value = b"%d" % len(values)
+                answer = asyncio.create_task(connection.produce(value, topic="kept"))
+                answered, _ = await asyncio.wait((answer,), timeout=SESSION_S)
+                if not answered:
+                    break  # it was written as the lease ended: its answer waits for the next one
+                error, _ = answer.result()
                 if error:
                     break
-                values.append(b"%d" % number)
+                values.append(value)
                 await asyncio.sleep(0.01)
-            assert error == NOT_LEADER_OR_FOLLOWER
-        await scene.start(*controllers)
+            assert not answered or error == NOT_LEADER_OR_FOLLOWER
+            await scene.start(*controllers)
+            if not answered:
+                assert (await answer)[0] == 0
+                values.append(value)
         await produce(one, "kept", b"after")
         assert await read(one, "kept") == [*values, b"after"]
         assert not scene.task(1).done()
 
-    in_scene(test, tmp_path, broker_session_timeout_ms=2_500, broker_heartbeat_interval_ms=400)
+    in_scene(
+        test,
+        tmp_path,
+        broker_session_timeout_ms=int(SESSION_S * 1000),
+        broker_heartbeat_interval_ms=400,
+    )
 
 
 def test_a_broker_does_not_speak_to_another_cluster_where_its_controllers_were(
@@ -250,7 +263,12 @@ def test_a_broker_does_not_speak_to_another_cluster_where_its_controllers_were(
         # They do not know it. If they had been asked, it would have ended for that.
         assert not scene.task(1).done()
 
-    in_scene(test, tmp_path, broker_session_timeout_ms=2_500, broker_heartbeat_interval_ms=400)
+    in_scene(
+        test,
+        tmp_path,
+        broker_session_timeout_ms=int(SESSION_S * 1000),
+        broker_heartbeat_interval_ms=400,
+    )
 
 
 def test_a_controller_that_was_not_there_from_the_start_is_added(tmp_path: Path) -> None:
