@@ -4,14 +4,18 @@
 there, clients saw nothing but errors that a repetition answers. The histories are judged by `test_outcome.py`.
 """
 
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.cluster.clock import now_ns
-from tests.cluster.cluster import Cluster
+from tests.cluster.cluster import CONTROLLER_PORT, Cluster
 from tests.cluster.node import Node
 from tests.cluster.scene import Scene
+from tests.environment.paths import ROOT
 
 WRITTEN_WITHIN_MS = 10_000  # loose, as the machine may be; `make bench-cluster` measures
 UNDISTURBED_MS = 2_000
@@ -24,6 +28,24 @@ pytestmark = pytest.mark.timeout(180)
 def followers(cluster: Cluster) -> list[Node]:
     leader = cluster.leader()
     return [node for node in cluster.controllers if node is not leader]
+
+
+def metadata_directory(controller: Node) -> Path:
+    return Path(controller.settings["metadata.log.dir"])
+
+
+def directory_id(controller: Node) -> str:
+    """The id that the controller has given its directory."""
+    lines = (metadata_directory(controller) / "meta.properties").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line)["directory.id"]
+
+
+def headrace(cluster: Cluster, *arguments: str) -> None:
+    """Run `headrace cluster quorum`."""
+    command = [sys.executable, "-m", "broker", "cluster", "quorum", *arguments]
+    command += ["-b", cluster.bootstrap]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 0, f"{arguments}: {ran.stdout}{ran.stderr}"
 
 
 def ms_until_another_leads(scene: Scene, leader: Node, since_ns: int, what: str) -> float:
@@ -110,6 +132,37 @@ def test_a_follower_that_does_not_hear_the_leader_disturbs_nobody(scene: Scene) 
     assert (quorum.leader, quorum.term) == (leader.node_id, term), "no vote while there is a leader"
     scene.settle()
     assert other.is_running
+
+
+def test_a_controller_that_lost_its_disk_counts_for_nothing_until_it_is_added_again(
+    scene: Scene,
+) -> None:
+    """By the commands of docs/operations.md."""
+    wiped, other = followers(scene.cluster)
+    before = directory_id(wiped)
+    wiped.kill()
+    for path in metadata_directory(wiped).iterdir():
+        path.unlink()
+    wiped.begin()
+    scene.cluster.wait_until(
+        lambda: (metadata_directory(wiped) / "meta.properties").exists(), "it has a directory"
+    )
+    after = directory_id(wiped)
+    assert after != before
+    other.pause()
+    with pytest.raises(AssertionError, match="no metadata was written"):
+        scene.probe.ns_until_written(now_ns(), within_s=2)
+    other.resume()
+    assert scene.probe.ns_until_written(now_ns()) / 1e6 < WRITTEN_WITHIN_MS
+
+    headrace(scene.cluster, "remove", str(wiped.node_id), "--yes")
+    address = f"{wiped.node_id}@{wiped.address}:{CONTROLLER_PORT}"
+    headrace(scene.cluster, "add", address, "--directory-id", after)
+    scene.settle()
+    other.pause()
+    assert scene.probe.ns_until_written(now_ns()) / 1e6 < WRITTEN_WITHIN_MS, "it counts again"
+    other.resume()
+    scene.settle()
 
 
 @pytest.mark.usefixtures("small_disks")
