@@ -149,8 +149,8 @@ class _End(asyncio.Protocol):
             transport.pause_reading()
 
 
-async def serve(port: int, distance: Distance) -> None:
-    """Serve until this process is ended."""
+async def listen(port: int, distance: Distance) -> asyncio.Server:
+    """Take connections, on a free port, for a server of this machine."""
     loop = asyncio.get_running_loop()
     there, back = _Line(distance), _Line(distance)
     joining = set()
@@ -174,7 +174,12 @@ async def serve(port: int, distance: Distance) -> None:
             far.joined(self)
             self.joined(far)
 
-    server = await loop.create_server(Near, "127.0.0.1", 0, backlog=256)
+    return await loop.create_server(Near, "127.0.0.1", 0, backlog=256)
+
+
+async def serve(port: int, distance: Distance) -> None:
+    """Serve until this process is ended."""
+    server = await listen(port, distance)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

@@ -386,6 +386,25 @@ _COMMITS_AND_DELETION = (
         f"{_UNIT}/object_store/test_s3_copy.py"
         "::test_a_completion_whose_answer_was_lost_counts_if_the_object_is_there",
     ),
+    SeededBug(
+        "storage-42",
+        "an answer that is no page of a list is taken for its end",
+        "storage/object_store/s3_listing.py",
+        '        if not isinstance(page.get("IsTruncated"), bool):\n'
+        '            raise ObjectStoreError("list: an answer does not say whether it is whole")\n'
+        '        is_truncated = page["IsTruncated"]\n',
+        '        is_truncated = page.get("IsTruncated", False)\n',
+        "tests/integration/test_s3_lists.py::test_what_is_no_page_of_a_list_makes_no_shorter_list",
+    ),
+    SeededBug(
+        "storage-43",
+        "a large object whose PUT broke off is sent whole again",
+        "storage/object_store/s3.py",
+        "            if key in self._broken_off:\n",
+        "            if False and key in self._broken_off:\n",
+        "tests/integration/test_s3_uploads.py"
+        "::test_what_was_broken_off_is_sent_in_small_parts_of_which_one_is_repeated",
+    ),
 )
 
 BUGS = (*_UPLOAD, *_RECOVERY, *_FORMAT, *_READS, *_COMPACTION, *_COMMITS_AND_DELETION)
