@@ -57,7 +57,8 @@ class DialledConnection(asyncio.Protocol):
             node_id: who must be there; None: anyone.
 
         Raises:
-            OSError: nobody answers in `DIAL_MS`, or it is another cluster's controller or another node.
+            OSError: nobody answers in `DIAL_MS`, it is another cluster's controller or another node, or
+                there can be no such address.
         """
         loop = asyncio.get_running_loop()
         try:
@@ -67,6 +68,11 @@ class DialledConnection(asyncio.Protocol):
         except TimeoutError:
             self.end(TimeoutError(f"{address.host}:{address.port} does not answer"))
             raise TimeoutError(f"{address.host}:{address.port} does not answer") from None
+        except (ValueError, OverflowError) as error:
+            # What operators have added to the quorum may be no host name, and must end nobody.
+            msg = f"{address.host!r}:{address.port} is no address: {error}"
+            self.end(ConnectionRefusedError(msg))
+            raise ConnectionRefusedError(msg) from error
         except BaseException:
             self.end(ConnectionAbortedError("given up"))
             raise

@@ -18,6 +18,7 @@ from protocol.errors import ErrorCode
 
 CHANGE_TIMEOUT_MS: Final = 20_000
 LOOK_INTERVAL_MS: Final = 20
+PORT_MAX: Final = 65_535
 
 
 class Membership:
@@ -39,7 +40,7 @@ class Membership:
         """
         self._check_cluster(request.cluster_id)
         node_id, directory_id = request.node_id, request.directory_id
-        if directory_id == NO_DIRECTORY or not request.host or not request.port:
+        if directory_id == NO_DIRECTORY or not _is_address(request.host, request.port):
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST, "a voter has a directory id, a host and a port"
             )
@@ -142,3 +143,12 @@ class Membership:
                 await asyncio.sleep(LOOK_INTERVAL_MS / 1000)
             else:
                 return
+
+
+def _is_address(host: str, port: int) -> bool:
+    """Whether it can be dialled at all: what is in the log once, every member and broker tries."""
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        return False
+    return bool(host) and "\0" not in host and 0 < port <= PORT_MAX

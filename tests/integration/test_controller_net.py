@@ -691,6 +691,25 @@ async def test_a_peer_that_is_not_there_costs_nothing_but_its_messages(monkeypat
 
 
 @scenario
+async def test_an_address_that_cannot_be_one_ends_nobody(caplog):
+    """A member's address is in the log: what it does to one process it does to all, at each start."""
+    one, two = Controller(1), Controller(2)
+    impossible = [Address(host, 9_093) for host in ("a..b", "x" * 64, "a\0b")]
+    impossible.append(Address("127.0.0.1", 70_000))
+    async with two.running(), one.linked(two) as links:
+        strange = dict(enumerate(impossible, start=3))
+        links.set_addresses({2: two.address, **strange})
+        await until(lambda: caplog.text.count("controller not reached") == len(strange))
+        links.send(message(1, 2))
+        await until(lambda: two.messages)
+
+        transport = QuorumTransport(impossible, lambda: party(9))
+        for _ in impossible:
+            with pytest.raises(NotSentError):
+                await transport.request(b"a")
+
+
+@scenario
 async def test_the_queue_is_bounded_in_bytes(monkeypatch):
     monkeypatch.setattr(peer_links, "QUEUE_BYTES_MAX", 1_000)
     one, two = Controller(1), Controller(2)
