@@ -3,7 +3,8 @@
 `python -m tests.unit.metadata.quorum.chaos 0 100` tries seeds 0 to 99. Each must hold:
 
 - what a client was told exists is there in the end, on every controller, and what was deleted is not;
-- a broker that any controller has fenced for silence holds no lease;
+- a broker that any controller has fenced for silence holds no lease, though its clock is 2 % fast
+  or slow, its setting is another than the controllers', and what it is told is old when it comes;
 - no controller ends but those that are ended, and no broker takes its log for diverged;
 - when all has healed a leader is found, and all images are equal.
 """
@@ -14,6 +15,8 @@ import random
 import sys
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from config.node import Endpoint
@@ -34,6 +37,7 @@ from tests.unit.metadata.quorum.three_controllers import (
 NODES = (1, 2, 3)
 BROKERS = (11, 12)
 LOOK_S = 0.01
+SESSION_MS = 3_000  # of the controllers
 # What may become of a change whose outcome is not known, or that came from a fenced broker.
 EXCUSED = {
     ErrorCode.REQUEST_TIMED_OUT,
@@ -42,13 +46,47 @@ EXCUSED = {
 }
 
 
+def clock_ms(rate):
+    """A clock that is not quite right."""
+    return round(now_ms() * rate)
+
+
+class SlowTransport(ClientTransport):
+    """Requests and answers take their time now and then, and answers get lost."""
+
+    def __init__(self, network, node_ids, rng):
+        super().__init__(network, node_ids)
+        self._rng = rng
+
+    async def request(self, frame):
+        await self._linger()
+        answer = await super().request(frame)
+        await self._linger()
+        if self._rng.random() < 0.02:
+            raise ConnectionResetError("lost on the way back")
+        return answer
+
+    def heal(self):
+        self.reachable = None
+
+    async def _linger(self):
+        if self._rng.random() < 0.02:
+            await asyncio.sleep(self._rng.choice((0.1, 1, 5, 12)) * self._rng.random())
+
+
 class Chaos:
     """One run."""
 
     def __init__(self, seed, directory):
         self.rng = random.Random(seed)
-        self.scene = Controllers(directory, snapshot_log_bytes=2_500)
+        self.scene = Controllers(
+            directory,
+            snapshot_log_bytes=2_500,
+            broker_session_timeout_ms=SESSION_MS,
+            broker_heartbeat_interval_ms=SESSION_MS // 5,
+        )
         self.clients = {}
+        self.transports = {}  # of the brokers
         self.exists = {}  # topics whose fate was told: whether they exist
         self.unknown = set()
         self.hung = {}  # node id -> the event that lets its disk go on
@@ -65,11 +103,17 @@ class Chaos:
         """One process of a broker after the other."""
         number = 0
         while True:
+            config = self.scene.config(1)
+            session_ms = self.rng.choice((SESSION_MS // 2, SESSION_MS, 2 * SESSION_MS))
+            rate = self.rng.choice((0.98, 1, 1.02))
+            transport_rng = random.Random(self.rng.random())
+            transport = SlowTransport(self.scene.network, NODES, transport_rng)
+            self.transports[node_id] = transport
             client = MetadataClient(
-                self.scene.config(1),
-                ClientTransport(self.scene.network, NODES),
+                replace(config, broker_session_timeout_ms=session_ms),
+                transport,
                 BrokerIdentity(node_id=node_id, endpoints=(Endpoint("PLAINTEXT", "h", 1),)),
-                boot_clock_ms=now_ms,
+                boot_clock_ms=partial(clock_ms, rate),
                 rng=random.Random(self.rng.random()),
             )
             run = None
@@ -89,6 +133,8 @@ class Chaos:
                     assert not run.done() or "Diverged" not in repr(run.exception())
                     run.cancel()
                     await asyncio.wait([run])
+                if client.fenced:
+                    self.count("fenced")
             await asyncio.sleep(0.5)
 
     async def change(self, client, name):
@@ -128,6 +174,7 @@ class Chaos:
         """One fault after the other, then none any more."""
         faults = (
             *(self.kill, self.stop, self.cut, self.cut_one_way, self.isolate, self.hang, self.swap),
+            *(self.cut_off_broker, self.cut_off_broker),
             *(self.start, self.start, self.heal, self.heal, self.let_go_on, self.rest),
         )
         end_ms = now_ms() + seconds * 1000
@@ -170,6 +217,13 @@ class Chaos:
 
     async def isolate(self):
         self.scene.network.isolate(self.rng.choice(NODES))
+
+    async def cut_off_broker(self):
+        """It reaches one of the controllers, or none, for so long that it may be fenced."""
+        transport = self.transports.get(self.rng.choice(BROKERS))
+        if transport is not None:
+            transport.reachable = self.rng.choice(((), (), (self.rng.choice(NODES),)))
+            asyncio.get_running_loop().call_later(self.rng.random() * 10, transport.heal)
 
     async def heal(self):
         self.scene.network.heal()
