@@ -148,9 +148,9 @@ class QuorumNode:
                 tasks.create_task(self._perform_effects(), name="quorum-effects")
                 tasks.create_task(self._apply_batches(), name="quorum-applier")
                 tasks.create_task(self.snapshots.run(snapshot_bytes), name="quorum-snapshots")
+                tasks.create_task(self.snapshots.run_fetches(), name="quorum-snapshot-fetches")
         finally:
             self._ended = True
-            self.snapshots.cancel()
             self._depose("the controller is stopping")
             self._waiters.fail("the controller is stopping", after_index=-1)
 

@@ -25,6 +25,8 @@ logger = logging.getLogger("headrace.controller")
 
 CHUNK_TIMEOUT_S: Final = 30.0
 WRITE_BYTES: Final = 1 << 20
+# After one that could not be read or installed: the leader offers it again with each heartbeat.
+RETRY_S: Final = 1.0
 
 
 class FetchedSnapshot(NamedTuple):
@@ -60,7 +62,9 @@ class Snapshots:
         self._clock_ms = clock_ms
         self._on_input = on_input
         self._writing = asyncio.Lock()
-        self._fetching: asyncio.Task[None] | None = None
+        self._wanted: SnapshotWanted | None = None
+        self._asked = asyncio.Event()
+        self._retry_at_s = float("-inf")
         self._fetched: FetchedSnapshot | None = None
         self._counters = counters
 
@@ -92,14 +96,18 @@ class Snapshots:
         logger.info("metadata snapshot taken", extra={"index": image.index, "term": image.term})
 
     def fetch(self, wanted: SnapshotWanted) -> None:
-        """Read this one beside everything else, and no other any more."""
-        self.cancel()
-        self._fetching = asyncio.create_task(self._fetch(wanted), name="quorum-snapshot")
+        """Have `run_fetches` read this one. The core wants no other before this one has ended."""
+        self._wanted = wanted
+        self._asked.set()
 
-    def cancel(self) -> None:
-        """Read none."""
-        if self._fetching is not None:
-            self._fetching.cancel()
+    async def run_fetches(self) -> None:
+        """Read what is wanted beside everything else, one after the other, until cancelled."""
+        while True:
+            await self._asked.wait()
+            self._asked.clear()
+            if self._wanted is not None:
+                wanted, self._wanted = self._wanted, None
+                await self._fetch(wanted)
 
     async def install_fetched(self, accept: Callable[[MetadataImage], Awaitable[None]]) -> bool:
         """Put a snapshot that has been read in place of the log; False when there is none.
@@ -131,6 +139,7 @@ class Snapshots:
         return True
 
     async def _fetch(self, wanted: SnapshotWanted) -> None:
+        await asyncio.sleep(self._retry_at_s - asyncio.get_running_loop().time())
         logger.info(
             "reading a metadata snapshot",
             extra={"index": wanted.snapshot.index, "from": wanted.source},
@@ -145,6 +154,7 @@ class Snapshots:
     def _failed(self, error: Exception) -> None:
         """Not the end: the leader offers its snapshot again."""
         logger.warning("metadata snapshot not read", extra={"reason": str(error)})
+        self._retry_at_s = asyncio.get_running_loop().time() + RETRY_S
         self._core.snapshot_failed(self._clock_ms())
         self._on_input()
 

@@ -301,14 +301,15 @@ async def test_no_older_snapshot_is_written_over_one_that_is_being_installed(mon
     async def accept(image):
         await accepted.wait()  # the directory is given the cluster's name
 
-    snapshots.fetch(wanted)
-    await fetched.wait()
-    installing = asyncio.ensure_future(snapshots.install_fetched(accept))
-    await asyncio.sleep(0)
-    taking = asyncio.ensure_future(snapshots.take())
-    await asyncio.sleep(0)
-    accepted.set()
-    await asyncio.gather(installing, taking)
+    async with running(snapshots.run_fetches()):
+        snapshots.fetch(wanted)
+        await fetched.wait()
+        installing = asyncio.ensure_future(snapshots.install_fetched(accept))
+        await asyncio.sleep(0)
+        taking = asyncio.ensure_future(snapshots.take())
+        await asyncio.sleep(0)
+        accepted.set()
+        await asyncio.gather(installing, taking)
 
     assert store.snapshots == [20, 20]
     assert log.image.index == 20

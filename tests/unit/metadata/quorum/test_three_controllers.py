@@ -284,6 +284,32 @@ async def test_a_member_that_was_away_for_long_catches_up_by_a_snapshot(tmp_path
 
 
 @scenario
+async def test_a_snapshot_that_cannot_be_had_is_asked_for_once_a_second(
+    tmp_path, monkeypatch, caplog
+):
+    """Each heartbeat offers it again: its bytes, or the lines of the log, would flood."""
+    monkeypatch.setattr(driver, "RaftSettings", partial(RaftSettings, append_bytes_max=200))
+    async with controllers(tmp_path, snapshot_log_bytes=2_000) as scene:
+        leader = await scene.leader()
+        away = scene.id_of(scene.others(leader)[0])
+        await scene.kill(away)
+        await write(leader, *range(11, 51))
+        await until(lambda: leader._member.applied.entries.snapshot_index > 10)
+        read_snapshot = leader._store.read_snapshot
+
+        async def no_snapshot(position, size_max):
+            del position, size_max
+
+        leader._store.read_snapshot = no_snapshot
+        await scene.start(away)
+        await asyncio.sleep(10)
+        assert 5 <= caplog.text.count("metadata snapshot not read") <= 12
+
+        leader._store.read_snapshot = read_snapshot
+        await scene.equal()
+
+
+@scenario
 async def test_each_member_can_be_restarted_in_turn(tmp_path):
     async with controllers(tmp_path) as scene:
         await scene.leader()
