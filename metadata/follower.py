@@ -12,6 +12,7 @@ from metadata.errors import (
     RefusedError,
 )
 from metadata.image import MetadataImage
+from metadata.log.one_thread import OneThread
 from metadata.log.snapshot_format import decode_snapshot
 from metadata.records.codec import decode_records
 from metadata.records.entry import LogEntry
@@ -27,6 +28,7 @@ logger = logging.getLogger("headrace.metadata")
 FETCH_BYTES: Final = 8 << 20
 LONG_POLL_MS: Final = 2_000
 LOOP_SLICE_S: Final = 0.005  # replaying goes on for so long before others get their turn
+RETRY_MS: Final = 200  # after a refusal, which comes at once
 
 Listener = Callable[[MetadataImage, MetadataImage], None]
 
@@ -78,6 +80,7 @@ class LogFollower:
                 await self.advance(LONG_POLL_MS)
             except ControllerUnavailableError as error:
                 logger.warning("metadata log not reachable", extra={"reason": str(error)})
+                await asyncio.sleep(RETRY_MS / 1000)
 
     async def catch_up(self) -> None:
         """Read and apply everything that is committed now.
@@ -142,9 +145,10 @@ class LogFollower:
                 answer = await self._requester.call(download.next_request, self._timeout_ms)
             except RefusedError as error:
                 logger.info("metadata snapshot was replaced", extra={"reason": error.message})
+                await asyncio.sleep(RETRY_MS / 1000)
                 return
             data = download.add(answer.body)
-        image = decode_snapshot(data)
+        image = await _decoded(data)
         if image.index <= self._image.index:
             raise MetadataDivergedError(
                 f"the controller sent the snapshot {image.index}, older than our "
@@ -157,3 +161,12 @@ class LogFollower:
         self.wake()
         for listener in self._listeners:
             listener(old, image)
+
+
+async def _decoded(data: bytes) -> MetadataImage:
+    """Decode beside the loop: 10,000 partitions take 100 ms, and heartbeats go on meanwhile."""
+    thread = OneThread("metadata-snapshot")
+    try:
+        return await asyncio.get_running_loop().run_in_executor(thread, decode_snapshot, data)
+    finally:
+        thread.shutdown(wait=False)

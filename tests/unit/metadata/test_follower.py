@@ -1,5 +1,6 @@
 import asyncio
 import random
+import threading
 
 import pytest
 
@@ -16,6 +17,7 @@ from metadata.rpc.frames import Answer, decode_correlation, decode_request, enco
 from metadata.rpc.requests import FetchSnapshot
 from metadata.rpc.responses import Done, Entries, SnapshotChunk
 from protocol.errors import ErrorCode
+from tests.simulation import virtual_time
 from tests.unit.metadata.running_cluster import eventually, running, scenario
 
 
@@ -133,7 +135,8 @@ async def test_what_is_gone_from_the_log_is_read_from_the_snapshot(controller):
 
 
 @scenario
-async def test_a_snapshot_replaced_while_it_is_read_is_begun_anew(controller):
+async def test_a_snapshot_replaced_while_it_is_read_is_begun_anew(controller, monkeypatch):
+    monkeypatch.setattr(module, "RETRY_MS", 0)
     controller.create("a", 5)
     log = Log(controller.entries)
     log.take_snapshot(controller.image)
@@ -163,6 +166,42 @@ async def test_long_batches_let_others_have_their_turn(controller, monkeypatch):
         await follower.advance(0)
 
     assert turns >= 3
+
+
+@scenario
+async def test_a_large_snapshot_is_read_beside_the_loop(controller, monkeypatch):
+    log = Log(controller.entries)
+    log.take_snapshot(controller.image)
+    decode, turn = module.decode_snapshot, threading.Event()
+
+    def decode_after_a_turn(data):
+        assert turn.wait(10), "the loop has stood still"
+        return decode(data)
+
+    async def other():
+        while True:
+            await asyncio.sleep(0)
+            turn.set()
+
+    monkeypatch.setattr(module, "decode_snapshot", decode_after_a_turn)
+    follower = following(log)
+    async with running(other()):
+        await caught_up(follower, controller)
+
+
+def test_a_controller_that_refuses_at_once_is_not_asked_without_end(controller):
+    refusal = Answer(ErrorCode.INVALID_REQUEST, "of another version", -1, None)
+    log = Log(controller.entries)
+
+    async def follow(*answers):
+        log.answers = list(answers) * 1_000
+        follower = following(log)
+        async with running(follower.run()):
+            await asyncio.sleep(10)
+        return len(answers) * 1_000 - len(log.answers)
+
+    assert 20 < virtual_time.run(follow(refusal)) < 100
+    assert 20 < virtual_time.run(follow(Entries((), 9, 5), refusal)) < 200
 
 
 @scenario
