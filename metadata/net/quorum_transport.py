@@ -22,6 +22,10 @@ logger = logging.getLogger("headrace.metadata")
 # its time, and answers to requests that were under way come late.
 LEADERLESS_MS: Final = 100
 
+# While no controller leads, several are asked each second, for as long as that lasts.
+REPORTS_MAX: Final = 6  # lines of the log about it in so many seconds:
+REPORTS_S: Final = 60.0
+
 
 class LocalController(NamedTuple):
     """The controller in this process."""
@@ -65,6 +69,8 @@ class QuorumTransport:
         self._remotes: dict[Address, RpcTarget] = {}
         self._target: Address | None = None if local else self._bootstrap[0]  # None: the local one
         self._turned_at_s = float("-inf")
+        self._reports_since_s = float("-inf")
+        self._reports = 0  # since then, told or not
         self._requests = self._failures = self._redirects = self._dials = 0
 
     @property
@@ -131,10 +137,7 @@ class QuorumTransport:
         self._turned_at_s = asyncio.get_running_loop().time()
         if target == self._target:
             return
-        logger.info(
-            "turning to another controller",
-            extra={"from": _name(self._target), "to": _name(target), "reason": reason},
-        )
+        self._report(target, reason)
         self._target = target
         for address, remote in list(self._remotes.items()):
             if address != target:
@@ -142,6 +145,15 @@ class QuorumTransport:
                 if not remote.connected:
                     self._dials += remote.dials
                     del self._remotes[address]
+
+    def _report(self, target: Address | None, reason: str) -> None:
+        told = {"from": _name(self._target), "to": _name(target), "reason": reason}
+        if self._turned_at_s >= self._reports_since_s + REPORTS_S:
+            told["not_reported_before"] = str(max(0, self._reports - REPORTS_MAX))
+            self._reports_since_s, self._reports = self._turned_at_s, 0
+        self._reports += 1
+        if self._reports <= REPORTS_MAX:
+            logger.info("turning to another controller", extra=told)
 
     def _remote(self, address: Address) -> RpcTarget:
         if address not in self._remotes:

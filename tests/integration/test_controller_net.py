@@ -19,7 +19,7 @@ import pytest
 import uvloop
 
 from config.node import Endpoint
-from metadata.net import accepted, dialling, listener, peer_links, rpc_link
+from metadata.net import accepted, dialling, listener, peer_links, quorum_transport, rpc_link
 from metadata.net.framing import (
     BEAT,
     BODY_BYTES_MAX,
@@ -471,6 +471,22 @@ async def test_nobody_there_is_certain_and_the_next_is_asked():
         assert await transport.request(b"a") == b"3:a"
         assert transport.statistics.failures == 2
         transport.close()
+
+
+@scenario
+async def test_a_long_search_for_a_leader_does_not_flood_the_log(monkeypatch, caplog):
+    transport = transport_to(Controller(1), Controller(2))
+
+    async def search(attempts):
+        for _ in range(attempts):
+            with pytest.raises(NotSentError):
+                await transport.request(b"a")
+        return [it for it in caplog.records if it.message == "turning to another controller"]
+
+    assert len(await search(20)) == quorum_transport.REPORTS_MAX
+    monkeypatch.setattr(quorum_transport, "REPORTS_S", 0)
+    told = await search(1)
+    assert int(told[-1].not_reported_before) == 20 - quorum_transport.REPORTS_MAX
 
 
 @scenario
