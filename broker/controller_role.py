@@ -1,10 +1,11 @@
 """A node as a controller of the metadata quorum."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from broker.lifecycle import running
+from broker.lifecycle import running, unless_stopped
 from broker.node_admin import NodeAdmin
 from broker.snapshots_in_bucket import has_bucket, publish_snapshots
 from broker.surroundings import Surroundings
@@ -114,18 +115,19 @@ class ControllerRole:
 
 @asynccontextmanager
 async def controller_role(
-    config: NodeConfig, around: Surroundings, admin: NodeAdmin
+    config: NodeConfig, around: Surroundings, admin: NodeAdmin, stop: asyncio.Event
 ) -> AsyncIterator[ControllerRole]:
     """Run a controller beside the body; when it fails, the body is cancelled.
 
     Raises:
+        StoppedEarlyError: `stop` was set before it had started: a disk may not answer.
         ExceptionGroup: of what made it fail.
         OSError: its address cannot be bound.
         MetadataError: it cannot start.
     """
     role = ControllerRole(config, around, admin)
     try:
-        await role.start()
+        await unless_stopped(stop, role.start())
         async with role.taking_part():
             yield role
     finally:

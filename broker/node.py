@@ -65,7 +65,7 @@ class Node:
             async with AsyncExitStack() as roles:
                 controller = None
                 if is_controller(self._config):
-                    role = controller_role(self._config, self._around, admin)
+                    role = controller_role(self._config, self._around, admin, stop)
                     controller = await roles.enter_async_context(role)
                 if is_broker(self._config):
                     await self._run_broker(controller, ready, stop, on_fenced)

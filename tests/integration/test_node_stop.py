@@ -11,6 +11,7 @@ import pytest
 
 from broker.node import Node
 from broker.partition.registry import PartitionRegistry
+from metadata.log.store import LogStore
 from storage.engine import StorageEngine
 from tests.integration.test_node import config, serving
 
@@ -18,7 +19,8 @@ DEADLINE_S = 20
 
 
 @pytest.mark.parametrize(
-    ("part", "step"), [(StorageEngine, "start"), (PartitionRegistry, "wait_attempted")]
+    ("part", "step"),
+    [(LogStore, "open"), (StorageEngine, "start"), (PartitionRegistry, "wait_attempted")],
 )
 def test_a_node_can_be_stopped_while_it_is_starting(
     part: type, step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -42,7 +44,7 @@ def test_a_node_can_be_stopped_while_it_is_starting(
 
 
 def never(reached: asyncio.Event) -> Callable[..., object]:
-    async def wait(_self: object) -> None:
+    async def wait(_self: object, **_options: object) -> None:
         reached.set()
         await asyncio.Event().wait()
 
