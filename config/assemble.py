@@ -14,6 +14,7 @@ from config.definition import ConfigKey, parse_value
 from config.ignored_keys import SECURE_PROTOCOLS
 from config.node import Endpoint, NodeConfig, StorageConfig, WalConfig
 from config.problems import Problem
+from config.quorum import has_other_nodes, is_broker
 from config.relations import RelationError
 from config.server_keys import SERVER_KEYS, allowed_text, default_text, value_problem
 from config.topic import scaled, topic_defaults, validate_topic_configs
@@ -61,7 +62,7 @@ def assemble(
     _warn_of_replication(valid, warnings)
     _warn_of_what_is_not_acted_on(valid, warnings)
     try:
-        return _build(fields)
+        config = _build(fields)
     except RelationError as error:
         broken = settings.keys() - valid.keys()
         problems.extend(
@@ -70,6 +71,9 @@ def assemble(
             if broken.isdisjoint(violation.keys)
         )
         return None
+    if has_other_nodes(config):
+        problems.extend(_left_out_in_a_cluster(config, settings))
+    return config
 
 
 def _wrong_value(key: ConfigKey, setting: Setting, problem: str) -> Problem:
@@ -81,6 +85,22 @@ def _wrong_value(key: ConfigKey, setting: Setting, problem: str) -> Problem:
         allowed=allowed_text(key),
         example=f"{key.name}={key.example or default_text(key)}",
     )
+
+
+def _left_out_in_a_cluster(config: NodeConfig, settings: Mapping[str, Setting]) -> list[Problem]:
+    """What a node alone may leave out: with others, the defaults would harm or split the cluster."""
+    needed = {"node.id": "another node that has the default, too, would be fenced by this one"}
+    if is_broker(config):
+        needed["s3.data.buckets"] = "all brokers have the same, and the default is this node's own"
+    return [
+        Problem(
+            f"must be set for a node of a cluster: {reason}",
+            key=name,
+            example=f"{name}={SERVER_KEYS[name].example}",
+        )
+        for name, reason in needed.items()
+        if name not in settings
+    ]
 
 
 def _broken_relation(

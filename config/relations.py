@@ -168,6 +168,8 @@ _LISTENER_RULES = (
     "a controller is in `controller.quorum.voters`, where that is given, with the port of its "
     "listener; a node that is only a broker is not in it, and needs it or "
     "`controller.quorum.bootstrap.servers`",
+    "a node that is told of other nodes has `node.id`, and `s3.data.buckets` if it is a broker: all "
+    "brokers have the same bucket",
 )
 
 

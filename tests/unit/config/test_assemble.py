@@ -169,3 +169,36 @@ def test_a_default_of_topics_that_is_not_acted_on_costs_a_warning():
     assert "does not act on yet" in warnings[0]
     assert outcome(log_retention_hours="168", log_segment_bytes="1073741824")[2] == []
     assert outcome(message_max_bytes="2000000")[2] == []
+
+
+VOTERS = "101@c1:9093,102@c2:9093,103@c3:9093"
+
+
+@pytest.mark.parametrize(
+    ("settings", "missing"),
+    [
+        ({"process_roles": "broker"}, ["node.id", "s3.data.buckets"]),
+        ({"process_roles": "broker", "node_id": "1"}, ["s3.data.buckets"]),
+        ({"process_roles": "broker", "s3_data_buckets": "mem://"}, ["node.id"]),
+        ({"process_roles": "broker", "node_id": "1", "s3_data_buckets": "mem://"}, []),
+    ],
+)
+def test_a_broker_of_a_cluster_is_told_its_number_and_the_bucket(settings, missing):
+    _, problems, _ = outcome(**settings, controller_quorum_voters=VOTERS)
+    assert [problem.key for problem in problems] == missing
+
+
+def test_a_controller_of_a_cluster_is_told_its_number_and_needs_no_bucket():
+    settings = {
+        "process_roles": "controller",
+        "listeners": "CONTROLLER://c1:9093",
+        "controller_quorum_bootstrap_servers": "c2:9093",
+    }
+    assert [problem.key for problem in outcome(**settings)[1]] == ["node.id"]
+    assert outcome(**settings, node_id="101")[1] == []
+
+
+def test_a_cluster_of_one_needs_neither():
+    assert built(
+        controller_quorum_voters="1@c1:9093", listeners="PLAINTEXT://c1:9092,CONTROLLER://c1:9093"
+    )
