@@ -124,20 +124,13 @@ def _subject(names: tuple[str, ...]) -> str:
 
 def _describe(admin: Any, names: tuple[str, ...], config_filter: str) -> list[dict[str, Any]]:
     from kafka import errors  # noqa: PLC0415 - the client is loaded by now
-    from kafka.admin import ConfigResource, OffsetSpec  # noqa: PLC0415 - as above
-    from kafka.structs import TopicPartition  # noqa: PLC0415 - as above
+    from kafka.admin import ConfigResource  # noqa: PLC0415 - as above
 
     topics = admin.describe_topics(list(names))
     for entry in topics:
         if entry["error_code"]:
             raise errors.for_code(entry["error_code"])(entry["name"])
-    partitions = [
-        TopicPartition(entry["name"], partition["partition_index"])
-        for entry in topics
-        for partition in entry["partitions"]
-    ]
-    start = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST))
-    end = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.LATEST))
+    start, end = _offsets(admin, topics)
     configs = admin.describe_configs(
         [ConfigResource("topic", entry["name"]) for entry in topics], config_filter=config_filter
     ).get("topic", {})
@@ -156,16 +149,45 @@ def _describe(admin: Any, names: tuple[str, ...], config_filter: str) -> list[di
     ]
 
 
-def _partition_row(name: str, partition: Any, start: Any, end: Any) -> dict[str, Any]:
+def _offsets(admin: Any, topics: list[Any]) -> tuple[dict[Any, int], dict[Any, int]]:
+    """First and next offset of each partition, but for those whose leader does not answer."""
+    from kafka import errors  # noqa: PLC0415 - as above
+    from kafka.admin import OffsetSpec  # noqa: PLC0415 - as above
+    from kafka.structs import TopicPartition  # noqa: PLC0415 - as above
+
+    led: dict[int, list[Any]] = {}
+    for entry in topics:
+        for partition in entry["partitions"]:
+            if partition["leader_id"] >= 0:
+                place = TopicPartition(entry["name"], partition["partition_index"])
+                led.setdefault(partition["leader_id"], []).append(place)
+    start: dict[Any, int] = {}
+    end: dict[Any, int] = {}
+    away = (errors.KafkaConnectionError, errors.NodeNotReadyError, errors.KafkaTimeoutError)
+    for leader_id, partitions in sorted(led.items()):
+        try:
+            first = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST))
+            after = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.LATEST))
+        except away:
+            talk(f"broker {leader_id} does not answer: offsets of its partitions are not known")
+            continue
+        start |= {place: found.offset for place, found in first.items()}
+        end |= {place: found.offset for place, found in after.items()}
+    return start, end
+
+
+def _partition_row(
+    name: str, partition: Any, start: dict[Any, int], end: dict[Any, int]
+) -> dict[str, Any]:
     number = partition["partition_index"]
-    first, last = start[name, number].offset, end[name, number].offset
+    first, last = start.get((name, number)), end.get((name, number))
     return {
         "partition": number,
         "leader": partition["leader_id"],
         "leader_epoch": partition["leader_epoch"],
         "start_offset": first,
         "end_offset": last,
-        "records": last - first,
+        "records": None if first is None or last is None else last - first,
     }
 
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from kafka.admin import OffsetSpec
-from kafka.errors import NoError
+from kafka.errors import KafkaConnectionError, NoError, UnknownError
 
 UNKNOWN_TOPIC = 3
 
@@ -15,12 +15,16 @@ class Offset(NamedTuple):
 class FakeAdmin:
     """Topics are lists of (start offset, end offset), one per partition."""
 
-    def __init__(self, topics, *, configs=None, committed=None, group=None, refusal="OK"):
+    def __init__(
+        self, topics, *, configs=None, committed=None, group=None, refusal="OK", leaders=(), away=()
+    ):
         self._topics = topics
         self._configs = configs or {}
         self._committed = committed or {}
         self._group = group
         self._refusal = refusal
+        self._leaders = dict(leaders)  # of partitions that another broker than 1 leads
+        self._away = away  # brokers that do not answer
         self.altered = {}
 
     def describe_topics(self, names=None):
@@ -28,7 +32,7 @@ class FakeAdmin:
 
     def _topic(self, name):
         partitions = [
-            {"partition_index": number, "leader_id": 1, "leader_epoch": 4}
+            {"partition_index": number, "leader_id": self._leader(number), "leader_epoch": 4}
             for number in range(len(self._topics.get(name, [])))
         ]
         return {
@@ -39,7 +43,15 @@ class FakeAdmin:
             "partitions": partitions,
         }
 
+    def _leader(self, number):
+        return self._leaders.get(number, 1)
+
     def list_partition_offsets(self, specs):
+        leaders = {self._leader(number) for _, number in specs}
+        if -1 in leaders:
+            raise UnknownError("-1")
+        if not leaders.isdisjoint(self._away):
+            raise KafkaConnectionError("connection refused")
         return {
             partition: Offset(self._offset(partition, spec)) for partition, spec in specs.items()
         }

@@ -55,6 +55,15 @@ def test_a_description_joins_partitions_offsets_and_settings():
     ]
 
 
+def test_partitions_whose_broker_is_away_are_described_without_offsets(capsys):
+    topics = {"orders": [(5, 9), (0, 3), (0, 7)]}
+    admin = FakeAdmin(topics, leaders={1: -1, 2: 3}, away={3})
+    (described,) = _describe(admin, ("orders",), "modified")
+    found = {row["partition"]: (row["leader"], row["records"]) for row in described["partitions"]}
+    assert found == {0: (1, 4), 1: (-1, None), 2: (3, None)}
+    assert "broker 3 does not answer" in capsys.readouterr().err
+
+
 def test_a_topic_that_is_not_there_is_an_error_of_the_client():
     from kafka.errors import UnknownTopicOrPartitionError
 
