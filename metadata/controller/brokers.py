@@ -137,7 +137,8 @@ def unregister_broker(request: UnregisterBroker, image: MetadataImage, inputs: I
     ):
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
-            f"broker {request.node_id} still leads partitions: move them first",
+            f"broker {request.node_id} still leads partitions, which no other takes over yet: "
+            "start it again, or delete their topics first",
         )
     return Decision((UnregisterBrokerRecord(broker.node_id, broker.epoch),), Done())
 

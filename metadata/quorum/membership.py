@@ -59,7 +59,10 @@ class Membership:
                 await self._make_learner(member, known)
                 await self._change(Promote(node_id))
         except TimeoutError:
-            raise self._timed_out() from None
+            raise self._timed_out(
+                f"; does node {node_id} run at {request.host}:{request.port}, with directory id "
+                f"{directory_id}? Adding it again goes on waiting, removing it gives it up"
+            ) from None
 
     async def remove_voter(self, request: RemoveVoter) -> None:
         """Return when this controller, voter or learner, is not a member any more.
@@ -77,7 +80,7 @@ class Membership:
                 if not configuration.accepts(node_id, directory_id):
                     raise RefusedError(
                         ErrorCode.VOTER_NOT_FOUND,
-                        f"node {node_id} with directory {directory_id} is not a member",
+                        _why_not_a_member(configuration.member(node_id), node_id),
                     )
                 if configuration.voters == (node_id,):
                     raise RefusedError(
@@ -103,10 +106,10 @@ class Membership:
                     UpdateMember(Member(known.node_id, known.directory_id, *own, known.voter))
                 )
 
-    def _timed_out(self) -> RefusedError:
+    def _timed_out(self, advice: str = "") -> RefusedError:
         return RefusedError(
             ErrorCode.REQUEST_TIMED_OUT,
-            f"the members could not be changed in {CHANGE_TIMEOUT_MS} ms: {self._refusal}",
+            f"the members could not be changed in {CHANGE_TIMEOUT_MS} ms: {self._refusal}{advice}",
         )
 
     def _check_cluster(self, cluster_id: str) -> None:
@@ -117,8 +120,11 @@ class Membership:
             )
 
     async def _settled(self) -> Configuration:
-        """The members, when every change so far is committed and this node certainly leads."""
-        await self._quorum.image_at_end()
+        """The members, when every change so far is committed and this node certainly leads.
+
+        What comes meanwhile is not waited for: under load the log's end is always ahead.
+        """
+        await self._quorum.all_so_far()
         configuration = self._quorum.configuration
         await self._quorum.confirm_leadership()
         return configuration
@@ -135,7 +141,7 @@ class Membership:
     async def _change(self, change: MemberChange) -> None:
         """Make a change, again and again while the core waits for another, or for a learner."""
         while True:
-            await self._quorum.image_at_end()
+            await self._quorum.all_so_far()
             try:
                 await self._quorum.change_members(change)
             except ChangeRefusedError as error:
@@ -152,3 +158,9 @@ def _is_address(host: str, port: int) -> bool:
     except UnicodeError:
         return False
     return bool(host) and "\0" not in host and 0 < port <= PORT_MAX
+
+
+def _why_not_a_member(known: Member | None, node_id: int) -> str:
+    if known is None:
+        return f"controller {node_id} is not a member of the quorum"
+    return f"controller {node_id} is a member with directory id {known.directory_id}"
