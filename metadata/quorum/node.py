@@ -165,8 +165,17 @@ class QuorumNode:
             LeadershipLostError: this node does not lead.
         """
         while self._applied.image.index < self._core.last_index:
-            await self._waiters.wait(self._core.last_index, None)
+            await self.all_so_far()
         return self._applied.image
+
+    async def all_so_far(self) -> None:
+        """Wait until what is in the log at the call is committed and applied.
+
+        Raises:
+            LeadershipLostError: this node does not lead.
+        """
+        if self._applied.image.index < self._core.last_index:
+            await self._waiters.wait(self._core.last_index, None)
 
     async def replicate(
         self, entries: Sequence[LogEntry], images: Mapping[int, MetadataImage]

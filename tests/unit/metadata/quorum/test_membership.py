@@ -1,6 +1,7 @@
 """Controllers come and go while the others serve (KIP-853)."""
 
 import asyncio
+from itertools import count
 from uuid import UUID
 
 from metadata.records.members import NO_DIRECTORY
@@ -12,6 +13,7 @@ from tests.unit.metadata.quorum.three_controllers import (
     ask,
     controllers,
     now_ms,
+    registration,
     scenario,
     until,
     write,
@@ -119,6 +121,27 @@ async def test_a_leader_can_be_removed(tmp_path):
         assert old_id not in members(new)
         await asyncio.sleep(5)
         assert scene.serving() == [scene.id_of(new)]
+
+
+@scenario
+async def test_members_change_while_there_are_always_writes_under_way(tmp_path):
+    async with controllers(tmp_path) as scene:
+        leader = await scene.leader()
+        gone = scene.others(leader)[0]
+
+        async def keep_writing(broker_id):
+            for incarnation in count(1):
+                await ask(leader, registration(broker_id, incarnation))
+
+        writers = []
+        for broker_id in range(11, 15):
+            writers.append(asyncio.create_task(keep_writing(broker_id)))
+            await asyncio.sleep(0.0007)  # each comes while another is being committed
+        answer = await ask(leader, RemoveVoter("", scene.id_of(gone), gone.directory_id))
+        for writer in writers:
+            assert not writer.done()
+            writer.cancel()
+        assert answer.error == ErrorCode.NONE, answer.message
 
 
 @scenario
