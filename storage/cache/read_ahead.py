@@ -1,7 +1,7 @@
 """Decides what to read before it is asked for.
 
 A *sequence* is a reader that continues where it stopped, known by the offset that it will ask for
-next. Its window doubles each time it had to wait for the bucket, up to a maximum, and is refilled
+next. Its window quadruples each time it had to wait for the bucket, up to a maximum, and is refilled
 when half of it is used up, or as much as one request brings. What was read ahead and evicted unread
 was too much: the window is halved and rests for a while. Pure: no clock, no IO.
 """
@@ -10,6 +10,7 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 WINDOW_BYTES_MIN = 512 * 1024
+WINDOW_GROWTH = 4  # by each wait, which takes a first byte's time: four to the maximum
 REFILL_BYTES_MAX = 4 * 1024 * 1024  # about one large request: several are under way all the time
 COOL_DOWN_MS = 10_000
 SEQUENCES_MAX = 4096
@@ -67,8 +68,8 @@ class ReadAhead:
         if sequence is None:
             sequence = Sequence()
         elif waited:
-            doubled = max(WINDOW_BYTES_MIN, sequence.window_bytes * 2)
-            sequence.window_bytes = min(doubled, self._window_bytes_max)
+            larger = max(WINDOW_BYTES_MIN, sequence.window_bytes * WINDOW_GROWTH)
+            sequence.window_bytes = min(larger, self._window_bytes_max)
         sequence.ahead_bytes = max(0, sequence.ahead_bytes - size_bytes)
         if following >= sequence.ahead_offset:
             sequence.ahead_offset = following

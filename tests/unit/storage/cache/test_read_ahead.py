@@ -48,7 +48,7 @@ def test_a_sequential_reader_that_waits_gets_a_window_behind_what_it_read():
     assert (request.offset, request.size_bytes) == (2 * STEP, WINDOW_BYTES_MIN)
 
 
-def test_the_window_doubles_while_the_reader_waits_up_to_the_maximum():
+def test_the_window_quadruples_while_the_reader_waits_up_to_the_maximum():
     reader = Reader(ReadAhead(MAX))
     reader.read()
     windows = []
@@ -58,7 +58,7 @@ def test_the_window_doubles_while_the_reader_waits_up_to_the_maximum():
         reader.ahead.finished(
             request.sequence, request.offset + request.size_bytes, request.size_bytes
         )
-    assert windows == [WINDOW_BYTES_MIN * it for it in (1, 2, 4, 8, 8, 8)]
+    assert windows == [WINDOW_BYTES_MIN * it for it in (1, 4, 8, 8, 8, 8)]
 
 
 def test_the_window_stays_while_the_reader_does_not_wait():
@@ -127,7 +127,7 @@ def test_streams_are_told_apart():
 def test_waste_halves_the_window_and_lets_it_rest():
     reader = Reader(ReadAhead(MAX))
     reader.read()
-    for _ in range(3):
+    for _ in range(2):
         request = reader.read(size=MAX)
         reader.ahead.finished(request.sequence, request.offset, 0)
     assert request.sequence.window_bytes == 4 * WINDOW_BYTES_MIN
