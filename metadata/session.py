@@ -74,6 +74,7 @@ class BrokerSession:
         self._goal = BrokerGoal.STAY_FENCED
         self._due = asyncio.Event()
         self._fenced_because: str | None = None
+        self._not_led_because = ""  # what the last controller said that was asked in vain
         self.on_renewed: Callable[[], None] = _ignore_renewal  # after each extension of the lease
 
     @property
@@ -147,7 +148,8 @@ class BrokerSession:
             logger.warning("heartbeat refused", extra={"reason": error.message})
             return False
         except (ControllerUnavailableError, TimeoutError) as error:
-            logger.warning("heartbeat not answered", extra={"reason": str(error)})
+            reason = str(error) or self._not_led_because
+            logger.warning("heartbeat not answered", extra={"reason": reason})
             return False
         self.lease.extend(sent_at_ms)
         self.on_renewed()
@@ -164,7 +166,8 @@ class BrokerSession:
             async with asyncio.timeout(self._config.broker_heartbeat_interval_ms / 1000):
                 await self._reach_leader(applied_index)
         except (MetadataError, TimeoutError) as error:
-            logger.warning("controlled shutdown not recorded", extra={"reason": str(error)})
+            reason = str(error) or "no controller has answered in time"
+            logger.warning("controlled shutdown not recorded", extra={"reason": reason})
 
     def follow(self, image: MetadataImage) -> None:
         """Stop if this process's epoch is over: it need not wait for the next heartbeat to be told."""
@@ -200,7 +203,8 @@ class BrokerSession:
             sent_at_ms = self._boot_clock_ms()
             try:
                 await self._requester.attempt(self._request(applied_index))
-            except (NotLeadingError, NotReachedError):
+            except (NotLeadingError, NotReachedError) as error:
+                self._not_led_because = str(error)
                 await asyncio.sleep(LEADER_SEARCH_MS / 1000)
             else:
                 return sent_at_ms

@@ -14,7 +14,7 @@ from metadata.driver import ControllerNode
 from metadata.records.brokers import BrokerEndpoint
 from metadata.rpc.frames import decode_answer, encode_request
 from metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker
-from metadata.transport import LocalTransport
+from metadata.transport import LocalTransport, NotSentError
 from protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import validate
 
@@ -32,7 +32,7 @@ class Clock:
 
 
 class FaultyTransport:
-    """Does to each frame what the test has planned: "pass", "refuse", "lose request", "lose reply"."""
+    """Does to each frame what is planned: "pass", "unreachable", "refuse", "lose request", "lose reply"."""
 
     def __init__(self, handle):
         self._handle = handle
@@ -41,6 +41,8 @@ class FaultyTransport:
 
     async def request(self, frame):
         fate = self.plan.pop(0) if self.plan else "pass"
+        if fate == "unreachable":
+            raise NotSentError("nobody is there")
         if fate == "refuse":
             raise ConnectionRefusedError("nobody listens")
         if fate == "lose request":

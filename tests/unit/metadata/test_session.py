@@ -1,4 +1,5 @@
 import asyncio
+import dataclasses
 
 import pytest
 
@@ -142,6 +143,19 @@ async def test_an_unanswered_heartbeat_extends_nothing(cluster):
         assert not client.fenced
         assert await client._session.heartbeat(client.image.index)
         assert client.holds()
+
+
+@scenario
+async def test_why_a_heartbeat_was_not_answered_is_told(cluster, caplog):
+    cluster.config = dataclasses.replace(cluster.config, broker_heartbeat_interval_ms=200)
+    async with cluster.controller():
+        transport = FaultyTransport(cluster.handle)
+        client = cluster.new_client(transport=transport)
+        await client.start()
+        transport.plan = ["unreachable"] * 100
+        assert not await client._session.heartbeat(client.image.index)
+
+    assert "no controller can be reached: nobody is there" in str(vars(caplog.records[-1]))
 
 
 @scenario
