@@ -164,7 +164,7 @@ class RaftCore(CoreViews):
 
     def compacted(self, snapshot: SnapshotId) -> None:
         """A snapshot of entries that have been handed over is durable."""
-        self._log.compact(snapshot, self._settings.append_bytes_max)
+        self._log.compact(snapshot, self._settings.compaction_slack_bytes)
 
     def snapshot_installed(
         self, snapshot: SnapshotId, configuration: Configuration, now_ms: int

@@ -73,6 +73,7 @@ class Node:
                 heartbeat_interval_ms=swarm.election_timeout_ms // 5,
                 append_bytes_max=swarm.append_bytes_max,
                 appends_inflight_max=swarm.appends_inflight_max,
+                compaction_slack_bytes=swarm.append_bytes_max,
                 uncommitted_bytes_max=swarm.uncommitted_bytes_max,
                 committed_bytes_max=swarm.committed_bytes_max,
                 reads_pending_max=swarm.reads_pending_max,

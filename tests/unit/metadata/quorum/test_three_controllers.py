@@ -6,12 +6,15 @@ from functools import partial
 import pytest
 
 from metadata import driver
+from metadata.controller.decision import Decision
 from metadata.errors import MetadataIdentityError, MetadataLogFailedError, RefusedError
 from metadata.raft.effects import RaftSettings, Role
 from metadata.raft.messages import VoteResponse
+from metadata.records.cluster import KeyValueRecord
 from metadata.records.entry import LogEntry
 from metadata.rpc.frames import LeaderAddress
 from metadata.rpc.requests import BrokerGoal, DescribeQuorum, FetchEntries, Heartbeat
+from metadata.rpc.responses import Done
 from protocol.errors import ErrorCode
 from tests.unit.metadata.quorum.three_controllers import (
     ELECTION_TIMEOUT_MS,
@@ -258,7 +261,7 @@ async def test_a_deposed_leader_fences_nobody(tmp_path):
 
 @scenario
 async def test_a_member_that_was_away_for_long_catches_up_by_a_snapshot(tmp_path, monkeypatch):
-    monkeypatch.setattr(driver, "RaftSettings", partial(RaftSettings, append_bytes_max=200))
+    monkeypatch.setattr(driver, "RaftSettings", partial(RaftSettings, compaction_slack_bytes=200))
     async with controllers(tmp_path, snapshot_log_bytes=2_000) as scene:
         leader = await scene.leader()
         away = scene.id_of(scene.others(leader)[0])
@@ -288,7 +291,7 @@ async def test_a_snapshot_that_cannot_be_had_is_asked_for_once_a_second(
     tmp_path, monkeypatch, caplog
 ):
     """Each heartbeat offers it again: its bytes, or the lines of the log, would flood."""
-    monkeypatch.setattr(driver, "RaftSettings", partial(RaftSettings, append_bytes_max=200))
+    monkeypatch.setattr(driver, "RaftSettings", partial(RaftSettings, compaction_slack_bytes=200))
     async with controllers(tmp_path, snapshot_log_bytes=2_000) as scene:
         leader = await scene.leader()
         away = scene.id_of(scene.others(leader)[0])
@@ -307,6 +310,26 @@ async def test_a_snapshot_that_cannot_be_had_is_asked_for_once_a_second(
 
         leader._store.read_snapshot = read_snapshot
         await scene.equal()
+
+
+@scenario
+async def test_a_leader_keeps_leading_while_its_majority_catches_up_over_a_slow_link(tmp_path):
+    """Heartbeats stand behind the entries that are under way."""
+    async with controllers(tmp_path) as scene:
+        leader = await scene.leader()
+        away, gone = map(scene.id_of, scene.others(leader))
+        await scene.kill(away)
+        value = KeyValueRecord("key", bytes(100_000))
+        for _ in range(200):
+            await leader.propose(lambda image, inputs: Decision((value,), Done()))
+        before = leader.status()
+        scene.network.bytes_per_s = 50e6 / 8
+        await scene.start(away)
+        await scene.kill(gone)
+        await until(lambda: scene.nodes[away].image.index >= before.last_index)
+
+        assert leader.status().serving
+        assert leader.status().term == before.term
 
 
 @scenario

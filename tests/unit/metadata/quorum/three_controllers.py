@@ -13,6 +13,7 @@ from uuid import UUID
 from config.node import MetadataConfig, Voter
 from metadata.controller.decision import ConfigRules
 from metadata.driver import ControllerNode
+from metadata.net.framing import encode_message
 from metadata.records.brokers import BrokerEndpoint
 from metadata.rpc.frames import decode_answer, encode_request
 from metadata.rpc.requests import RegisterBroker
@@ -33,6 +34,8 @@ class MemoryNetwork:
         self.nodes = {}
         self.cut = set()  # (from, to)
         self.addresses = {}  # what each node was told
+        self.bytes_per_s = None  # of messages between two nodes, one behind the other
+        self._busy_until = {}  # (from, to) -> loop time
 
     def link(self, node_id):
         return _Link(self, node_id)
@@ -47,6 +50,15 @@ class MemoryNetwork:
 
     def reaches(self, source, target):
         return target in self.nodes and (source, target) not in self.cut
+
+    def delay_s(self, message):
+        """Until a message that is sent now arrives."""
+        if self.bytes_per_s is None:
+            return HOP_S
+        now, link = asyncio.get_running_loop().time(), (message.source, message.target)
+        begin = max(now, self._busy_until.get(link, now))
+        self._busy_until[link] = begin + len(encode_message(message)) / self.bytes_per_s
+        return self._busy_until[link] - now + HOP_S
 
     def deliver(self, message):
         if self.reaches(message.source, message.target):
@@ -63,7 +75,8 @@ class _Link:
     def send(self, message):
         if message.target not in self._network.addresses.get(self._node_id, ()):
             return
-        asyncio.get_running_loop().call_later(HOP_S, self._network.deliver, message)
+        delay_s = self._network.delay_s(message)
+        asyncio.get_running_loop().call_later(delay_s, self._network.deliver, message)
 
     async def request(self, node_id, frame):
         assert node_id in self._network.addresses[self._node_id]

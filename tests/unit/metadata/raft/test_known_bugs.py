@@ -503,7 +503,7 @@ def test_etcd_14370_a_sole_voter_commits_only_what_is_durable():
 
 
 def test_etcd_18055_two_snapshots_in_short_succession():
-    cluster = RaftCluster(3, append_bytes_max=1)
+    cluster = RaftCluster(3, append_bytes_max=1, compaction_slack_bytes=1)
     cluster.elect(1)
     cluster.isolate(3)
     for payload in (b"a", b"b"):
