@@ -35,6 +35,8 @@ logger = logging.getLogger("headrace.metadata_log")
 
 SNAPSHOT_BYTES_MAX: Final = 4 << 30  # of one that another controller sends
 SLOW_WRITE_S: Final = 1.0  # then it is told that the disk does not answer
+# A snapshot goes to the disk in such steps: appends, and with them heartbeats, wait for one at most.
+SYNC_BYTES: Final = 4 << 20
 CLOSE_S_MAX: Final = 3.0  # then the disk is left to itself; the lock goes with the process
 
 _T = TypeVar("_T")
@@ -125,7 +127,7 @@ class LogStore:
         path = self._files.snapshot_temporary(snapshot_id)
         async with self._new_file(path) as descriptor:
             for piece in pieces:
-                await self._run(partial(_write_whole, descriptor, piece))
+                await self._run(partial(self._write_some, descriptor, piece))
             await self._run(lambda: self._sync(descriptor))
             await self._run(lambda: self._files.adopt_snapshot(snapshot_id))
 
@@ -164,7 +166,7 @@ class LogStore:
                 if size_bytes > SNAPSHOT_BYTES_MAX:
                     msg = f"the snapshot has more than {SNAPSHOT_BYTES_MAX} bytes"
                     raise MetadataLogCorruptError(msg)
-                await self._run(partial(_write_whole, descriptor, chunk))
+                await self._run(partial(self._write_some, descriptor, chunk))
             image = await self._run(lambda: self._check_snapshot(path, snapshot_id))
             await self._run(lambda: self._sync(descriptor))
             await self._run(lambda: self._files.install_snapshot(snapshot_id, life_id))
@@ -252,6 +254,14 @@ class LogStore:
             assert persist.entries[-1].term <= self._hard_state.state.term, "its term comes first"
             self._files.append(persist.entries)
 
+    def _write_some(self, descriptor: int, data: bytes) -> None:
+        begin = os.lseek(descriptor, 0, os.SEEK_CUR)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        if (begin + len(data)) // SYNC_BYTES > begin // SYNC_BYTES:
+            self._sync(descriptor)
+
     def _check_snapshot(self, path: Path, snapshot_id: SnapshotId) -> MetadataImage:
         image = decode_snapshot(path.read_bytes())
         if (image.index, image.term) != (snapshot_id.index, snapshot_id.term):
@@ -289,12 +299,6 @@ class LogStore:
 
     async def _run(self, blocking: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, blocking)
-
-
-def _write_whole(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
 
 
 def _discard(descriptor: int, path: Path) -> None:

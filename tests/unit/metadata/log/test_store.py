@@ -2,6 +2,7 @@ import asyncio
 import os
 import random
 import threading
+from itertools import pairwise
 
 import pytest
 
@@ -86,6 +87,27 @@ def test_a_second_process_is_refused_and_leaves_the_first_alone(tmp_path):
         await other.close()
         await append(store, [entry(1)])
         await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_large_snapshot_is_synced_in_steps(tmp_path, monkeypatch):
+    """An append waits behind each sync: one of a whole snapshot would cost a leader its quorum."""
+    monkeypatch.setattr(store_module, "SYNC_BYTES", 1_000)
+    synced = []
+
+    def sync(descriptor):
+        synced.append(os.fstat(descriptor).st_size)
+        os.fsync(descriptor)
+
+    async def scenario():
+        store, _ = await opened(tmp_path, sync=sync)
+        await append(store, [entry(1)])
+        synced.clear()
+        await store.write_snapshot(SnapshotId(1, 1), (bytes(300) for _ in range(20)))
+        await store.close()
+        sizes = [0, *(it for it in synced if it % 300 == 0), 6_000]
+        assert max(b - a for a, b in pairwise(sizes)) <= 1_300
 
     asyncio.run(scenario())
 
