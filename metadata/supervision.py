@@ -10,7 +10,7 @@ from metadata.controller.brokers import fence_broker, require_broker, unfence_br
 from metadata.controller.decision import Decision, Inputs
 from metadata.controller.objects import expire_objects
 from metadata.controller.sessions import BrokerSessions, Registered, tick_interval_ms
-from metadata.errors import RefusedError
+from metadata.errors import ControllerUnavailableError, RefusedError
 from metadata.image import BrokerImage, BrokerState, MetadataImage
 from metadata.quorum.description import HeardOf
 from metadata.records.brokers import FenceReason
@@ -119,15 +119,17 @@ class BrokerSupervision:
             await asyncio.sleep(self._tick_ms / 1000)
             try:
                 await self.check_deadlines()
-            except RefusedError as error:
-                # Too many requests wait. Sessions stay ended, so the next round proposes it again.
-                logger.warning("deadlines not enforced yet", extra={"reason": error.message})
+            except (RefusedError, ControllerUnavailableError) as error:
+                # Too many requests wait, or another leads. Sessions stay ended, so the next round
+                # proposes it again.
+                logger.warning("deadlines not enforced yet", extra={"reason": str(error)})
 
     async def check_deadlines(self) -> None:
         """Fence brokers whose session has ended, and expire objects that were never committed.
 
         Raises:
             RefusedError: the controller is overloaded or stopping; do it again.
+            ControllerUnavailableError: it does not lead any more; whether it was done is unknown.
         """
         self._sessions.tick(self._boot_clock_ms())
         for broker in self._quorum.image.brokers.values():

@@ -3,7 +3,9 @@ import dataclasses
 import random
 from uuid import UUID
 
+from metadata import supervision
 from metadata.client import BrokerIdentity, MetadataClient
+from metadata.errors import ControllerUnavailableError
 from metadata.image import BrokerState
 from metadata.records.brokers import BrokerEndpoint
 from metadata.rpc.requests import (
@@ -50,6 +52,27 @@ async def test_a_heartbeat_writes_nothing(cluster):
             await ask_well(node, heartbeat(epoch))
 
         assert node.image.index == index
+
+
+@scenario
+async def test_an_outcome_that_nobody_knows_does_not_end_the_controller(cluster, monkeypatch):
+    monkeypatch.setattr(supervision, "tick_interval_ms", lambda session_timeout_ms: 1)
+    async with cluster.controller() as node:
+        await register(node)
+        committer = node._leadership.committer
+        propose, tries = committer.propose, []
+
+        async def fail_once(decide):
+            tries.append(decide)
+            if len(tries) == 1:
+                raise ControllerUnavailableError("it stopped leading meanwhile")
+            return await propose(decide)
+
+        committer.propose = fail_once
+        async with asyncio.timeout(5):
+            while not node.image.brokers[1].epoch_ended:
+                cluster.boot.now_ms += 50
+                await asyncio.sleep(0.001)
 
 
 @scenario
