@@ -64,6 +64,10 @@ class ControllerRole:
         """The way of this node's broker to it."""
         return LocalController(self._config.node_id, LocalTransport(self.node.handle))
 
+    def requests_total(self) -> int:
+        """Requests that have come over the network since the start."""
+        return 0 if self._listener is None else self._listener.statistics.requests
+
     async def start(self) -> None:
         """Bind, load the log, and show both to operators.
 

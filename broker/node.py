@@ -11,10 +11,11 @@ from contextlib import AsyncExitStack
 
 from broker.broker_role import BrokerRole
 from broker.controller_role import ControllerRole, controller_role
-from broker.lifecycle import StoppedEarlyError
+from broker.lifecycle import StoppedEarlyError, running
 from broker.node_address import BrokerPlace, NodeAddress
 from broker.node_admin import SERVING, NodeAdmin
 from broker.surroundings import Surroundings
+from broker.telemetry import runtime_tuning
 from config.node import NodeConfig
 from config.quorum import is_broker, is_controller
 
@@ -70,10 +71,12 @@ class Node:
                 if is_broker(self._config):
                     await self._run_broker(controller, ready, stop, on_fenced)
                 elif controller is not None:
-                    admin.stage = SERVING
-                    ready(self._address(controller, controller.node.cluster_id, None))
-                    await stop.wait()
-                    admin.stage = "stopping"
+                    idle = runtime_tuning.collect_when_idle(controller.requests_total)
+                    async with running(idle):
+                        admin.stage = SERVING
+                        ready(self._address(controller, controller.node.cluster_id, None))
+                        await stop.wait()
+                        admin.stage = "stopping"
         except* StoppedEarlyError:
             logger.info("stopped while starting", extra={"state": admin.stage})
         finally:
