@@ -332,6 +332,30 @@ async def test_a_leader_keeps_leading_while_its_majority_catches_up_over_a_slow_
         assert leader.status().term == before.term
 
 
+@pytest.mark.parametrize("hears", [False, True])
+def test_a_leader_that_is_cut_off_one_way_is_replaced_and_disturbs_nobody(hears, tmp_path):
+    @scenario
+    async def run():
+        async with controllers(tmp_path) as scene:
+            old = await scene.leader()
+            cut_off = scene.id_of(old)
+            others = [it for it in scene.nodes if it != cut_off]
+            links = [(cut_off, it) if hears else (it, cut_off) for it in others]
+            scene.network.cut.update(links)
+            new = await scene.leader(among=others)
+            await write(new, 12)
+            term = new.status().term
+            await asyncio.sleep(10)
+
+            assert scene.serving() == [scene.id_of(new)]
+            assert new.status().term == term
+            scene.network.heal()
+            await scene.equal()
+            assert new.status().term == term
+
+    run()
+
+
 @scenario
 async def test_each_member_can_be_restarted_in_turn(tmp_path):
     async with controllers(tmp_path) as scene:
