@@ -134,13 +134,20 @@ class PublishingCollector(Collector):
 
 
 def check_quorum(status: QuorumStatus) -> CheckResult:
-    """Readiness: leads with a committed entry of its own term, or follows a leader that it hears."""
+    """Readiness: leads with a committed entry of its own term, or follows a leader and has its log.
+
+    One that has none of it has just been started, or it lost its disk: then the quorum takes it for
+    somebody else, and it must not count as one of those that another may be stopped beside.
+    """
     if status.role is Role.LEADER:
         reason = f"leads in term {status.term}" if status.serving else "is about to lead"
         return CheckResult("controller", status.serving, reason)
     if status.leader_id != NOBODY:
         reason = f"follows {status.leader_id} in term {status.term}"
-        return CheckResult("controller", ok=True, reason=reason)
+        if not status.applied_index:
+            reason += ", and has nothing of its log; if that stays so, it lost its disk: remove it "
+            reason += "from the quorum and add it again"
+        return CheckResult("controller", ok=status.applied_index > 0, reason=reason)
     voters = ", ".join(map(str, status.voters)) or "none known: not added to a quorum yet"
     reason = f"no leader known in term {status.term} ({status.role.value}; voters: {voters})"
     return CheckResult("controller", ok=False, reason=reason)

@@ -98,6 +98,12 @@ def test_a_status_is_taken_on_the_loop_only() -> None:
         ({"serving": False}, False, "is about to lead"),
         ({"role": Role.FOLLOWER, "leader_id": 2}, True, "follows 2 in term 4"),
         (
+            {"role": Role.FOLLOWER, "leader_id": 2, "applied_index": 0},
+            False,
+            "follows 2 in term 4, and has nothing of its log; if that stays so, it lost its disk: "
+            "remove it from the quorum and add it again",
+        ),
+        (
             {"role": Role.CANDIDATE, "leader_id": NOBODY},
             False,
             "no leader known in term 4 (candidate; voters: 1, 2, 3)",
