@@ -50,7 +50,7 @@ class ReplicatedLog(Protocol):
     """What the committer asks of the quorum; see `QuorumNode`."""
 
     async def image_at_end(self) -> MetadataImage:
-        """Wait until everything in the log is committed; its image."""
+        """Wait until what is in the log at the call is committed; its image, or a later one."""
         ...
 
     async def replicate(

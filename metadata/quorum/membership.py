@@ -120,11 +120,8 @@ class Membership:
             )
 
     async def _settled(self) -> Configuration:
-        """The members, when every change so far is committed and this node certainly leads.
-
-        What comes meanwhile is not waited for: under load the log's end is always ahead.
-        """
-        await self._quorum.all_so_far()
+        """The members, when every change so far is committed and this node certainly leads."""
+        await self._quorum.image_at_end()
         configuration = self._quorum.configuration
         await self._quorum.confirm_leadership()
         return configuration
@@ -141,7 +138,7 @@ class Membership:
     async def _change(self, change: MemberChange) -> None:
         """Make a change, again and again while the core waits for another, or for a learner."""
         while True:
-            await self._quorum.all_so_far()
+            await self._quorum.image_at_end()
             try:
                 await self._quorum.change_members(change)
             except ChangeRefusedError as error:

@@ -159,23 +159,14 @@ class QuorumNode:
         self._inputs.receive(message)
 
     async def image_at_end(self) -> MetadataImage:
-        """Wait until everything in the log is committed and applied: what decisions are made on.
-
-        Raises:
-            LeadershipLostError: this node does not lead.
-        """
-        while self._applied.image.index < self._core.last_index:
-            await self.all_so_far()
-        return self._applied.image
-
-    async def all_so_far(self) -> None:
-        """Wait until what is in the log at the call is committed and applied.
+        """Wait until what is in the log at the call is committed and applied; under load more always comes.
 
         Raises:
             LeadershipLostError: this node does not lead.
         """
         if self._applied.image.index < self._core.last_index:
             await self._waiters.wait(self._core.last_index, None)
+        return self._applied.image
 
     async def replicate(
         self, entries: Sequence[LogEntry], images: Mapping[int, MetadataImage]
