@@ -144,7 +144,7 @@ class LogFollower:
             try:
                 answer = await self._requester.call(download.next_request, self._timeout_ms)
             except RefusedError as error:
-                logger.info("metadata snapshot was replaced", extra={"reason": error.message})
+                logger.info("metadata snapshot not read", extra={"reason": error.message})
                 await asyncio.sleep(RETRY_MS / 1000)
                 return
             data = download.add(answer.body)

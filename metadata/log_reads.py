@@ -1,6 +1,7 @@
 """Serves those who follow the metadata log: committed entries, and snapshots."""
 
 import asyncio
+import logging
 from typing import Final, Protocol
 
 from metadata.entry_buffer import EntryBuffer
@@ -9,6 +10,8 @@ from metadata.log.store import LogStore
 from metadata.rpc.requests import FetchEntries, FetchSnapshot
 from metadata.rpc.responses import Entries, SnapshotChunk
 from protocol.errors import ErrorCode
+
+logger = logging.getLogger("headrace.controller")
 
 FOLLOWERS_MAX: Final = 1_000  # requests for entries that wait; beyond, they are refused
 FETCH_WAIT_MS_MAX: Final = 30_000
@@ -73,10 +76,15 @@ class LogReads:
         """A part of the newest snapshot, whether this controller leads or not.
 
         Raises:
-            RefusedError: SNAPSHOT_NOT_FOUND, when it is not the one asked for.
+            RefusedError: SNAPSHOT_NOT_FOUND, when it is not the one asked for; KAFKA_STORAGE_ERROR.
         """
         size_max = min(request.max_bytes, FETCH_BYTES_MAX)
-        part = await self._store.read_snapshot(max(request.position, 0), size_max)
+        try:
+            part = await self._store.read_snapshot(max(request.position, 0), size_max)
+        except OSError as error:
+            # Not the end of the connection, on which heartbeats wait for their answers.
+            logger.warning("metadata snapshot cannot be read", extra={"reason": str(error)})
+            raise RefusedError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         if part is None or part.snapshot_index != request.snapshot_index:
             raise RefusedError(
                 ErrorCode.SNAPSHOT_NOT_FOUND, f"there is no snapshot {request.snapshot_index}"

@@ -287,6 +287,21 @@ async def test_a_snapshot_takes_the_place_of_the_log(cluster):
 
 
 @scenario
+async def test_a_snapshot_that_the_disk_does_not_give_is_an_answer_too(cluster, monkeypatch):
+    """What `handle` raises ends the connection, on which heartbeats wait as well."""
+    async with cluster.controller() as node:
+        await register(node)
+
+        async def fail(position, size_max):
+            raise OSError(5, "Input/output error")
+
+        monkeypatch.setattr(node._store, "read_snapshot", fail)
+        answer = await ask(node, FetchSnapshot(1, 0, 50))
+        assert answer.error == ErrorCode.KAFKA_STORAGE_ERROR
+        assert "Input/output" in answer.message
+
+
+@scenario
 async def test_snapshots_are_taken_as_the_log_grows(tmp_path, cluster):
     cluster.config = type(cluster.config)(
         log_dir=str(tmp_path / "metadata"), snapshot_log_bytes=2_000
