@@ -269,8 +269,7 @@ class QuorumNode:
         leads = core.role is Role.LEADER and not self._ended
         if self._leading_term is not None and not (leads and core.term == self._leading_term):
             self._depose("this controller does not lead any more")
-        elif self._leading_term is None and leads and self._applied.image.term == core.term:
-            # An entry of this term is applied, and with it everything committed before.
+        elif self._leading_term is None and leads and _has_opened_term(core, self.image):
             self._leading_term = core.term
             self._hooks.on_leading()
 
@@ -350,3 +349,8 @@ class QuorumNode:
 
     def _now_s(self) -> float:
         return asyncio.get_running_loop().time()
+
+
+def _has_opened_term(core: RaftCore, image: MetadataImage) -> bool:
+    """Whether the entry that opens our term is applied, and with it everything committed before."""
+    return core.serving and image.index >= core.opening_index
