@@ -19,16 +19,17 @@ from broker.write_ahead_log import LogPlace
 from config.node import Endpoint, NodeConfig
 from config.quorum import controller_addresses
 from metadata.client import BrokerIdentity, MetadataClient
-from metadata.errors import ControllerUnavailableError, NodeFencedError
+from metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from metadata.image import MetadataImage
 from metadata.net.framing import Party
 from metadata.net.quorum_transport import LocalController, QuorumTransport
 from metadata.records.members import NO_DIRECTORY
 from metadata.transport import Address
+from protocol.errors import ErrorCode
 from storage.object_store.factory import ensure_bucket, open_object_store
 from storage.object_store.retrying import RetryingObjectStore
 from storage.recovery import RecoveryReport
-from wal.errors import WalLockedError
+from wal.errors import WalIdentityError, WalLockedError
 
 logger = logging.getLogger("headrace")
 
@@ -92,6 +93,7 @@ class BrokerRole:
         store, log_place = await unless_stopped(stop, self._open_storage())
         listener = Listener(config.network)
         try:
+            cluster_id = log_place.claimed_cluster(config.cluster_id, config.node_id)
             bound = await listener.bind()
             client = MetadataClient(
                 config.metadata,
@@ -100,7 +102,7 @@ class BrokerRole:
                     node_id=config.node_id,
                     endpoints=config.network.advertised_listeners or tuple(bound),
                     rack=config.rack,
-                    cluster_id=config.cluster_id,
+                    cluster_id=cluster_id,
                 ),
                 boot_clock_ms=self._around.boot_clock_ms,
                 rng=self._around.rng,
@@ -163,6 +165,15 @@ class BrokerRole:
                     return await ask()
                 except ControllerUnavailableError as error:
                     logger.info("no controller has answered", extra={"reason": str(error)})
+                except RefusedError as error:
+                    if error.code != ErrorCode.INCONSISTENT_CLUSTER_ID or self._config.cluster_id:
+                        raise
+                    path = self._config.wal.path
+                    msg = (
+                        f"WAL {path} is not of this cluster: {error.message}. If nobody needs what it holds, "
+                        f"`headrace wal format --force {path}` erases it"
+                    )
+                    raise WalIdentityError(msg) from error
                 await asyncio.sleep(ASK_AGAIN_MS / 1000)
 
     async def _tell_of_waiting(self) -> None:

@@ -10,11 +10,14 @@ from config.node import WalConfig
 from storage.object_store.factory import ensure_bucket, open_object_store
 from storage.ports import ObjectStore
 from wal.errors import WalError
+from wal.layout import Superblock
 from wal.log import DeltaWal
 from wal.objects.log import ObjectWal
+from wal.offline import OfflineDevice
 from wal.open_device import DeviceOpener
 from wal.port import Medium, WriteAheadLog
 from wal.submissions import WriteStatistics
+from wal.superblock_store import WalIdentity, check_identity
 
 
 class NodeLog(WriteAheadLog, Protocol):
@@ -78,6 +81,26 @@ class LogPlace:
             await ensure_bucket(uri, environment=environment)
             self._store = open_object_store(uri, rng=self._rng, environment=environment)
 
+    def claimed_cluster(self, cluster_id: str, node_id: int) -> str:
+        """Name the cluster that a log on a device says it belongs to, or `cluster_id` if it does not say.
+
+        To be asked before this node registers, which ends the process that has its place: a log that
+        is somebody else's must not cost it that. What cannot be read is for the log's start to report.
+
+        Args:
+            cluster_id: as configured; empty: any.
+            node_id: ours.
+
+        Raises:
+            WalIdentityError: it is another cluster's or node's.
+        """
+        superblock = None if self._store is not None else _superblock(self._config.path)
+        if superblock is None:
+            return cluster_id
+        expected = WalIdentity(cluster_id or superblock.cluster_id, node_id, superblock.node_epoch)
+        check_identity(superblock, expected, self._config.path)
+        return superblock.cluster_id
+
     async def close(self) -> None:
         """Release what `open` took."""
         if self._store is not None:
@@ -109,3 +132,11 @@ class LogPlace:
             on_room=listener.on_room,
             opener=self._open_device,
         )
+
+
+def _superblock(path: str) -> Superblock | None:
+    try:
+        with OfflineDevice.open(path) as device:
+            return device.content().superblock
+    except (WalError, OSError):
+        return None

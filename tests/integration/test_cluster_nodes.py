@@ -1,6 +1,7 @@
 """Whole nodes of one cluster inside the test's process, with the network between them."""
 
 import asyncio
+import re
 import shutil
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -27,6 +28,7 @@ from protocol.api_keys import ApiKey
 from protocol.messages import AddRaftVoterRequest, CreateTopicsRequest
 from tests.environment.ports import free_port
 from tests.integration.test_node import Client, config, leaf
+from wal.errors import WalIdentityError
 
 FIRST = 101
 PATIENCE_S = 30
@@ -270,6 +272,31 @@ def test_a_broker_does_not_speak_to_another_cluster_where_its_controllers_were(
         broker_session_timeout_ms=int(SESSION_S * 1000),
         broker_heartbeat_interval_ms=400,
     )
+
+
+def test_a_broker_with_somebody_elses_wal_costs_nobody_its_place(tmp_path: Path) -> None:
+    async def test(scene: Scene) -> None:
+        alone = config(tmp_path / "alone")  # node 1 of a cluster of its own
+        await scene.start(alone)
+        await scene.stop(1)
+        await scene.start(*(scene.controller(it.node_id) for it in scene.voters))
+        one, _ = await scene.start(scene.broker(1), scene.broker(2))
+        await create_topic(one, "kept", 1)
+        await scene.stop(2)
+        for wal, reason in (
+            (alone.wal, "is not of this cluster.*wal format --force"),
+            (scene.broker(2).wal, "belongs to node 2 of cluster .*, not to node 1"),
+        ):
+            twin = replace(scene.broker(1), wal=wal)
+            with pytest.raises((WalIdentityError, ExceptionGroup)) as refused:
+                await Node(twin).run(lambda _: None, asyncio.Event())
+            error = leaf(refused.value)
+            assert isinstance(error, WalIdentityError)
+            assert re.search(reason, str(error))
+            await produce(one, "kept", b"value")
+        assert not scene.task(1).done()
+
+    in_scene(test, tmp_path)
 
 
 def test_a_controller_that_was_not_there_from_the_start_is_added(tmp_path: Path) -> None:
