@@ -11,8 +11,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from broker.cli.root import run
 from metadata.errors import MetadataError
 from metadata.image import MetadataImage
+from metadata.log.identity import IDENTITY_FILE
 from metadata.log.snapshot_format import decode_snapshot
-from metadata.offline import find_directory, read_offline
+from metadata.offline import read_offline
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.ports import free_port
 
@@ -113,8 +114,9 @@ def another_joins(node: HeadraceProcess, capsys: pytest.CaptureFixture[str]) -> 
     second = HeadraceProcess(node.directory / "second", overrides=settings)
     second.begin()
     try:
-        second.process.wait_for_url(second.admin_url("/livez"), timeout_s=30)
-        directory = find_directory(second.directory / "data")
+        identity = second.directory / "data" / "metadata" / IDENTITY_FILE
+        second.process.wait_until(identity.is_file, "made its directory", timeout_s=30)
+        directory = identity.parent
         directory_id = str(read_offline(directory).directory_id)
         arguments = ["cluster", "quorum", "add", f"2@127.0.0.1:{port}"]
         arguments += ["--directory-id", directory_id, "-b", node.bootstrap]
