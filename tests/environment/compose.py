@@ -243,11 +243,16 @@ def can_mount() -> bool:
 def _read_only_but(*directories: Path, tmpfs: Iterable[str] = ()) -> list[str]:
     steps = ["set -e"]
     needed = (ROOT, Path(sys.prefix), Path(sys.base_prefix), CACHE)
-    steps += [
-        f"mount -t tmpfs none '{target}'"
-        for target in tmpfs
-        if not any(place.is_relative_to(target) for place in needed)
-    ]
+    for target in tmpfs:
+        hidden = [place for place in needed if place.is_relative_to(target)]
+        if not hidden:
+            steps.append(f"mount -t tmpfs none '{target}'")
+            continue
+        # What runs lies there (a checkout in /tmp): it stays to be seen, and is not written.
+        steps.append(f"mount --bind '{target}' '{target}'")
+        for place in hidden:
+            steps.append(f"mount --bind '{place}' '{place}'")
+            steps.append(f"mount -o remount,bind,ro '{place}'")
     steps += [f"mount --bind '{directory}' '{directory}'" for directory in directories]
     steps += ["mount -o remount,bind,ro /", 'exec "$@"']
     return ["unshare", "--mount", "--propagation", "private", "sh", "-c", "; ".join(steps), "sh"]
