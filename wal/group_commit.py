@@ -7,8 +7,8 @@ reach beyond the confirmed
 offset: recovery looks no further, so it grows only after the superblock that says so is durable.
 
 A block is sealed when the next record does not fit or its number of records is reached; otherwise
-when the device could take it: at once when idle, after a completion, and while it is busy no sooner
-than `pace_ns` after the last submission (1/3000 s is the pace of the free tier of a cloud disk).
+when the device could take it: at once when it is idle, and while it is busy no sooner than `pace_ns`
+after the last submission (1/3000 s is the pace of the free tier of a cloud disk).
 """
 
 from collections import deque
@@ -83,7 +83,6 @@ class GroupCommit:
         self._writing: deque[Block] = deque()
         self.inflight = 0
         self._last_submission_ns = -limits.pace_ns
-        self._write_completed = False
         self._refusal: WalError | None = None  # what appends raise, once they are refused
         self._halted = False
 
@@ -155,7 +154,6 @@ class GroupCommit:
         self._writing.append(block)
         self.inflight += 1
         self._last_submission_ns = now_ns
-        self._write_completed = False
         self._budget.take(block.size_bytes)
         block.stamp(
             life_id=self._life_id,
@@ -180,7 +178,6 @@ class GroupCommit:
         assert not block.written
         block.written = True
         self.inflight -= 1
-        self._write_completed = True
         before = self.confirmed_offset
         writing = self._writing
         while writing and writing[0].written:
@@ -237,7 +234,6 @@ class GroupCommit:
             return None
         ripe = (
             self.inflight == 0
-            or self._write_completed
             or self._refusal is not None
             or now_ns - self._last_submission_ns >= self._limits.pace_ns
         )

@@ -72,7 +72,8 @@ class RingWriter:
         self._clocks = clocks
         self._loop = asyncio.get_running_loop()
         self._call_soon = self._loop.call_soon
-        self._wake_timer = clocks.wake_timer(self._pump)
+        self._wake_timer = clocks.wake_timer(self._wake)
+        self._wake_at_ns: int | None = None
         self._refresh_timer: asyncio.TimerHandle | None = None
         self._open_blocks = OpenBlocks(submissions.statistics.appends)
         submissions.statistics.queue = self._queue
@@ -99,9 +100,8 @@ class RingWriter:
             blocks.begin(appended.offset, self._clocks.monotonic_ns())
         if len(commit.pending) > pending:
             self._pump()  # a whole block: the device need not wait for the end of the loop's turn
-        elif not self._flush_due:
-            self._flush_due = True
-            self._call_soon(self._flush)
+        else:
+            self._pump_soon()
         return appended
 
     def trim(self, offset: int) -> None:
@@ -240,6 +240,12 @@ class RingWriter:
             oldest_age_ns=self._open_blocks.oldest_age_ns(self._clocks.monotonic_ns()),
         )
 
+    def _pump_soon(self) -> None:
+        """Pump at the end of the loop's turn: what else arrives in it, or answers a confirmation, goes along."""
+        if not self._flush_due:
+            self._flush_due = True
+            self._call_soon(self._flush)
+
     def _flush(self) -> None:
         self._flush_due = False
         self._pump()
@@ -255,8 +261,15 @@ class RingWriter:
             self._submissions.write(position, block.memory, partial(self._on_written, block))
         self._updates.want_window(commit.window_wanted_bytes)
         delay_ns = self._persist(now_ns) or commit.delay_ns(now_ns)
-        if delay_ns:
+        # Setting a kernel timer costs as much as two appends, and the pace moves on with each write: a timer that is
+        # set for earlier is left alone, finds nothing to do, and is set again.
+        if delay_ns and (self._wake_at_ns is None or now_ns + delay_ns < self._wake_at_ns):
+            self._wake_at_ns = now_ns + delay_ns
             self._wake_timer.set(delay_ns)
+
+    def _wake(self) -> None:
+        self._wake_at_ns = None
+        self._pump()
 
     def _persist(self, now_ns: int) -> int:
         """Write the superblock when something is wanted of it and no write of it is under way.
@@ -283,7 +296,10 @@ class RingWriter:
         if self._is_over(error):
             return
         moved = self.commit.completed(block)
-        self._pump()  # first, so that the device works while the confirmation is passed on
+        if self.commit.pending:
+            self._pump()  # first, so that the device works while the confirmation is passed on
+        else:
+            self._pump_soon()
         if moved:
             confirmed_offset = self.commit.confirmed_offset
             self._open_blocks.confirmed(confirmed_offset, self._clocks.monotonic_ns())
