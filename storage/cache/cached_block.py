@@ -1,6 +1,6 @@
 """A data block in memory: verified at its first use, decoded as far as it is asked for. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from storage.errors import CorruptObjectError
@@ -12,13 +12,22 @@ RESUME_POINTS_MAX = 16  # readers of one block whose place in it is remembered
 
 
 class Segment:
-    """What one request brought."""
+    """What one request brought.
 
-    __slots__ = ("blocks", "on_wasted", "size_bytes", "used")
+    It names its blocks and does not hold them: a block holds its segment, and megabytes in a cycle would stay until a
+    full garbage collection, of which a busy broker makes one in an hour.
+    """
 
-    def __init__(self, size_bytes: int, on_wasted: Callable[[], None] | None) -> None:
+    __slots__ = ("on_wasted", "places", "size_bytes", "used")
+
+    def __init__(
+        self,
+        size_bytes: int,
+        places: Sequence[tuple[int, int]],
+        on_wasted: Callable[[], None] | None,
+    ) -> None:
         self.size_bytes = size_bytes
-        self.blocks: list[CachedBlock] = []
+        self.places = places  # object id and position of each block
         self.on_wasted = on_wasted  # set when it was read ahead
         self.used = on_wasted is None
 

@@ -61,9 +61,9 @@ class DataBlockCache:
         self._ahead_budget = ahead_budget
         self._blocks: dict[tuple[int, int], CachedBlock] = {}
         self._segments: OrderedDict[Segment, None] = OrderedDict()
-        self._loading: dict[tuple[int, int], asyncio.Task[Segment]] = {}
+        self._loading: dict[tuple[int, int], asyncio.Task[list[CachedBlock]]] = {}
         self._heads: dict[int, asyncio.Task[memoryview]] = {}
-        self._tasks: set[asyncio.Task[Segment] | asyncio.Task[memoryview]] = set()
+        self._tasks: set[asyncio.Task[list[CachedBlock]] | asyncio.Task[memoryview]] = set()
         self.statistics = DataBlockStatistics()
 
     def cached(self, object_id: int, entries: Sequence[IndexEntry]) -> list[CachedBlock]:
@@ -101,9 +101,9 @@ class DataBlockCache:
         if tasks:
             await asyncio.wait(tasks)
         for task in tasks:
-            segment = _result(task)
-            segment.used = True
-            found.update((block.entry.position, block) for block in segment.blocks)
+            for block in _result(task):
+                block.segment.used = True
+                found[block.entry.position] = block
         return [found[entry.position] for entry in entries]
 
     def _touch(self, block: CachedBlock) -> None:
@@ -155,17 +155,16 @@ class DataBlockCache:
         if head.cancelled() or head.exception() is not None:
             return
         content = head.result()
-        segment = Segment(len(content), None)
+        whole: list[IndexEntry] = []
         for entry in entries:
-            end = entry.position + entry.size
             place = (object_id, entry.position)
+            end = entry.position + entry.size
             if end > len(content) or place in self._blocks or place in self._loading:
                 break
-            block = CachedBlock(object_id, entry, content[entry.position : end], segment)
-            segment.blocks.append(block)
-        if segment.blocks:
-            self.statistics.misses += len(segment.blocks)
-            self._keep(segment)
+            whole.append(entry)
+        if whole:
+            self.statistics.misses += len(whole)
+            self._keep(_cut(object_id, whole, content, 0, None))
 
     def discard(self, block: CachedBlock) -> None:
         """Forget what came with a block that turned out to be corrupt."""
@@ -205,7 +204,7 @@ class DataBlockCache:
         for entry in run:
             self._loading[object_id, entry.position] = task
 
-        def done(finished: asyncio.Task[Segment]) -> None:
+        def done(finished: asyncio.Task[list[CachedBlock]]) -> None:
             self._tasks.discard(finished)
             for entry in run:
                 del self._loading[object_id, entry.position]
@@ -218,7 +217,7 @@ class DataBlockCache:
 
     async def _read(
         self, object_id: int, run: Sequence[IndexEntry], on_wasted: Callable[[], None] | None
-    ) -> Segment:
+    ) -> list[CachedBlock]:
         start = run[0].position
         end = run[-1].position + run[-1].size
         if on_wasted is not None:
@@ -226,12 +225,7 @@ class DataBlockCache:
         else:
             async with self._budget.reserved(end - start):
                 content = await self._fetch(object_id, start, end)
-        segment = Segment(end - start, on_wasted)
-        for entry in run:
-            at = entry.position - start
-            block = CachedBlock(object_id, entry, content[at : at + entry.size], segment)
-            segment.blocks.append(block)
-        return segment
+        return _cut(object_id, run, content, start, on_wasted)
 
     async def _read_head(self, object_id: int, size_bytes: int) -> memoryview:
         async with self._budget.reserved(size_bytes):
@@ -251,11 +245,13 @@ class DataBlockCache:
         statistics.read_bytes += len(content)
         return content
 
-    def _keep(self, segment: Segment) -> None:
+    def _keep(self, blocks: Sequence[CachedBlock]) -> None:
+        """Keep what one request brought."""
+        segment = blocks[0].segment
         if segment.size_bytes > self._capacity_bytes:
             return
         self._segments[segment] = None
-        for block in segment.blocks:
+        for block in blocks:
             self._blocks[block.object_id, block.entry.position] = block
         self.statistics.cached_bytes += segment.size_bytes
         self._make_room()
@@ -268,19 +264,40 @@ class DataBlockCache:
         ):
             segment = next(iter(self._segments))
             self._evict(segment)
-            statistics.evicted_blocks += len(segment.blocks)
+            statistics.evicted_blocks += len(segment.places)
             if not segment.used and segment.on_wasted is not None:
-                statistics.wasted_blocks += len(segment.blocks)
+                statistics.wasted_blocks += len(segment.places)
                 segment.on_wasted()
 
     def _evict(self, segment: Segment) -> None:
         del self._segments[segment]
         self.statistics.cached_bytes -= segment.size_bytes
-        for block in segment.blocks:
-            del self._blocks[block.object_id, block.entry.position]
+        for place in segment.places:
+            del self._blocks[place]
 
 
-def _result(task: asyncio.Task[Segment]) -> Segment:
+def _cut(
+    object_id: int,
+    entries: Sequence[IndexEntry],
+    content: memoryview,
+    start: int,
+    on_wasted: Callable[[], None] | None,
+) -> list[CachedBlock]:
+    """Cut what one request brought, from `start` of the object on, into its blocks: one segment."""
+    places = [(object_id, entry.position) for entry in entries]
+    segment = Segment(len(content), places, on_wasted)
+    return [
+        CachedBlock(
+            object_id,
+            entry,
+            content[entry.position - start : entry.position - start + entry.size],
+            segment,
+        )
+        for entry in entries
+    ]
+
+
+def _result(task: asyncio.Task[list[CachedBlock]]) -> list[CachedBlock]:
     if task.cancelled():
         raise ObjectStoreError("the block cache is shut down")
     return task.result()

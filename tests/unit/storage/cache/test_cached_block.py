@@ -14,7 +14,9 @@ def block_of(count=1):
     content = memoryview(joined(write([batches(1, 40, 6, count=count)])))
     footer = decode_tail(content, len(content))
     (entry,) = decode_index(index_in_tail(content, footer), footer)
-    return CachedBlock(7, entry, content[: entry.size], Segment(entry.size, None))
+    return CachedBlock(
+        7, entry, content[: entry.size], Segment(entry.size, [(7, entry.position)], None)
+    )
 
 
 def collect(block, start, end=1000, size=10**9, *, with_first=True):
