@@ -26,12 +26,22 @@ def broker_on(
     directory: Path,
     settings: Mapping[str, str],
     distance: Distance | None = None,
+    bucket_directory: Path | None = None,
 ) -> Iterator[HeadraceProcess]:
-    """Start a broker whose bucket is a directory, or lies in a MinIO that is started for it, far away perhaps."""
+    """Start a broker whose bucket is a directory, or lies in a MinIO that is started for it, far away perhaps.
+
+    Args:
+        store: of `STORES`.
+        directory: of the broker.
+        settings: of the broker.
+        distance: of the bucket.
+        bucket_directory: of the bucket; the broker's if it may lie on the same disk as the WAL.
+    """
+    kept_in = bucket_directory or directory
     with ExitStack() as stack:
-        overrides = dict(settings)
+        overrides = {"s3.data.buckets": f"0@file://{kept_in / 'bucket'}"} | dict(settings)
         if store == "minio":
-            server = stack.enter_context(MinioServer(directory / "minio"))
+            server = stack.enter_context(MinioServer(kept_in / "minio"))
             keys = {"aws_access_key_id": ACCESS_KEY, "aws_secret_access_key": SECRET_KEY}
             client = boto3.client("s3", endpoint_url=server.endpoint, region_name=REGION, **keys)
             client.create_bucket(Bucket=BUCKET)
