@@ -122,10 +122,13 @@ def one_run(
     broker: HeadraceProcess, uri: str, records: int, way: Way, options: argparse.Namespace
 ) -> dict[str, float]:
     """Read everything both ways, each with nothing cached."""
-    broker.restart()
+    starts_ms = []
     later = range(records // 4, records, records // options.points)  # not in the first object
-    within_ms = first_bytes(broker, list(later))
-    start_ms = first_bytes(broker, [0])
+    for _ in range(options.starts):
+        broker.restart()
+        within_ms = first_bytes(broker, list(later))
+        starts_ms.append(first_bytes(broker, [0]))
+    start_ms = statistics.median(starts_ms)
     broker.restart()
     settings = (f"fetch.message.max.bytes={options.fetch_bytes}",) if options.fetch_bytes else ()
     client = load_program.consume(
@@ -172,6 +175,9 @@ def main() -> int:
     parser.add_argument("--mib", type=int, default=1024, help="size of the partition")
     parser.add_argument("--batch", type=int, default=16_384, help="batch.size of its producer")
     parser.add_argument("--points", type=int, default=8, help="places asked for their first byte")
+    parser.add_argument(
+        "--starts", type=int, default=3, help="restarts to ask for the first byte of all"
+    )
     parser.add_argument("--distant", action="store_true", help="the bucket is far away")
     parser.add_argument(
         "--fetch-bytes", type=int, default=0, help="of a Fetch; 0: librdkafka's 1 MiB"

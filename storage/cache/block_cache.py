@@ -15,7 +15,6 @@ from storage.cache.index_cache import IndexCacheStatistics, ObjectIndexCache
 from storage.cache.loop_pace import LoopPace
 from storage.cache.read_ahead import AheadRequest, ReadAhead
 from storage.errors import CorruptObjectError, ObjectNotFoundError, StorageError
-from storage.objects.data_block import BLOCK_HEADER_BYTES
 from storage.objects.index_block import IndexEntry, ObjectIndex
 from storage.ports import ObjectManager, ObjectRange, ObjectStore, ObjectType
 from storage.record_batch import StreamRecordBatch
@@ -157,9 +156,9 @@ class BlockCache:
         """
         head: asyncio.Task[memoryview] | None = None
         if source.object_type is ObjectType.STREAM and reading.offset == source.start_offset:
-            wanted = min(reading.room_bytes, self._blocks.run_bytes_max)
-            head_bytes = max(wanted, self._block_bytes_max) + BLOCK_HEADER_BYTES
-            head = self._blocks.begin_head(source.object_id, min(head_bytes, source.size_bytes))
+            wanted_bytes = min(reading.room_bytes, self._blocks.run_bytes_max)
+            head_bytes = min(max(wanted_bytes, self._block_bytes_max), source.size_bytes)
+            head = self._blocks.begin_head(source.object_id, head_bytes)
         index = await self._indexes.load(source.object_id, source.size_bytes)
         if head is not None:
             await asyncio.wait((head,))

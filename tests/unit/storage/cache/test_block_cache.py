@@ -12,6 +12,7 @@ from storage.cache import block_cache
 from storage.cache.block_cache import BlockCache
 from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
 from storage.object_store.memory import MemoryObjectStore
+from storage.objects.data_block import BLOCK_HEADER_BYTES
 from storage.objects.keys import object_key
 from storage.ports import ObjectType
 from tests.simulation.faulty_store import Fault, FaultyStore, Rates
@@ -477,7 +478,7 @@ class TestAnObjectThatIsSeenForTheFirstTime:
     """Index and first blocks of a Stream Object come side by side."""
 
     def open(self, **config):
-        setup = Setup(**{"object_block_bytes": 5 * 133, **config})
+        setup = Setup(**{"object_block_bytes": BLOCK_HEADER_BYTES + 5 * 133, **config})
         setup.store.inner = SlowStore()
         setup.store.rates = Rates()
         return setup
