@@ -192,7 +192,7 @@ def main() -> int:
     parser.add_argument(
         "--cold-pace", type=float, default=2.5, help="times the producer's rate; 0: unbounded"
     )
-    parser.add_argument("--cold-mib", type=int, default=2048)
+    parser.add_argument("--cold-mib", type=int, default=4096)
     parser.add_argument(
         "--cold-batch", type=int, default=16_384, help="batch.size of the cold topic"
     )
