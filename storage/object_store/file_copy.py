@@ -8,7 +8,7 @@ from typing import Final
 
 from storage.errors import CorruptObjectError
 
-STEP_BYTES: Final = 16 * 1024 * 1024
+STEP_BYTES: Final = 4 * 1024 * 1024  # as much as a piece that is written
 # Kernels and file systems that cannot, or not between these two files.
 _CANNOT: Final = (errno.ENOSYS, errno.EXDEV, errno.EINVAL, errno.EOPNOTSUPP, errno.EBADF)
 

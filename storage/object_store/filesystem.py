@@ -15,7 +15,7 @@ buffers, in pieces; every system call runs without the GIL.
 import asyncio
 import itertools
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -31,6 +31,10 @@ READ_THREADS = 2
 WRITE_THREADS = 2
 BACKGROUND_THREADS = 1
 WRITE_PIECE_BYTES = 4 * 1024 * 1024
+# While a piece is copied into the page cache, the kernel has a core for itself: there the event loop, or the kernel's
+# worker that completes a write of the WAL, waits for milliseconds. A pause after each piece lets them pass: on two
+# cores a producer's p99 beside uploads of 96 MiB is 6 ms instead of 30.
+WRITE_PAUSE_S = 0.002
 WRITE_PIECE_PARTS = 512  # below IOV_MAX, which is 1024 on Linux
 STALE_TEMPORARY_S = 24 * 3600
 DURABLE_DIRECTORIES_MAX = 4096
@@ -74,7 +78,12 @@ class FileObjectStore:
         Cancellation: the object may still appear.
         """
         require_valid_key(key)
-        await _run(self._writers, self._write_object, key, parts)
+        pieces = list(_pieces(parts))
+        if len(pieces) <= 1:
+            await _run(self._writers, self._write_object, key, parts)
+            return
+        async with self._published(key, self._writers) as temporary:
+            await self._append(self._writers, temporary, pieces)
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
         """See `storage.ports.ObjectStore`.
@@ -91,9 +100,9 @@ class FileObjectStore:
         descriptor.
         """
         require_valid_key(key)
-        async with self._published(key) as temporary:
+        async with self._published(key, self._background) as temporary:
             async for parts in chunks:
-                await _run(self._background, _append, temporary, parts)
+                await self._append(self._background, temporary, _pieces(parts))
 
     @property
     def copies_remotely(self) -> bool:
@@ -107,13 +116,14 @@ class FileObjectStore:
         """
         for name in (key, *(it.key for it in pieces if isinstance(it, CopiedRange))):
             require_valid_key(name)
-        async with self._published(key) as temporary:
+        async with self._published(key, self._background) as temporary:
             for piece in pieces:
                 if isinstance(piece, CopiedRange):
                     for start, end in steps(piece.start, piece.end):
                         await _run(self._background, self._copy, temporary, piece.key, start, end)
+                        await asyncio.sleep(WRITE_PAUSE_S)
                 else:
-                    await _run(self._background, _append, temporary, (piece,))
+                    await self._append(self._background, temporary, _pieces((piece,)))
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""
@@ -139,15 +149,23 @@ class FileObjectStore:
         self._background.shutdown(wait=False)
 
     @asynccontextmanager
-    async def _published(self, key: str) -> AsyncIterator[Path]:
+    async def _published(self, key: str, pool: ThreadPoolExecutor) -> AsyncIterator[Path]:
         """Lend a temporary file, which becomes the object in the end, or goes."""
         temporary = self._new_temporary()
         try:
             yield temporary
-            await _run(self._background, self._publish, temporary, key)
+            await _run(pool, self._publish, temporary, key)
         except BaseException:
-            self._background.submit(temporary.unlink, missing_ok=True)
+            pool.submit(temporary.unlink, missing_ok=True)
             raise
+
+    async def _append(
+        self, pool: ThreadPoolExecutor, temporary: Path, pieces: Iterable[Sequence[Buffer]]
+    ) -> None:
+        for number, piece in enumerate(pieces):
+            if number:
+                await asyncio.sleep(WRITE_PAUSE_S)
+            await _run(pool, _append, temporary, piece)
 
     def _copy(self, temporary: Path, source: str, start: int, end: int) -> None:
         try:
