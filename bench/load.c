@@ -113,11 +113,11 @@ static int produce(int argc, char **argv) {
         if (rate > 0) {
             due_ns[i] = start + (int64_t)((double)i * 1e9 / rate);
             /* Sleeps rather than spins: on few cores a busy client would take the broker's place. */
-            if (due_ns[i] > now_ns()) {
-                struct timespec due = {due_ns[i] / 1000000000, due_ns[i] % 1000000000};
+            int64_t wait;
+            while ((wait = due_ns[i] - now_ns()) > 0) {
+                struct timespec nap = {0, wait > 1000000 ? 1000000 : wait};
                 rd_kafka_poll(rk, 0);
-                while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR) {
-                }
+                nanosleep(&nap, NULL);
             }
         }
         while (rd_kafka_produce(rkt, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, payload + i % 65536, size, NULL, 0,

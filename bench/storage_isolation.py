@@ -18,6 +18,7 @@ what the consumer's own process takes of them is in the ratio as well.
 
 import argparse
 import os
+import shutil
 import statistics
 import sys
 import tempfile
@@ -36,6 +37,7 @@ UPLOAD_THRESHOLD_BYTES = 96 * MIB
 LOG_CACHE_BYTES = 384 * MIB
 BLOCK_CACHE_BYTES = 128 * MIB
 COLD, HOT = "cold", "hot"
+BUCKET_BYTES = 18 * 1024 * MIB  # at least: the cold topic twice, and all that is produced
 MEMORY = Path("/dev/shm")  # noqa: S108 - a file system
 RATIO_P99_MAX = 1.5
 RATIO_THROUGHPUT_MIN = 0.95
@@ -142,6 +144,15 @@ class Isolation:
         )
 
 
+def available_memory() -> int:
+    """Bytes that processes and memory file systems may take."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == "MemAvailable":
+            return int(value.split()[0]) * 1024
+    return 0
+
+
 def median(runs: list[Run], field: str) -> float:
     return statistics.median([float(getattr(run, field)) for run in runs])
 
@@ -202,6 +213,13 @@ def main() -> int:
         "--bucket-directory", type=Path, help="where the bucket is; by default in memory"
     )
     options = parser.parse_args()
+    bucket_directory = options.bucket_directory or MEMORY
+    if shutil.disk_usage(bucket_directory).free < BUCKET_BYTES:
+        parser.error(
+            f"less than {BUCKET_BYTES // MIB} MiB are free in {bucket_directory}: --bucket-directory"
+        )
+    if bucket_directory == MEMORY and available_memory() < BUCKET_BYTES:
+        parser.error(f"less than {BUCKET_BYTES // MIB} MiB of memory are free: --bucket-directory")
     load_program.build()
     settings = {
         "s3.wal.cache.size": str(LOG_CACHE_BYTES),
@@ -209,7 +227,7 @@ def main() -> int:
         "s3.block.cache.size": str(BLOCK_CACHE_BYTES),
     }
     print(
-        f"{options.store} bucket; WAL {WAL_BYTES // MIB} MiB, LogCache {LOG_CACHE_BYTES // MIB} MiB, BlockCache "
+        f"{options.store} bucket in {bucket_directory}; WAL {WAL_BYTES // MIB} MiB, LogCache {LOG_CACHE_BYTES // MIB} MiB, BlockCache "
         f"{BLOCK_CACHE_BYTES // MIB} MiB, cold topic {options.cold_mib} MiB; records of {RECORD_BYTES} bytes in batches of "
         f"{options.batch}, acks=all; {os.cpu_count()} cores shared by broker and clients",
         flush=True,
@@ -217,7 +235,7 @@ def main() -> int:
     prefix = "headrace-bench-"
     with (
         tempfile.TemporaryDirectory(dir=options.directory, prefix=prefix) as scratch,
-        tempfile.TemporaryDirectory(dir=options.bucket_directory or MEMORY, prefix=prefix) as away,
+        tempfile.TemporaryDirectory(dir=bucket_directory, prefix=prefix) as away,
     ):
         wal = f"0@file://{Path(scratch) / 'node/data/wal'}?capacity={WAL_BYTES}"
         settings["s3.wal.path"] = wal

@@ -15,14 +15,14 @@ buffers, in pieces; every system call runs without the GIL.
 import asyncio
 import itertools
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from storage.errors import ObjectNotFoundError, ObjectStoreError
-from storage.object_store.file_copy import append_range, steps
+from storage.object_store import file_copy
 from storage.object_store.ranges import exactly, folder_of, require_valid_range
 from storage.objects.keys import require_valid_key
 from storage.ports import Buffer, CopiedRange
@@ -30,12 +30,12 @@ from storage.ports import Buffer, CopiedRange
 READ_THREADS = 2
 WRITE_THREADS = 2
 BACKGROUND_THREADS = 1
-WRITE_PIECE_BYTES = 4 * 1024 * 1024
-# While a piece is copied into the page cache, the kernel has a core for itself: there the event loop, or the kernel's
-# worker that completes a write of the WAL, waits for milliseconds. A pause after each piece lets them pass: on two
-# cores a producer's p99 beside uploads of 96 MiB is 6 ms instead of 30.
-WRITE_PAUSE_S = 0.002
-WRITE_PIECE_PARTS = 512  # below IOV_MAX, which is 1024 on Linux
+# Bytes that are written, or copied, at a time. Meanwhile the kernel has a core for itself: there the event loop, or the
+# kernel's worker that completes a write of the WAL, waits for milliseconds. A pause after each step lets them pass: on
+# two cores a producer's p99 beside uploads of 96 MiB is 6 ms instead of 30.
+STEP_BYTES = file_copy.STEP_BYTES
+STEP_PAUSE_S = 0.002
+WRITEV_PARTS = 512  # below IOV_MAX, which is 1024 on Linux
 STALE_TEMPORARY_S = 24 * 3600
 DURABLE_DIRECTORIES_MAX = 4096
 
@@ -78,12 +78,11 @@ class FileObjectStore:
         Cancellation: the object may still appear.
         """
         require_valid_key(key)
-        pieces = list(_pieces(parts))
-        if len(pieces) <= 1:
+        if sum(map(len, parts)) <= STEP_BYTES:
             await _run(self._writers, self._write_object, key, parts)
             return
         async with self._published(key, self._writers) as temporary:
-            await self._append(self._writers, temporary, pieces)
+            await self._append(self._writers, temporary, parts)
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
         """See `storage.ports.ObjectStore`.
@@ -102,7 +101,7 @@ class FileObjectStore:
         require_valid_key(key)
         async with self._published(key, self._background) as temporary:
             async for parts in chunks:
-                await self._append(self._background, temporary, _pieces(parts))
+                await self._append(self._background, temporary, parts)
 
     @property
     def copies_remotely(self) -> bool:
@@ -119,11 +118,11 @@ class FileObjectStore:
         async with self._published(key, self._background) as temporary:
             for piece in pieces:
                 if isinstance(piece, CopiedRange):
-                    for start, end in steps(piece.start, piece.end):
+                    for start, end in file_copy.steps(piece.start, piece.end):
                         await _run(self._background, self._copy, temporary, piece.key, start, end)
-                        await asyncio.sleep(WRITE_PAUSE_S)
+                        await _pause_after(end - start)
                 else:
-                    await self._append(self._background, temporary, _pieces((piece,)))
+                    await self._append(self._background, temporary, (piece,))
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""
@@ -143,7 +142,7 @@ class FileObjectStore:
         return await _run(self._readers, self._list, folder_of(prefix))
 
     async def close(self) -> None:
-        """Let what has begun come to its end, and accept nothing more."""
+        """Accept nothing more. A step that has begun comes to its end; what would have to begin another fails."""
         self._readers.shutdown(wait=False)
         self._writers.shutdown(wait=False)
         self._background.shutdown(wait=False)
@@ -153,23 +152,28 @@ class FileObjectStore:
         """Lend a temporary file, which becomes the object in the end, or goes."""
         temporary = self._new_temporary()
         try:
+            # Made before the first step: one that outlives a cancelled caller must not make it anew.
+            await _run(pool, temporary.touch)
             yield temporary
             await _run(pool, self._publish, temporary, key)
         except BaseException:
-            pool.submit(temporary.unlink, missing_ok=True)
+            try:
+                pool.submit(temporary.unlink, missing_ok=True)
+            except RuntimeError:  # the pool is shut down
+                with suppress(OSError):
+                    temporary.unlink(missing_ok=True)
             raise
 
     async def _append(
-        self, pool: ThreadPoolExecutor, temporary: Path, pieces: Iterable[Sequence[Buffer]]
+        self, pool: ThreadPoolExecutor, temporary: Path, parts: Sequence[Buffer]
     ) -> None:
-        for number, piece in enumerate(pieces):
-            if number:
-                await asyncio.sleep(WRITE_PAUSE_S)
-            await _run(pool, _append, temporary, piece)
+        for step, size_bytes in _steps(parts):
+            await _run(pool, _append, temporary, step)
+            await _pause_after(size_bytes)
 
     def _copy(self, temporary: Path, source: str, start: int, end: int) -> None:
         try:
-            append_range(temporary, self._root / source, start, end)
+            file_copy.append_range(temporary, self._root / source, start, end)
         except FileNotFoundError as error:
             raise ObjectNotFoundError(source) from error
 
@@ -185,6 +189,7 @@ class FileObjectStore:
     def _write_object(self, key: str, parts: Sequence[Buffer]) -> None:
         temporary = self._new_temporary()
         try:
+            temporary.touch()
             _append(temporary, parts)
             self._publish(temporary, key)
         except BaseException:
@@ -194,6 +199,7 @@ class FileObjectStore:
     def _create_object(self, key: str, parts: Sequence[Buffer]) -> bool:
         temporary = self._new_temporary()
         try:
+            temporary.touch()
             _append(temporary, parts)
             self._publish(temporary, key, Path.hardlink_to)
         except FileExistsError:
@@ -289,33 +295,36 @@ async def _run(
         raise ObjectStoreError(f"bucket directory: {error}") from error
 
 
+async def _pause_after(size_bytes: int) -> None:
+    if size_bytes >= STEP_BYTES:
+        await asyncio.sleep(STEP_PAUSE_S)
+
+
 def _append(path: Path, parts: Sequence[Buffer]) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
     try:
-        for piece in _pieces(parts):
-            _write_fully(descriptor, piece)
+        for start in range(0, len(parts), WRITEV_PARTS):
+            _write_fully(descriptor, list(parts[start : start + WRITEV_PARTS]))
     finally:
         os.close(descriptor)
 
 
-def _pieces(parts: Sequence[Buffer]) -> Iterator[list[Buffer]]:
-    """Group buffers, cutting the large ones, so that each group makes one moderate `writev`."""
-    piece: list[Buffer] = []
-    room = WRITE_PIECE_BYTES
+def _steps(parts: Sequence[Buffer]) -> Iterator[tuple[list[Buffer], int]]:
+    """Group buffers, cutting the large ones, into steps of `STEP_BYTES` and a rest; with their sizes."""
+    step: list[Buffer] = []
+    room = STEP_BYTES
     for part in parts:
         view = part
-        while len(view) > room:
-            piece.append(memoryview(view)[:room])
+        while len(view) >= room:
+            step.append(memoryview(view)[:room])
             view = memoryview(view)[room:]
-            yield piece
-            piece, room = [], WRITE_PIECE_BYTES
-        piece.append(view)
-        room -= len(view)
-        if len(piece) == WRITE_PIECE_PARTS:
-            yield piece
-            piece, room = [], WRITE_PIECE_BYTES
-    if piece:
-        yield piece
+            yield step, STEP_BYTES
+            step, room = [], STEP_BYTES
+        if view:
+            step.append(view)
+            room -= len(view)
+    if step:
+        yield step, STEP_BYTES - room
 
 
 def _write_fully(descriptor: int, piece: list[Buffer]) -> None:

@@ -503,6 +503,25 @@ class TestAnObjectThatIsSeenForTheFirstTime:
 
         run(main())
 
+    def test_no_byte_more_than_a_block_may_have_is_asked_for(self):
+        """Fourteen more had to wait for another window of the connection: 5 ms, 7 ms away."""
+
+        async def main():
+            setup = self.open()
+            await setup.upload(batches(1, 0, 100), kind=ObjectType.STREAM)
+            ranges = []
+            get_range = setup.store.get_range
+
+            async def recorded(key, start, end):
+                ranges.append((start, end))
+                return await get_range(key, start, end)
+
+            setup.store.get_range = recorded
+            await setup.read(1, 0, max_bytes=500)
+            assert (0, BLOCK_HEADER_BYTES + 5 * 133) in ranges
+
+        run(main())
+
     def test_all_who_begin_there_share_it(self):
         async def main():
             setup = self.open()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from storage.errors import ObjectNotFoundError, ObjectStoreError
-from storage.object_store import filesystem
+from storage.object_store import file_copy, filesystem
 from storage.object_store.filesystem import FileObjectStore
 from storage.ports import CopiedRange
 
@@ -140,25 +140,119 @@ def test_short_reads_are_completed(tmp_path, monkeypatch):
     run(tmp_path, scenario)
 
 
-def test_large_buffers_are_written_in_pieces(tmp_path, monkeypatch):
+@pytest.fixture
+def small_steps(monkeypatch):
+    """Steps of 1,000 bytes; records what each brought."""
     sizes = []
+
+    async def pause_after(size_bytes):
+        sizes.append(size_bytes)
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(filesystem, "STEP_BYTES", 1000)
+    monkeypatch.setattr(filesystem, "_pause_after", pause_after)
+    return sizes
+
+
+def test_a_put_goes_in_steps_of_bytes_however_many_its_parts(tmp_path, monkeypatch, small_steps):
+    """A pause for each 512 parts made a put of 24 MiB of batches of 100 bytes take 1.7 s."""
+    calls = []
     writev = os.writev
 
     def recording(descriptor, buffers):
-        sizes.append((len(buffers), sum(map(len, buffers))))
+        calls.append(len(buffers))
         return writev(descriptor, buffers)
 
     monkeypatch.setattr(os, "writev", recording)
-    monkeypatch.setattr(filesystem, "WRITE_PIECE_BYTES", 1000)
 
     async def scenario(store):
-        parts = [bytes(300), bytes(2500), *[b"x"] * 1200]
+        parts = [bytes(300), bytes(range(250)) * 10, *[b"x"] * 1200]
         await store.put("a", parts)
         assert bytes(await store.get_range("a", 0, 4000)) == b"".join(parts)
-        assert max(number for number, _ in sizes) <= filesystem.WRITE_PIECE_PARTS
-        assert max(size for _, size in sizes) <= 1000
+        assert small_steps == [1000, 1000, 1000, 1000]
+        assert max(calls) <= filesystem.WRITEV_PARTS
+
+        async def chunks():
+            yield [bytes(1000)]
+            yield [bytes(1500)]
+
+        small_steps.clear()
+        await store.put_stream("b", chunks())
+        assert small_steps == [1000, 1000, 500]
 
     run(tmp_path, scenario)
+
+
+def test_only_a_whole_step_is_followed_by_a_pause(monkeypatch):
+    pauses = []
+
+    async def sleep(delay_s):
+        pauses.append(delay_s)
+
+    async def main():
+        monkeypatch.setattr(asyncio, "sleep", sleep)
+        await filesystem._pause_after(filesystem.STEP_BYTES - 1)
+        await filesystem._pause_after(filesystem.STEP_BYTES)
+
+    asyncio.run(main())
+    assert pauses == [filesystem.STEP_PAUSE_S]
+
+
+@pytest.mark.usefixtures("small_steps")
+class TestAPutThatEndsBetweenItsSteps:
+    """What was there stays, and nothing else does."""
+
+    def test_by_an_error(self, tmp_path, monkeypatch):
+        writev = os.writev
+
+        def full(descriptor, buffers):
+            if os.fstat(descriptor).st_size:
+                raise OSError(28, "No space left on device")
+            return writev(descriptor, buffers)
+
+        async def scenario(store):
+            await store.put("a", [b"before"])
+            with monkeypatch.context() as patch:
+                patch.setattr(os, "writev", full)
+                with pytest.raises(ObjectStoreError, match="No space left"):
+                    await store.put("a", [bytes(2500)])
+            assert bytes(await store.get_range("a", 0, 6)) == b"before"
+
+        run(tmp_path, scenario)
+        assert files(tmp_path) == ["a"]
+
+    @pytest.mark.parametrize("closed", [False, True])
+    def test_by_cancellation(self, tmp_path, monkeypatch, closed):
+        async def scenario(store):
+            between = asyncio.Event()
+
+            async def pause_after(size_bytes):
+                between.set()
+                await asyncio.Event().wait()
+
+            monkeypatch.setattr(filesystem, "_pause_after", pause_after)
+            task = asyncio.create_task(store.put("a", [bytes(2500)]))
+            await between.wait()
+            if closed:
+                await store.close()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        run(tmp_path, scenario)
+        assert files(tmp_path) == []
+
+    def test_by_the_end_of_the_store(self, tmp_path, monkeypatch):
+        async def scenario(store):
+            async def pause_after(size_bytes):
+                await store.close()
+
+            monkeypatch.setattr(filesystem, "_pause_after", pause_after)
+            with pytest.raises(ObjectStoreError, match="bucket directory"):
+                await store.put("a", [bytes(2500)])
+
+        run(tmp_path, scenario)
+        assert files(tmp_path) == []
 
 
 def test_temporary_files_are_never_listed(tmp_path):
@@ -252,14 +346,14 @@ def test_what_compaction_does_holds_up_neither_uploads_nor_reads(tmp_path, monke
     """Each has threads of its own."""
     begun, go_on = threading.Event(), threading.Event()
 
-    copy = filesystem.append_range
+    copy = file_copy.append_range
 
     def slow_copy(*arguments):
         begun.set()
         assert go_on.wait(20)
         copy(*arguments)
 
-    monkeypatch.setattr(filesystem, "append_range", slow_copy)
+    monkeypatch.setattr(file_copy, "append_range", slow_copy)
 
     async def scenario(store):
         await store.put("old", [b"abcd"])
@@ -267,8 +361,8 @@ def test_what_compaction_does_holds_up_neither_uploads_nor_reads(tmp_path, monke
             asyncio.create_task(store.compose(f"new-{it}", [CopiedRange("old", 0, 4)]))
             for it in range(4)
         ]
-        deleting = asyncio.create_task(store.delete(["other"]))
         assert await asyncio.to_thread(begun.wait, 20)
+        deleting = asyncio.create_task(store.delete(["other"]))
         async with asyncio.timeout(20):
             await store.put("uploaded", [b"1234"])
             assert bytes(await store.get_range("uploaded", 0, 4)) == b"1234"
