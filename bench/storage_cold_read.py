@@ -45,7 +45,8 @@ from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.wire import WireConnection, fetch_request
 
 TOPIC, HOT = "cold", "hot"
-HOT_BYTES = 64 * MIB  # a part of LogCache
+HOT_BYTES = 256 * MIB
+LOG_CACHE_BYTES = 2 * HOT_BYTES
 # Ranges at once, and their size: Amazon's advice for S3 is 8 or 16 MiB.
 PLAIN_WAYS = ((4, 8 * MIB), (8, 4 * MIB), (8, 8 * MIB), (8, 16 * MIB), (16, 8 * MIB), (32, 8 * MIB))
 DISTANT = Distance(delay_ms=7.0, mb_per_s=400.0)
@@ -230,7 +231,10 @@ def main() -> int:
         parser.error("only a bucket in MinIO can be distant")
     distance = DISTANT if options.distant else None
     load_program.build()
-    settings = {"s3.block.cache.size": str(BLOCK_CACHE_BYTES)}
+    settings = {
+        "s3.block.cache.size": str(BLOCK_CACHE_BYTES),
+        "s3.wal.cache.size": str(LOG_CACHE_BYTES),
+    }
     print(
         f"{options.store} bucket{where(distance)}, one partition of {options.mib} MiB in batches of {options.batch}, BlockCache "
         f"{BLOCK_CACHE_BYTES // MIB} MiB; {os.cpu_count()} cores shared by store, broker and client",
