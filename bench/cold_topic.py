@@ -71,8 +71,8 @@ def create_topic(bootstrap: str, name: str, partitions: int = 1) -> None:
         created.result(timeout=30)
 
 
-def fill(broker: HeadraceProcess, topic: str, size_bytes: int, *, batch_bytes: int) -> int:
-    """Produce a topic, and restart the broker: what it had in memory is in the bucket. Return the records."""
+def produce_topic(broker: HeadraceProcess, topic: str, size_bytes: int, *, batch_bytes: int) -> int:
+    """Create a topic and produce so much to it; return the records."""
     create_topic(broker.bootstrap, topic)
     records = size_bytes // RECORD_BYTES
     load_program.produce(
@@ -83,5 +83,11 @@ def fill(broker: HeadraceProcess, topic: str, size_bytes: int, *, batch_bytes: i
         batch_bytes=batch_bytes,
         linger_ms=5,
     )
+    return records
+
+
+def fill(broker: HeadraceProcess, topic: str, size_bytes: int, *, batch_bytes: int) -> int:
+    """Produce a topic, and restart the broker: what it had in memory is in the bucket. Return the records."""
+    records = produce_topic(broker, topic, size_bytes, batch_bytes=batch_bytes)
     broker.restart()
     return records

@@ -30,12 +30,11 @@ from bench import load_program
 from bench.cold_topic import (
     CREDENTIALS,
     MIB,
-    RECORD_BYTES,
     STORES,
     broker_on,
     bucket_uri_of,
-    create_topic,
     fill,
+    produce_topic,
 )
 from bench.distant_link import Distance
 from kafka.protocol.consumer import FetchResponse
@@ -132,16 +131,7 @@ def first_bytes(broker: HeadraceProcess, offsets: list[int]) -> float:
 
 def hot_rate(broker: HeadraceProcess) -> float:
     """MB/s of what the broker has in memory: what broker and client take of the cores, whatever the store does."""
-    create_topic(broker.bootstrap, HOT)
-    records = HOT_BYTES // RECORD_BYTES
-    load_program.produce(
-        broker.bootstrap,
-        HOT,
-        records=records,
-        record_bytes=RECORD_BYTES,
-        batch_bytes=16_384,
-        linger_ms=5,
-    )
+    records = produce_topic(broker, HOT, HOT_BYTES, batch_bytes=16_384)
     rates = []
     for _ in range(3):
         found = load_program.consume(broker.bootstrap, HOT, records=records, partitions=1)
@@ -182,7 +172,7 @@ def where(distance: Distance | None) -> str:
     return f" {distance.delay_ms:g} ms away at {distance.mb_per_s:g} MB/s"
 
 
-def report(figures: Figures, place: str, hot_mb_s: float) -> int:
+def report(figures: Figures, place: str, hot_mb_s: float | None) -> int:
     """Print the table and the verdict; the exit code."""
     medians = {name: statistics.median(values) for name, values in figures.items()}
     print(f"\n{'figure':24}{'median':>10}{'least':>10}{'most':>10}")
@@ -192,7 +182,7 @@ def report(figures: Figures, place: str, hot_mb_s: float) -> int:
         "MB/s": medians["client MB/s"] / medians["plain MB/s"],
         "first byte": medians["plain first byte ms"] / medians["client first byte ms"],
     }
-    if not place:
+    if hot_mb_s is not None:
         bound = 1 / (1 + medians["plain MB/s"] / hot_mb_s)
         share = ratios["MB/s"] / bound
         print(
@@ -245,7 +235,7 @@ def main() -> int:
         tempfile.TemporaryDirectory(dir=options.directory, prefix="headrace-bench-") as scratch,
         broker_on(options.store, Path(scratch), settings, distance) as broker,
     ):
-        hot_mb_s = hot_rate(broker)
+        hot_mb_s = hot_rate(broker) if distance is None else None
         records = fill(broker, TOPIC, options.mib * MIB, batch_bytes=options.batch)
         uri = bucket_uri_of(broker)
         way = fastest_way(uri)
