@@ -21,6 +21,10 @@ def run(tmp_path, scenario):
             return await scenario(store)
         finally:
             await store.close()
+            # What the store has begun comes to its end: a look at the directory waits for it.
+            for thread in threading.enumerate():
+                if thread.name.startswith("bucket-"):
+                    thread.join()
 
     return asyncio.run(main())
 
