@@ -222,6 +222,26 @@ class TestGivenUp:
 
         run(scenario())
 
+    def test_before_it_parks_anybody_when_nothing_was_confirmed_yet(self):
+        """What is open at the beginning is waited for like everything else that the WAL holds."""
+
+        async def scenario():
+            node = await started()
+            stream = await node.open(1)
+            node.store.is_down = True
+            node.wal.auto_confirm = False
+            node.append(stream)
+            resizing = asyncio.create_task(node.engine.resize_wal(NEW))
+            await settle()
+            node.wal.auto_confirm = True
+            node.wal.confirm()
+            with pytest.raises(RetriableStorageError, match="is the bucket there"):
+                await resizing
+            assert not node.journal.of("park")
+            await require_unharmed(node, stream)
+
+        run(scenario())
+
     @pytest.mark.parametrize(
         ("admission_timeout_ms", "pause_s"), [(10_000, PAUSE_MS_MAX / 1000), (2_000, 1)]
     )
@@ -231,8 +251,14 @@ class TestGivenUp:
         async def scenario():
             node = await started(admission_timeout_ms=admission_timeout_ms)
             stream = await node.open(1)
-            node.wal.auto_confirm = False
-            node.append(stream)  # never confirmed while appends are parked
+            begin_resize = node.wal.begin_resize
+
+            def last_append_then_begin():
+                node.wal.auto_confirm = False
+                node.append(stream)  # never confirmed while appends are parked
+                begin_resize()
+
+            node.wal.begin_resize = last_append_then_begin
             resizing = asyncio.create_task(node.engine.resize_wal(NEW))
             await settle()
             parked = asyncio.create_task(produce(node, stream, 1))
@@ -241,6 +267,7 @@ class TestGivenUp:
                 await resizing
             assert asyncio.get_running_loop().time() - begin == pytest.approx(pause_s)
             await parked
+            node.wal.begin_resize = begin_resize
             node.wal.auto_confirm = True
             node.wal.confirm()
             await require_unharmed(node, stream)
