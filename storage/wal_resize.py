@@ -145,7 +145,7 @@ class WalResize:
         try:
             async with asyncio.timeout(UPLOAD_TIMEOUT_MS / 1000):
                 for _ in range(ROUNDS_MAX):
-                    await self._path.confirmed()  # what is still open would otherwise be left to the pause
+                    await self._path.confirmed()  # else what is open is left to the pause
                     await self._pipeline.committed(self._path.confirmed_wal_end)
                     before_bytes, left_bytes = left_bytes, self._left_bytes()
                     if left_bytes <= REMAINDER_BYTES_MAX or left_bytes > before_bytes // 2:
