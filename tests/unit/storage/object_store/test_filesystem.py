@@ -22,9 +22,8 @@ def run(tmp_path, scenario):
         finally:
             await store.close()
             # What the store has begun comes to its end: a look at the directory waits for it.
-            for thread in threading.enumerate():
-                if thread.name.startswith("bucket-"):
-                    thread.join()
+            for pool in (store._readers, store._writers, store._background):
+                pool.shutdown(wait=True)
 
     return asyncio.run(main())
 
