@@ -6,7 +6,7 @@ deletions and aborts are free (https://aws.amazon.com/s3/pricing/).
 """
 
 import json
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -94,17 +94,18 @@ def parse_log(lines: Iterable[str]) -> list[Request]:
 class Tally:
     """Requests of one phase."""
 
-    requests: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    bytes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    requests: dict[str, int] = field(default_factory=dict)  # by operation
+    bytes: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, requests: Iterable[Request]) -> "Tally":
         """Count."""
-        tally = cls()
+        count: Counter[str] = Counter()
+        size_bytes: Counter[str] = Counter()
         for request in requests:
-            tally.requests[request.operation] += 1
-            tally.bytes[request.operation] += request.size_bytes
-        return tally
+            count[request.operation] += 1
+            size_bytes[request.operation] += request.size_bytes
+        return cls(dict(count), dict(size_bytes))
 
     @property
     def puts(self) -> int:

@@ -4,9 +4,13 @@
 
 The real engine with its default configuration, a WAL in a file, a MinIO server, and between the two a
 proxy that writes every request down. First batches of 16 KiB are appended, 2 GiB spread evenly over
-the streams, or 3 GiB of one stream (so that it has enough objects to be compacted): `upload`. Then compaction has its rounds until it finds nothing to do:
-`compact`. Then streams are read from the bucket, with empty caches, 1 MiB at a time: `read`, for each
-GiB read; at most 500 streams are. What the engine's own counters say must agree.
+the streams, or 3 GiB of one stream (so that it has enough objects to be compacted): `upload`. Then
+compaction has its rounds until it finds nothing to do: `compaction`. Then streams are read from the
+bucket, with empty caches, 1 MiB at a time: `reads`, for each GiB read; at most 500 streams are. `sum`
+is a GiB that is ingested, compacted and read once. What the engine's own counters say must agree.
+
+`upkeep` goes by the hour and not by the GiB: a sweep of the bucket as it is then, and a snapshot of the
+metadata, each as often as the default configuration has it. It is in no sum.
 
 PUT-class are uploads, parts, copies, creations, completions and lists, GET-class are reads and HEAD;
 deletions are free. Beside that stands what AutoMQ has published for all that it does:
@@ -20,6 +24,7 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -28,15 +33,19 @@ import uvloop
 from bench.bucket_server import bucket_server, bucket_uri
 from bench.control_plane import ControlPlane, Lease
 from bench.s3_proxy import CountingProxy
-from bench.s3_requests import (
-    GIB,
-    MIB,
-    PUBLISHED_GET_PER_GB,
-    PUBLISHED_PUT_PER_GB,
-    Mark,
-    Tally,
-    request_marks,
+from bench.s3_report import (
+    HEADING,
+    SUM,
+    PhaseCost,
+    aligned,
+    described,
+    phase_cost,
+    phase_lines,
+    published_line,
+    summed,
 )
+from bench.s3_requests import GIB, MIB, Mark, Tally, request_marks
+from bench.storage_upkeep import Upkeep, measure_upkeep
 from broker.telemetry.runtime_tuning import tune
 from config.node import StorageConfig, WalConfig
 from storage.audit.cost import Prices
@@ -66,6 +75,7 @@ class Row:
     upload: Tally
     compaction: Tally
     reads: Tally
+    upkeep: Upkeep
     disagreements: list[str]
 
     @property
@@ -73,11 +83,17 @@ class Row:
         """Whether that is as it should be."""
         return request_marks(self.streams, self.upload, self.compaction, self.ingested_bytes)
 
-    def per_gib(self, phase: str) -> tuple[float, float]:
-        """PUT and GET of a phase for each GiB ingested, or read."""
-        tally = getattr(self, phase)
-        gib = (self.read_bytes if phase == "reads" else self.ingested_bytes) / GIB
-        return tally.puts / gib, tally.gets / gib
+    @property
+    def costs(self) -> dict[str, PhaseCost]:
+        """What each phase takes for each GiB ingested, or read."""
+        return {
+            phase: phase_cost(
+                getattr(self, phase),
+                self.read_bytes if phase == "reads" else self.ingested_bytes,
+                Prices(),
+            )
+            for phase in PHASES
+        }
 
 
 class Client:
@@ -216,52 +232,61 @@ async def measure(
     keys = [key for key, _ in await store.list("")]
     live = {*control.stream_sets, *control.stream_objects, *control.destroyed}
     assert set(keys) == {object_key(CLUSTER, it) for it in live}, "the bucket holds something else"
-    await store.delete(keys)
+    upkeep = await measure_upkeep(config, store, control, CLUSTER, proxy)
+    await store.delete([key for key, _ in await store.list("")])
     await store.close()
-    return Row(streams, ingested_bytes, read_bytes, upload, compaction, reads, client.disagreements)
-
-
-def print_table(rows: list[Row]) -> None:
-    """Requests for each GiB, by phase; then what they are."""
-    heads = "".join(f"{phase + ' PUT':>16}{'GET':>8}" for phase in PHASES)
-    print(f"\n{'streams':>8}{'GiB':>6}{heads}{'$/GiB':>10}")
-    for row in rows:
-        cells = ""
-        for phase in PHASES:
-            puts, gets = row.per_gib(phase)
-            cells += f"{puts:16.2f}{gets:8.2f}"
-        gib = row.ingested_bytes / GIB
-        price = (row.upload.price(Prices()) + row.compaction.price(Prices())) / gib
-        print(f"{row.streams:>8,}{gib:6.2f}{cells}{price:10.6f}")
-    prices = Prices()
-    published = PUBLISHED_PUT_PER_GB / 1000 * prices.put_per_1000
-    published += PUBLISHED_GET_PER_GB / 1000 * prices.get_per_1000
-    print(
-        f"{'AutoMQ':>8}{'':6}{PUBLISHED_PUT_PER_GB:16}{PUBLISHED_GET_PER_GB:8}"
-        f"{'  (as published, all of it, per GB)':48}{published:10.6f}"
+    return Row(
+        streams,
+        ingested_bytes,
+        read_bytes,
+        upload,
+        compaction,
+        reads,
+        upkeep,
+        client.disagreements,
     )
+
+
+def table(rows: list[Row]) -> list[str]:
+    """Requests and prices by phase; what upkeep costs; then what the requests are."""
+    prices = Prices()
+    lines: list[Sequence[str]] = [HEADING]
     for row in rows:
-        for phase in PHASES:
-            tally: Tally = getattr(row, phase)
-            print(f"{row.streams:>8,} {phase:11}" + ", ".join(described(tally)))
-
-
-def described(tally: Tally) -> list[str]:
-    """Operations, how many, and how large on average."""
-    found = []
-    for operation, count in sorted(tally.requests.items()):
-        mean = tally.mean_bytes(operation)
-        size = f" of {mean / MIB:.1f} MiB" if mean >= MIB else f" of {mean / 1024:.0f} KiB"
-        found.append(f"{count:,} {operation}{size if mean else ''}")
-    return found or ["none"]
+        lines += phase_lines(row.streams, row.costs, row.ingested_bytes / GIB)
+    lines.append(published_line(prices))
+    printed = aligned(lines, left=(1,))
+    printed.append("\nreads are for each GiB read; sum: a GiB ingested, compacted and read once")
+    for row in rows:
+        upkeep = row.upkeep
+        printed.append(
+            f"{row.streams:>7,} upkeep, in no sum: {upkeep.puts_per_hour:,.0f} PUT and "
+            f"{upkeep.gets_per_hour:,.0f} GET an hour, ${upkeep.price_per_month(prices):.2f} a month: "
+            f"{upkeep.sweeps_per_hour:g} sweeps of {upkeep.swept_objects:,} objects and at most "
+            f"{upkeep.snapshots_per_hour:g} snapshots of the metadata an hour"
+        )
+    for row in rows:
+        tallies = {phase: getattr(row, phase) for phase in PHASES}
+        tallies |= {"one sweep": row.upkeep.sweep, "one snapshot": row.upkeep.snapshot}
+        printed += [
+            f"{row.streams:>7,} {name:13}" + ", ".join(described(tally))
+            for name, tally in tallies.items()
+        ]
+    return printed
 
 
 def as_json(row: Row) -> dict[str, object]:
     """For machines."""
+    costs = row.costs
+    total = summed(costs, row.ingested_bytes / GIB)
     per_gib = {
-        phase: dict(zip(("put", "get"), row.per_gib(phase), strict=True)) for phase in PHASES
+        phase: {"put": it.puts, "get": it.gets, "price": it.price}
+        for phase, it in (costs | {SUM: total}).items()
     }
-    return asdict(row) | {"per_gib": per_gib, "marks": [it.as_json() for it in row.marks]}
+    return asdict(row) | {
+        "per_gib": per_gib,
+        "upkeep": row.upkeep.as_json(Prices()),
+        "marks": [it.as_json() for it in row.marks],
+    }
 
 
 def run(streams: list[int], gib: float | None = None) -> list[Row]:
@@ -297,8 +322,7 @@ def main() -> int:
     if arguments.json:
         print(json.dumps([as_json(row) for row in rows], indent=1))
     else:
-        print_table(rows)
-        print()
+        print("", *table(rows), "", sep="\n")
         print(*marks, sep="\n")
     for row in rows:
         for text in row.disagreements:

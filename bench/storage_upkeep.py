@@ -1,0 +1,124 @@
+"""What a bucket is asked by the hour, whether anybody produces or not: sweeps, and snapshots of the metadata."""
+
+import random
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from bench.control_plane import ControlPlane
+from bench.s3_proxy import CountingProxy
+from bench.s3_requests import Tally
+from config.node import MetadataConfig, StorageConfig
+from metadata.image import MetadataImage
+from metadata.publishing import SnapshotPublisher
+from storage.audit.comparison import KnownBucket, KnownObject, KnownState
+from storage.audit.cost import Prices
+from storage.object_store.retrying import RetryingObjectStore
+from storage.sweep.place import open_swept_place
+from storage.sweep.sweeper import Sweeper
+
+HOUR_MS = 3_600_000
+HOURS_OF_A_MONTH = 730
+
+
+@dataclass
+class Upkeep:
+    """Requests of one sweep and of one snapshot, and how many of each an hour has."""
+
+    sweep: Tally
+    snapshot: Tally
+    swept_objects: int
+    sweeps_per_hour: float
+    snapshots_per_hour: float  # at most: without a change of the metadata there is none
+
+    @property
+    def puts_per_hour(self) -> float:
+        """PUT-class requests."""
+        sweeps = self.sweep.puts * self.sweeps_per_hour
+        return sweeps + self.snapshot.puts * self.snapshots_per_hour
+
+    @property
+    def gets_per_hour(self) -> float:
+        """GET-class requests."""
+        sweeps = self.sweep.gets * self.sweeps_per_hour
+        return sweeps + self.snapshot.gets * self.snapshots_per_hour
+
+    def price_per_month(self, prices: Prices) -> float:
+        """What they cost in 730 hours."""
+        sweeps = self.sweep.price(prices) * self.sweeps_per_hour
+        snapshots = self.snapshot.price(prices) * self.snapshots_per_hour
+        return (sweeps + snapshots) * HOURS_OF_A_MONTH
+
+    def as_json(self, prices: Prices) -> dict[str, object]:
+        """For machines."""
+        return {
+            "sweep": dict(self.sweep.requests),
+            "snapshot": dict(self.snapshot.requests),
+            "swept_objects": self.swept_objects,
+            "sweeps_per_hour": self.sweeps_per_hour,
+            "snapshots_per_hour": self.snapshots_per_hour,
+            "put_per_hour": self.puts_per_hour,
+            "get_per_hour": self.gets_per_hour,
+            "price_per_month": self.price_per_month(prices),
+        }
+
+
+class _SweptMetadata:
+    """What the control plane of the benchmarks knows, as a sweep asks for it."""
+
+    def __init__(self, control: ControlPlane, cluster_id: str) -> None:
+        objects = control.stream_sets | control.stream_objects
+        self._known: Mapping[int, KnownObject] = {
+            it: KnownObject(it, KnownState.COMMITTED, found[0], 0) for it, found in objects.items()
+        } | {it: KnownObject(it, KnownState.DESTROYED, 0, 0) for it in control.destroyed}
+        self._cluster_id = cluster_id
+
+    def is_sweeper(self) -> bool:
+        return True
+
+    def known_bucket(self, object_ids: Iterable[int]) -> KnownBucket:
+        found = {it: self._known[it] for it in object_ids if it in self._known}
+        return KnownBucket(self._cluster_id, found, max(self._known, default=0) + 1)
+
+
+async def measure_upkeep(
+    config: StorageConfig,
+    store: RetryingObjectStore,
+    control: ControlPlane,
+    cluster_id: str,
+    proxy: CountingProxy,
+) -> Upkeep:
+    """Sweep the bucket and put a snapshot into it, once each, and count what that takes."""
+    place = open_swept_place(config.bucket_uri, {})
+    assert place is not None
+    sweeper = Sweeper(
+        config,
+        store,
+        place,
+        _SweptMetadata(control, cluster_id),
+        rng=random.Random(1),
+        wall_clock_ms=lambda: time.time_ns() // 1_000_000,
+    )
+    proxy.take()
+    await sweeper.sweep()
+    sweep = proxy.take()
+    found = sweeper.statistics
+    assert not found.failures, found
+    assert not found.removed_objects, found
+    published = MetadataConfig()
+    image = MetadataImage(cluster_id=cluster_id, index=1)
+    publisher = SnapshotPublisher(
+        store,
+        lambda: image,
+        interval_ms=published.snapshot_publish_interval_ms,
+        wall_clock_ms=lambda: 0,
+    )
+    await publisher.publish()
+    assert not publisher.statistics.failures
+    return Upkeep(
+        sweep,
+        proxy.take(),
+        found.listed_objects,
+        HOUR_MS / config.sweep_interval_ms,
+        HOUR_MS / published.snapshot_publish_interval_ms,
+    )
