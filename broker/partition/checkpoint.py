@@ -5,7 +5,7 @@ Opening a partition reads the last checkpoint and then the headers of the batche
 | bytes | type | field                                                     |
 |-------|------|-----------------------------------------------------------|
 | 4     | u32  | magic 0x48525043                                          |
-| 1     | u8   | format version 1                                          |
+| 1     | u8   | format version 2                                          |
 | 4     | u32  | CRC-32C of the rest                                       |
 | rest  |      | MessagePack array, fields of `Checkpoint` in their order  |
 
@@ -23,7 +23,7 @@ from broker.partition.state import PartitionState
 from broker.partition.time_index import TimeIndexEntry
 
 MAGIC = 0x48525043
-VERSION = 1
+VERSION = 2
 _PREFIX = struct.Struct(">IBI")
 
 
@@ -51,7 +51,8 @@ class Checkpoint(msgspec.Struct, array_like=True, frozen=True):
     time_interval_bytes: int
     max_timestamp_ms: int
     max_timestamp_offset: int
-    size_bytes: int
+    start_bytes: int  # given up; `time_entries` count from the log's first batch
+    end_bytes: int
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -73,7 +74,8 @@ def take(state: PartitionState, offset: int, log_start_offset: int) -> bytes:
         time_interval_bytes=times.interval_bytes,
         max_timestamp_ms=times.max_timestamp_ms,
         max_timestamp_offset=times.max_timestamp_offset,
-        size_bytes=state.size_bytes,
+        start_bytes=times.start_bytes,
+        end_bytes=times.end_bytes,
     )
     body = _ENCODER.encode(checkpoint)
     return _PREFIX.pack(MAGIC, VERSION, crc32c.crc32c(body)) + body
@@ -107,11 +109,12 @@ def restore(checkpoint: Checkpoint, state: PartitionState) -> None:
         entry.batches.extend(record.batches)
         entries.append((record.producer_id, entry))
     state.producers.restore(entries)
-    state.size_bytes = checkpoint.size_bytes
     state.epochs = LeaderEpochs(checkpoint.leader_epochs)
     state.times.restore(
         checkpoint.time_entries,
         interval_bytes=checkpoint.time_interval_bytes,
+        start_bytes=checkpoint.start_bytes,
+        end_bytes=checkpoint.end_bytes,
         max_timestamp_ms=checkpoint.max_timestamp_ms,
         max_timestamp_offset=checkpoint.max_timestamp_offset,
     )

@@ -34,6 +34,7 @@ class CheckpointLog:
         self._engine = engine
         self._interval_bytes = interval_bytes
         self._bytes_since_last = 0
+        self._durable_offset = -1  # of the last checkpoint of this handle that is durable
 
     @property
     def retained(self) -> int:
@@ -48,11 +49,18 @@ class CheckpointLog:
 
     def write(self, on_done: Callable[[Exception | None], None] = lambda _error: None) -> bool:
         """Append a checkpoint; False when that is refused just now, and opening will read more of the log instead."""
-        data = checkpoint.take(self._state, self._data.next_offset, self._data.start_offset)
+        offset = self._data.next_offset
+        data = checkpoint.take(self._state, offset, self._data.start_offset)
+
+        def done(error: Exception | None) -> None:
+            if error is None:
+                self._durable_offset = offset
+            on_done(error)
+
         if not self._engine.admits(len(data) + RECORD_OVERHEAD_BYTES):
             return False
         try:
-            self._meta.append(data, 1, on_done)
+            self._meta.append(data, 1, done)
         except StorageError as error:
             self._log_failure(error)
             return False
@@ -63,6 +71,10 @@ class CheckpointLog:
         """Checkpoint what came since the last one, if anything did, and return when that is durable."""
         if self._bytes_since_last:
             await self.write_durably()
+
+    async def cover(self, offset: int) -> bool:
+        """See to a durable checkpoint of everything below `offset`; False when there is none."""
+        return self._durable_offset >= offset or await self.write_durably()
 
     async def write_durably(self) -> bool:
         """Checkpoint, and wait; False when it failed."""

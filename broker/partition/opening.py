@@ -43,7 +43,7 @@ async def restore_state(
             epoch, size_bytes = header.partition_leader_epoch, len(batch.payload)
             state.apply(header, batch.base_offset, epoch, size_bytes, now_ms)
     state.producers.expire(now_ms)
-    state.epochs.trim(data.start_offset)
+    state.trim(data.start_offset, data.confirm_offset)
     return Restored(state, must_checkpoint)
 
 

@@ -17,11 +17,12 @@ from broker.partition.checkpoint_log import CheckpointLog
 from broker.partition.producer_state import NO_PRODUCER_ID, Verdict
 from broker.partition.state import PartitionState
 from broker.partition.storage_errors import code_of
+from broker.partition.time_index import STEP_MS_MAX
 from config.topic import EffectiveTopicConfig
 from protocol.errors import ErrorCode
 from protocol.records.batch import BatchHeader, parse_header, patch, set_log_append_time
 from storage.engine import StorageEngine
-from storage.errors import StorageError
+from storage.errors import BackPressureError, OffsetOutOfRangeError, StorageError
 from storage.record_batch import StreamRecordBatch
 from storage.stream import Stream
 
@@ -207,7 +208,8 @@ class Partition:
             # Room can have gone to a checkpoint, or to records that grew when they were recompressed.
             return Rejection(code_of(error), f"not appended: {error}")
         assert appended_at == base_offset, "offset was patched before it was assigned"
-        self._state.apply(header, base_offset, self.leader_epoch, len(records), now_ms)
+        step_ms = min(self.config.segment_ms, STEP_MS_MAX)
+        self._state.apply(header, base_offset, self.leader_epoch, len(records), now_ms, step_ms)
         self.checkpoints.appended(len(records))
         return Accepted(base_offset, append_time_ms)
 
@@ -291,6 +293,30 @@ class Partition:
             StorageError: the bucket does not answer.
         """
         return await self._data.fetch(offset, max_bytes)
+
+    async def delete_before(self, offset: int) -> int:
+        """Give up every record below `offset`, and return the log start offset.
+
+        What is derived from those records, producers above all, is in a checkpoint before they go: it cannot be
+        replayed any more. An `offset` within a batch leaves the batch, and consumers skip its beginning.
+
+        Raises:
+            OffsetOutOfRangeError: beyond the high watermark.
+            StorageError: not done, or not known to be: to be done again.
+        """
+        if offset > self.high_watermark:
+            raise OffsetOutOfRangeError(f"{offset} is beyond {self.high_watermark}")
+        if offset > self.log_start_offset:
+            if not await self.checkpoints.cover(offset):
+                raise BackPressureError("there is no room for a checkpoint just now")
+            await self._data.trim(offset)
+            self._state.trim(self._data.start_offset, self._data.next_offset)
+        return self.log_start_offset
+
+    @property
+    def committed_offset(self) -> int:
+        """First offset that is not in the bucket."""
+        return self._data.committed_offset
 
     async def close(self) -> None:
         """Checkpoint what came since the last one, upload the remainder and close both streams.

@@ -10,20 +10,29 @@ from broker.partition.producer_state import (
     ProducerStates,
     last_sequence,
 )
-from broker.partition.time_index import TimeIndex
+from broker.partition.time_index import STEP_MS_MAX, TimeIndex
 from protocol.records.batch import BatchHeader
 
 
 class PartitionState:
     """Producers, leader epochs and time index of one partition."""
 
-    __slots__ = ("epochs", "producers", "size_bytes", "times")
+    __slots__ = ("epochs", "producers", "times")
 
     def __init__(self, *, producer_id_expiration_ms: int) -> None:
         self.producers = ProducerStates(expiration_ms=producer_id_expiration_ms)
         self.epochs = LeaderEpochs()
         self.times = TimeIndex()
-        self.size_bytes = 0  # of all batches in the log
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all batches in the log; of those that were given up in part of a step, maybe a step too many."""
+        return self.times.end_bytes - self.times.start_bytes
+
+    def trim(self, log_start_offset: int, log_end_offset: int) -> None:
+        """Forget where the batches below the log start were; producers stay until they expire."""
+        self.epochs.trim(log_start_offset)
+        self.times.trim(log_start_offset, log_end_offset)
 
     def apply(
         self,
@@ -32,11 +41,14 @@ class PartitionState:
         leader_epoch: int,
         size_bytes: int,
         now_ms: int,
+        step_ms: int = STEP_MS_MAX,
     ) -> None:
-        """Take in the batch that lies at `base_offset`, written under `leader_epoch`; `now_ms` is the wall clock."""
-        self.size_bytes += size_bytes
+        """Take in the batch that lies at `base_offset`, written under `leader_epoch`.
+
+        `now_ms` is the wall clock, `step_ms` how finely the log is divided in time (`segment.ms`).
+        """
         self.epochs.assign(leader_epoch, base_offset)
-        self.times.append(base_offset, header.max_timestamp, size_bytes)
+        self.times.append(base_offset, header.max_timestamp, size_bytes, step_ms)
         if header.producer_id != NO_PRODUCER_ID and not header.is_control:
             count = header.last_offset_delta + 1
             self.producers.update(

@@ -54,5 +54,5 @@ def test_golden_bytes() -> None:
     """An empty partition's checkpoint, byte by byte: the durable format does not change by accident."""
     empty = PartitionState(producer_id_expiration_ms=1_000)
     data = checkpoint.take(empty, 3, 1)
-    assert data[:5].hex() == "4852504301"
-    assert data[9:].hex() == "990301909090ce00100000ffff00"
+    assert data[:5].hex() == "4852504302"
+    assert data[9:].hex() == "9a0301909090ce00100000ffff0000"

@@ -25,7 +25,7 @@ def test_trim_forgets_entries_below_the_log_start() -> None:
     index = TimeIndex(interval_bytes=1)
     for base in range(10):
         index.append(base, base, 1)
-    index.trim(6)
+    index.trim(6, 10)
     assert min(entry.offset for entry in index.entries) == 6
 
 

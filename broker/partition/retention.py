@@ -1,0 +1,122 @@
+"""Deletion by age and size: the rule, which is pure, and the job that applies it to what this broker leads.
+
+As in Kafka, the log is given up from its beginning: by age up to the first record that is young enough, by size as
+long as `retention.bytes` are left. Kafka does so in segments; here a step is what lies between two entries of the
+partition's time index: a megabyte, an hour or `segment.ms`, and more in a very long log. A log in which everything
+is too old is emptied. What is not in the bucket yet waits for the next look: nothing is uploaded to be deleted.
+
+Source: UnifiedLog.deleteOldSegments of Apache Kafka; KIP-405 for the settings.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from broker.partition.partition import Partition
+from broker.partition.registry import PartitionRegistry
+from broker.partition.time_index import NO_TIMESTAMP, TimeIndex
+from config.topic import EffectiveTopicConfig
+from storage.errors import StorageError
+
+logger = logging.getLogger("headrace.partition")
+
+FIRST_LOOK_MS_MAX = 30_000
+DELETIONS_MAX = 8  # at once: each is a checkpoint and a request to the controller
+
+
+@dataclass(slots=True)
+class RetentionStatistics:
+    """Counters of the job since the start."""
+
+    deletions_total: int = 0
+    deleted_records_total: int = 0
+    deleted_bytes_total: int = 0
+    failures_total: int = 0
+
+
+def start_by_retention(
+    times: TimeIndex, config: EffectiveTopicConfig, *, log_end_offset: int, now_ms: int
+) -> int:
+    """Return the offset below which age or size say that records go; 0 when none do."""
+    if not config.deletes:
+        return 0
+    start = 0
+    if config.retention_ms >= 0:
+        oldest_ms = now_ms - config.retention_ms
+        if NO_TIMESTAMP < times.max_timestamp_ms < oldest_ms:
+            return log_end_offset
+        start = times.offset_of_age(oldest_ms)
+    if config.retention_bytes == 0:
+        return log_end_offset
+    if config.retention_bytes > 0:
+        start = max(start, times.offset_of_size(config.retention_bytes))
+    return start
+
+
+class Retention:
+    """Looks at every open partition now and then, and deletes what its topic does not keep."""
+
+    def __init__(
+        self,
+        partitions: PartitionRegistry,
+        *,
+        check_interval_ms: int,
+        wall_clock_ms: Callable[[], int],
+    ) -> None:
+        self._partitions = partitions
+        self._check_interval_ms = check_interval_ms
+        self._wall_clock_ms = wall_clock_ms
+        self._slots = asyncio.Semaphore(DELETIONS_MAX)
+        self._deleting: set[Partition] = set()
+        self.statistics = RetentionStatistics()
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        await asyncio.sleep(min(self._check_interval_ms, FIRST_LOOK_MS_MAX) / 1000)
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                for partition in self._partitions.all():
+                    await asyncio.sleep(0)  # there may be very many
+                    if partition not in self._deleting and (start := self._due(partition)):
+                        self._deleting.add(partition)
+                        tasks.create_task(self._delete(partition, start))
+                await asyncio.sleep(self._check_interval_ms / 1000)
+
+    def _due(self, partition: Partition) -> int:
+        """The new log start, if there is to be one; else 0."""
+        start = start_by_retention(
+            partition.state.times,
+            partition.config,
+            log_end_offset=partition.log_end_offset,
+            now_ms=self._wall_clock_ms(),
+        )
+        start = min(start, partition.committed_offset)
+        return start if start > partition.log_start_offset else 0
+
+    async def _delete(self, partition: Partition, start: int) -> None:
+        """One deletion; one that fails is due at the next look again."""
+        before, size_bytes = partition.log_start_offset, partition.size_bytes
+        try:
+            async with self._slots:
+                await partition.delete_before(start)
+        except StorageError as error:
+            self.statistics.failures_total += 1
+            logger.warning(
+                "records not deleted by retention, will try again",
+                extra={
+                    "topic": partition.topic, "partition": partition.index, "reason": repr(error)
+                },
+            )  # fmt: skip
+        else:
+            self.statistics.deletions_total += 1
+            self.statistics.deleted_records_total += start - before
+            self.statistics.deleted_bytes_total += max(size_bytes - partition.size_bytes, 0)
+            logger.info(
+                "records deleted by retention",
+                extra={
+                    "topic": partition.topic, "partition": partition.index, "from": before, "to": start
+                },
+            )  # fmt: skip
+        finally:
+            self._deleting.discard(partition)
