@@ -12,6 +12,7 @@ from broker.api.api_versions import ApiVersionsHandler
 from broker.api.create_partitions import CreatePartitionsHandler
 from broker.api.create_topics import CreateTopicsHandler
 from broker.api.delete_groups import DeleteGroupsHandler
+from broker.api.delete_records import DeleteRecordsHandler
 from broker.api.delete_topics import DeleteTopicsHandler
 from broker.api.describe_cluster import DescribeClusterHandler
 from broker.api.describe_configs import DescribeConfigsHandler
@@ -111,6 +112,7 @@ def _handlers(services: Services) -> dict[ApiKey, Handler]:
         OffsetForLeaderEpochHandler(partitions),
         CreateTopicsHandler(services.creation, services.config),
         DeleteTopicsHandler(client),
+        DeleteRecordsHandler(partitions),
         CreatePartitionsHandler(client, partitions),
         DescribeTopicPartitionsHandler(cluster),
         DescribeClusterHandler(cluster),

@@ -1,0 +1,148 @@
+"""DeleteRecords (API key 21), versions 0 to 2.
+
+Behaviour:
+  * The log of a partition begins at the offset that was asked for, -1 for the high watermark, once that is durable;
+    nothing happens when it begins there or later. The answer tells where it begins.
+  * The offset may lie inside a batch: the batch stays, and clients skip what is below the log start.
+  * OFFSET_OUT_OF_RANGE above the high watermark and below -1; POLICY_VIOLATION for a topic that is compacted and does
+    not delete; INVALID_TOPIC_EXCEPTION for the topics of the broker itself.
+  * Of a partition that comes twice the last entry counts; it is answered once.
+  * What is not done within `timeout_ms` is answered REQUEST_TIMED_OUT. A deletion that has begun goes on, and the
+    next one of the same partition waits for it.
+  * NOT_LEADER_OR_FOLLOWER while this broker's lease is not certain, before as well as after.
+Deviations from Apache Kafka:
+  * What is not in the bucket yet is uploaded first, so the answer may take as long as an upload does.
+  * `timeout_ms` counts up to 5 minutes.
+Version notes:
+  * 2: flexible.
+Source: DeleteRecordsRequest.json, DeleteRecordsResponse.json; KIP-107; `ReplicaManager.deleteRecords`,
+`Partition.deleteRecordsOnLeader`.
+"""
+
+import asyncio
+import logging
+from typing import Any, NamedTuple
+
+from broker.partition.internal_topics import INTERNAL_TOPICS
+from broker.partition.partition import Partition
+from broker.partition.registry import PartitionRegistry
+from broker.partition.storage_errors import code_of
+from broker.request_context import RequestContext
+from protocol.api_keys import ApiKey
+from protocol.errors import ErrorCode
+from protocol.messages import DeleteRecordsRequest, DeleteRecordsResponse
+from storage.errors import StorageError
+
+logger = logging.getLogger("headrace.api")
+
+TO_HIGH_WATERMARK = -1
+NO_LOW_WATERMARK = -1
+TIMEOUT_MS_MAX = 300_000
+DELETIONS_AT_ONCE = 16  # of one request
+
+_Topic = DeleteRecordsResponse.DeleteRecordsTopicResult
+_Partition = _Topic.DeleteRecordsPartitionResult
+
+
+class _Outcome(NamedTuple):
+    code: ErrorCode
+    low_watermark: int = NO_LOW_WATERMARK
+
+
+class DeleteRecordsHandler:
+    """Moves the start of logs up."""
+
+    api_key = ApiKey.DELETE_RECORDS
+
+    def __init__(self, partitions: PartitionRegistry) -> None:
+        self._partitions = partitions
+        self._under_way: dict[Partition, asyncio.Task[int]] = {}  # at most one of each partition
+
+    async def handle(self, context: RequestContext, request: DeleteRecordsRequest) -> Any:
+        """Delete from each partition by itself, several at a time."""
+        del context
+        wanted = {
+            (topic.name, partition.partition_index): partition.offset
+            for topic in request.topics
+            for partition in topic.partitions
+        }
+        timeout_ms = min(max(request.timeout_ms, 0), TIMEOUT_MS_MAX)
+        deadline_s = asyncio.get_running_loop().time() + timeout_ms / 1000
+        places = asyncio.Semaphore(DELETIONS_AT_ONCE)
+        outcomes: dict[tuple[str, int], _Outcome] = {}
+
+        async def delete(key: tuple[str, int], partition: Partition) -> None:
+            outcomes[key] = await self._delete(partition, wanted[key], deadline_s, places)
+
+        deletions = []
+        for key in wanted:
+            found = self._find(*key)
+            if isinstance(found, Partition):
+                deletions.append(delete(key, found))
+            else:
+                outcomes[key] = _Outcome(found)
+        await asyncio.gather(*deletions)
+        topics: dict[str, list[Any]] = {}
+        for topic, index in wanted:
+            code, low_watermark = outcomes[topic, index]
+            answer = _Partition(
+                partition_index=index, low_watermark=low_watermark, error_code=int(code)
+            )
+            topics.setdefault(topic, []).append(answer)
+        return DeleteRecordsResponse(
+            throttle_time_ms=0,
+            topics=[_Topic(name=name, partitions=answers) for name, answers in topics.items()],
+        )
+
+    def _find(self, topic: str, index: int) -> Partition | ErrorCode:
+        """The partition, if records may be deleted from it here."""
+        found = self._partitions.find(topic, index)
+        if found is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            return found
+        if topic in INTERNAL_TOPICS:
+            return ErrorCode.INVALID_TOPIC_EXCEPTION
+        if isinstance(found, Partition) and found.config.compacts and not found.config.deletes:
+            return ErrorCode.POLICY_VIOLATION
+        return found
+
+    async def _delete(
+        self, partition: Partition, offset: int, deadline_s: float, places: asyncio.Semaphore
+    ) -> _Outcome:
+        try:
+            async with asyncio.timeout_at(deadline_s), places:
+                return await self._delete_before(partition, offset)
+        except TimeoutError:
+            return _Outcome(ErrorCode.REQUEST_TIMED_OUT)
+        except StorageError as error:
+            logger.warning(
+                "records not deleted",
+                extra={
+                    "topic": partition.topic,
+                    "partition": partition.index,
+                    "reason": repr(error),
+                },
+            )
+            return _Outcome(code_of(error))
+
+    async def _delete_before(self, partition: Partition, offset: int) -> _Outcome:
+        while (earlier := self._under_way.get(partition)) is not None:
+            await asyncio.wait([earlier])  # its outcome is told to whoever asked for it
+        if not self._partitions.is_certain():
+            return _Outcome(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if offset == TO_HIGH_WATERMARK:
+            offset = partition.high_watermark
+        if not 0 <= offset <= partition.high_watermark:
+            return _Outcome(ErrorCode.OFFSET_OUT_OF_RANGE)
+        # Not ended by a time-out: a log that is trimmed for the control plane must be so here as well.
+        deletion = asyncio.create_task(partition.delete_before(offset))
+        self._under_way[partition] = deletion
+        deletion.add_done_callback(lambda _done: self._ended(partition))
+        log_start_offset = await asyncio.shield(deletion)
+        if not self._partitions.is_certain():
+            return _Outcome(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return _Outcome(ErrorCode.NONE, log_start_offset)
+
+    def _ended(self, partition: Partition) -> None:
+        ended = self._under_way.pop(partition)
+        if not ended.cancelled():
+            ended.exception()  # looked at, also when nobody waits for it any more
