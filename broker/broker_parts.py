@@ -11,6 +11,7 @@ from broker.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
 from broker.network.listener import Listener
 from broker.partition.leadership import PartitionLeadership
 from broker.partition.registry import PartitionRegistry
+from broker.partition.retention import Retention
 from broker.storage_adapter import StorageMetadata
 from broker.surroundings import Surroundings
 from broker.telemetry.background_metrics import BackgroundCollector
@@ -82,6 +83,11 @@ class BrokerParts:
             registry=self.partitions,
             node_id=config.node_id,
             config=config.log,
+            wall_clock_ms=around.wall_clock_ms,
+        )
+        self.retention = Retention(
+            self.partitions,
+            check_interval_ms=config.log.retention_check_interval_ms,
             wall_clock_ms=around.wall_clock_ms,
         )
         self._creation = TopicCreation(
@@ -173,8 +179,13 @@ class BrokerParts:
         return jobs
 
     def background_collector(self) -> BackgroundCollector:
-        """What the metrics endpoint reads of compaction, deletion and sweep."""
-        return BackgroundCollector(self.compactor.statistics, self._deleter.statistics, self._swept)
+        """What the metrics endpoint reads of retention, compaction, deletion and sweep."""
+        return BackgroundCollector(
+            self.retention.statistics,
+            self.compactor.statistics,
+            self._deleter.statistics,
+            self._swept,
+        )
 
     def budget_collector(self) -> BudgetCollector:
         """What the metrics endpoint reads of each class of requests to the bucket."""

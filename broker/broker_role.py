@@ -210,7 +210,7 @@ class BrokerRole:
             await unless_stopped(stop, self._answered(client.serve))
             jobs = (parts.engine.run(), parts.leadership.run(), parts.coordinator.run())
             idle = runtime_tuning.collect_when_idle(parts.requests_total)
-            async with running(*jobs, listener.run(), idle):
+            async with running(*jobs, parts.retention.run(), listener.run(), idle):
                 admin.stage = "opening partitions"
                 await unless_stopped(stop, parts.partitions.wait_attempted())
                 await listener.serve(parts.dispatcher())

@@ -212,6 +212,8 @@ def _warn_of_replication(valid: Mapping[str, Setting], warnings: list[str]) -> N
 def _warn_of_what_is_not_acted_on(valid: Mapping[str, Setting], warnings: list[str]) -> None:
     for name, setting in valid.items():
         key = SERVER_KEYS[name]
+        if key.topic_config == "cleanup.policy" and "compact" in setting.value:
+            warnings.append(f"{setting.source}: {name} asks for compaction, which is not done yet")
         if key.topic_config not in NOT_ACTED_ON_YET:
             continue
         if scaled(setting.value, key.scale) != TOPIC_CONFIGS[key.topic_config].default:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 _ONE_OWNER = "a partition has one owner; nothing is replicated between brokers"
 _NO_FILES = "partitions are streams in the bucket, not segment files"
 _NO_TIERS = "all data is in the bucket; there is no second tier"
-_NO_DELETION = "records are not deleted by age or size yet, and not compacted"
+_NO_COMPACTION = "topics are not compacted yet"
 _ONE_LOOP = "one event loop serves all connections; scale by brokers"
 _NO_JVM = "there are no JVM classes to load"
 _NO_JMX = "metrics are served by the admin listener (headrace.admin.listener)"
@@ -48,7 +48,7 @@ IGNORED: dict[str, tuple[str, ...]] = {
         "metadata.log.segment.",
         "metadata.max.retention.",
     ),
-    _NO_DELETION: ("log.retention.check.interval.ms", "log.cleaner."),
+    _NO_COMPACTION: ("log.cleaner.",),
     _NO_TIERS: ("remote.", "log.remote."),
     _ONE_LOOP: (
         "num.network.threads",

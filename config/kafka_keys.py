@@ -265,6 +265,14 @@ TOPICS = (
         importance=Importance.LOW,
         doc="How long an idle producer is remembered for the detection of duplicates.",
     ),
+    ConfigKey(
+        name="log.retention.check.interval.ms",
+        type=ConfigType.LONG,
+        field="log.retention_check_interval_ms",
+        valid=_AT_LEAST_1,
+        doc="How often each partition is looked at for records that its topic does not keep "
+        "(retention.ms, retention.bytes); first after half a minute at most.",
+    ),
 )
 
 

@@ -64,7 +64,8 @@ _TABLE = (
         valid=ListOf(CLEANUP_POLICIES),
         server_keys=(ServerName("log.cleanup.policy"),),
         doc="What happens to old records: delete them by age and size, compact them to the last "
-        "record of each key, both, or (empty list) keep everything.",
+        "record of each key, both, or (empty list) keep everything. Topics are not compacted yet: "
+        "of one with compact alone everything is kept.",
     ),
     TopicConfig(
         name="compression.gzip.level",
@@ -281,7 +282,7 @@ _TABLE = (
         valid=Between(-1),
         server_keys=(ServerName("log.retention.bytes"),),
         doc="Size that a partition may reach before its oldest records are deleted; -1 is no "
-        "limit.",
+        "limit. Looked at each log.retention.check.interval.ms.",
     ),
     TopicConfig(
         name="retention.ms",
@@ -293,7 +294,8 @@ _TABLE = (
             ServerName("log.retention.minutes", MINUTE_MS, ConfigType.INT),
             _hours("log.retention.hours"),
         ),
-        doc="How long records are kept; -1 is for ever.",
+        doc="How long records are kept; -1 is for ever. Looked at each "
+        "log.retention.check.interval.ms.",
     ),
     TopicConfig(
         name="segment.bytes",
@@ -301,7 +303,9 @@ _TABLE = (
         default=str(1024**3),
         valid=Between(1024**2, INT_MAX),
         server_keys=(ServerName("log.segment.bytes"),),
-        doc="Granularity of retention: records are deleted in steps of about this size.",
+        doc="Accepted for compatibility: partitions are streams, not segment files. Retention "
+        "deletes in steps of about a megabyte.",
+        has_effect=False,
     ),
     TopicConfig(
         name="segment.index.bytes",
@@ -327,7 +331,8 @@ _TABLE = (
         default=str(7 * DAY_MS),
         valid=Between(1),
         server_keys=(ServerName("log.roll.ms"), _hours("log.roll.hours")),
-        doc="Granularity of retention and compaction in time: a step covers at most this much.",
+        doc="Granularity of retention in time: records are deleted in steps that cover at most "
+        "this much, or an hour.",
     ),
     TopicConfig(
         name="unclean.leader.election.enable",
@@ -344,7 +349,6 @@ _TABLE = (
 # warned: a topic that was to shrink does not.
 NOT_ACTED_ON_YET = frozenset(
     {
-        "cleanup.policy",
         "compression.gzip.level",
         "compression.lz4.level",
         "compression.zstd.level",
@@ -352,10 +356,6 @@ NOT_ACTED_ON_YET = frozenset(
         "max.compaction.lag.ms",
         "min.cleanable.dirty.ratio",
         "min.compaction.lag.ms",
-        "retention.bytes",
-        "retention.ms",
-        "segment.bytes",
-        "segment.ms",
     }
 )
 

@@ -1,10 +1,11 @@
-"""Metrics of what goes on in the background: compaction, deletion, sweep. Plain counters, read at each scrape."""
+"""Metrics of the background: retention, compaction, deletion, sweep. Plain counters, read at each scrape."""
 
 from collections.abc import Iterable, Iterator
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from broker.partition.retention import RetentionStatistics
 from broker.telemetry.families import counter, gauge
 from storage.compaction.statistics import CompactionStatistics
 from storage.deletion import DeletionStatistics
@@ -16,10 +17,12 @@ class BackgroundCollector(Collector):
 
     def __init__(
         self,
+        retention: RetentionStatistics,
         compaction: CompactionStatistics,
         deletion: DeletionStatistics,
         sweep: SweepStatistics,
     ) -> None:
+        self._retention = retention
         self._compaction = compaction
         self._deletion = deletion
         self._sweep = sweep
@@ -30,6 +33,7 @@ class BackgroundCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
+        yield from self._retention_metrics()
         yield from self._compaction_metrics()
         deletion, sweep = self._deletion, self._sweep
         yield counter("deletion_objects", "Objects deleted", deletion.deleted_objects)
@@ -50,6 +54,20 @@ class BackgroundCollector(Collector):
             "Objects with ids that the metadata has never given out, in the last listing",
             sweep.beyond_metadata,
         )
+
+    def _retention_metrics(self) -> Iterator[Metric]:
+        found = self._retention
+        for name, text, value in (
+            (
+                "deletions",
+                "Times that a partition's oldest records were deleted",
+                found.deletions_total,
+            ),
+            ("deleted_records", "Offsets given up by that", found.deleted_records_total),
+            ("deleted_bytes", "Bytes of records given up by that", found.deleted_bytes_total),
+            ("failures", "Deletions given up until the next look", found.failures_total),
+        ):
+            yield counter(f"retention_{name}", text, value)
 
     def _compaction_metrics(self) -> Iterator[Metric]:
         found = self._compaction

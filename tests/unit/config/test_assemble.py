@@ -37,11 +37,11 @@ def test_absolute_paths_and_buckets_elsewhere_stay():
         log_dirs="/srv/h",
         s3_wal_path="0@file:///dev/nvme1n1",
         metadata_log_dir="/fast/meta",
-        s3_data_buckets="0@s3://b?region=eu",
+        s3_data_buckets="0@s3://bucket?region=eu",
     )
     assert config.wal.path == "/dev/nvme1n1"
     assert config.metadata.log_dir == "/fast/meta"
-    assert config.storage.bucket_uri == "s3://b?region=eu"
+    assert config.storage.bucket_uri == "s3://bucket?region=eu"
     assert built(s3_data_buckets="mem://").storage.bucket_uri == "mem://"
 
 
@@ -164,11 +164,17 @@ def test_what_was_set_is_kept_as_it_was_written():
 
 
 def test_a_default_of_topics_that_is_not_acted_on_costs_a_warning():
-    _, _, warnings = outcome(log_retention_hours="1")
-    assert "log.retention.hours gives topics their retention.ms" in warnings[0]
+    _, _, warnings = outcome(log_cleaner_min_compaction_lag_ms="5")
+    assert "log.cleaner.min.compaction.lag.ms gives topics their min.comp" in warnings[0]
     assert "does not act on yet" in warnings[0]
-    assert outcome(log_retention_hours="168", log_segment_bytes="1073741824")[2] == []
+    assert outcome(log_retention_hours="1", log_cleaner_min_compaction_lag_ms="0")[2] == []
     assert outcome(message_max_bytes="2000000")[2] == []
+
+
+def test_a_default_of_compaction_costs_a_warning():
+    _, _, (warning,) = outcome(log_cleanup_policy="compact,delete")
+    assert "log.cleanup.policy asks for compaction, which is not done yet" in warning
+    assert outcome(log_cleanup_policy="delete")[2] == []
 
 
 VOTERS = "101@c1:9093,102@c2:9093,103@c3:9093"

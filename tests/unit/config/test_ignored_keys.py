@@ -11,7 +11,7 @@ from config.server_keys import find_key
     [
         "transaction.max.timeout.ms",
         "group.consumer.session.timeout.ms",
-        "log.retention.check.interval.ms",
+        "log.cleaner.threads",
         "num.io.threads",
         "replica.lag.time.max.ms",
         "ssl.keystore.location",
@@ -19,7 +19,6 @@ from config.server_keys import find_key
         "zookeeper.connect",
         "s3.network.baseline.bandwidth",
         "automq.zonerouter.channels",
-        "log.cleaner.threads",
         "remote.log.storage.system.enable",
         "controller.quorum.fetch.timeout.ms",
     ],

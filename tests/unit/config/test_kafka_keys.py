@@ -17,6 +17,7 @@ group.initial.rebalance.delay.ms INT 3000
 group.max.session.timeout.ms INT 1800000
 group.max.size INT 2147483647
 group.min.session.timeout.ms INT 6000
+log.retention.check.interval.ms LONG 300000
 max.incremental.fetch.session.cache.slots INT 1000
 metadata.log.max.record.bytes.between.snapshots LONG 20971520
 num.partitions INT 1

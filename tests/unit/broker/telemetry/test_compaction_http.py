@@ -6,6 +6,7 @@ import aiohttp
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
+from broker.partition.retention import RetentionStatistics
 from broker.telemetry.admin_http import AdminServer
 from broker.telemetry.background_metrics import BackgroundCollector
 from broker.telemetry.readiness import Readiness
@@ -73,9 +74,15 @@ def test_metrics() -> None:
         rounds=2, rounds_finished=1, copied_bytes=9, group_bytes=10, group_done_bytes=4
     )
     sweep = SweepStatistics(removed_objects=3, aborted_uploads=2, beyond_metadata=1)
-    registry.register(BackgroundCollector(compaction, DeletionStatistics(deleted_objects=7), sweep))
+    retention = RetentionStatistics(deletions_total=5, deleted_records_total=6, failures_total=8)
+    deletion = DeletionStatistics(deleted_objects=7)
+    registry.register(BackgroundCollector(retention, compaction, deletion, sweep))
     page = generate_latest(registry).decode()
     for line in (
+        "headrace_retention_deletions_total 5.0",
+        "headrace_retention_deleted_records_total 6.0",
+        "headrace_retention_deleted_bytes_total 0.0",
+        "headrace_retention_failures_total 8.0",
         "headrace_compaction_running 1.0",
         "headrace_compaction_rounds_total 1.0",
         "headrace_compaction_copied_bytes_total 9.0",

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 from prometheus_client.registry import Collector
 
+from broker.partition.retention import RetentionStatistics
 from broker.telemetry.background_metrics import BackgroundCollector
 from broker.telemetry.metadata_metrics import MetadataCollector
 from broker.telemetry.quorum_metrics import PublishingCollector, QuorumCollector
@@ -27,7 +28,9 @@ def collectors() -> list[Collector]:
     of_node.refresh()
     return [
         of_node,
-        BackgroundCollector(CompactionStatistics(), DeletionStatistics(), SweepStatistics()),
+        BackgroundCollector(
+            RetentionStatistics(), CompactionStatistics(), DeletionStatistics(), SweepStatistics()
+        ),
         MetadataCollector(CLIENT),  # type: ignore[arg-type]
         QuorumCollector(status, LINKS),  # type: ignore[arg-type]
         PublishingCollector(PublishingStatistics()),
