@@ -82,7 +82,7 @@ S3_KEYS = (
         fields=_bucket,
         default_text="0@file://bucket",
         importance=Importance.HIGH,
-        doc="Where the data lives: s3://name with the options region, endpoint, pathStyle; "
+        doc="Where the data lives: s3://name with the options region, endpoint, pathStyle, checksum; "
         "file:///absolute/directory (or file://relative/one, below log.dirs); mem:// for tests. "
         "Credentials come from the usual AWS variables, profiles and roles, never from here.",
         example="0@s3://my-bucket?region=eu-central-1",

@@ -6,14 +6,20 @@ is optional. Pure parsing: nothing is opened or resolved.
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
+from config.bucket_uris import (
+    BUCKET_OPTIONS,
+    SECRET_OPTIONS,
+    check_options,
+    parse_location,
+    split_uri,
+    without_id,
+)
 from config.node import Endpoint, Voter
 from config.quorum import EVERY_HOST
 
-_SECRET_OPTIONS = ("accesskey", "secretkey", "sessiontoken", "password")
-_SECRET_VALUE = re.compile(rf"({'|'.join(_SECRET_OPTIONS)})=[^&\s]*", re.IGNORECASE)
-_BUCKET_OPTIONS = {"s3": ("region", "endpoint", "pathStyle"), "file": (), "mem": ()}
+_SECRET_VALUE = re.compile(rf"({'|'.join(SECRET_OPTIONS)})=[^&\s]*", re.IGNORECASE)
 _WAL_BUCKET_OPTIONS = ("capacity", "batchInterval", "maxBytesInBatch", "maxInflightUploadCount")
 _WAL_FILE_OPTIONS = ("capacity", "iops", "iobandwidth", "iodepth")
 WAL_CAPACITY_BYTES_MIN = 16 * 1024 * 1024
@@ -131,16 +137,8 @@ def parse_bucket(text: str) -> str:
     Raises:
         ValueError: it is not a bucket that we can use, or it carries credentials.
     """
-    uri = _without_id(text)
-    scheme, place, options = _split(uri)
-    if scheme not in _BUCKET_OPTIONS:
-        raise ValueError(f"has the scheme {scheme!r}; use s3://, file:// or mem://")
-    if scheme != "mem" and not place.strip("/"):
-        raise ValueError("names no bucket" if scheme == "s3" else "names no directory")
-    _check_options(options, _BUCKET_OPTIONS[scheme])
-    if options.get("pathStyle", "true").lower() not in ("true", "false"):
-        raise ValueError(f"has pathStyle={options['pathStyle']}, which is not true or false")
-    return uri
+    parse_location(text, takes_keys=False)
+    return without_id(text)
 
 
 def parse_wal_place(text: str) -> WalPlace:
@@ -149,20 +147,21 @@ def parse_wal_place(text: str) -> WalPlace:
     Raises:
         ValueError: an option is unknown or not a number, or the scheme is not one of ours.
     """
-    uri = _without_id(text)
+    uri = without_id(text)
     if "://" not in uri:
         if not uri:
             raise ValueError("must not be empty")
         return WalPlace(uri)
-    scheme, place, options = _split(uri)
+    scheme, place, options = split_uri(uri)
     if scheme in ("s3", "mem"):
-        _check_options(options, (*_BUCKET_OPTIONS[scheme], *_WAL_BUCKET_OPTIONS))
+        known = (*(BUCKET_OPTIONS if scheme == "s3" else ()), *_WAL_BUCKET_OPTIONS)
+        check_options(options, known)
         return _wal_bucket(uri, options)
     if scheme != "file":
         raise ValueError(f"has the scheme {scheme!r}; use file:// for a device or file, or s3://")
     if not place.strip("/"):
         raise ValueError("names no file or device")
-    _check_options(options, _WAL_FILE_OPTIONS)
+    check_options(options, _WAL_FILE_OPTIONS)
     return WalPlace(
         unquote(place),
         capacity_bytes=_wal_capacity(options),
@@ -194,7 +193,7 @@ def _wal_capacity(options: dict[str, str]) -> int | None:
 
 def with_wal_capacity(text: str, capacity_bytes: int) -> str:
     """Return the place of a WAL on a device or in a file with another capacity, and all else as it was."""
-    uri = _without_id(text)
+    uri = without_id(text)
     prefix = text.strip().removesuffix(uri)
     if "://" not in uri:
         uri = f"file://{quote(uri)}"
@@ -203,36 +202,6 @@ def with_wal_capacity(text: str, capacity_bytes: int) -> str:
         option for option in options.split("&") if option and not option.startswith("capacity=")
     ]
     return f"{prefix}{place}?{'&'.join([f'capacity={capacity_bytes}', *kept])}"
-
-
-def _without_id(text: str) -> str:
-    head, separator, rest = text.strip().partition("@")
-    if separator and head.isascii() and head.isdigit():
-        return rest
-    return text.strip()
-
-
-def _split(uri: str) -> tuple[str, str, dict[str, str]]:
-    parts = urlsplit(uri)
-    if not parts.scheme:
-        raise ValueError("is not scheme://place?option=value")
-    if parts.fragment:
-        raise ValueError("has a '#'; write %23 if the name has one")
-    options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    return parts.scheme, parts.netloc + parts.path, options
-
-
-def _check_options(options: dict[str, str], known: tuple[str, ...]) -> None:
-    secrets = [name for name in options if name.lower() in _SECRET_OPTIONS]
-    if secrets:
-        raise ValueError(
-            f"carries credentials ({', '.join(secrets)}), which would show up in logs; "
-            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or an instance role instead"
-        )
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        allowed = ", ".join(known) if known else "none"
-        raise ValueError(f"has unknown options: {', '.join(unknown)} (known: {allowed})")
 
 
 def _positive(options: dict[str, str], name: str) -> int | None:

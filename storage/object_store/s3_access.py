@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
+from config.bucket_uris import check_endpoint
 from storage.object_store.uri import S3Location
 
 if TYPE_CHECKING:
@@ -43,7 +44,11 @@ class S3Access:
 
 
 def resolve_access(location: S3Location, environment: Mapping[str, str]) -> S3Access:
-    """Complete what the URI says by the `AWS_*` variables of `environment`."""
+    """Complete what the URI says by the `AWS_*` variables of `environment`.
+
+    Raises:
+        ValueError: no client could do anything with a variable.
+    """
     endpoint = (
         location.endpoint
         or environment.get("AWS_ENDPOINT_URL_S3", "")
@@ -60,7 +65,14 @@ def resolve_access(location: S3Location, environment: Mapping[str, str]) -> S3Ac
         access_key = environment.get("AWS_ACCESS_KEY_ID", "")
         secret_key = environment["AWS_SECRET_ACCESS_KEY"]
         session_token = environment.get("AWS_SESSION_TOKEN", "")
+    if any(not text.isprintable() for text in (access_key, secret_key, session_token)):
+        raise ValueError("the S3 credentials have a control character, a line break perhaps")
     path_style = location.path_style if location.path_style is not None else bool(endpoint)
+    if endpoint:
+        try:
+            check_endpoint(endpoint, in_host_name=None if path_style else location.bucket)
+        except ValueError as error:
+            raise ValueError(f"the bucket {location.bucket} {error}") from error
     return S3Access(
         bucket=location.bucket,
         endpoint=endpoint.rstrip("/"),
@@ -89,8 +101,8 @@ class ChainCredentials:
             self._provider = Boto3CredentialProvider(boto3.Session(region_name=region))
         except ValueError as error:
             raise ValueError(
-                "no S3 credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, "
-                "or accessKey= and secretKey= in the bucket URI"
+                "no S3 credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile "
+                "or a role (a tool takes accessKey= and secretKey= in the URI, too)"
             ) from error
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="bucket-credentials")
 

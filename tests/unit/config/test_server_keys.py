@@ -44,7 +44,7 @@ def test_every_field_of_a_node_has_a_key():
     settable = set().union(*(paths_set_by(key) for key in SERVER_KEYS.values()))
     for place in (
         "file://x?capacity=99999999&iodepth=1",
-        "s3://x?batchInterval=1&maxBytesInBatch=1",
+        "s3://bucket?batchInterval=1&maxBytesInBatch=1",
     ):
         settable |= set(SERVER_KEYS["s3.wal.path"].fields(place))
     assert set(field_paths(NodeConfig())) - settable == DERIVED - {"data_dir"}

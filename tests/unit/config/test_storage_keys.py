@@ -22,9 +22,9 @@ def test_the_wal_path_sets_only_what_it_says():
 
 def test_one_bucket_is_supported():
     fields = SERVER_KEYS["s3.data.buckets"].fields
-    assert fields("0@s3://b") == {"storage.bucket_uri": "s3://b"}
+    assert fields("0@s3://bucket") == {"storage.bucket_uri": "s3://bucket"}
     with pytest.raises(ValueError, match="more than one"):
-        fields("0@s3://a,1@s3://b")
+        fields("0@s3://one,1@s3://two")
 
 
 @pytest.mark.parametrize(

@@ -109,9 +109,9 @@ def test_a_bucket_loses_its_id_only(text, uri):
         ("gs://bucket", "scheme 'gs'"),
         ("s3://", "no bucket"),
         ("file://", "no directory"),
-        ("s3://b?pathstyle=true", "unknown options: pathstyle"),
-        ("s3://b?pathStyle=1", "true or false"),
-        ("s3://b?accessKey=A&secretKey=B", "credentials"),
+        ("s3://bucket?pathstyle=true", "unknown options: pathstyle"),
+        ("s3://bucket?pathStyle=1", "true or false"),
+        ("s3://bucket?accessKey=A&secretKey=B", "credentials"),
         ("file:///a?region=x", "known: none"),
         ("file:///a#b", "%23"),
     ],
@@ -122,7 +122,7 @@ def test_a_wrong_bucket_is_explained(text, part):
 
 
 def test_a_message_about_a_bucket_never_repeats_its_secrets():
-    for text in ("s3//b?secretKey=hush", "s3://b?secretKey=hush", "gs://b?secretKey=hush"):
+    for text in ("s3//b?secretKey=hush", "s3://bucket?secretKey=hush", "gs://b?secretKey=hush"):
         with pytest.raises(ValueError) as caught:
             parse_bucket(text)
         assert "hush" not in str(caught.value)
@@ -135,13 +135,13 @@ def test_a_message_about_a_bucket_never_repeats_its_secrets():
         ("0@file:///dev/nvme1n1", WalPlace("/dev/nvme1n1")),
         ("file://wal", WalPlace("wal")),
         ("file:///with%20blank", WalPlace("/with blank")),
-        ("0@s3://b?region=eu", WalPlace("s3://b?region=eu")),
+        ("0@s3://bucket?region=eu", WalPlace("s3://bucket?region=eu")),
         ("mem://", WalPlace("mem://")),
-        ("s3://b?capacity=33554432", WalPlace("s3://b", 33_554_432)),
+        ("s3://bucket?capacity=33554432", WalPlace("s3://bucket", 33_554_432)),
         (
-            "0@s3://b/p?batchInterval=100&region=eu&maxBytesInBatch=4&pathStyle=true&maxInflightUploadCount=50",
+            "0@s3://bucket/p?batchInterval=100&region=eu&maxBytesInBatch=4&pathStyle=true&maxInflightUploadCount=50",
             WalPlace(
-                "s3://b/p?region=eu&pathStyle=true",
+                "s3://bucket/p?region=eu&pathStyle=true",
                 io_depth=50,
                 batch_interval_ms=100,
                 batch_bytes=4,
@@ -168,11 +168,11 @@ def test_the_place_of_the_wal_is_read(text, place):
         ("file:///x?capacity=1000", "16 MiB"),
         ("file:///x?iops=-1", "iops=-1"),
         ("file:///x?bandwidth=1", "unknown options: bandwidth"),
-        ("s3://b?iops=1", "unknown options: iops .known: region.*batchInterval"),
-        ("s3://b?batchInterval=0", "batchInterval=0"),
-        ("s3://b?capacity=1000", "16 MiB"),
+        ("s3://bucket?iops=1", "unknown options: iops .known: region.*batchInterval"),
+        ("s3://bucket?batchInterval=0", "batchInterval=0"),
+        ("s3://bucket?capacity=1000", "16 MiB"),
         ("s3://?capacity=33554432", "no bucket"),
-        ("s3://b?secretKey=hush", "credentials"),
+        ("s3://bucket?secretKey=hush", "credentials"),
     ],
 )
 def test_a_wrong_place_of_the_wal_is_explained(text, part):
@@ -181,7 +181,7 @@ def test_a_wrong_place_of_the_wal_is_explained(text, part):
 
 
 def test_secrets_are_hidden():
-    assert redacted("s3://b?accessKey=AK&secretKey=SK&region=eu") == (
-        "s3://b?accessKey=***&secretKey=***&region=eu"
+    assert redacted("s3://bucket?accessKey=AK&secretKey=SK&region=eu") == (
+        "s3://bucket?accessKey=***&secretKey=***&region=eu"
     )
-    assert redacted("s3://b?region=eu") == "s3://b?region=eu"
+    assert redacted("s3://bucket?region=eu") == "s3://bucket?region=eu"

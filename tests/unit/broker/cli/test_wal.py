@@ -305,7 +305,7 @@ def bucket(tmp_path, monkeypatch):
 
     async def fill():
         log = ObjectWal(
-            WalConfig(path="s3://b"),
+            WalConfig(path="s3://bucket"),
             WalBucket(opened()),
             node_id=1,
             node_epoch=4,
@@ -335,16 +335,16 @@ def files(bucket):
 
 
 def test_info_lists_the_logs_of_a_bucket(bucket, capsys):
-    (told,) = json.loads(output_of(capsys, "info", "0@s3://b?region=x", "--json"))
+    (told,) = json.loads(output_of(capsys, "info", "0@s3://bucket?region=x", "--json"))
     assert (told["cluster_id"], told["node_id"], told["node_epoch"]) == ("c", 1, 4)
     assert told["first_number"] == 0
     assert told["last_number"] >= 16
-    assert "c                 1           4" in output_of(capsys, "info", "s3://b")
+    assert "c                 1           4" in output_of(capsys, "info", "s3://bucket")
 
 
 def test_verify_runs_recovery_on_a_bucket_and_changes_nothing(bucket, capsys):
     before = files(bucket)
-    (told,) = json.loads(output_of(capsys, "verify", "s3://b", "--json"))
+    (told,) = json.loads(output_of(capsys, "verify", "s3://bucket", "--json"))
     assert (told["result"], told["records"], told["bytes"]) == ("sound", 3, len(BATCH) + 8)
     assert files(bucket) == before
 
@@ -354,31 +354,31 @@ def test_verify_tells_what_is_damaged_in_a_bucket(bucket, capsys):
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)
-    assert run(["wal", "verify", "s3://b", "--json"]) == 1
+    assert run(["wal", "verify", "s3://bucket", "--json"]) == 1
     shown = capsys.readouterr()
     assert json.loads(shown.out)[0]["result"] == "damaged"
     assert f"{path.name} is damaged" in shown.err
-    assert "damaged" in output_of(capsys, "dump", "s3://b")
+    assert "damaged" in output_of(capsys, "dump", "s3://bucket")
 
 
 def test_dump_shows_the_objects_and_records_of_a_bucket(bucket, capsys):
     shown = [
-        json.loads(line) for line in output_of(capsys, "dump", "s3://b", "--json").splitlines()
+        json.loads(line) for line in output_of(capsys, "dump", "s3://bucket", "--json").splitlines()
     ]
     (at,) = [number for number, line in enumerate(shown) if line.get("state") == "data"]
     assert shown[at]["records"] == 3
     assert [line["length"] for line in shown[at + 1 : at + 4]] == [len(BATCH), 3, 5]
     assert shown[at + 1]["stream_id"] == 7
-    assert "stream 7 epoch 2" in output_of(capsys, "dump", "s3://b", "--bodies", "hex")
-    assert output_of(capsys, "dump", "s3://b", "--raw", "-n", "2").count("\n") == 2
+    assert "stream 7 epoch 2" in output_of(capsys, "dump", "s3://bucket", "--bodies", "hex")
+    assert output_of(capsys, "dump", "s3://bucket", "--raw", "-n", "2").count("\n") == 2
 
 
 def test_a_bucket_without_a_log_is_told(bucket, capsys):
     for path in sorted(bucket.rglob("wal/**/*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     for command in ("info", "verify", "dump"):
-        assert run(["wal", command, "s3://b"]) == 2
-        assert "there is no WAL in s3://b" in capsys.readouterr().err
+        assert run(["wal", command, "s3://bucket"]) == 2
+        assert "there is no WAL in s3://bucket" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -390,11 +390,11 @@ def test_a_bucket_that_cannot_be_used_is_told(error, code, capsys, monkeypatch):
         raise error
 
     monkeypatch.setattr(wal_objects, "open_object_store", refuse)
-    assert run(["wal", "info", "s3://b"]) == code
-    assert run(["wal", "verify", "s3://b"]) == 2
-    assert f"s3://b: {error}" in capsys.readouterr().err
+    assert run(["wal", "info", "s3://bucket"]) == code
+    assert run(["wal", "verify", "s3://bucket"]) == 2
+    assert f"s3://bucket: {error}" in capsys.readouterr().err
 
 
 def test_a_log_of_objects_is_not_formatted(capsys):
-    assert run(["wal", "format", "s3://b"]) == 2
+    assert run(["wal", "format", "s3://bucket"]) == 2
     assert "needs no formatting" in capsys.readouterr().err
