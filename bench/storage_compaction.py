@@ -13,6 +13,7 @@ the process beyond what it had before; a MB/s is read and written.
 import argparse
 import asyncio
 import json
+import math
 import pickle
 import random
 import subprocess
@@ -32,6 +33,7 @@ from bench.s3_requests import MIB, Mark
 from broker.telemetry.runtime_tuning import tune
 from config.node import StorageConfig
 from storage.compaction.executor import Compactor
+from storage.compaction.plan import COPIED_GROUP_WIDTH_MIN
 from storage.object_store.factory import open_object_store
 from storage.stats import UploadCounters
 from storage.upload.object_upload import ObjectUpload
@@ -40,6 +42,7 @@ from storage.upload.retry import Retrying
 
 CLUSTER = "bench"
 OBJECT_BYTES = 128 * MIB
+BYTES_MIN = COPIED_GROUP_WIDTH_MIN * OBJECT_BYTES  # fewer objects are left as they are
 MEMORY_SHARE_MAX = 1.2  # of the budget
 STREAMS = {"merge": 1000, "split": 16, "copy": 1}
 
@@ -151,7 +154,9 @@ def run(size_bytes: int) -> list[Row]:
                 state.write_bytes(pickle.dumps(asyncio.run(prepare(uri, streams, size_bytes))))
                 command = [sys.executable, "-m", "bench.storage_compaction"]
                 command += ["--measure", kind, uri, str(state)]
-                done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+                done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+                if done.returncode:
+                    sys.exit(f"{kind}: nothing was measured, see above")
                 rows.append(Row(**json.loads(done.stdout)))
     return rows
 
@@ -171,11 +176,23 @@ def print_table(rows: list[Row]) -> None:
         )
 
 
+def volume(text: str) -> int:
+    """Read --gb; return bytes."""
+    size_bytes = int(float(text) * 1e9)
+    if size_bytes < BYTES_MIN:
+        least = math.ceil(BYTES_MIN / 1e7) / 100
+        raise argparse.ArgumentTypeError(
+            f"{text} GB are fewer than {COPIED_GROUP_WIDTH_MIN} objects of {OBJECT_BYTES // MIB} MiB, "
+            f"which compaction leaves alone; at least {least:g}"
+        )
+    return size_bytes
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--gb", type=float, default=2)
+    parser.add_argument("--gb", type=volume, default="2", help="in each bucket, in 10**9 bytes")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -183,7 +200,7 @@ def main() -> int:
         uri, kind, state = arguments.measure[1], arguments.measure[0], Path(arguments.measure[2])
         measure(uri, kind, state)
         return 0
-    rows = run(int(arguments.gb * 1e9))
+    rows = run(arguments.gb)
     marks = [row.mark for row in rows]
     if arguments.json:
         print(json.dumps([asdict(it) | {"marks": [it.mark.as_json()]} for it in rows], indent=1))

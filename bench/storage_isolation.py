@@ -37,7 +37,8 @@ UPLOAD_THRESHOLD_BYTES = 96 * MIB
 LOG_CACHE_BYTES = 384 * MIB
 BLOCK_CACHE_BYTES = 128 * MIB
 COLD, HOT = "cold", "hot"
-BUCKET_BYTES = 18 * 1024 * MIB  # at least: the cold topic twice, and all that is produced
+GIB = 1024 * MIB
+BUCKET_BYTES = 18 * GIB  # at least: the cold topic twice, and all that is produced
 MEMORY = Path("/dev/shm")  # noqa: S108 - a file system
 RATIO_P99_MAX = 1.5
 RATIO_THROUGHPUT_MIN = 0.95
@@ -153,6 +154,26 @@ def available_memory() -> int:
     return 0
 
 
+def refusal(bucket_directory: Path, memory_bytes: int) -> str:
+    """Say why the runs' bucket does not fit into a directory, and what to do; nothing if it does.
+
+    Args:
+        bucket_directory: where the bucket is to lie.
+        memory_bytes: what is available, of which a bucket in memory takes its bytes.
+    """
+    free_bytes, what = shutil.disk_usage(bucket_directory).free, f"in {bucket_directory}"
+    if bucket_directory == MEMORY and memory_bytes < free_bytes:
+        free_bytes, what = memory_bytes, "of memory"
+    if free_bytes >= BUCKET_BYTES:
+        return ""
+    return (
+        f"the bucket of all the runs takes up to {BUCKET_BYTES / GIB:.0f} GiB, and "
+        f"{free_bytes / GIB:.1f} GiB {what} are free: name a directory that has room with "
+        "--bucket-directory DIR, best on another disk than the broker's (--directory): uploads to "
+        "the same disk hold up the WAL, and count against the producer then"
+    )
+
+
 def median(runs: list[Run], field: str) -> float:
     return statistics.median([float(getattr(run, field)) for run in runs])
 
@@ -210,16 +231,13 @@ def main() -> int:
     parser.add_argument("--max-mib", type=int, default=1024, help="volume of a run at the maximum")
     parser.add_argument("--directory", type=Path, help="where the broker keeps its data")
     parser.add_argument(
-        "--bucket-directory", type=Path, help="where the bucket is; by default in memory"
+        "--bucket-directory", type=Path, help="where the bucket is; by default in memory (18 GiB)"
     )
     options = parser.parse_args()
     bucket_directory = options.bucket_directory or MEMORY
-    if shutil.disk_usage(bucket_directory).free < BUCKET_BYTES:
-        parser.error(
-            f"less than {BUCKET_BYTES // MIB} MiB are free in {bucket_directory}: --bucket-directory"
-        )
-    if bucket_directory == MEMORY and available_memory() < BUCKET_BYTES:
-        parser.error(f"less than {BUCKET_BYTES // MIB} MiB of memory are free: --bucket-directory")
+    lacking = refusal(bucket_directory, available_memory())
+    if lacking:
+        parser.error(lacking)
     load_program.build()
     settings = {
         "s3.wal.cache.size": str(LOG_CACHE_BYTES),
