@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 
 from broker.partition.append_rules import DECOMPRESSED_BYTES_MAX
 from broker.partition.partition import Partition
+from broker.partition.time_index import NO_TIMESTAMP
 from protocol.records.batch import parse_header
 from protocol.records.record import decode_records
 from storage.record_batch import StreamRecordBatch
@@ -37,13 +38,38 @@ async def find_by_timestamp(partition: Partition, timestamp_ms: int) -> tuple[in
 
 async def find_newest(partition: Partition) -> tuple[int, int] | None:
     """(offset, timestamp) of the first record with the largest timestamp; None when the log has none."""
-    newest = partition.state.times.max_timestamp_offset
-    if not partition.log_start_offset <= newest < partition.high_watermark:
+    times = partition.state.times
+    newest = times.max_timestamp_offset
+    if newest >= partition.high_watermark or times.max_timestamp_ms == NO_TIMESTAMP:
         return None
-    batch = (await partition.read(newest, 1))[0]
+    if newest < partition.log_start_offset:
+        return await _newest_of_all(partition)
+    return await _newest_of((await partition.read(newest, 1))[0], partition.log_start_offset)
+
+
+async def _newest_of_all(partition: Partition) -> tuple[int, int] | None:
+    """The same by looking at every batch: the record that was the newest has been deleted."""
+    log_start = offset = partition.log_start_offset
+    best: tuple[int, int] | None = None
+    candidate: tuple[int, StreamRecordBatch] | None = None
+    while offset < partition.high_watermark:
+        for batch in await partition.read(offset, READ_BYTES):
+            offset = batch.base_offset + batch.count
+            if batch.base_offset < log_start:
+                best = await _newest_of(batch, log_start)  # of its header it is not known where
+                continue
+            newest_ms = parse_header(batch.payload).max_timestamp
+            if candidate is None or newest_ms > candidate[0]:
+                candidate = newest_ms, batch
+    if candidate is None or (best is not None and best[1] >= candidate[0]):
+        return best
+    return await _newest_of(candidate[1], log_start)
+
+
+async def _newest_of(batch: StreamRecordBatch, log_start: int) -> tuple[int, int] | None:
     best: tuple[int, int] | None = None
     async for offset, timestamp_ms in _timestamps(batch):
-        if best is None or timestamp_ms > best[1]:
+        if offset >= log_start and (best is None or timestamp_ms > best[1]):
             best = offset, timestamp_ms
     return best
 

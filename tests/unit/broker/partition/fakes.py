@@ -5,6 +5,7 @@ from collections.abc import Callable
 from broker.partition.partition import Partition
 from broker.partition.state import PartitionState
 from config.topic import EffectiveTopicConfig
+from storage.errors import StorageError
 from storage.record_batch import StreamRecordBatch
 
 OnAck = Callable[[Exception | None], None]
@@ -21,6 +22,8 @@ class FakeStream:
         self.confirm_offset = 0
         self.batches: list[StreamRecordBatch] = []
         self.open_appends: list[tuple[int, OnAck]] = []
+        self.uploaded_offset: int | None = None  # None: as far as it is confirmed
+        self.trim_fault: StorageError | None = None
         self.closed = False
         self.abandoned = False
 
@@ -60,8 +63,14 @@ class FakeStream:
     async def fetch(self, start: int, max_bytes: int) -> list[StreamRecordBatch]:
         return self.fetch_cached(start, max_bytes) or []
 
+    @property
+    def committed_offset(self) -> int:
+        return self.confirm_offset if self.uploaded_offset is None else self.uploaded_offset
+
     async def trim(self, new_start_offset: int) -> None:
-        self.start_offset = new_start_offset
+        if self.trim_fault is not None:
+            raise self.trim_fault
+        self.start_offset = max(self.start_offset, new_start_offset)
 
     async def close(self) -> None:
         self.closed = True

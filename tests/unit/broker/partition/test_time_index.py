@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.partition.time_index import TimeIndex
+from broker.partition.time_index import STEP_MS_MAX, TimeIndex
 
 
 def test_a_time_after_every_record_is_found_nowhere() -> None:
@@ -50,3 +50,74 @@ def test_no_record_below_the_start_of_a_search_is_new_enough(
     else:
         assert start is not None
         assert start <= first
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-1, 60), st.integers(1, 8)), min_size=1, max_size=200),
+    st.integers(1, 20),
+    st.integers(2, 9),
+    st.integers(1, 70),
+    st.integers(0, 62),
+    st.integers(1, 2000),
+    st.floats(0, 1),
+)
+def test_what_age_and_size_give_up_may_go(
+    batches: list[tuple[int, int]],
+    interval: int,
+    entries_max: int,
+    step_ms: int,
+    young_ms: int,
+    retained: int,
+    trimmed: float,
+) -> None:
+    index = TimeIndex(interval_bytes=interval, entries_max=entries_max)
+    for base, (timestamp, size) in enumerate(batches):
+        index.append(base, timestamp, size, step_ms)
+        assert len(index.entries) <= entries_max
+    sizes = [size for _, size in batches]
+    assert all(timestamp < young_ms for timestamp, _ in batches[: index.offset_of_age(young_ms)])
+    by_size = index.offset_of_size(retained)
+    assert by_size == 0 or sum(sizes[by_size:]) >= retained
+    start = int(trimmed * len(batches))
+    index.trim(start, len(batches))
+    counted = index.end_bytes - index.start_bytes
+    assert sum(sizes[start:]) <= counted <= sum(sizes)
+    assert all(entry.offset >= start for entry in index.entries)
+    if start == len(batches):
+        assert counted == 0
+    again = counted, index.entries
+    index.trim(start, len(batches))
+    assert (index.end_bytes - index.start_bytes, index.entries) == again
+    by_size = index.offset_of_size(retained)
+    assert by_size == 0 or sum(sizes[by_size:]) >= retained
+
+
+def test_bytes_and_steps_of_time_divide_the_log() -> None:
+    index = TimeIndex(interval_bytes=10)
+    for base in range(10):
+        index.append(base, 1_000 + base, 5)
+    assert [entry.offset for entry in index.entries] == [2, 4, 6, 8]
+    assert index.offset_of_size(25) == 4
+    assert index.offset_of_age(1_005) == 4  # 0 to 3 are older, and 4 as well, but it is not a step
+    slow = TimeIndex()
+    for hour in range(5):
+        slow.append(hour, hour * STEP_MS_MAX, 1)
+    assert [entry.offset for entry in slow.entries] == [1, 2, 3, 4]
+    assert slow.offset_of_age(2 * STEP_MS_MAX + 1) == 3
+    fine = TimeIndex()
+    for minute in range(5):
+        fine.append(minute, minute * 60_000, 1, 120_000)
+    assert [entry.offset for entry in fine.entries] == [2, 4]
+
+
+def test_records_without_a_time_go_with_those_before_them() -> None:
+    index = TimeIndex(interval_bytes=1)
+    index.append(0, -1, 1)
+    index.append(1, -1, 1)
+    assert index.offset_of_age(1 << 60) == 0
+    index.append(2, 50, 1)
+    index.append(3, -1, 1)
+    index.append(4, -1, 1)
+    assert index.offset_of_age(50) == 0
+    assert index.offset_of_age(51) == 4

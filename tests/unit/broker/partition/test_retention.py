@@ -1,0 +1,217 @@
+"""Deletion by age and size: what goes, what stays, and what a crash in between leaves."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from broker.partition.opening import restore_state
+from broker.partition.retention import Retention
+from broker.partition.time_index import INTERVAL_BYTES
+from protocol.errors import ErrorCode
+from protocol.records.record import BatchOptions, Record, encode_batch
+from storage.errors import BackPressureError, ObjectStoreError, OffsetOutOfRangeError
+from tests.unit.broker.partition.fakes import OpenPartition
+from tests.unit.storage.fakes import run, settle
+
+NOW_MS = 1_700_000_000_000
+DAY_MS = 24 * 3_600_000
+
+
+def produce(opened: OpenPartition, at_ms: int, size: int = INTERVAL_BYTES, **options: int) -> None:
+    """Append and confirm one batch of one record; each of a megabyte begins a step."""
+    batch = encode_batch([Record(0, at_ms, b"key", bytes(size))], BatchOptions(**options))
+    result = opened.partition.append(
+        memoryview(batch), version=9, now_ms=at_ms, on_done=lambda _error: None
+    )
+    assert not hasattr(result, "code"), result
+    opened.data.confirm()
+
+
+def of(**settings: str) -> OpenPartition:
+    overrides = {"max.message.bytes": "2000000"} | {
+        name.replace("_", "."): value for name, value in settings.items()
+    }
+    return OpenPartition(overrides=overrides)
+
+
+class Registry:
+    def __init__(self, *opened: OpenPartition) -> None:
+        self._partitions = [it.partition for it in opened]
+
+    def all(self) -> list[Any]:
+        return self._partitions
+
+
+def look(*opened: OpenPartition, at_ms: int = NOW_MS) -> Retention:
+    """Look once, and let what that begins come to its end."""
+    retention = Retention(
+        Registry(*opened),  # type: ignore[arg-type]
+        check_interval_ms=1,
+        wall_clock_ms=lambda: at_ms,
+    )
+
+    async def main() -> None:
+        task = asyncio.create_task(retention.run())
+        await asyncio.sleep(0.0015)
+        for _ in range(3):  # a checkpoint, the deletion, and what follows from it
+            await settle()
+            for each in opened:
+                each.meta.confirm()
+        task.cancel()
+        await asyncio.wait([task])
+
+    run(main())
+    return retention
+
+
+def test_by_age_up_to_the_first_record_that_is_young_enough() -> None:
+    opened = of(retention_ms=str(DAY_MS))
+    for days in (5, 4, 3, 0, 2, 0):
+        produce(opened, NOW_MS - days * DAY_MS)
+    statistics = look(opened).statistics
+    assert opened.partition.log_start_offset == 3  # the old one behind it waits for it
+    assert (statistics.deletions_total, statistics.deleted_records_total) == (1, 3)
+    assert statistics.deleted_bytes_total > 3 * INTERVAL_BYTES
+
+
+def test_a_log_in_which_everything_is_too_old_is_emptied() -> None:
+    opened = of(retention_ms=str(DAY_MS))
+    for _ in range(3):
+        produce(opened, NOW_MS - 2 * DAY_MS, size=10)
+    look(opened)
+    partition = opened.partition
+    assert (partition.log_start_offset, partition.high_watermark, partition.size_bytes) == (3, 3, 0)
+    produce(opened, NOW_MS)
+    look(opened)
+    assert (partition.log_start_offset, partition.high_watermark) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("retention_bytes", "start"),
+    [("-1", 0), ("0", 6), ("1", 5), ("2100000", 3), ("3000000", 3), ("100000000", 0)],
+)
+def test_by_size_as_long_as_enough_is_left(retention_bytes: str, start: int) -> None:
+    opened = of(retention_bytes=retention_bytes, retention_ms="-1")
+    for _ in range(6):
+        produce(opened, NOW_MS)
+    look(opened)
+    assert opened.partition.log_start_offset == start
+    left = opened.partition.size_bytes
+    assert start in (0, 6) or left >= int(retention_bytes)
+
+
+@pytest.mark.parametrize("policy", ["compact", ""])
+def test_topics_that_do_not_delete_keep_everything(policy: str) -> None:
+    opened = of(retention_ms="1", retention_bytes="1", cleanup_policy=policy)
+    for _ in range(3):
+        produce(opened, NOW_MS - DAY_MS)
+    look(opened)
+    assert opened.partition.log_start_offset == 0
+
+
+def test_for_ever_is_for_ever() -> None:
+    opened = of(retention_ms="-1")
+    produce(opened, 1)
+    look(opened)
+    assert opened.partition.log_start_offset == 0
+
+
+def test_a_slow_log_goes_in_steps_of_segment_ms() -> None:
+    opened = of(retention_ms="600000", segment_ms="60000")
+    for minutes in range(30, -1, -1):
+        produce(opened, NOW_MS - minutes * 60_000, size=10)
+    look(opened)
+    assert opened.partition.log_start_offset == 20  # exactly ten minutes old is young enough
+
+
+def test_what_is_not_in_the_bucket_waits() -> None:
+    opened = of(retention_ms="1")
+    for _ in range(4):
+        produce(opened, NOW_MS - DAY_MS)
+    opened.data.uploaded_offset = 0
+    look(opened)
+    assert opened.partition.log_start_offset == 0
+    opened.data.uploaded_offset = 2
+    look(opened)
+    assert opened.partition.log_start_offset == 2
+
+
+def test_a_deletion_that_fails_is_tried_again_and_holds_up_no_other() -> None:
+    failing, other = of(retention_ms="1"), of(retention_ms="1")
+    for opened in (failing, other):
+        produce(opened, NOW_MS - DAY_MS)
+    failing.data.trim_fault = ObjectStoreError("no controller")
+    statistics = look(failing, other).statistics
+    assert (failing.partition.log_start_offset, other.partition.log_start_offset) == (0, 1)
+    assert statistics.failures_total > 0
+    failing.data.trim_fault = None
+    look(failing, other)
+    assert failing.partition.log_start_offset == 1
+
+
+class TestDeleteBefore:
+    def test_beyond_the_high_watermark_is_refused(self) -> None:
+        opened = of()
+        produce(opened, NOW_MS)
+        with pytest.raises(OffsetOutOfRangeError):
+            run(opened.partition.delete_before(2))
+        assert opened.partition.log_start_offset == 0
+
+    def test_what_is_gone_already_needs_nothing(self) -> None:
+        opened = of()
+        opened.data.start_offset = 1
+        produce(opened, NOW_MS)
+        opened.engine.has_room = False
+        assert run(opened.partition.delete_before(1)) == 1
+
+    def test_nothing_goes_while_no_checkpoint_can_be_written(self) -> None:
+        opened = of()
+        produce(opened, NOW_MS)
+        opened.engine.has_room = False
+        with pytest.raises(BackPressureError):
+            run(opened.partition.delete_before(1))
+        assert opened.partition.log_start_offset == 0
+
+    def test_producers_of_deleted_records_are_known_after_a_crash(self) -> None:
+        opened = of()
+        produce(opened, NOW_MS, size=10, producer_id=7, producer_epoch=0, base_sequence=0)
+
+        async def scenario() -> ErrorCode | int:
+            deleting = asyncio.create_task(opened.partition.delete_before(1))
+            await asyncio.sleep(0)
+            assert opened.data.start_offset == 0, "the checkpoint is durable first"
+            opened.meta.confirm()
+            assert await deleting == 1
+            restored = await restore_state(
+                opened.data,  # type: ignore[arg-type]
+                opened.meta,  # type: ignore[arg-type]
+                producer_id_expiration_ms=DAY_MS,
+                now_ms=NOW_MS,
+            )
+            again = OpenPartition(data=opened.data, meta=opened.meta, state=restored.state)
+            assert again.partition.size_bytes == 0
+            options = BatchOptions(producer_id=7, producer_epoch=0, base_sequence=0)
+            repeated = encode_batch([Record(0, NOW_MS, b"key", bytes(10))], options)
+            result = again.partition.append(
+                memoryview(repeated), version=9, now_ms=NOW_MS, on_done=lambda _error: None
+            )
+            return result.base_offset if not hasattr(result, "code") else result.code
+
+        assert run(scenario()) == 0, "it is a repeat, and not appended again"
+
+    def test_epochs_and_sizes_begin_at_the_new_start(self) -> None:
+        opened = of()
+        for _ in range(4):
+            produce(opened, NOW_MS)
+        before = opened.partition.size_bytes
+
+        async def scenario() -> None:
+            deleting = asyncio.create_task(opened.partition.delete_before(2))
+            await asyncio.sleep(0)
+            opened.meta.confirm()
+            await deleting
+
+        run(scenario())
+        assert opened.partition.size_bytes == before // 2
+        assert opened.partition.state.epochs.starts[0].start_offset == 2
