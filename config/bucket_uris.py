@@ -27,6 +27,8 @@ SECRET_OPTIONS: Final = ("accesskey", "secretkey", "sessiontoken", "password")  
 PREFIX_BYTES_MAX: Final = 768
 _CHECKSUMS: Final = ("SHA256",)
 _BOOLEANS: Final = {"true": True, "false": False}
+# AutoMQ's brokers take a list; ours, and the tools, look at one bucket.
+_NEXT_OF_A_LIST = re.compile(r",\s*(?:[0-9]+@)?(?:s3|file|mem)://")
 _BUCKET_ID = re.compile(r"[0-9]+@")
 _BUCKET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{2,62}")
 _HOST_LABELS = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
@@ -74,6 +76,10 @@ def parse_location(text: str, *, takes_keys: bool) -> Location:
         ValueError: it is none. The message never repeats the URI, which may hold a secret; it goes
             on from a name of what was parsed.
     """
+    if _NEXT_OF_A_LIST.search(text):
+        raise ValueError(
+            "names several buckets, separated by commas; one is meant: give its URI alone"
+        )
     scheme, place, options = split_uri(without_id(text))
     match scheme:
         case "s3":

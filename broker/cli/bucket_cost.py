@@ -8,6 +8,7 @@ from broker.cli.bucket_place import (
     cluster_option,
     json_option,
     opened,
+    require_cluster,
     run_async,
     size_text,
     url_argument,
@@ -96,13 +97,15 @@ async def _count(url: str, cluster: str | None) -> "Inventory":
     from storage.audit.inventory import Inventory, meaning_of  # noqa: PLC0415 - not for help
 
     inventory = Inventory()
+    clusters: set[str] = set()
     with tally("listing") as count:
         async with opened(url) as place:
             async for page in place.lister.pages():
                 count(len(page))
-                inventory.add(
-                    one for one in page if cluster in (None, meaning_of(one.key).cluster_id)
-                )
+                meanings = [(one, meaning_of(one.key).cluster_id) for one in page]
+                clusters.update(found for _, found in meanings if found)
+                inventory.add(one for one, found in meanings if cluster in (None, found))
+    require_cluster(clusters, cluster)
     return inventory
 
 

@@ -10,6 +10,7 @@ from broker.cli.bucket_place import (
     json_option,
     opened,
     output_of,
+    require_cluster,
     run_async,
     size_text,
     url_argument,
@@ -55,19 +56,19 @@ async def _list(url: str, cluster: str | None, *, is_long: bool, as_json: bool) 
     from storage.audit.inventory import Inventory, meaning_of  # noqa: PLC0415 - not for help
 
     inventory = Inventory()
+    clusters: set[str] = set()
     with tally("listing") as count:
         async with opened(url) as place:
             async for page in place.lister.pages():
                 count(len(page))
-                chosen = [
-                    (one, meaning)
-                    for one in page
-                    if (meaning := meaning_of(one.key)).cluster_id == cluster or cluster is None
-                ]
+                meanings = [(one, meaning_of(one.key)) for one in page]
+                clusters.update(meaning.cluster_id for _, meaning in meanings if meaning.cluster_id)
+                chosen = [it for it in meanings if cluster in (None, it[1].cluster_id)]
                 inventory.add(one for one, _ in chosen)
                 if is_long:
                     for one, meaning in chosen:
                         _print(one, meaning, as_json=as_json)
+    require_cluster(clusters, cluster)
     return inventory
 
 

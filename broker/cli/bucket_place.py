@@ -2,7 +2,7 @@
 
 import os
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -133,6 +133,7 @@ def only_cluster(found: list[str], wanted: str | None) -> str:
         CommandFailedError: there is none, or it is not clear which.
     """
     if wanted is not None:
+        require_cluster(found, wanted)
         return wanted
     if len(found) == 1:
         return found[0]
@@ -145,6 +146,25 @@ def only_cluster(found: list[str], wanted: str | None) -> str:
         f"the bucket holds {len(found)} clusters: {', '.join(found)}",
         hint="Name one with --cluster.",
         exit_code=EXIT_USAGE,
+    )
+
+
+def require_cluster(found: Collection[str], wanted: str | None) -> None:
+    """Refuse a cluster that a listing has not shown, a mistyped one for instance.
+
+    Args:
+        found: clusters that have anything in the bucket.
+        wanted: the one that was named, if any was.
+
+    Raises:
+        CommandFailedError: it is not among them.
+    """
+    if wanted is None or wanted in found:
+        return
+    held = ", ".join(sorted(found))
+    raise CommandFailedError(
+        f"the bucket holds nothing of a cluster {wanted}",
+        hint=f"It holds {held}." if held else "It holds nothing of any cluster.",
     )
 
 

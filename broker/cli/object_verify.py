@@ -11,6 +11,7 @@ from broker.cli.bucket_place import (
     cluster_option,
     json_option,
     opened,
+    require_cluster,
     run_async,
     size_text,
     url_argument,
@@ -111,8 +112,10 @@ async def _verify(
                 await check([(one.key, one.size_bytes) for one in found], on_bytes=advance)
         else:
             with tally("objects checked") as count:
-                async for page in _listed(place, cluster):
+                clusters: set[str] = set()
+                async for page in _listed(place, cluster, clusters):
                     await check(page, on_object=count)
+            require_cluster(clusters, cluster)
     return outcome
 
 
@@ -146,15 +149,19 @@ class _Checker:
             on_object(1)
 
 
-async def _listed(place: "Place", cluster: str | None) -> "AsyncIterator[list[Candidate]]":
+async def _listed(
+    place: "Place", cluster: str | None, clusters: set[str]
+) -> "AsyncIterator[list[Candidate]]":
+    """Yield objects of a cluster, or of all, page by page; gather all clusters that there are."""
     from storage.audit.inventory import KeyKind, meaning_of  # noqa: PLC0415 - not for help
 
     async for page in place.lister.pages():
+        meanings = [(one, meaning_of(one.key)) for one in page]
+        clusters.update(meaning.cluster_id for _, meaning in meanings if meaning.cluster_id)
         yield [
             (one.key, one.size_bytes)
-            for one in page
-            if (meaning := meaning_of(one.key)).kind == KeyKind.OBJECT
-            and cluster in (None, meaning.cluster_id)
+            for one, meaning in meanings
+            if meaning.kind == KeyKind.OBJECT and cluster in (None, meaning.cluster_id)
         ]
 
 

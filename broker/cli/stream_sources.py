@@ -181,7 +181,7 @@ async def from_bucket(url: str, cluster: str | None, wanted: Selection) -> list[
     """Put streams together from the indexes of all objects of a cluster.
 
     Raises:
-        CommandFailedError: it is not clear which cluster is meant.
+        CommandFailedError: it is not clear which cluster is meant, or it is not there.
         ObjectStoreError: the bucket does not answer.
     """
     async with opened(url) as place:
@@ -189,9 +189,11 @@ async def from_bucket(url: str, cluster: str | None, wanted: Selection) -> list[
         async for page in place.lister.pages():
             for one in page:
                 meaning = meaning_of(one.key)
-                if meaning.kind == KeyKind.OBJECT and cluster in (None, meaning.cluster_id):
-                    candidates.setdefault(meaning.cluster_id, []).append((one.key, one.size_bytes))
-        chosen = candidates.get(only_cluster(sorted(candidates), cluster), [])
+                if meaning.kind == KeyKind.OBJECT:
+                    of_cluster = candidates.setdefault(meaning.cluster_id, [])
+                    if cluster in (None, meaning.cluster_id):
+                        of_cluster.append((one.key, one.size_bytes))
+        chosen = candidates[only_cluster(sorted(candidates), cluster)]
         pieces: dict[int, list[Piece]] = {}
         objects: dict[int, DescribedObject] = {}
         unreadable: dict[int, str] = {}

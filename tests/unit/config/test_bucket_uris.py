@@ -42,6 +42,9 @@ def test_keys_are_for_tools_alone(name):
 
 
 REFUSED = [
+    ("0@s3://one?region=eu-1,1@s3://two?region=eu-1", "several buckets"),
+    ("0@s3://one, s3://two", "several buckets"),
+    ("file:///one,1@file:///two", "several buckets"),
     ("s3://ab", "'ab', which is not a bucket name: 3 to 63"),
     (f"s3://{'a' * 64}", "not a bucket name"),
     ("s3://bucket?region=a-1&region=b-1", "options twice: region"),

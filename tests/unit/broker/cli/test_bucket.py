@@ -219,6 +219,42 @@ def test_listing(scene, outcome, capsys):
     }
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("bucket", "ls"),
+        ("bucket", "ls", "--long"),
+        ("bucket", "cost"),
+        ("object", "verify", "--all"),
+        ("stream", "describe"),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_told_with_those_that_are(scene, outcome, command):
+    about = [*command, scene.url, "--cluster"]
+    scene.put(7, cluster="other")
+    code, told = outcome(*about, "typo")
+    assert code == 1
+    assert "nothing of a cluster typo" in told
+    assert "It holds cluster, other." in told
+    assert run([*about, "cluster"]) == 0
+
+
+def test_a_cluster_whose_objects_are_all_gone_is_still_there(scene, outcome):
+    for number in (0, 1):
+        scene.path(number).unlink()
+    snapshot_of_metadata = scene.bucket / "metadata/cluster" / f"{1:020d}-{1:020d}.checkpoint"
+    snapshot_of_metadata.parent.mkdir(parents=True)
+    snapshot_of_metadata.write_bytes(b"image")
+    code, found = outcome("object", "verify", scene.url, "--all", "--cluster", "cluster")
+    assert (code, found["objects"]) == (0, 0)
+
+
+def test_a_cluster_of_an_empty_bucket(tmp_path, outcome):
+    code, told = outcome("object", "verify", f"file://{tmp_path}", "--all", "--cluster", "typo")
+    assert code == 1
+    assert "It holds nothing of any cluster." in told
+
+
 def test_cost(scene, outcome):
     code, found = outcome("bucket", "cost", scene.url, "--gb-month", str(1 << 30))
     stored = sum(scene.path(n).stat().st_size for n in (0, 1))
@@ -244,7 +280,8 @@ def test_a_bucket_is_verified_and_left_as_it_was(scene, outcome):
         (["bucket", "ls", "file:///no/such/directory"], 1, "not a directory"),
         (["bucket", "verify", "file:///no/such/directory"], 1, "not a directory"),
         (["bucket", "ls", "mem://"], 2, "nobody but its broker"),
-        (["bucket", "ls", "ftp://x"], 2, "is none of s3, file, mem"),
+        (["bucket", "verify", "s3://a?secretKey=b&accessKey=c,1@s3://d"], 2, "one is meant"),
+        (["bucket", "ls", "ftp://x"], 2, "use s3://, file:// or mem://"),
         (["bucket", "fsck", "file:///tmp", "--metadata", "/no/such"], 2, "does not exist"),
         (["bucket", "fsck", "file:///tmp", "--metadata", "/tmp"], 2, "not a metadata directory"),
         (["bucket", "fsck", "file:///tmp"], 2, "--metadata"),
