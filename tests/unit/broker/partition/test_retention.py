@@ -110,6 +110,23 @@ def test_topics_that_do_not_delete_keep_everything(policy: str) -> None:
     assert opened.partition.log_start_offset == 0
 
 
+@pytest.mark.parametrize(("age_ms", "start"), [(DAY_MS, 0), (DAY_MS + 1, 1)])
+def test_a_record_is_kept_to_the_last_millisecond(age_ms: int, start: int) -> None:
+    opened = of(retention_ms=str(DAY_MS))
+    produce(opened, NOW_MS - age_ms)
+    look(opened)
+    assert opened.partition.log_start_offset == start
+
+
+def test_a_record_that_is_gone_keeps_no_other_young() -> None:
+    opened = of(retention_ms=str(DAY_MS))
+    produce(opened, NOW_MS)
+    delete(opened, 1)
+    produce(opened, NOW_MS - 2 * DAY_MS)
+    look(opened)
+    assert opened.partition.log_start_offset == 2
+
+
 def test_for_ever_is_for_ever() -> None:
     opened = of(retention_ms="-1")
     produce(opened, 1)
@@ -150,7 +167,29 @@ def test_a_deletion_that_fails_is_tried_again_and_holds_up_no_other() -> None:
     assert failing.partition.log_start_offset == 1
 
 
+def delete(opened: OpenPartition, offset: int) -> int:
+    """Delete, with a WAL that confirms a checkpoint as soon as it is written."""
+
+    async def scenario() -> int:
+        deleting = asyncio.create_task(opened.partition.delete_before(offset))
+        await settle()
+        opened.meta.confirm()
+        return await deleting
+
+    return run(scenario())
+
+
 class TestDeleteBefore:
+    def test_each_deletion_is_covered_by_a_checkpoint_and_one_may_cover_several(self) -> None:
+        opened = of()
+        for _ in range(3):
+            produce(opened, NOW_MS)
+        assert [delete(opened, offset) for offset in (1, 2)] == [1, 2]
+        assert opened.meta.next_offset == 1, "the first was of the whole log"
+        produce(opened, NOW_MS)
+        assert delete(opened, 4) == 4
+        assert opened.meta.next_offset == 2
+
     def test_beyond_the_high_watermark_is_refused(self) -> None:
         opened = of()
         produce(opened, NOW_MS)
@@ -206,12 +245,6 @@ class TestDeleteBefore:
             produce(opened, NOW_MS)
         before = opened.partition.size_bytes
 
-        async def scenario() -> None:
-            deleting = asyncio.create_task(opened.partition.delete_before(2))
-            await asyncio.sleep(0)
-            opened.meta.confirm()
-            await deleting
-
-        run(scenario())
+        delete(opened, 2)
         assert opened.partition.size_bytes == before // 2
         assert opened.partition.state.epochs.starts[0].start_offset == 2

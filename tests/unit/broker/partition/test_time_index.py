@@ -59,7 +59,7 @@ def test_no_record_below_the_start_of_a_search_is_new_enough(
     st.integers(2, 9),
     st.integers(1, 70),
     st.integers(0, 62),
-    st.integers(1, 2000),
+    st.integers(1, 60),
     st.floats(0, 1),
 )
 def test_what_age_and_size_give_up_may_go(
