@@ -55,6 +55,10 @@ _EXPLANATIONS = {
         "a record is larger than the topic accepts",
         "Raise max.message.bytes: `headrace topic alter NAME --config max.message.bytes=...`.",
     ),
+    "OffsetOutOfRangeError": (
+        "there is no such offset",
+        "`headrace topic describe NAME` shows where each partition begins and ends.",
+    ),
     "NonEmptyGroupError": (
         "the group has members",
         "Stop its consumers, and wait for their session timeout if they were killed.",

@@ -1,4 +1,4 @@
-"""`headrace topic`: create, list, describe, alter and delete topics."""
+"""`headrace topic`: create, list, describe, alter and delete topics, and delete their oldest records."""
 
 from typing import Any
 
@@ -15,12 +15,13 @@ from broker.cli.options import (
 )
 from broker.cli.output import emit_rows, heading, talk
 
+_END = -1  # of each partition, as its broker knows it
 _CONFIG_HELP = "Setting of the topic, such as retention.ms=3600000; repeat for more."
 
 
 @click.group()
 def topic() -> None:
-    """Create, list, describe, alter and delete topics."""
+    """Create, list, describe, alter and delete topics, or their oldest records."""
 
 
 @topic.command()
@@ -256,3 +257,65 @@ def delete(names: tuple[str, ...], if_exists: bool, yes: bool, bootstrap: str) -
     for row in rows:
         talk(f"topic {row['topic']}: {row['result']}")
     raise_all(failures)
+
+
+@topic.command("delete-records")
+@click.argument("name")
+@click.option(
+    "--before", required=True, metavar="OFFSET|end", help="First offset to keep; end keeps none."
+)
+@click.option(
+    "-P", "--partition", "chosen", type=click.IntRange(0), multiple=True, help="Default: all."
+)
+@yes_option
+@bootstrap_option
+@output_option
+def delete_records(
+    name: str, before: str, chosen: tuple[int, ...], yes: bool, bootstrap: str, output: str
+) -> None:
+    """Delete the oldest records of a topic, up to an offset, and show where it begins now."""
+    offset = _first_to_keep(before)
+    which = "all records" if offset == _END else f"the records before offset {offset}"
+    where = f"{name}, partition {', '.join(map(str, chosen))}" if chosen else name
+    confirm(f"Delete {which} of {where}?", yes=yes)
+    with admin_client(bootstrap, about=f"topic {name}") as admin:
+        rows, failures = _delete_records(admin, name, offset, chosen)
+    emit_rows(rows, output=output)
+    raise_all(failures)
+
+
+def _first_to_keep(text: str) -> int:
+    if text in ("end", str(_END)):
+        return _END
+    if text.isascii() and text.isdigit() and len(text) <= 18:
+        return int(text)
+    raise click.BadParameter(f"{text!r} is neither an offset nor 'end'.", param_hint="--before")
+
+
+def _delete_records(
+    admin: Any, name: str, offset: int, chosen: tuple[int, ...]
+) -> tuple[list[dict[str, Any]], list[CommandFailedError]]:
+    """Ask for one partition after the other, so that each has its own outcome."""
+    from kafka import errors  # noqa: PLC0415 - the client is loaded by now
+    from kafka.structs import TopicPartition  # noqa: PLC0415 - as above
+
+    (entry,) = admin.describe_topics([name])
+    if entry["error_code"]:
+        raise errors.for_code(entry["error_code"])(name)
+    if entry["is_internal"]:
+        raise CommandFailedError(f"topic {name} belongs to the broker: its records stay")
+    numbers = sorted(partition["partition_index"] for partition in entry["partitions"])
+    if not set(chosen) <= set(numbers):
+        raise CommandFailedError(f"topic {name} has partitions 0 to {max(numbers)}")
+    rows, failures = [], []
+    said = {"PolicyViolationError": "cleanup.policy is compact alone: its records stay"}
+    for number in sorted(set(chosen)) or numbers:
+        place = TopicPartition(name, number)
+        try:
+            answer = admin.delete_records({place: offset})[place]
+        except errors.BrokerResponseError as error:
+            about, kind = f"topic {name}, partition {number}", type(error).__name__
+            failures.append(refusal(kind, said.get(kind), about=about))
+        else:
+            rows.append({"partition": number, "start_offset": answer["low_watermark"]})
+    return rows, failures

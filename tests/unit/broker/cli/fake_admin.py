@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from kafka.admin import OffsetSpec
-from kafka.errors import KafkaConnectionError, NoError, UnknownError
+from kafka.errors import KafkaConnectionError, NoError, OffsetOutOfRangeError, UnknownError
 
 UNKNOWN_TOPIC = 3
 
@@ -39,7 +39,7 @@ class FakeAdmin:
             "name": name,
             "error_code": 0 if name in self._topics else UNKNOWN_TOPIC,
             "topic_id": "id",
-            "is_internal": False,
+            "is_internal": name.startswith("__"),
             "partitions": partitions,
         }
 
@@ -63,6 +63,15 @@ class FakeAdmin:
         if spec is OffsetSpec.LATEST:
             return end
         return int(spec) if start <= int(spec) < end else -1  # timestamps equal offsets here
+
+    def delete_records(self, wanted):
+        ((place, offset),) = wanted.items()
+        start, end = self._topics[place[0]][place[1]]
+        if offset > end:
+            raise OffsetOutOfRangeError(f"Error deleting records from {place}")
+        start = max(start, end if offset == -1 else offset)
+        self._topics[place[0]][place[1]] = (start, end)
+        return {place: {"partition_index": place[1], "low_watermark": start, "error_code": 0}}
 
     def describe_configs(self, resources, config_filter):
         entries = {key: {"value": value} for key, value in self._configs.items()}

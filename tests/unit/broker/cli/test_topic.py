@@ -3,7 +3,14 @@
 import pytest
 from click.testing import CliRunner
 
-from broker.cli.topic import _alter_configs, _describe, _outcomes, topic
+from broker.cli.topic import (
+    _alter_configs,
+    _delete_records,
+    _describe,
+    _first_to_keep,
+    _outcomes,
+    topic,
+)
 from tests.unit.broker.cli.fake_admin import FakeAdmin
 
 EXISTS, UNKNOWN, INVALID_CONFIG = 36, 3, 40
@@ -80,6 +87,50 @@ def test_a_setting_that_the_broker_refuses_fails_the_command():
 
 
 @pytest.mark.parametrize(
+    ("offset", "chosen", "starts"),
+    [
+        (7, (), {0: 7, 1: 8}),  # a partition that begins later stays as it is
+        (-1, (), {0: 9, 1: 8}),
+        (0, (), {0: 5, 1: 8}),
+        (6, (0,), {0: 6}),
+        (6, (1, 0, 1), {0: 6, 1: 8}),
+    ],
+)
+def test_records_are_deleted_partition_by_partition(offset, chosen, starts):
+    admin = FakeAdmin({"orders": [(5, 9), (8, 8)]})
+    rows, failures = _delete_records(admin, "orders", offset, chosen)
+    assert {row["partition"]: row["start_offset"] for row in rows} == starts
+    assert failures == []
+
+
+def test_a_partition_that_ends_before_does_not_hide_the_others():
+    admin = FakeAdmin({"orders": [(0, 3), (0, 9)]})
+    rows, failures = _delete_records(admin, "orders", 7, ())
+    assert rows == [{"partition": 1, "start_offset": 7}]
+    assert str(failures[0]).startswith("topic orders, partition 0: there is no such offset\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "part"),
+    [
+        ("orders", (2,), "has partitions 0 to 1"),
+        ("__consumer_offsets", (), "belongs to the broker"),
+    ],
+)
+def test_records_that_cannot_be_deleted_are_not_asked_for(name, chosen, part):
+    from broker.cli.failures import CommandFailedError
+
+    admin = FakeAdmin({"orders": [(0, 3), (0, 9)], "__consumer_offsets": [(0, 3)]})
+    with pytest.raises(CommandFailedError, match=part):
+        _delete_records(admin, name, -1, chosen)
+
+
+@pytest.mark.parametrize(("text", "offset"), [("end", -1), ("-1", -1), ("0", 0), ("17", 17)])
+def test_the_first_record_to_keep(text, offset):
+    assert _first_to_keep(text) == offset
+
+
+@pytest.mark.parametrize(
     ("arguments", "part"),
     [
         (["create"], "Missing argument"),
@@ -87,6 +138,10 @@ def test_a_setting_that_the_broker_refuses_fails_the_command():
         (["alter", "x"], "Nothing to change"),
         (["alter", "x", "-p", "0"], "0"),
         (["delete", "x"], "--yes"),
+        (["delete-records", "x"], "--before"),
+        (["delete-records", "x", "--before", "5"], "--yes"),
+        (["delete-records", "x", "--before", "-2", "-y"], "neither an offset nor 'end'"),
+        (["delete-records", "x", "--before", "9" * 19, "-y"], "neither an offset nor 'end'"),
     ],
 )
 def test_wrong_usage_is_explained(arguments, part):
