@@ -15,6 +15,7 @@ from broker.partition.retention import Retention
 from broker.storage_adapter import StorageMetadata
 from broker.surroundings import Surroundings
 from broker.telemetry.background_metrics import BackgroundCollector
+from broker.telemetry.block_cache_metrics import BlockCacheCollector
 from broker.telemetry.budget_metrics import BudgetCollector
 from broker.telemetry.collector import NodeCollector
 from broker.telemetry.readiness import CheckResult
@@ -197,6 +198,10 @@ class BrokerParts:
                 "compaction": self._compaction_bucket.budget,
             }
         )
+
+    def block_cache_collector(self) -> BlockCacheCollector:
+        """What the metrics endpoint reads of cold reads."""
+        return BlockCacheCollector(self.block_cache.statistics, self.block_cache.index_statistics)
 
     def _streams_to_merge(self) -> Sequence[tuple[int, int]]:
         # The engine is made after the compactor that asks for its streams.

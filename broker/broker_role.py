@@ -263,6 +263,7 @@ class BrokerRole:
         server.expose(collector, collector.refresh)
         server.expose(parts.background_collector())
         server.expose(parts.budget_collector())
+        server.expose(parts.block_cache_collector())
         server.expose(MetadataCollector(client))
         server.compaction.offer(parts.compactor)
         server.wal_resize.offer(parts.resize_wal)

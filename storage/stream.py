@@ -12,7 +12,6 @@ from storage.append_path import AppendPath
 from storage.cache.log_cache import LogCache
 from storage.errors import (
     CorruptObjectError,
-    ObjectNotFoundError,
     OffsetOutOfRangeError,
     StreamClosedError,
 )
@@ -20,10 +19,6 @@ from storage.open_appends import OnAck
 from storage.ports import Buffer, StreamManager, StreamMetadata
 from storage.record_batch import StreamRecordBatch
 from storage.upload.pipeline import UploadPipeline
-
-# Objects are replaced by compaction, and each time the newer metadata is there before the older
-# object goes: more than a few in a row is not bad luck.
-OBJECT_NOT_FOUND_RETRIES = 3
 
 
 class BlockReader(Protocol):
@@ -149,25 +144,18 @@ class Stream:
         Raises:
             OffsetOutOfRangeError: `start` is below `start_offset` or above `confirm_offset`.
             ObjectStoreError: the bucket does not answer.
+            ObjectNotFoundError: an object is gone, also according to the newest metadata.
             CorruptObjectError: the bucket's bytes are not what was written.
             StreamClosedError, EngineFailedError, FencedError: this node serves it no more.
         """
-        retries = 0
-        while True:
-            self._require_readable(start)
-            cached = self.fetch_cached(start, max_bytes)
-            if cached is not None:
-                return cached
-            self._path.counters.cache_misses_total += 1
-            try:
-                batches = await self._read_objects(start, max_bytes)
-            except ObjectNotFoundError:
-                retries += 1
-                if retries > OBJECT_NOT_FOUND_RETRIES:
-                    raise
-                continue
-            self._require_readable(start)
-            return batches
+        self._require_readable(start)
+        cached = self.fetch_cached(start, max_bytes)
+        if cached is not None:
+            return cached
+        self._path.counters.cache_misses_total += 1
+        batches = await self._read_objects(start, max_bytes)
+        self._require_readable(start)
+        return batches
 
     def _require_readable(self, start: int) -> None:
         if self._state is _State.CLOSED:

@@ -90,7 +90,7 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
             metrics=services.metrics,
         ),
         fetch=FetchHandler(
-            reader=FetchReader(services.partitions),
+            reader=FetchReader(services.partitions, services.metrics),
             cluster=services.cluster,
             sessions=FetchSessions(services.config.log.fetch_session_slots, services.rng),
             config=services.config.log,

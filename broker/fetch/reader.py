@@ -5,16 +5,19 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from broker.fetch.cold_reads import ColdReads
+from broker.fetch.read_failures import ReadFailures
 from broker.fetch.session import SessionPartition
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
 from broker.partition.storage_errors import code_of
+from broker.telemetry.request_metrics import RequestMetrics
 from protocol.errors import ErrorCode
 from storage.errors import StorageError
 from storage.record_batch import StreamRecordBatch
 
 # An answer waits so long for the bucket: what is in memory must not be held up by a bucket that hangs. A read goes on
-# without its Fetch, and the next one finds what it brought in the cache.
+# without its Fetch, and the next one of the same place joins it.
 COLD_WAIT_MS_MAX = 1_000
 COLD_READS_MAX = 16  # of one Fetch at a time; requests to the bucket have their own bound
 
@@ -55,8 +58,9 @@ class FetchReader:
     Without a lease that holds once everything has been read, nothing that was read is given: it may be stale.
     """
 
-    def __init__(self, partitions: PartitionRegistry) -> None:
+    def __init__(self, partitions: PartitionRegistry, metrics: RequestMetrics) -> None:
         self._partitions = partitions
+        self._cold_reads = ColdReads(ReadFailures(metrics).note)
 
     def partitions_of(self, targets: Sequence[SessionPartition], *, by_id: bool) -> list[Partition]:
         """The targets that are open here: what a waiting fetch listens to."""
@@ -107,16 +111,29 @@ class FetchReader:
             wave = _next_wave(pending, result.size_bytes, bytes_max)
             cold = [planned for planned in wave if planned.batches is None]
             if len(cold) == 1:
-                await _read_cold(cold[0], give_up_s)
+                await self._read_cold(cold[0], give_up_s)
             elif cold:
                 async with asyncio.TaskGroup() as group:
                     for planned in cold:
-                        group.create_task(_read_cold(planned, give_up_s))
+                        group.create_task(self._read_cold(planned, give_up_s))
             for planned in wave:
                 self._take_planned(result, planned, bytes_max)
         result.has_error = any(read.error != ErrorCode.NONE for read in result.reads)
         result.has_cold = any(read.is_cold for read in result.reads)
         return self._certain(result)
+
+    async def _read_cold(self, planned: "_Planned", give_up_s: float) -> None:
+        """Read one partition from the bucket; after `give_up_s` the read goes on without us."""
+        read = planned.read
+        assert read.partition is not None
+        try:
+            planned.batches = await self._cold_reads.read(
+                read.partition, read.target.fetch_offset, planned.bytes_max, give_up_s
+            )
+        except StorageError as error:
+            read.error = code_of(error)
+        else:
+            read.is_cold = planned.batches is None
 
     def _certain(self, result: ReadResult) -> ReadResult:
         if self._partitions.is_certain():
@@ -206,19 +223,3 @@ def _next_wave(pending: deque[PartitionRead], taken_bytes: int, bytes_max: int) 
         planned_bytes += budget if batches is None else sum(len(it.payload) for it in batches)
         wave.append(_Planned(pending.popleft(), budget, batches))
     return wave
-
-
-async def _read_cold(planned: _Planned, give_up_s: float) -> None:
-    """Read one partition from the bucket; after `give_up_s` the read goes on without us, into the cache."""
-    read = planned.read
-    assert read.partition is not None
-    timeout = asyncio.timeout_at(give_up_s)
-    try:
-        async with timeout:
-            planned.batches = await read.partition.read(read.target.fetch_offset, planned.bytes_max)
-    except TimeoutError:
-        if not timeout.expired():
-            raise
-        read.is_cold = True
-    except StorageError as error:
-        read.error = code_of(error)

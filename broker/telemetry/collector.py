@@ -222,6 +222,14 @@ class NodeCollector(Collector):
         for code, count in sorted(self._requests.produce_refused.copy().items()):
             refused.add_metric([ErrorCode(code).name.lower()], count)
         yield refused
+        failed = CounterMetricFamily(
+            "headrace_cold_reads_failed",
+            "Reads of partitions from the bucket that failed, by error",
+            labels=["error"],
+        )
+        for code, count in sorted(self._requests.cold_reads_failed.copy().items()):
+            failed.add_metric([ErrorCode(code).name.lower()], count)
+        yield failed
 
 
 def _histogram(name: str, text: str, counted: LatencyHistogram) -> HistogramMetricFamily:

@@ -20,6 +20,7 @@ class RequestMetrics:
     def __init__(self, clock_s: Callable[[], float]) -> None:
         self.requests: defaultdict[int, int] = defaultdict(int)
         self.produce_refused: defaultdict[int, int] = defaultdict(int)  # by error code
+        self.cold_reads_failed: defaultdict[int, int] = defaultdict(int)  # by error code
         self.clock_s = clock_s
         self._histogram = Histogram(
             "headrace_request_duration_seconds",

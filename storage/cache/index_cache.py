@@ -52,6 +52,7 @@ class IndexCacheStatistics:
 
     hits: int = 0
     misses: int = 0
+    corrupt: int = 0  # at a second look, too
     cached_bytes: int = 0
 
 
@@ -111,7 +112,11 @@ class ObjectIndexCache:
 
     def _loaded(self, object_id: int, task: asyncio.Task[ObjectIndex]) -> None:
         del self._loading[object_id]
-        if task.cancelled() or task.exception() is not None:
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is not None:
+            self.statistics.corrupt += isinstance(error, CorruptObjectError)
             return
         self._indexes[object_id] = task.result()
         self.statistics.cached_bytes += _charge(task.result())

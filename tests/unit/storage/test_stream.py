@@ -12,7 +12,6 @@ from storage.errors import (
     OffsetOutOfRangeError,
     StreamClosedError,
 )
-from storage.stream import OBJECT_NOT_FOUND_RETRIES
 from tests.unit.storage.fakes import (
     Node,
     PassingError,
@@ -150,14 +149,16 @@ class TestFetch:
 
         run(scenario())
 
-    def test_an_object_that_is_gone_is_looked_for_again(self):
+    def test_an_object_that_is_lost_is_told_at_once(self):
+        """The block cache has looked for it again by then, and at newer metadata."""
+
         async def scenario():
             node, stream, _ = await with_cold_past()
-            node.blocks.faults = [ObjectNotFoundError("compacted")] * OBJECT_NOT_FOUND_RETRIES
-            require_dense(await stream.fetch(0, SIZE), 0, 1)
-            node.blocks.faults = [ObjectNotFoundError("lost")] * (OBJECT_NOT_FOUND_RETRIES + 1)
+            node.blocks.faults = [ObjectNotFoundError("lost")]
             with pytest.raises(ObjectNotFoundError):
                 await stream.fetch(0, SIZE)
+            assert len(node.blocks.reads) == 1
+            require_dense(await stream.fetch(0, SIZE), 0, 1)
 
         run(scenario())
 

@@ -72,7 +72,7 @@ class Broker:
             metrics=metrics,
         )
         self.fetch = FetchHandler(
-            reader=FetchReader(registry),
+            reader=FetchReader(registry, metrics),
             cluster=self.cluster,
             sessions=FetchSessions(10, random.Random(1)),
             config=LogConfig(),

@@ -19,7 +19,7 @@ from protocol.errors import ErrorCode, ProtocolError
 from protocol.headers import parse_request_header
 from protocol.messages import FetchRequest, encode_request
 from protocol.records.record import Record
-from storage.errors import ObjectStoreError
+from storage.errors import ObjectNotFoundError, ObjectStoreError
 from tests.simulation import virtual_time
 from tests.unit.broker.cluster_scene import NODE_ID, NOW_MS, FakeRegistry, context_of, topic_id
 from tests.unit.broker.reply_fake import FakeReply
@@ -79,7 +79,7 @@ class Broker:
         self.log = self.registry.serve("t", 1, leader_epoch=3)
         self.metrics = RequestMetrics(lambda: 0.0)
         self.handler = FetchHandler(
-            reader=FetchReader(self.registry),  # type: ignore[arg-type]
+            reader=FetchReader(self.registry, self.metrics),  # type: ignore[arg-type]
             cluster=ClusterView(lambda: self.registry.client.image, NODE_ID, NetworkConfig()),
             sessions=FetchSessions(slots, random.Random(1)),
             config=LogConfig(fetch_bytes_max=fetch_bytes_max),
@@ -370,6 +370,33 @@ def test_a_slow_bucket_is_waited_for_as_long_as_the_client_wants(
         told = await broker.later(11, request(wait_ms=wait_ms))
         assert len(only(told).records) == (size if answered_s == 10 else 0)
         assert asyncio.get_running_loop().time() == pytest.approx(answered_s, abs=0.2)
+
+    virtual_time.run(run())
+
+
+@pytest.mark.parametrize("error", [None, ObjectNotFoundError("lost")])
+def test_a_read_that_takes_longer_than_its_fetch_goes_on_for_the_next(
+    error: Exception | None,
+) -> None:
+    """One that began from scratch each time would never end, and its client would never be told."""
+
+    async def run() -> None:
+        broker = Broker()
+        size = broker.publish()
+        broker.log.data.cold_below = 1
+        broker.log.data.bucket = asyncio.Event()
+        broker.log.data.bucket_error = error
+        asyncio.get_running_loop().call_later(2.5, broker.log.data.bucket.set)
+        for _ in range(2):
+            told = only(await broker.later(11, request(wait_ms=500)))
+            assert (told.error_code, told.records) == (ErrorCode.NONE, b"")
+        told = only(await broker.later(11, request(wait_ms=500)))
+        assert asyncio.get_running_loop().time() == pytest.approx(2.5, abs=0.01)
+        if error is None:
+            assert len(told.records) == size
+        else:
+            assert told.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        assert broker.log.data.bucket_reads == 1
 
     virtual_time.run(run())
 

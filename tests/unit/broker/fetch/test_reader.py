@@ -8,6 +8,7 @@ import pytest
 
 from broker.fetch.reader import COLD_READS_MAX, FetchReader, ReadResult
 from broker.fetch.session import SessionPartition
+from broker.telemetry.request_metrics import RequestMetrics
 from protocol.errors import ErrorCode
 from protocol.fetch.request import FetchPartition
 from storage.errors import (
@@ -39,7 +40,8 @@ class Log:
             served = self.registry.serve(topic, number, leader_epoch=3)
             self.batch_bytes = served.fill(4)
             served.data.cold_below = 4 if topic in cold else 0
-        self.reader = FetchReader(self.registry)  # type: ignore[arg-type]
+        self.metrics = RequestMetrics(lambda: 0.0)
+        self.reader = FetchReader(self.registry, self.metrics)  # type: ignore[arg-type]
 
     def __getitem__(self, topic: str) -> Any:
         return self.registry.served[topic, 0].data
@@ -269,11 +271,10 @@ class TestSideBySide:
                 log[topic].bucket = asyncio.Event()
             targets = log.targets("abc", bytes_max=PLENTY // 4, offset=0, epoch=-1)
             reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
             assert [log[topic].bucket_reads for topic in "abc"] == [1, 0, 1]
             log["c"].bucket.set()
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
             assert not reading.done()
             log["a"].bucket.set()
             result = await reading
@@ -350,10 +351,11 @@ class TestSideBySide:
             targets = log.targets("ab", bytes_max=1000, offset=0, epoch=-1)
             reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
             await asyncio.sleep(0.001)
-            assert len(asyncio.all_tasks()) == 4
+            assert [log[topic].bucket_reads for topic in "ab"] == [1, 1]
             reading.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await reading
+            await asyncio.sleep(0)
             assert asyncio.all_tasks() == {asyncio.current_task()}
 
         run(main())

@@ -39,6 +39,7 @@ def node_collector(engine: FakeEngine | None = None) -> NodeCollector:
     requests = RequestMetrics(lambda: 0.0)
     requests.requests[ApiKey.METADATA] = 6
     requests.produce_refused[ErrorCode.CORRUPT_MESSAGE] = 7
+    requests.cold_reads_failed[ErrorCode.KAFKA_STORAGE_ERROR] = 8
     writes = WriteStatistics(superblock_writes_total=15, io_errors_total=16)
     for _ in range(7):
         writes.written(1_000, 400_000)

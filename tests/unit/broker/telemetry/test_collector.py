@@ -59,6 +59,7 @@ COUNTERS = {
     "connections_refused",
     "requests",
     "produce_refused",
+    "cold_reads_failed",
 }
 
 
@@ -118,6 +119,7 @@ def test_values_are_those_of_the_parts_in_the_units_of_their_names() -> None:
     assert found["headrace_object_store_answered_age_seconds"] == 79
     assert found["headrace_requests_total metadata"] == 6
     assert found["headrace_produce_refused_total corrupt_message"] == 7
+    assert found["headrace_cold_reads_failed_total kafka_storage_error"] == 8
     assert (found["headrace_connections"], found["headrace_partitions_open"]) == (12, 11)
     assert found["headrace_connections_refused_total"] == 14
     names = [field.name for field in fields(EngineStats)]

@@ -8,9 +8,12 @@ from prometheus_client.registry import Collector
 
 from broker.partition.retention import RetentionStatistics
 from broker.telemetry.background_metrics import BackgroundCollector
+from broker.telemetry.block_cache_metrics import BlockCacheCollector
 from broker.telemetry.metadata_metrics import MetadataCollector
 from broker.telemetry.quorum_metrics import PublishingCollector, QuorumCollector
 from metadata.publishing import PublishingStatistics
+from storage.cache.data_blocks import DataBlockStatistics
+from storage.cache.index_cache import IndexCacheStatistics
 from storage.compaction.statistics import CompactionStatistics
 from storage.deletion import DeletionStatistics
 from storage.sweep.sweeper import SweepStatistics
@@ -31,6 +34,7 @@ def collectors() -> list[Collector]:
         BackgroundCollector(
             RetentionStatistics(), CompactionStatistics(), DeletionStatistics(), SweepStatistics()
         ),
+        BlockCacheCollector(DataBlockStatistics(), IndexCacheStatistics()),
         MetadataCollector(CLIENT),  # type: ignore[arg-type]
         QuorumCollector(status, LINKS),  # type: ignore[arg-type]
         PublishingCollector(PublishingStatistics()),

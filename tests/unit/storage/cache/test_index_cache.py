@@ -114,6 +114,23 @@ def test_a_failure_is_told_to_all_and_not_kept():
     run(main())
 
 
+def test_damage_is_counted_and_a_bit_that_flipped_on_the_way_is_not():
+    async def main():
+        store, (size,) = await stored(write([batches(1, 0, 3)]))
+        cache = cache_of(store)
+        store.then("get_range", Fault.NOT_FOUND)
+        await asyncio.gather(cache.load(0, size), return_exceptions=True)
+        assert cache.statistics.corrupt == 0
+        await store.put(object_key("c", 0), [bytes(size)])
+        found = await asyncio.gather(
+            *(cache.load(0, size) for _ in range(3)), return_exceptions=True
+        )
+        assert all(isinstance(it, CorruptObjectError) for it in found)
+        assert cache.statistics.corrupt == 1
+
+    run(main())
+
+
 def test_the_bytes_of_indexes_are_bounded():
     async def main():
         charge = INDEX_ENTRY_BYTES + ENTRY_OVERHEAD_BYTES

@@ -1,0 +1,190 @@
+"""ColdReads: one read for all who ask for a place, also for who asks after the first has given up."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from broker.fetch import cold_reads
+from broker.fetch.cold_reads import ColdReads
+from storage.errors import ObjectNotFoundError, StorageError
+from storage.record_batch import StreamRecordBatch
+from tests.simulation.virtual_time import run
+
+PLENTY = 1 << 20
+
+
+class Place:
+    """A partition whose reads wait for `answer`."""
+
+    def __init__(self, *, size_bytes: int = 10) -> None:
+        self.begun = self.ended = 0
+        self.answer = asyncio.Event()
+        self.error: Exception | None = None
+        self.size_bytes = size_bytes
+
+    async def read(self, offset: int, max_bytes: int) -> list[StreamRecordBatch]:
+        self.begun += 1
+        try:
+            await self.answer.wait()
+        finally:
+            self.ended += 1
+        if self.error is not None:
+            raise self.error
+        return [StreamRecordBatch(1, 0, offset, 1, memoryview(bytes(self.size_bytes)))]
+
+
+class Scene:
+    def __init__(self) -> None:
+        self.failed: list[tuple[Any, int, StorageError]] = []
+        self.reads = ColdReads(lambda *told: self.failed.append(told))
+
+    async def ask(self, place: Place, wait_s: float = 1.0, offset: int = 0) -> Any:
+        give_up_s = asyncio.get_running_loop().time() + wait_s
+        return await self.reads.read(place, offset, PLENTY, give_up_s)  # type: ignore[arg-type]
+
+    async def leave(self, *places: Place) -> None:
+        for place in places:
+            assert await self.ask(place, 0.01) is None
+
+
+def test_all_who_ask_share_one_read() -> None:
+    async def main() -> None:
+        scene, place = Scene(), Place()
+        asked = [asyncio.create_task(scene.ask(place)) for _ in range(3)]
+        other = asyncio.create_task(scene.ask(place, offset=7))
+        await asyncio.sleep(0.5)
+        assert place.begun == 2
+        place.answer.set()
+        assert [(await task)[0].base_offset for task in (*asked, other)] == [0, 0, 0, 7]
+        await scene.ask(place)
+        assert place.begun == 3, "what was answered is not kept"
+
+    run(main())
+
+
+def test_who_gives_up_leaves_the_read_to_the_next() -> None:
+    async def main() -> None:
+        scene, place = Scene(), Place()
+        await scene.leave(place)
+        asking = asyncio.create_task(scene.ask(place))
+        await asyncio.sleep(0.5)
+        place.answer.set()
+        assert len(await asking) == 1
+        assert place.begun == 1
+
+    run(main())
+
+
+@pytest.mark.parametrize("error", [None, ObjectNotFoundError("lost")])
+def test_what_became_of_it_while_nobody_waited_is_found(error: Exception | None) -> None:
+    async def main() -> None:
+        scene, place = Scene(), Place()
+        place.error = error
+        await scene.leave(place)
+        place.answer.set()
+        await asyncio.sleep(cold_reads.LEFT_MS_MAX / 1000 - 1)
+        if error is None:
+            assert len(await scene.ask(place)) == 1
+        else:
+            with pytest.raises(ObjectNotFoundError):
+                await scene.ask(place)
+            assert scene.failed == [(place, 0, error)], "told once"
+        assert place.begun == 1
+        await asyncio.gather(scene.ask(place), return_exceptions=True)
+        assert place.begun == 2, "and asked for anew after that"
+
+    run(main())
+
+
+def test_it_is_forgotten_after_a_while() -> None:
+    async def main() -> None:
+        scene, place = Scene(), Place()
+        await scene.leave(place)
+        place.answer.set()
+        await asyncio.sleep(cold_reads.LEFT_MS_MAX / 1000 + 1)
+        await scene.ask(place)
+        assert place.begun == 2
+
+    run(main())
+
+
+def test_what_is_found_is_not_forgotten_in_the_place_of_its_successor() -> None:
+    async def main() -> None:
+        scene, place = Scene(), Place()
+        await scene.leave(place)
+        place.answer.set()
+        await asyncio.sleep(1)
+        await scene.ask(place)
+        place.answer.clear()
+        await asyncio.sleep(1)
+        await scene.leave(place)  # the second read, under way when the first is to be forgotten
+        await asyncio.sleep(cold_reads.LEFT_MS_MAX / 1000 - 1)
+        place.answer.set()
+        await scene.ask(place)
+        assert place.begun == 2
+
+    run(main())
+
+
+def test_who_is_cancelled_ends_what_nobody_else_waits_for() -> None:
+    async def main() -> None:
+        scene, place = Scene(), Place()
+        first, second = (asyncio.create_task(scene.ask(place, 60)) for _ in range(2))
+        await asyncio.sleep(1)
+        first.cancel()
+        await asyncio.sleep(1)
+        assert (place.begun, place.ended) == (1, 0)
+        second.cancel()
+        await asyncio.sleep(1)
+        assert (place.begun, place.ended) == (1, 1)
+        place.answer.set()
+        assert len(await scene.ask(place)) == 1
+        assert place.begun == 2
+
+    run(main())
+
+
+def test_only_so_many_are_left_alone() -> None:
+    async def main() -> None:
+        scene, place = Scene(), Place()
+        for offset in range(cold_reads.LEFT_MAX + 3):
+            await scene.ask(place, 0.001, offset)
+        await asyncio.sleep(0.01)
+        assert place.ended == 3
+        begun = place.begun
+        place.answer.set()
+        for offset in (3, cold_reads.LEFT_MAX + 2):
+            assert (await scene.ask(place, 1, offset))[0].base_offset == offset
+        assert place.begun == begun
+        await scene.ask(place, 1, 2)
+        assert place.begun == begun + 1
+
+    run(main())
+
+
+def test_what_they_brought_is_bounded_and_one_may_be_larger() -> None:
+    async def main() -> None:
+        scene = Scene()
+        places = [Place(size_bytes=cold_reads.LEFT_BYTES_MAX // 2) for _ in range(3)]
+        large = Place(size_bytes=cold_reads.LEFT_BYTES_MAX * 2)
+        hanging = Place()
+        await scene.leave(hanging, *places, large)
+        for place in places:
+            place.answer.set()
+            await asyncio.sleep(0.1)
+        for place in places:
+            await scene.ask(place)
+        assert [place.begun for place in places] == [2, 1, 1]
+        places[0].answer.clear()
+        await scene.leave(places[0])
+        for place in (places[0], large):
+            place.answer.set()
+            await asyncio.sleep(0.1)
+        await scene.ask(large)
+        assert large.begun == 1
+        await scene.ask(places[0])
+        assert places[0].begun == 4
+        assert (hanging.begun, hanging.ended) == (1, 0), "what is under way costs nothing yet"
+
+    run(main())
