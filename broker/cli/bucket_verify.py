@@ -2,6 +2,8 @@
 
 import os
 import random
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -44,18 +46,20 @@ _NEEDS = ["object-wal", "compaction", "sweep"]
 def verify(url: str, unneeded: tuple[str, ...], creators: int, as_json: bool) -> int:
     """Try every operation that a broker needs of a bucket.
 
-    Writes keys of its own below headrace-probe/ and removes them again; no other key is touched. An
-    S3 service is asked request by request, so that a refusal names the IAM action that is missing,
-    and then through the broker's own client. About 11 MB are written.
+    Writes keys of its own below headrace-probe/ and removes them again, and those that an earlier
+    probe has left there more than an hour ago; no other key is touched. An S3 service is asked
+    request by request, so that a refusal names the IAM action that is missing, and then through the
+    broker's own client. About 11 MB are written.
 
     Exit code: 0 everything works, 1 something does not, 2 wrong usage.
     """
-    report = run_async(_probe(url, creators), url=url)
+    report, leftovers = run_async(_probe(url, creators), url=url)
     failed = [it for it in report.outcomes if not _is_fine(it, unneeded)]
     result = {
         "ok": not failed and not report.left_behind,
         "missing_actions": report.missing_actions,
         "left_behind": report.left_behind,
+        "leftovers_removed": leftovers,
     }
     rows = [_row(it) for it in report.outcomes]
     if as_json:
@@ -63,21 +67,36 @@ def verify(url: str, unneeded: tuple[str, ...], creators: int, as_json: bool) ->
     else:
         emit_rows(rows, output=output_of(as_json=as_json), columns=_COLUMNS)
         _advise(report, failed)
+        if leftovers:
+            talk(f"removed {leftovers} keys and uploads that an earlier probe had left")
     return 0 if result["ok"] else EXIT_FOUND
 
 
-async def _probe(url: str, creators: int) -> "ProbeReport":
+async def _probe(url: str, creators: int) -> "tuple[ProbeReport, int]":
+    """Return what was found out, and how many keys of earlier probes were removed."""
     from storage.audit.probe import probe_bucket  # noqa: PLC0415 - not for help
 
     async with opened(url):  # the URL is one, and there are credentials
         with tally("operations probed") as count:
-            return await probe_bucket(
+            report = await probe_bucket(
                 url,
                 rng=random.SystemRandom(),
                 environment=os.environ,
                 creators=creators,
                 on_outcome=lambda _: count(1),
             )
+    works = any(it.status.value == "ok" for it in report.outcomes)
+    return report, await _remove_leftovers(url) if works else 0
+
+
+async def _remove_leftovers(url: str) -> int:
+    from broker.cli.bucket_leftovers import remove_leftovers  # noqa: PLC0415 - not for help
+    from storage.errors import StorageError  # noqa: PLC0415 - not for help
+
+    # Which right was missing has been told above, and keys that stay harm nobody.
+    with suppress(StorageError):
+        return await remove_leftovers(url, now_ms=time.time_ns() // 1_000_000)
+    return 0
 
 
 _COLUMNS = ("operation", "status", "milliseconds", "needed_for", "detail")

@@ -116,6 +116,31 @@ def test_what_will_not_be_used_may_fail(minio, place, capsys, monkeypatch):
     assert run(["bucket", "verify", place[0], "--without", "sweep"]) == 0
 
 
+def test_what_a_probe_that_was_killed_has_left_is_removed_by_the_next(minio, capsys, monkeypatch):
+    for name, value in ROOT_KEYS.items():
+        monkeypatch.setenv(name, value)
+    s3, bucket = client_of(minio), "left-by-probes"
+    s3.create_bucket(Bucket=bucket)
+    url = f"s3://{bucket}?endpoint={minio.endpoint}&region=us-east-1"
+    s3.put_object(Bucket=bucket, Key="headrace-probe/0123/put", Body=b"left")
+    s3.put_object(Bucket=bucket, Key="headrace-probes/put", Body=b"not a probe's")
+    s3.create_multipart_upload(Bucket=bucket, Key="headrace-probe/0123/aborted")
+    others = s3.create_multipart_upload(Bucket=bucket, Key="somebody/elses")
+
+    def verify():
+        assert run(["bucket", "verify", url, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)["leftovers_removed"]
+
+    assert verify() == 0  # they may be those of a probe that runs
+    monkeypatch.setattr("broker.cli.bucket_leftovers.LEFT_MS", -60_000)
+    assert verify() == 2
+    assert [it["Key"] for it in s3.list_objects_v2(Bucket=bucket)["Contents"]] == [
+        "headrace-probes/put"
+    ]
+    uploads = s3.list_multipart_uploads(Bucket=bucket)["Uploads"]
+    assert [it["UploadId"] for it in uploads] == [others["UploadId"]]
+
+
 def test_credentials_that_are_none(minio, place, capsys, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
