@@ -18,9 +18,17 @@ Answer = TypeVar("Answer")
 
 def end_offsets(bootstrap: str, topic: str, partitions: int) -> dict[int, int]:
     """Return the end offset of each partition, once the broker leads them all."""
+    return _offsets(bootstrap, topic, partitions, OffsetSpec.latest())
 
+
+def start_offsets(bootstrap: str, topic: str, partitions: int) -> dict[int, int]:
+    """Return the first offset of each partition, once the broker leads them all."""
+    return _offsets(bootstrap, topic, partitions, OffsetSpec.earliest())
+
+
+def _offsets(bootstrap: str, topic: str, partitions: int, spec: OffsetSpec) -> dict[int, int]:
     def ask(admin: AdminClient) -> dict[int, int]:
-        asked = {TopicPartition(topic, number): OffsetSpec.latest() for number in range(partitions)}
+        asked = {TopicPartition(topic, number): spec for number in range(partitions)}
         answers = admin.list_offsets(asked).items()
         return {partition.partition: answer.result(10).offset for partition, answer in answers}
 

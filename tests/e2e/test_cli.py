@@ -102,6 +102,7 @@ def test_one_bad_topic_does_not_hide_a_good_one(headrace, succeed):
         (["topic", "create", "cli-x", "-c", "no.such.key=1"], "no.such.key"),
         (["topic", "create", "cli-x", "-c", "segment.bytes=1"], "segment.bytes"),
         (["topic", "alter", "cli-nowhere", "-p", "3"], "no such topic"),
+        (["topic", "delete-records", "cli-nowhere", "--before", "end", "-y"], "no such topic"),
         (["consume", "cli-nowhere", "--from-beginning"], "there is no topic cli-nowhere"),
         (["group", "describe", "cli-nobody"], "there is no group cli-nobody"),
         (["group", "delete", "cli-nobody", "-y"], "no such group"),
@@ -126,6 +127,22 @@ def test_lines_go_in_and_come_out(succeed, topic):
     assert succeed("consume", topic, "--offset", "-1", "--until-end") == "three\n"
     assert succeed("consume", topic, "--offset", "1", "--until-end") == "two\nthree\n"
     assert succeed("consume", topic, "--until-end") == ""
+
+
+def test_the_oldest_records_are_deleted(headrace, succeed, create_topic):
+    topic = create_topic("cli delete records", partitions=2)
+    succeed("produce", topic, "-P", "0", stdin="one\ntwo\nthree\n")
+    succeed("produce", topic, "-P", "1", stdin="uno\n")
+    command = ("topic", "delete-records", topic)
+    shown = succeed(*command, "--before", "1", "--yes", "-o", "json")
+    assert [(r["partition"], r["start_offset"]) for r in json.loads(shown)] == [(0, 1), (1, 1)]
+    assert succeed("consume", topic, "--from-beginning", "--until-end") == "two\nthree\n"
+    beyond = headrace(*command, "--before", "2", "--yes")
+    assert (beyond.code, beyond.out.split()) == (1, ["PARTITION", "START", "OFFSET", "0", "2"])
+    assert f"topic {topic}, partition 1: there is no such offset" in beyond.err
+    shown = succeed(*command, "--before", "end", "-P", "0", "--yes", "-o", "jsonl")
+    assert json.loads(shown) == {"partition": 0, "start_offset": 3}
+    assert succeed("consume", topic, "--from-beginning", "--until-end") == ""
 
 
 def test_keys_headers_tombstones_and_partitions(succeed, create_topic):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -87,6 +88,31 @@ def test_topics(tool: Callable[..., str], bootstrap: str) -> None:
     assert f"{name}:0:0" in offsets
     tool("TopicCommand", "--delete", "--topic", name)
     assert name not in tool("TopicCommand", "--list").split()
+
+
+def test_deleting_records(
+    tool: Callable[..., str], bootstrap: str, create_topic: Callable[..., str], tmp_path: Path
+) -> None:
+    topic = create_topic("of the records command", partitions=2)
+    records = [Record(str(number).encode(), partition=number % 2) for number in range(20)]
+    CONFLUENT.produce(bootstrap, topic, records)
+    wanted = [
+        {"topic": topic, "partition": number, "offset": offset}
+        for number, offset in enumerate((4, -1))
+    ]
+    offsets = tmp_path / "offsets.json"
+    offsets.write_text(json.dumps({"partitions": wanted, "version": 1}))
+    told = tool("DeleteRecordsCommand", "--offset-json-file", str(offsets))
+    assert f"{topic}-0\tlow_watermark: 4" in told
+    assert f"{topic}-1\tlow_watermark: 10" in told
+    begin = tool("GetOffsetShell", "--topic", topic, "--time", "earliest").split()
+    assert sorted(begin) == [f"{topic}:0:4", f"{topic}:1:10"]
+    read = ("--topic", topic, "--from-beginning", "--max-messages", "6")
+    values = tool("consumer.ConsoleConsumer", *read, "--timeout-ms", "30000").split()
+    assert [int(value) for value in values] == [8, 10, 12, 14, 16, 18]
+    wanted[0]["offset"] = 11
+    offsets.write_text(json.dumps({"partitions": wanted[:1], "version": 1}))
+    assert "OffsetOutOfRange" in tool("DeleteRecordsCommand", "--offset-json-file", str(offsets))
 
 
 def test_configs(tool: Callable[..., str], topic: str) -> None:
