@@ -3,7 +3,8 @@
 A commit is one entry of the log: either all of it counts or nothing. Its rules, in this order:
   1. The sender's registration is the newest of its node.
   2. A repetition of a commit that took effect succeeds. This comes before the check of offsets,
-     which a repetition could only fail (its ranges end where the streams end by then).
+     which a repetition could only fail (its ranges end where the streams end by then). Of an upload
+     whose objects are forgotten already (compacted, deleted), the streams' ends tell.
   3. Every object is prepared, by this node, and has not expired.
   4. Upload: each range starts where its stream ends, and carries the stream's epoch. Compaction:
      the new objects hold exactly the live offsets of those that they replace, and are made by the
@@ -51,6 +52,8 @@ def commit_stream_set_object(
     require_broker(image, request.node_id, request.node_epoch)
     outputs = _outputs(request, image, inputs.now_ms)
     if _took_effect(outputs, request.compacted_object_ids, image):
+        return Decision((), Done())
+    if not request.compacted_object_ids and _upload_took_effect(outputs, image):
         return Decision((), Done())
     _require_prepared(outputs, request.node_id, image)
     if request.compacted_object_ids:
@@ -164,6 +167,35 @@ def _is_committed_as(output: _Output, image: MetadataImage) -> bool:
         and found.size_bytes == output.size_bytes
         and found.ranges == _ranges(output)
     )
+
+
+def _upload_took_effect(outputs: Sequence[_Output], image: MetadataImage) -> bool:
+    """Whether this upload has been applied before, where some of its objects are forgotten by now.
+
+    Ends of streams only grow, by commits of whole uploads, and offsets of an epoch are all written by one node. So what
+    lies below the end of its stream, at the stream's epoch, got there by this commit.
+    """
+    return bool(outputs) and all(
+        _is_committed_as(output, image) or _is_forgotten(output, image) for output in outputs
+    )
+
+
+def _is_forgotten(output: _Output, image: MetadataImage) -> bool:
+    objects = image.objects
+    if output.object_id in objects.by_id or not 0 <= output.object_id < objects.next_object_id:
+        return False
+    for piece in _ranges(output):
+        stream = image.streams.get(piece.stream_id)
+        if stream is None:
+            if not 0 <= piece.stream_id < image.next_stream_id:
+                return False
+        elif (
+            stream.node_id != output.node_id
+            or stream.epoch != piece.epoch
+            or stream.end_offset < piece.end_offset
+        ):
+            return False
+    return True
 
 
 def _require_prepared(outputs: Iterable[_Output], node_id: int, image: MetadataImage) -> None:

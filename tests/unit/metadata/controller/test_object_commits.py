@@ -62,6 +62,55 @@ def test_repeating_a_commit_whose_object_has_been_compacted_away_succeeds(contro
     assert controller.decide(request).records == ()
 
 
+def test_repeating_a_commit_whose_objects_are_forgotten_succeeds(controller, streams):
+    """With a short retention that can be so before the lost answer has been asked for again."""
+    a, b = streams
+    parts = [stream_range(a, 0, 10), stream_range(b, 0, 5)]
+    request = controller.upload(*parts, stream_objects=[stream_range(a, 10, 20)])
+    controller.upload(*parts, compacted=[request.object_id])
+    controller.forget(request.object_id)
+    assert controller.decide(request).records == ()  # the Stream Object is still there
+    controller.trim(a, 20)
+    controller.forget(request.stream_objects[0].object_id)
+    controller.upload(stream_range(a, 20, 30))
+    assert controller.decide(request).records == ()
+    controller.delete("a")
+    assert controller.decide(request).records == ()
+    controller.delete("b")
+    assert controller.decide(request).records == ()
+
+
+def test_objects_that_expired_and_are_forgotten_were_never_committed(controller, streams):
+    a, _ = streams
+    controller.upload(stream_range(a, 0, 10))
+    request = controller.upload_request([stream_range(a, 10, 20)])
+    unknown = replace(request, object_id=request.object_id + 100)
+    controller.now_ms += 60_000
+    controller.expire()
+    controller.forget(request.object_id)
+    assert controller.refusal(request) == ErrorCode.INVALID_RECORD_STATE
+    controller.upload(stream_range(a, 10, 20))  # once more, under another id
+    assert controller.decide(request).records == ()
+    for other in (
+        unknown,
+        replace(request, ranges=(stream_range(a, 10, 21),)),
+        replace(request, ranges=(stream_range(a, 10, 20, epoch=1),)),
+        replace(request, ranges=(stream_range(a + 1_000, 10, 20),)),
+    ):
+        assert controller.refusal(other) == ErrorCode.INVALID_RECORD_STATE
+
+
+def test_offsets_of_another_writer_are_not_taken_for_a_repetition(controller, streams):
+    a, _ = streams
+    controller.register(2)
+    request = controller.upload(stream_range(a, 0, 10))
+    controller.upload(stream_range(a, 0, 10), compacted=[request.object_id])
+    controller.forget(request.object_id)
+    node_epoch = controller.epochs[2]
+    other = replace(request, node_id=2, node_epoch=node_epoch)
+    assert controller.refusal(other) == ErrorCode.INVALID_RECORD_STATE
+
+
 def test_the_same_object_with_other_content_is_refused(controller, streams):
     a, b = streams
     request = controller.upload(stream_range(a, 0, 10))
