@@ -1,9 +1,10 @@
-"""What a device holds, from its superblocks and its two ends: a log, nothing, or something else.
+"""What a device holds, from its superblocks and samples of the rest: a log, nothing, or something else.
 
 Pure. A start formats a blank device and no other. Blank is a device whose first and last MiB are all
-zero: every known mark of something else lies there (`wal.foreign`), and so do the superblocks and the
-ring's first block, which the first append writes. What lies between is harmless: a block counts only
-if its checksums are seeded with the life id, which is drawn anew.
+zero, where whatever uses a whole device has its mark (`wal.foreign`), and so are samples of what lies
+between: the MiB at which the first partition usually begins, and the beginnings of others, spread
+over the device (`samples`). Partitions begin at multiples of a MiB, or at sector 63, so the table may
+be gone and what it told of is still found. Formatting, which has the time, reads everything.
 
 While superblocks are valid only their slots are searched for marks: the ring is full of what users
 send, and a record that looks like a file system must not keep a log from its owner.
@@ -12,7 +13,7 @@ send, and a record that looks like a file system must not keep a log from its ow
 from dataclasses import dataclass
 from enum import Enum
 
-from wal.foreign import identify
+from wal.foreign import Found, identify
 from wal.framing import read_block_header
 from wal.layout import (
     FORMATTING_SLOT,
@@ -25,6 +26,9 @@ from wal.layout import (
 )
 
 END_BYTES = 1024 * 1024  # looked at on either end of a device without a valid superblock
+SAMPLE_BYTES = 128 * 1024  # of what lies between
+SAMPLES_MAX = 512  # a start is to stay fast: 64 MiB on the largest device
+_FORMER_PARTITION_START = 63 * 512  # of tables made for cylinders
 
 
 class Kind(Enum):
@@ -72,15 +76,68 @@ def examine(head: memoryview, tail: memoryview, size_bytes: int) -> Content:
         return Content(Kind.FORMATTING)
     if _was_ours(head) or _was_ours(tail):
         return Content(Kind.DAMAGED)
-    if stranger := identify(head, tail, size_bytes):
-        return Content(Kind.FOREIGN, None, stranger.name, stranger.position)
-    return Content(
-        Kind.FOREIGN, None, "data of an unknown kind", _first_byte(head, tail, size_bytes)
-    )
+    stranger = identify(head, tail, size_bytes) or _in_partition(head, _FORMER_PARTITION_START)
+    if stranger is None:
+        stranger = Found("data of an unknown kind", _first_byte(head, tail, size_bytes))
+    return Content(Kind.FOREIGN, None, stranger.name, stranger.position)
+
+
+def used_end(size_bytes: int, capacity_bytes: int | None) -> int:
+    """Return where that part of a device ends, before its last MiB, which a log is going to overwrite.
+
+    Args:
+        size_bytes: of the device.
+        capacity_bytes: that the log is going to have; None: all there is.
+    """
+    stop = align_down(size_bytes) - END_BYTES
+    return stop if capacity_bytes is None else min(stop, align_down(capacity_bytes))
+
+
+def samples(stop: int) -> list[tuple[int, int]]:
+    """Return what is looked at between the first MiB of a device and `stop`, as [start, end) positions in order."""
+    first = [(END_BYTES, min(2 * END_BYTES, stop))]
+    step = -(-max(stop, 0) // (SAMPLES_MAX * END_BYTES)) * END_BYTES or END_BYTES
+    others = range(max(step, 2 * END_BYTES), stop, step)
+    return [
+        (start, last)
+        for start, last in [*first, *((at, min(at + SAMPLE_BYTES, stop)) for at in others)]
+        if start < last
+    ]
+
+
+def steps_between(stop: int) -> list[tuple[int, int]]:
+    """Return all that lies between, likewise, a MiB at a time."""
+    return [(at, min(at + END_BYTES, stop)) for at in range(END_BYTES, stop, END_BYTES)]
+
+
+def examine_between(memory: memoryview, position: int) -> Content | None:
+    """Judge what lies between the ends of a device that are zero; None if this is, too.
+
+    Args:
+        memory: whole pages.
+        position: of its first byte, where a partition may begin.
+    """
+    if _is_zero(memory):
+        return None
+    if _was_ours(memory):
+        return Content(Kind.DAMAGED, None, "", position)
+    stranger = identify(memory, memory[:0], 0)
+    if stranger is None:
+        content = memory.tobytes()
+        first = len(content) - len(content.lstrip(b"\0"))
+        return Content(Kind.FOREIGN, None, "data of an unknown kind", position + first)
+    return Content(Kind.FOREIGN, None, stranger.name, position + stranger.position)
+
+
+def _in_partition(head: memoryview, start: int) -> Found | None:
+    """Look for marks in a partition that begins among the first bytes."""
+    part = head[start:]
+    found = identify(part, part[:0], 0)
+    return None if found is None else Found(found.name, start + found.position)
 
 
 def _is_zero(memory: memoryview) -> bool:
-    return not memory.tobytes().strip(b"\0")
+    return memory.tobytes() == bytes(len(memory))
 
 
 def _is_being_formatted(slots: memoryview) -> bool:

@@ -11,7 +11,7 @@ is refused because formatting it was not finished, or a blank one.
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wal.buffers import BufferPool
 from wal.content import END_BYTES, Kind
@@ -32,6 +32,10 @@ from wal.recovery import Scan
 _STEP_BYTES = 1024 * 1024
 
 Advance = Callable[[int], None]  # told how many bytes more were zeroed
+
+
+def _ignore(_done: int) -> None:
+    """Tell nobody."""
 
 
 class WalNotEmptyError(WalDeviceError):
@@ -73,12 +77,21 @@ class Formatter:
         """Of the file or device."""
         return self._file.path
 
-    def plan(self, capacity_bytes: int | None, *, force: bool) -> Plan:
+    @property
+    def present_bytes(self) -> int:
+        """Of the file or device, as it is."""
+        return self._file.size_bytes
+
+    def plan(self, capacity_bytes: int | None, *, force: bool, on_read: Advance = _ignore) -> Plan:
         """Find out what there is to do, and whether it may be done. Changes nothing.
+
+        Without `force` everything that would be zeroed is read first, unless it is known for what
+        it is by then.
 
         Args:
             capacity_bytes: that the log is going to have; None for all of a device, or of a file.
             force: also erase what is not a log, or not empty.
+            on_read: told how many bytes more were read.
 
         Raises:
             WalNotEmptyError: there is something, and no `force`.
@@ -90,7 +103,7 @@ class Formatter:
         if capacity == 0:
             raise WalDeviceError(f"{self.path} is empty: say what capacity it is to have")
         Ring.of_capacity(capacity)
-        newest = self._require_expendable(force=force)
+        newest = self._require_expendable(capacity, None if force else on_read)
         first_slot = 0 if newest is None else PAGE_BYTES - newest.slot_position
         end = align_down(capacity if self._file.is_file else max(present, capacity))
         tail = max(RING_POSITION, end - END_BYTES)
@@ -117,15 +130,27 @@ class Formatter:
         for slot in range(0, RING_POSITION, PAGE_BYTES):
             self._write(slot, self._zeros[:PAGE_BYTES])
 
+    def begin(self, superblock: Superblock) -> None:
+        """Begin an empty log, whatever lies in its ring; `run` has been there before.
+
+        Raises:
+            OSError: the device failed.
+        """
+        for copy in (superblock, replace(superblock, sequence=superblock.sequence + 1)):
+            self._mark[:] = copy.encode()
+            self._write(copy.slot_position, self._mark)
+        self._mark[:] = FORMATTING_SLOT
+
     def close(self) -> None:
         """Release the lock."""
         self._file.close()
 
-    def _require_expendable(self, *, force: bool) -> Superblock | None:
-        """Return the superblock, if there is a valid one of this version."""
+    def _require_expendable(self, capacity: int, on_read: Advance | None) -> Superblock | None:
+        """Return the superblock, if there is a valid one of this version; without `on_read`, by force."""
         device = OfflineDevice(self._file)
+        force = on_read is None
         try:
-            content = device.content()
+            content = device.content(capacity, on_read=on_read)
         except WalVersionError as error:
             if force:
                 return None

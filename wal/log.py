@@ -4,7 +4,6 @@
 all on one event loop.
 """
 
-import asyncio
 import random
 import time
 from collections.abc import AsyncIterator, Callable
@@ -185,8 +184,7 @@ class DeltaWal:
             self._store = SuperblockStore(
                 self._submissions.write, self._pool, timeout_s=self._timeout_s
             )
-            async with asyncio.timeout(self._timeout_s):
-                found = await load_superblock(device, self._pool)
+            found = await load_superblock(device, self._pool, self._config)
             if found is not None:
                 check_identity(found, self._identity, device.path)
             self._capacity_bytes = allocate(device, self._config.capacity_bytes, found)

@@ -1,14 +1,23 @@
 """Looks at a log from outside, whoever uses it: read-only, without lock, claim or event loop."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from wal.buffers import BufferPool
-from wal.content import END_BYTES, Content, examine
+from wal.content import (
+    END_BYTES,
+    Content,
+    Kind,
+    examine,
+    examine_between,
+    samples,
+    steps_between,
+    used_end,
+)
 from wal.device import short_io_error
 from wal.errors import WalVersionError
 from wal.file_device import DeviceFile, open_file
@@ -71,8 +80,18 @@ class OfflineDevice:
             raise short_io_error("read", self.file.path, position, size_bytes, got)
         return memory
 
-    def content(self) -> Content:
+    def content(
+        self,
+        capacity_bytes: int | None = None,
+        *,
+        on_read: Callable[[int], None] | None = None,
+    ) -> Content:
         """Judge what it holds; see `wal.content`.
+
+        Args:
+            capacity_bytes: what is going to be used of a device; what lies behind need not be blank.
+            on_read: everything is read before the device is called blank, not only samples; told of
+                how many bytes more were.
 
         Raises:
             WalVersionError: a log of another format version.
@@ -88,7 +107,17 @@ class OfflineDevice:
             raise error.on(self.file.path) from error
         head = self.read(0, min(end, END_BYTES))
         start = max(0, end - END_BYTES)
-        return examine(head, self.read(start, end - start), size)
+        found = examine(head, self.read(start, end - start), size)
+        if found.kind is not Kind.BLANK:
+            return found
+        stop = used_end(size, None if self.file.is_file else capacity_bytes)
+        for start, last in samples(stop) if on_read is None else steps_between(stop):
+            memory = self.read(start, last - start)
+            if (between := examine_between(memory, start)) is not None:
+                return between
+            if on_read is not None:
+                on_read(last - start)
+        return found
 
     def records(self, scan: Scan) -> Iterator[RecoveredRecord]:
         """Yield what recovery finds.

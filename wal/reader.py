@@ -1,6 +1,5 @@
 """Reads the log of a stopped or hung owner: recovery by another node, and tools. Never writes, takes no lock."""
 
-import asyncio
 from collections.abc import AsyncIterator
 
 from config.node import WalConfig
@@ -99,8 +98,7 @@ class WalReader:
 
     async def _load(self) -> Superblock | None:
         assert self._device is not None
-        async with asyncio.timeout(self._config.io_timeout_ms / 1000):
-            return await load_superblock(self._device, self._pool)
+        return await load_superblock(self._device, self._pool, self._config)
 
     async def close(self) -> None:
         """Release the device."""

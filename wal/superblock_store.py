@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from config.node import WalConfig
 from wal.buffers import BufferPool
-from wal.content import END_BYTES, Content, Kind, examine
+from wal.content import END_BYTES, Content, Kind, examine, examine_between, samples, used_end
 from wal.device import BlockDevice, WriteDone, settle
 from wal.errors import (
     WalCorruptError,
@@ -17,6 +18,8 @@ from wal.errors import (
     WalVersionError,
 )
 from wal.layout import PAGE_BYTES, RING_POSITION, Superblock, align_down, newest_superblock
+
+_READS_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,15 @@ def check_identity(superblock: Superblock, owner: WalIdentity, path: str) -> Non
         raise WalIdentityError(msg)
 
 
-async def load_superblock(device: BlockDevice, pool: BufferPool) -> Superblock | None:
+async def load_superblock(
+    device: BlockDevice, pool: BufferPool, config: WalConfig
+) -> Superblock | None:
     """Read the newest superblock; None for a blank device, which was never appended to (`wal.content`).
+
+    Args:
+        device: to read from.
+        pool: what memory is taken from.
+        config: says what is going to be used of a device, whose rest need not be blank, and how long a read may take.
 
     Raises:
         WalCorruptError: the device holds a log, but no valid superblock.
@@ -63,7 +73,7 @@ async def load_superblock(device: BlockDevice, pool: BufferPool) -> Superblock |
     """
     size = device.size_bytes
     try:
-        found = await _examine(device, pool)
+        found = await _examine(device, pool, config)
     except WalVersionError as error:
         raise error.on(device.path) from error
     if found.kind is Kind.BLANK:
@@ -95,8 +105,8 @@ def require_log(found: Content, path: str) -> Superblock:
     return found.superblock
 
 
-async def _examine(device: BlockDevice, pool: BufferPool) -> Content:
-    size = device.size_bytes
+async def _examine(device: BlockDevice, pool: BufferPool, config: WalConfig) -> Content:
+    size, timeout_s = device.size_bytes, config.io_timeout_ms / 1000
     end = align_down(size)
 
     async def read(start: int, stop: int) -> memoryview:
@@ -105,11 +115,23 @@ async def _examine(device: BlockDevice, pool: BufferPool) -> Content:
             await device.read(start, memory)
         return memory
 
-    slots = await read(0, min(end, RING_POSITION))
-    if newest_superblock(slots) is not None:
-        return examine(slots, slots[:0], size)
-    head = await read(0, min(end, END_BYTES))
-    return examine(head, await read(max(0, end - END_BYTES), end), size)
+    async with asyncio.timeout(timeout_s):
+        slots = await read(0, min(end, RING_POSITION))
+        if newest_superblock(slots) is not None:
+            return examine(slots, slots[:0], size)
+        head = await read(0, min(end, END_BYTES))
+        found = examine(head, await read(max(0, end - END_BYTES), end), size)
+    if found.kind is not Kind.BLANK:
+        return found
+    wanted = samples(used_end(end, None if device.is_file else config.capacity_bytes))
+    for at in range(0, len(wanted), _READS_AT_ONCE):
+        places = wanted[at : at + _READS_AT_ONCE]
+        async with asyncio.timeout(timeout_s):
+            memories = await asyncio.gather(*(read(*place) for place in places))
+        for (position, _), memory in zip(places, memories, strict=True):
+            if (between := examine_between(memory, position)) is not None:
+                return between
+    return found
 
 
 class SuperblockStore:

@@ -2,15 +2,28 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from broker.cli.failures import CommandFailedError
 from broker.cli.output import heading, talk
+from broker.cli.progress import progress
 from broker.cli.sizes import SizeType, size_text
-from broker.cli.wal_place import explained, json_option
+from broker.cli.wal_place import (
+    EXIT_USAGE,
+    explained,
+    is_bucket,
+    json_option,
+    place_options,
+    wal_path,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from wal.benchmark.figures import Row
     from wal.benchmark.session import Session
 
@@ -21,7 +34,7 @@ _TITLE = (
 
 
 @click.command("bench")
-@click.argument("path")
+@place_options
 @click.option(
     "--io", type=click.Choice(["auto", "aio", "threads"]), default="auto", help="Way of IO."
 )
@@ -53,7 +66,8 @@ _TITLE = (
 @json_option
 def bench(
     *,
-    path: str,
+    path: str | None,
+    file: Path | None,
     io: str,
     iops_max: int,
     bandwidth_max: int,
@@ -67,21 +81,31 @@ def bench(
 ) -> None:
     """Measure the log on a file or device, which is OVERWRITTEN.
 
-    PATH is a blank file or device, or does not exist: then it is a file while the command runs. For
-    records of six sizes the table shows how long an append takes until it is durable, and what the
-    device is asked to do, at a fixed rate and flat out. If fio is installed, each run is followed
-    by one of fio with the same size and number of writes; the last columns are our average
-    latency and our throughput divided by fio's.
+    PATH is a blank file or device, or does not exist: then it is a file while the command runs. What
+    the command leaves is the WAL of a cluster "benchmark", which the next run overwrites; for a node
+    `headrace wal format --force PATH` clears it away. For records of six sizes the table shows how
+    long an append takes until it is durable, and what the device is asked to do, at a fixed rate and
+    flat out. If fio is installed, each run is followed by one of fio with the same size and number
+    of writes; the last columns are our average latency and our throughput divided by fio's.
     """
     from config.node import WalConfig  # noqa: PLC0415 - not for help
+    from config.uris import redacted  # noqa: PLC0415 - not for help
     from wal.benchmark.fio import find_fio  # noqa: PLC0415 - not for help
     from wal.benchmark.session import Plan, Session, article_loads, expendable  # noqa: PLC0415
 
+    path = wal_path(path, file)
+    if is_bucket(path):
+        raise CommandFailedError(
+            f"{redacted(path)} is a WAL made of objects, which has no device to be measured",
+            hint="PATH is a file or a device.",
+            exit_code=EXIT_USAGE,
+        )
     fio = find_fio() if with_fio else None
     if with_fio and fio is None:
         talk("fio is not installed (Debian: apt-get install fio): its columns stay empty")
     plan = Plan(article_loads(offered), seconds=seconds, runs=runs, fio=fio)
-    with explained(path), expendable(path, capacity_bytes=capacity, force=force) as size_bytes:
+    place = expendable(path, capacity_bytes=capacity, force=force, reading=_reading)
+    with explained(path), place as size_bytes:
         config = WalConfig(
             path=path,
             capacity_bytes=size_bytes,
@@ -90,6 +114,10 @@ def bench(
             bandwidth_bytes_max=bandwidth_max,
         )
         _run(Session(config, plan), as_json=as_json)
+
+
+def _reading(total: int) -> "AbstractContextManager[Callable[[int], None]]":
+    return progress("reading", total=total)
 
 
 def _run(session: "Session", *, as_json: bool) -> None:

@@ -48,7 +48,8 @@ def format_(path: str | None, file: Path | None, capacity: int | None, force: bo
             exit_code=EXIT_USAGE,
         )
     with explained(path), closing(Formatter(path)) as formatter:
-        plan = formatter.plan(capacity, force=force)
+        with progress("reading", total=0 if force else formatter.present_bytes) as advance:
+            plan = formatter.plan(capacity, force=force, on_read=advance)
         _run(formatter, plan)
     talk(f"{path} is blank: a WAL of up to {size_text(plan.capacity_bytes)} fits")
 

@@ -13,6 +13,7 @@ import pytest
 from config.node import WalConfig
 from tests.environment.fio import fio_program
 from tests.environment.loop_device import LoopDevice
+from tests.environment.paths import ROOT
 from wal.benchmark.figures import Load, Row
 from wal.benchmark.session import Plan, Session
 
@@ -21,9 +22,12 @@ Component = Callable[[Callable[[], object]], None]
 QUICK = ("--seconds", "0.1", "--runs", "1", "--capacity", "64MiB", "--offered", "16MiB")
 
 
-def bench(path: Path | str, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+def bench(
+    *arguments: Path | str, cwd: Path = ROOT, **environment: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "broker", "wal", "bench", str(path), *QUICK, *arguments],
+        [sys.executable, "-m", "broker", "wal", "bench", *QUICK, *map(str, arguments)],
+        cwd=cwd,
         capture_output=True,
         text=True,
         check=False,
@@ -42,6 +46,7 @@ def test_what_is_not_blank_is_overwritten_only_by_force(tmp_path: Path) -> None:
     forced = bench(path, "--force", "--no-fio", "--json")
     assert forced.returncode == 0, forced.stderr
     assert path.exists(), "it was there before"
+    assert bench(path, "--no-fio").returncode == 0, "what a benchmark leaves may be overwritten"
     rows = json.loads(forced.stdout)
     sizes = [size * 1024 for size in (1, 4, 64, 128, 256, 1024)]
     assert [row["record_bytes"] for row in rows] == sizes * 2
@@ -63,6 +68,40 @@ def test_a_new_file_is_measured_without_fio_and_removed(tmp_path: Path) -> None:
     assert title.split()[:2] == ["record", "offered"]
     assert len(lines) == 12
     assert all(line.split()[-1] == "-" for line in lines)
+
+
+def test_the_place_is_named_as_for_the_other_commands(tmp_path: Path) -> None:
+    path = tmp_path / "wal"
+    path.write_bytes(bytes(64 << 20))
+    properties = tmp_path / "server.properties"
+    properties.write_text(
+        f"node.id=1\nprocess.roles=broker\nlisteners=PLAINTEXT://127.0.0.1:0\n"
+        f"controller.quorum.voters=2@127.0.0.1:9093\ns3.data.buckets=0@file://{tmp_path}/bucket\n"
+        f"s3.wal.path=0@file://{path}?capacity={64 << 20}\n"
+    )
+    for place in (f"0@file://{path}", "--config"):
+        done = bench(*([place, str(properties)] if place == "--config" else [place]), "--no-fio")
+        assert done.returncode == 0, done.stderr
+        assert len(done.stdout.splitlines()) == 13
+    assert {each.name for each in tmp_path.iterdir()} == {"wal", "server.properties"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "reason"),
+    [
+        (("0@s3://bucket?region=us-east-1",), 2, "a WAL made of objects"),
+        (("new", "--capacity", "1MiB"), 1, "16777216 at least (16 MiB)"),
+        ((), 2, "Name the WAL"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_and_leaves_nothing(
+    arguments: tuple[str, ...], code: int, reason: str, tmp_path: Path
+) -> None:
+    done = bench(*arguments, cwd=tmp_path)
+    assert done.returncode == code
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_fio_is_asked_for_what_our_run_showed(tmp_path: Path, component: Component) -> None:

@@ -269,6 +269,33 @@ def test_a_device_that_holds_something_else_is_refused_and_left_as_it_is(
     assert asyncio.run(run_log(path, bodies=[b"x"])) == []
 
 
+@pytest.mark.parametrize("start", [63 * 512, MIB, 4 * MIB])
+@pytest.mark.parametrize("maker", [MAKERS[0], MAKERS[2]], ids=["ext4", "Btrfs"])
+def test_a_file_system_in_a_partition_is_found_though_the_table_is_gone(
+    maker: Maker, start: int, devices: Devices, component: Component
+) -> None:
+    component(maker.install)
+    path = Path(devices.file())
+    part = path.with_name("part")
+    part.write_bytes(bytes(SIZE - start))
+    maker.make(str(part))
+    before = bytes(start) + part.read_bytes()
+    path.write_bytes(before)
+    for command in (["format"], ["bench", "--seconds", "0.1", "--runs", "1"]):
+        assert run(["wal", *command, str(path)]) == 1
+    with pytest.raises(WalForeignError, match=maker.found):
+        asyncio.run(run_log(str(path), bodies=[b"x"]))
+    assert path.read_bytes() == before
+
+
+def test_what_lies_behind_the_capacity_of_a_device_keeps_no_log_away(devices: Devices) -> None:
+    device = devices.loop()
+    with Path(device).open("r+b") as file:
+        file.seek(20 * MIB)
+        file.write(b"somebody's")
+    assert asyncio.run(run_log(device, bodies=[b"x"], capacity=16 * MIB)) == []
+
+
 def test_a_mounted_device_is_never_formatted(
     devices: Devices, capsys: pytest.CaptureFixture[str]
 ) -> None:

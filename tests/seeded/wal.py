@@ -295,4 +295,13 @@ BUGS = (
         "        self._pump()\n",
         "tests/unit/wal/test_log_pace.py::test_the_pace_moves_on_with_each_write_and_its_timer_is_rarely_set",
     ),
+    SeededBug(
+        "wal-36",
+        "a file system whose partition table is gone not looked for",
+        "wal/superblock_store.py",
+        "        for (position, _), memory in zip(places, memories, strict=True):",
+        "        for (position, _), memory in zip(places[:0], memories[:0], strict=True):",
+        "tests/integration/test_wal_devices.py"
+        "::test_a_file_system_in_a_partition_is_found_though_the_table_is_gone",
+    ),
 )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from wal.benchmark.figures import PeerFigures
 from wal.errors import WalError
+from wal.layout import RING_POSITION
 
 _GRACE_S = 60.0
 _NS_PER_MS = 1e6
@@ -28,13 +29,14 @@ def find_fio() -> str | None:
 def fio_command(
     program: str, path: str, *, capacity_bytes: int, request_bytes: int, depth: int, seconds: float
 ) -> list[str]:
-    """Return the command that writes `path` from its start to `capacity_bytes`, again and again."""
+    """Return the command that writes the ring of a log of `capacity_bytes` on `path`, again and again."""
     return [
         program,
         "--name=wal",
         f"--filename={path}",
         "--rw=write",
-        f"--size={capacity_bytes}",
+        f"--offset={RING_POSITION}",  # so that the device can be told to be the benchmark's, whenever it ends
+        f"--size={capacity_bytes - RING_POSITION}",
         f"--bs={request_bytes}",
         f"--iodepth={depth}",
         "--ioengine=libaio",

@@ -18,6 +18,7 @@ from wal.log import DeltaWal
 from wal.open_device import DeviceOpener, open_device
 from wal.wake_timer import WakeTimer, WakeTimerFactory, precise_timer
 
+CLUSTER_ID = "benchmark"  # of the logs that are left
 _HEADER = bytes(33)  # the stream engine puts as much before each batch
 _NS_PER_SECOND = 1_000_000_000
 # Who is not awake anyway looks for arrivals so often; as in a broker, where requests share a turn of the loop.
@@ -64,7 +65,7 @@ class LoadDriver:
             config,
             node_id=1,
             node_epoch=1,
-            cluster_id="benchmark",
+            cluster_id=CLUSTER_ID,
             rng=random.SystemRandom(),
             wall_clock_ms=lambda: 0,
             on_confirmed=self._on_confirmed,

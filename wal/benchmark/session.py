@@ -1,13 +1,15 @@
 """Runs the loads one after the other on one device, each in turn with fio, and yields rows."""
 
 import asyncio
+import secrets
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from config.node import WalConfig
+from config.uris import WAL_CAPACITY_BYTES_MIN
 from wal.benchmark.figures import (
     Counted,
     DeviceWork,
@@ -23,11 +25,12 @@ from wal.benchmark.figures import (
     summarise,
 )
 from wal.benchmark.fio import fio_command, run_fio
-from wal.benchmark.load import LoadDriver
-from wal.content import END_BYTES, Kind
+from wal.benchmark.load import CLUSTER_ID, LoadDriver
+from wal.content import Content, Kind
 from wal.errors import WalDeviceError
 from wal.formatting import Formatter
 from wal.kernel_queue import write_counters
+from wal.layout import ShutdownType, Superblock
 from wal.offline import OfflineDevice
 from wal.wake_timer import precise_timer
 
@@ -36,6 +39,13 @@ OFFERED_BYTES_PER_SECOND = 120 * 1024 * 1024  # of the article
 CAPACITY_BYTES = 1024 * 1024 * 1024
 _WARM_UP_S = 0.3
 _SAMPLE_NS = 5_000_000
+
+
+Reading = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+
+
+def _silently(_total: int) -> AbstractContextManager[Callable[[int], None]]:
+    return nullcontext(lambda _: None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,33 +64,61 @@ def article_loads(bytes_per_second: int) -> tuple[Load, ...]:
 
 
 @contextmanager
-def expendable(path: str, *, capacity_bytes: int | None, force: bool) -> Iterator[int]:
+def expendable(
+    path: str,
+    *,
+    capacity_bytes: int | None,
+    force: bool,
+    reading: Reading = _silently,
+) -> Iterator[int]:
     """Lend a file or device that may be overwritten: a missing file is created, and removed afterwards.
+
+    One that is there is read first, all of it, unless it is the log of a benchmark.
 
     Args:
         path: of it.
         capacity_bytes: of the log on it; by default a GiB, or what a smaller device has, or all of a file.
         force: also take what is not blank.
+        reading: shows how far that is, given the number of bytes.
 
     Yields:
         The capacity.
 
     Raises:
-        WalDeviceError: it is not blank, or cannot be used.
+        WalDeviceError: it is not blank, too small, or cannot be used.
     """
     if not Path(path).exists():
+        _require_capacity(path, capacity_bytes or CAPACITY_BYTES)
         try:
             yield capacity_bytes or CAPACITY_BYTES
         finally:
             Path(path).unlink(missing_ok=True)
         return
     with OfflineDevice.open(path) as device:
-        kind = device.content().kind
         size_bytes, is_file = device.file.size_bytes, device.file.is_file
-    if not force and kind not in {Kind.BLANK, Kind.FORMATTING}:
-        msg = f"{path} is not blank, and would be overwritten: --force does so"
+        capacity = capacity_bytes or (size_bytes if is_file else min(size_bytes, CAPACITY_BYTES))
+        _require_capacity(path, capacity)
+        with reading(size_bytes) as on_read:
+            content = None if force else device.content(capacity, on_read=on_read)
+        if content is not None and not _is_expendable(content):
+            msg = f"{path} is not blank, and would be overwritten: --force does so"
+            raise WalDeviceError(msg)
+    yield capacity
+
+
+def _require_capacity(path: str, capacity_bytes: int) -> None:
+    if capacity_bytes < WAL_CAPACITY_BYTES_MIN:
+        msg = (
+            f"{path} would hold a WAL of {capacity_bytes} bytes; it takes {WAL_CAPACITY_BYTES_MIN} at least "
+            f"({WAL_CAPACITY_BYTES_MIN >> 20} MiB)"
+        )
         raise WalDeviceError(msg)
-    yield capacity_bytes or (size_bytes if is_file else min(size_bytes, CAPACITY_BYTES))
+
+
+def _is_expendable(content: Content) -> bool:
+    """Whether nobody needs it: nothing, or what a benchmark has left."""
+    left = content.superblock is not None and content.superblock.cluster_id == CLUSTER_ID
+    return left or content.kind in {Kind.BLANK, Kind.FORMATTING}
 
 
 class Session:
@@ -121,7 +159,7 @@ class Session:
             WalError: the log failed.
             OSError: the device failed.
         """
-        self._make_blank()
+        self._make_empty()
         driver = LoadDriver(load, self._config)
         wal = driver.wal
         await wal.start()
@@ -139,14 +177,14 @@ class Session:
             await wal.shutdown()
         return figures, count(samples) if samples else None
 
-    def _make_blank(self) -> None:
-        """Fill the device with zeros the first time, so that no run pays for first writes; then only its ends."""
+    def _make_empty(self) -> None:
+        """Fill the device with zeros the first time, so that no run pays for first writes; then only empty the log."""
         with closing(Formatter(self._config.path)) as formatter:
-            plan = formatter.plan(self._config.capacity_bytes, force=True)
             if self._is_zeroed:
-                ends = [(start, min(end, start + END_BYTES)) for start, end in plan.regions]
-                plan = replace(plan, regions=tuple(ends))
-            formatter.run(plan, lambda _: None)
+                formatter.begin(_empty_log(self._config))
+            else:
+                plan = formatter.plan(self._config.capacity_bytes, force=True)
+                formatter.run(plan, lambda _: None)
         self._is_zeroed = True
 
     async def _measure(self, driver: LoadDriver, load: Load) -> Figures:
@@ -180,6 +218,24 @@ class Session:
             seconds=self._plan.seconds,
         )
         return await run_fio(command, seconds=self._plan.seconds)
+
+
+def _empty_log(config: WalConfig) -> Superblock:
+    """Return the superblock of a log that needs no recovery."""
+    return Superblock(
+        sequence=1,
+        life_id=secrets.randbits(64),
+        capacity_bytes=config.capacity_bytes,
+        trim_offset=-1,
+        head_offset=0,
+        confirmed_offset=0,
+        window_bytes=config.window_bytes_initial,
+        shutdown=ShutdownType.GRACEFUL,
+        node_id=1,
+        node_epoch=1,
+        cluster_id=CLUSTER_ID,
+        last_write_ms=0,
+    )
 
 
 def _work(driver: LoadDriver) -> DeviceWork:

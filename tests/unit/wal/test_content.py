@@ -6,7 +6,18 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.wal.test_layout import EXAMPLE
-from wal.content import END_BYTES, Content, Kind, examine
+from wal.content import (
+    END_BYTES,
+    SAMPLE_BYTES,
+    SAMPLES_MAX,
+    Content,
+    Kind,
+    examine,
+    examine_between,
+    samples,
+    steps_between,
+    used_end,
+)
 from wal.errors import WalVersionError
 from wal.foreign import MARKS, Mark, identify
 from wal.framing import BlockHeader, write_block_header
@@ -22,7 +33,14 @@ def judged(image: bytes | bytearray) -> Content:
     """Judge a whole device as `load_superblock` does."""
     view = memoryview(image)
     end = len(image) // PAGE_BYTES * PAGE_BYTES
-    return examine(view[: min(end, END_BYTES)], view[max(0, end - END_BYTES) : end], len(image))
+    found = examine(view[: min(end, END_BYTES)], view[max(0, end - END_BYTES) : end], len(image))
+    if found.kind is not Kind.BLANK:
+        return found
+    between = (
+        examine_between(view[start:last], start)
+        for start, last in samples(used_end(len(image), None))
+    )
+    return next((each for each in between if each is not None), found)
 
 
 def with_bytes(image: bytearray, position: int, content: bytes) -> bytearray:
@@ -70,6 +88,68 @@ def test_a_single_byte_at_either_end_is_not_blank(position: int) -> None:
         "data of an unknown kind",
         position,
     )
+
+
+@pytest.mark.parametrize("start", [63 * 512, END_BYTES, 2 * END_BYTES])
+@pytest.mark.parametrize(
+    ("position", "magic", "name"),
+    [
+        (0x438, b"\x53\xef", "an ext2, ext3 or ext4 file system"),
+        (0, b"XFSB", "an XFS file system"),
+        (64 * KIB + 0x40, b"_BHRfS_M", "a Btrfs file system"),
+        (512, b"LABELONE", "an LVM2 physical volume"),
+    ],
+)
+def test_a_partition_is_found_though_its_table_is_gone(
+    start: int, position: int, magic: bytes, name: str
+) -> None:
+    found = judged(with_bytes(bytearray(SIZE), start + position, magic))
+    assert (found.kind, found.what, found.position) == (Kind.FOREIGN, name, start + position)
+
+
+def test_blocks_of_a_log_whose_beginning_was_wiped_are_damage() -> None:
+    found = judged(with_bytes(bytearray(SIZE), 2 * END_BYTES + PAGE_BYTES, block()))
+    assert (found.kind, found.position) == (Kind.DAMAGED, 2 * END_BYTES)
+
+
+def test_of_what_lies_between_every_beginning_is_looked_at() -> None:
+    """Of a small device each MiB's."""
+    for position in range(END_BYTES, SIZE - END_BYTES, END_BYTES):
+        for at in (position, position + SAMPLE_BYTES - 1):
+            found = judged(with_bytes(bytearray(SIZE), at, b"x"))
+            assert (found.kind, found.position) == (Kind.FOREIGN, at)
+
+
+@pytest.mark.parametrize("mib", [0, 1, 2, 3, 4, 513, 514, 515, 2048, 1 << 24])
+def test_samples_are_bounded_in_order_and_spread(mib: int) -> None:
+    stop = used_end(mib * END_BYTES, None)
+    taken = samples(stop)
+    assert len(taken) <= SAMPLES_MAX + 2
+    assert sum(last - start for start, last in taken) <= END_BYTES + SAMPLES_MAX * SAMPLE_BYTES
+    ends = [END_BYTES]
+    for start, last in taken:
+        assert ends[-1] <= start < last <= stop
+        ends.append(last)
+    if taken:
+        assert taken[0] == (END_BYTES, min(2 * END_BYTES, stop))
+        holes = [start - last for last, (start, _) in zip(ends, taken, strict=False)]
+        step = max(1, -(-(mib - 1) // SAMPLES_MAX)) * END_BYTES
+        assert max([*holes, stop - ends[-1]]) <= step
+
+
+def test_what_lies_behind_the_log_is_not_looked_at() -> None:
+    assert used_end(8 * END_BYTES, 3 * END_BYTES + 5) == 3 * END_BYTES
+    assert used_end(8 * END_BYTES, 9 * END_BYTES) == 7 * END_BYTES
+
+
+def test_steps_are_everything() -> None:
+    stop = 3 * END_BYTES + PAGE_BYTES
+    assert steps_between(stop) == [
+        (END_BYTES, 2 * END_BYTES),
+        (2 * END_BYTES, 3 * END_BYTES),
+        (3 * END_BYTES, stop),
+    ]
+    assert not steps_between(-PAGE_BYTES)
 
 
 def test_a_file_of_less_than_a_page_is_not_taken_for_an_empty_one() -> None:

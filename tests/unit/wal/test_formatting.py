@@ -16,6 +16,7 @@ from wal.errors import WalDeviceError, WalLockedError, WalVersionError
 from wal.file_device import open_file
 from wal.formatting import Formatter, WalNotEmptyError
 from wal.layout import PAGE_BYTES, RING_POSITION, align_down
+from wal.offline import OfflineDevice
 
 MIB = 1024 * 1024
 
@@ -150,6 +151,24 @@ def test_a_log_in_use_is_refused_even_with_force(tmp_path: Path) -> None:
     path = written(tmp_path / "wal", bytes(two_blocks()))
     with closing(open_file(path, writable=True)), pytest.raises(WalLockedError):
         format_file(path, force=True)
+
+
+def test_everything_is_read_before_it_is_called_blank(tmp_path: Path) -> None:
+    """A start looks at samples; this would erase what is none."""
+    path = tmp_path / "wal"
+    content = bytes(3 * MIB - 1) + b"x" + bytes(3 * MIB)
+    with OfflineDevice.open(written(path, content)) as device:
+        assert device.content().kind is Kind.BLANK
+    told: list[int] = []
+    with (
+        closing(Formatter(str(path))) as formatter,
+        pytest.raises(WalNotEmptyError, match=f"unknown kind .at byte {3 * MIB - 1}"),
+    ):
+        formatter.plan(None, force=False, on_read=told.append)
+    assert path.read_bytes() == content
+    assert told == [MIB], "until then"
+    format_file(str(path), force=True)
+    assert path.read_bytes() == bytes(6 * MIB)
 
 
 @pytest.mark.parametrize("capacity", [None, 8 * PAGE_BYTES])
