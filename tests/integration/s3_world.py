@@ -15,12 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from broker.known_objects import known_bucket
 from broker.storage_adapter import StorageMetadata
 from config.node import StorageConfig, WalConfig
 from metadata.client import MetadataClient, NewTopic
 from metadata.images.objects import ObjectState
-from storage.audit.comparison import compare
 from storage.cache.block_cache import BlockCache
 from storage.compaction.executor import Compactor
 from storage.deletion import ObjectDeleter
@@ -38,6 +36,7 @@ from storage.recovery import RecoveryReport
 from storage.stream import Stream
 from storage.sweep.place import open_swept_place
 from storage.sweep.sweeper import Sweeper
+from tests.integration.independent_bucket import contents_of, differences, objects_of
 from tests.integration.s3_fault_server import FaultServer
 from tests.unit.metadata.running_cluster import Cluster
 from tests.unit.storage.fakes import payload_of, require_dense
@@ -276,13 +275,14 @@ class Process:
             await self.deleter.delete()
 
     async def check_nothing_is_left(self) -> None:
-        """The bucket holds what is committed, and no object more."""
+        """The bucket holds what is committed, in ids and sizes, and no object more: by a lister of the tests' own."""
         world = self.world
-        lister = open_swept_place(world.uri, {}).lister
-        listed = [one async for page in lister.pages() for one in page]
-        known = known_bucket(self._client.image, self.cluster_id)
-        found = compare(known, listed, now_ms=world.cluster.wall.now_ms)
-        assert found.is_settled, list(found.findings())
+        contents = await asyncio.to_thread(contents_of, world.uri)
+        assert differences(contents, self._client.image, self.cluster_id) == []
+        # Nor does it hold anything that is no object, or that no list shows.
+        there = {key.removeprefix("prefix/"): len(it) for key, it in world.bucket.objects.items()}
+        assert contents.objects == there
+        assert len(objects_of(contents, self.cluster_id)) == len(there)
 
     async def check_bucket(self) -> None:
         """Everything that was acknowledged is in objects, once."""

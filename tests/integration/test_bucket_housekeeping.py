@@ -7,7 +7,7 @@ import json
 import random
 import sys
 import urllib.request
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,17 @@ from typing import Any
 import boto3
 import pytest
 
-from broker.cli.bucket_metadata import known_bucket, load_metadata
 from broker.node import Node, NodeAddress
 from config.node import MIB, NodeConfig, TelemetryConfig
+from metadata.offline import OfflineMetadata, read_offline
 from protocol import messages
 from protocol.api_keys import ApiKey
-from storage.audit.comparison import Comparison, Severity, compare
-from storage.audit.lister import DirectoryLister, S3Lister
 from storage.compaction import plan
-from storage.object_store.s3_access import resolve_access
-from storage.object_store.uri import S3Location, parse_bucket_uri
+from storage.object_store.uri import parse_bucket_uri
 from storage.objects.keys import object_key
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer, minio_program
 from tests.environment.paths import ROOT
+from tests.integration.independent_bucket import contents_of, differences
 from tests.integration.test_node import Client, config
 
 LOAD_S = 6.0
@@ -115,27 +113,26 @@ class Running:
 
         return await asyncio.get_running_loop().run_in_executor(None, ask)
 
-    async def compare(self) -> Comparison:
-        """What the metadata on disk know, against what an independent lister finds."""
-        location = parse_bucket_uri(self.bucket_uri)
-        lister = (
-            S3Lister(resolve_access(location, {}), location.prefix)
-            if isinstance(location, S3Location)
-            else DirectoryLister(Path(location.path))
-        )
-        listed = [one async for page in lister.pages() for one in page]
-        metadata = load_metadata(str(self.directory / "metadata"))
-        return compare(known_bucket(metadata.image, metadata.cluster_id), listed, now_ms=0)
+    def known(self) -> OfflineMetadata:
+        """What the metadata on disk know."""
+        return read_offline(self.directory / "metadata")
 
-    async def until(self, holds: Callable[[Comparison], bool]) -> Comparison:
-        """Compare until it is as it should be; at no time anything is lost."""
+    async def differences(self) -> list[str]:
+        """Where the bucket is not what the metadata on disk know, by a lister of the tests' own."""
+
+        def look():
+            # The list first: what it has that these metadata have forgotten is really left.
+            contents = contents_of(self.bucket_uri)
+            known = self.known()
+            return differences(contents, known.image, known.cluster_id)
+
+        return await asyncio.to_thread(look)
+
+    async def until_exact(self) -> None:
+        """Look until the bucket holds exactly what the metadata know, in ids and sizes."""
         deadline_s = asyncio.get_running_loop().time() + PATIENCE_S
-        while True:
-            found = await self.compare()
-            if holds(found):
-                return found
-            shown = list(found.findings()), found.states
-            assert asyncio.get_running_loop().time() < deadline_s, shown
+        while found := await self.differences():
+            assert asyncio.get_running_loop().time() < deadline_s, found
             await asyncio.sleep(0.2)
 
 
@@ -225,7 +222,7 @@ def test_reads_are_the_same_while_everything_is_merged_and_deleted(
             assert found["copied_bytes"] > 2 * MIB
 
             # Nobody writes: within three more rounds not a byte goes to the bucket.
-            await node.until(lambda it: it.is_settled)
+            await node.until_exact()
             before = await node.metrics()
             asked = await node.compaction("POST")
             while (await node.compaction())["rounds_finished"] < asked["round"] + 2:
@@ -285,13 +282,10 @@ def test_after_deletion_and_delay_the_bucket_holds_what_the_metadata_know(minio,
             for n in range(2):
                 await delete_topic(client, f"dropped-{n}")
 
-            def known():
-                metadata = load_metadata(str(directory / "metadata"))
-                return known_bucket(metadata.image, metadata.cluster_id)
-
-            await node.until(lambda it: it.is_settled)
-            now = known()
-            forgotten = [it for it in range(now.next_object_id) if it not in now.objects]
+            await node.until_exact()
+            now = node.known()
+            objects = now.image.objects
+            forgotten = [it for it in range(objects.next_object_id) if it not in objects.by_id]
             keys = [object_key(now.cluster_id, it) for it in forgotten[:3]]
             # Two puts that took their time; an upload whose writer has died; what is not ours.
             for key in keys[:2]:
@@ -306,9 +300,9 @@ def test_after_deletion_and_delay_the_bucket_holds_what_the_metadata_know(minio,
             )
             others = s3.create_multipart_upload(Bucket=location.bucket, Key="somebody/elses")
             s3.put_object(Bucket=location.bucket, Key="somebody/elses", Body=b"not ours")
-            assert (await node.compare()).count(Severity.LEFTOVER) == 2
+            assert await node.differences() == [f"{it} is left, forgotten" for it in forgotten[:2]]
 
-            await node.until(lambda it: it.is_settled)
+            await node.until_exact()
 
             def uploads():
                 found = s3.list_multipart_uploads(Bucket=location.bucket).get("Uploads", [])
