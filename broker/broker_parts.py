@@ -86,11 +86,7 @@ class BrokerParts:
             config=config.log,
             wall_clock_ms=around.wall_clock_ms,
         )
-        self.retention = Retention(
-            self.partitions,
-            check_interval_ms=config.log.retention_check_interval_ms,
-            wall_clock_ms=around.wall_clock_ms,
-        )
+        self.retention = Retention(self.partitions, config.log, around.wall_clock_ms)
         self._creation = TopicCreation(
             client, self.partitions, log=config.log, groups=config.groups
         )

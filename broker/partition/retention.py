@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
 from broker.partition.time_index import NO_TIMESTAMP, TimeIndex
+from config.node import LogConfig
 from config.topic import EffectiveTopicConfig
 from storage.errors import StorageError
 
@@ -60,12 +61,11 @@ class Retention:
     def __init__(
         self,
         partitions: PartitionRegistry,
-        *,
-        check_interval_ms: int,
+        config: LogConfig,
         wall_clock_ms: Callable[[], int],
     ) -> None:
         self._partitions = partitions
-        self._check_interval_ms = check_interval_ms
+        self._check_interval_ms = config.retention_check_interval_ms
         self._wall_clock_ms = wall_clock_ms
         self._slots = asyncio.Semaphore(DELETIONS_MAX)
         self._deleting: set[Partition] = set()

@@ -8,6 +8,7 @@ import pytest
 from broker.partition.opening import restore_state
 from broker.partition.retention import Retention
 from broker.partition.time_index import INTERVAL_BYTES
+from config.node import LogConfig
 from protocol.errors import ErrorCode
 from protocol.records.record import BatchOptions, Record, encode_batch
 from storage.errors import BackPressureError, ObjectStoreError, OffsetOutOfRangeError
@@ -47,8 +48,8 @@ def look(*opened: OpenPartition, at_ms: int = NOW_MS) -> Retention:
     """Look once, and let what that begins come to its end."""
     retention = Retention(
         Registry(*opened),  # type: ignore[arg-type]
-        check_interval_ms=1,
-        wall_clock_ms=lambda: at_ms,
+        LogConfig(retention_check_interval_ms=1),
+        lambda: at_ms,
     )
 
     async def main() -> None:
