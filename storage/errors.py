@@ -23,6 +23,10 @@ class NotDeletedError(ObjectStoreError):
         self.keys = keys
 
 
+class InvalidRequestError(ValueError):
+    """A key or a range that is none was asked for: a mistake of ours, which no store gets to see."""
+
+
 class ObjectNotFoundError(StorageError):
     """The object is gone (compacted away): plan again from newer metadata."""
 

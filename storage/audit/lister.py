@@ -5,20 +5,17 @@ and holds one page at a time.
 """
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from storage.audit.inventory import ListedObject
-from storage.errors import ObjectStoreError
 from storage.object_store.daemon_threads import stepwise
-from storage.object_store.retrying import RefusedError
 from storage.object_store.s3_access import S3Access
 from storage.object_store.s3_administration import s3_client
+from storage.object_store.s3_errors import asked_of_bucket
 from storage.object_store.s3_listing import PAGE_ENTRIES_MAX, pages_of
-
-_T = TypeVar("_T")
 
 
 class BucketLister(Protocol):
@@ -46,7 +43,8 @@ class DirectoryLister:
     async def pages(self, prefix: str = "") -> AsyncIterator[list[ListedObject]]:
         """See `BucketLister`."""
         walk = self._walk(prefix)
-        async for page in stepwise(partial(_translated, lambda: next(walk, None)), "bucket-list"):
+        step = partial(asked_of_bucket, "bucket directory", lambda: next(walk, None))
+        async for page in stepwise(step, "bucket-list"):
             yield page
 
     def _walk(self, prefix: str) -> Iterator[list[ListedObject]]:
@@ -93,7 +91,8 @@ class S3Lister:
     async def pages(self, prefix: str = "") -> AsyncIterator[list[ListedObject]]:
         """See `BucketLister`."""
         walk = self._walk(prefix)
-        async for page in stepwise(partial(_translated, lambda: next(walk, None)), "bucket-list"):
+        step = partial(asked_of_bucket, "list", lambda: next(walk, None))
+        async for page in stepwise(step, "bucket-list"):
             yield page
 
     def _walk(self, prefix: str) -> Iterator[list[ListedObject]]:
@@ -124,23 +123,6 @@ async def find_object(lister: BucketLister, key: str) -> ListedObject | None:
             if one.key == key:
                 return one
     return None
-
-
-def _translated(step: Callable[[], _T]) -> _T:
-    try:
-        return step()
-    except OSError as error:
-        raise ObjectStoreError(f"bucket directory: {error}") from error
-    except KeyError as error:
-        raise ObjectStoreError(f"list: an entry has no {error}") from error
-    except Exception as error:
-        # botocore is recognised by name: it takes 100 ms to import, and a directory needs none.
-        if not type(error).__module__.startswith("botocore"):
-            raise
-        answer = getattr(error, "response", {})
-        status = int(answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-        kind = RefusedError if 400 <= status < 500 else ObjectStoreError
-        raise kind(f"list: {error}") from error
 
 
 def _raise_unless_gone(error: OSError) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from storage.errors import InvalidRequestError
 from storage.ports import Buffer, CopiedRange
 
 MIB: Final = 1024 * 1024
@@ -38,11 +39,11 @@ def plan_parts(pieces: Sequence[Piece], *, part_bytes_min: int = PART_BYTES_MIN)
     """Cut pieces into parts, in order.
 
     Raises:
-        ValueError: nothing is to be written, or it takes more parts than an upload may have.
+        InvalidRequestError: nothing is to be written, or it takes more parts than an upload may have.
     """
     parts = list(_parts(pieces, part_bytes_min))
     if not 1 <= len(parts) <= PARTS_MAX:
-        raise ValueError(f"{len(parts)} parts are not in 1..{PARTS_MAX}")
+        raise InvalidRequestError(f"{len(parts)} parts are not in 1..{PARTS_MAX}")
     return parts
 
 

@@ -18,15 +18,26 @@ class FailureKind(Enum):
     TIMEOUT = "timeout"  # no answer, or not all of it, in time
     CONNECTION = "connection"  # refused, reset, or the body ended early
     REFUSED = "refused"  # credentials, rights, no such bucket, another region
-    CREDENTIALS = "credentials"  # expired, and about to be renewed
+    CREDENTIALS = "credentials"  # expired and about to be renewed, or their provider fails
     CLOCK = "clock"  # this machine's or the server's is off
     OTHER = "other"
 
 
+CREDENTIALS_FAILED: Final = "the provider of S3 credentials failed"
+
 # In this order: an error's text may hold what several of them look for.
 _SIGNS: Final[tuple[tuple[FailureKind, tuple[str, ...]], ...]] = (
     (FailureKind.CLOCK, ("RequestTimeTooSkewed",)),
-    (FailureKind.CREDENTIALS, ("ExpiredToken", "RequestExpired", "TokenRefreshRequired")),
+    (
+        FailureKind.CREDENTIALS,
+        (
+            "ExpiredToken",
+            "RequestExpired",
+            "TokenRefreshRequired",
+            CREDENTIALS_FAILED,
+            "Error when retrieving credentials",  # botocore's
+        ),
+    ),
     (
         FailureKind.THROTTLED,
         ("SlowDown", "429 Too Many", "TooManyRequests", "RequestLimitExceeded"),

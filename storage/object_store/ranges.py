@@ -1,16 +1,16 @@
 """Rules of ranged reads that every store keeps alike."""
 
-from storage.errors import CorruptObjectError
+from storage.errors import CorruptObjectError, InvalidRequestError
 
 
 def require_valid_range(start: int, end: int) -> None:
     """Check the arguments of `get_range`.
 
     Raises:
-        ValueError: the range is empty or negative.
+        InvalidRequestError: the range is empty or negative.
     """
     if not 0 <= start < end:
-        raise ValueError(f"empty range [{start}, {end})")
+        raise InvalidRequestError(f"empty range [{start}, {end})")
 
 
 def exactly(content: memoryview, key: str, start: int, end: int) -> memoryview:

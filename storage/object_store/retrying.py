@@ -1,12 +1,14 @@
 """Bounded retries with jitter, a time-out per attempt, and counters, around any object store.
 
-What is retried is `ObjectStoreError`: every operation of the port is idempotent (a `put` repeats
+What is retried is `ObjectStoreError`, and whatever else a client may raise is made one
+(`storage.object_store.unforeseen`): every operation of the port is idempotent (a `put` repeats
 the same content under the same key), except `put_stream`, whose chunks are gone. `RefusedError` is
 not retried: the store answered, and would answer the same again. An object that is not found is
 looked for once more at once: a single wrong answer must not be taken for a loss.
 """
 
 import asyncio
+import logging
 import random
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +23,10 @@ from storage.errors import (
 )
 from storage.object_store.failures import FailureKind, failure_kind
 from storage.object_store.statistics import Operation, StoreStatistics
+from storage.object_store.unforeseen import UnforeseenError, foreseen
 from storage.ports import Buffer, CopiedRange, ObjectStore
+
+logger = logging.getLogger("headrace.storage.object_store")
 
 LOOKS_MAX: Final = 2  # for an object that is not found
 
@@ -59,6 +64,8 @@ class RetryingObjectStore:
         self._rng = rng
         self._policy = policy or RetryPolicy()
         self.statistics = StoreStatistics()
+        # What the log has been told, and has not been made up for.
+        self._told: set[tuple[Operation, type | None]] = set()
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         """See `storage.ports.ObjectStore`."""
@@ -181,8 +188,11 @@ class RetryingObjectStore:
     ) -> _T:
         statistics = self.statistics
         try:
-            result = await _within(timeout_s, attempt)
+            with foreseen(operation.value):
+                result = await _within(timeout_s, attempt)
         except ObjectStoreError as error:
+            if isinstance(error, UnforeseenError):
+                self._tell(operation, error)
             kind = FailureKind.REFUSED
             if not isinstance(error, RefusedError):
                 kind = failure_kind(str(error))
@@ -192,7 +202,21 @@ class RetryingObjectStore:
             statistics.answered(operation, _now_s())
             raise
         statistics.answered(operation, _now_s())
+        if self._told:
+            self._told = {it for it in self._told if it[0] is not operation}
         return result
+
+    def _tell(self, operation: Operation, error: UnforeseenError) -> None:
+        """Log with its traceback what may be a mistake of ours: once, until something works again."""
+        told = (operation, type(error.__cause__))
+        if told in self._told:
+            return
+        self._told.add(told)
+        logger.error(
+            "the client of the bucket failed as nobody foresaw, it will be tried again",
+            exc_info=error.__cause__,
+            extra={"operation": operation.value, "reason": str(error)},
+        )
 
     @contextmanager
     def _counted_call(self, operation: Operation) -> Iterator[None]:

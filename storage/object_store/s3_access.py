@@ -6,19 +6,23 @@ instance), which is loaded only then.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from config.bucket_uris import check_endpoint
+from storage.errors import ObjectStoreError
+from storage.object_store.failures import CREDENTIALS_FAILED
 from storage.object_store.uri import S3Location
 
 if TYPE_CHECKING:
     from obstore.store import S3Credential
 
 REGION_DEFAULT = "us-east-1"
+_MESSAGE_LENGTH_MAX = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,22 +95,52 @@ class ChainCredentials:
     def __init__(self, region: str) -> None:
         """Find out who provides credentials.
 
+        Whoever it is may fail just now, and be asked again by the first request.
+
         Raises:
             ValueError: nobody does.
         """
+        self._region = region
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="bucket-credentials")
+        self._provider: Callable[[], S3Credential] | None = None
+        with suppress(ObjectStoreError):
+            self._provider = self._found()
+
+    async def __call__(self) -> "S3Credential":
+        """Return what requests of the next half hour are signed with.
+
+        Raises:
+            ObjectStoreError: the provider fails.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, self._fetched)
+
+    def _fetched(self) -> "S3Credential":
+        if self._provider is None:
+            self._provider = self._found()
+        try:
+            return self._provider()
+        except Exception as error:
+            raise _failed(error) from error
+
+    def _found(self) -> "Callable[[], S3Credential]":
         import boto3  # noqa: PLC0415 - 180 ms
         from obstore.auth.boto3 import Boto3CredentialProvider  # noqa: PLC0415
 
         try:
-            self._provider = Boto3CredentialProvider(boto3.Session(region_name=region))
-        except ValueError as error:
+            session = boto3.Session(region_name=self._region)
+            found = session.get_credentials()
+        except Exception as error:
+            raise _failed(error) from error
+        if found is None:
             raise ValueError(
                 "no S3 credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile "
                 "or a role (a tool takes accessKey= and secretKey= in the URI, too)"
-            ) from error
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="bucket-credentials")
+            )
+        return Boto3CredentialProvider(session)
 
-    async def __call__(self) -> "S3Credential":
-        """Return what requests of the next half hour are signed with."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, self._provider)
+
+def _failed(error: Exception) -> ObjectStoreError:
+    """Return our error for one of a provider: a program's output, a service, files."""
+    text = f"{CREDENTIALS_FAILED}: {type(error).__name__}: {error}"
+    return ObjectStoreError(text.replace("\n", " ")[:_MESSAGE_LENGTH_MAX])

@@ -3,10 +3,14 @@
 import asyncio
 from typing import Any
 
-from storage.errors import ObjectStoreError
 from storage.object_store.daemon_threads import DaemonThreads
-from storage.object_store.retrying import RefusedError
 from storage.object_store.s3_access import S3Access
+from storage.object_store.s3_errors import (
+    code_of,
+    status_of,
+    translated_of_bucket,
+    translating,
+)
 
 CONNECT_TIMEOUT_S = 5
 READ_TIMEOUT_S = 30
@@ -31,31 +35,31 @@ async def ensure_s3_bucket(access: S3Access) -> bool:
 
 
 def _ensure(access: S3Access) -> bool:
-    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - slow to load
-
-    client = s3_client(access)
-    try:
+    with translating(f"bucket {access.bucket}", translated_of_bucket):
+        client = s3_client(access)
         try:
-            client.head_bucket(Bucket=access.bucket)
-        except ClientError as error:
-            if _status(error) != 404:
-                raise
-        else:
-            return False
-        constraint = {"LocationConstraint": access.region}
-        extra = {} if access.region == "us-east-1" else {"CreateBucketConfiguration": constraint}
-        client.create_bucket(Bucket=access.bucket, **extra)
-    except ClientError as error:
-        if error.response.get("Error", {}).get("Code") == "BucketAlreadyOwnedByYou":
-            return False  # another node was faster
-        kind = RefusedError if 300 <= _status(error) < 500 else ObjectStoreError
-        raise kind(f"bucket {access.bucket}: {error}") from error
-    except BotoCoreError as error:
-        raise ObjectStoreError(f"bucket {access.bucket}: {error}") from error
+            return _create_unless_there(client, access)
+        finally:
+            client.close()
+
+
+def _create_unless_there(client: Any, access: S3Access) -> bool:
+    try:
+        client.head_bucket(Bucket=access.bucket)
+    except Exception as error:
+        if status_of(error) != 404:
+            raise
     else:
-        return True
-    finally:
-        client.close()
+        return False
+    constraint = {"LocationConstraint": access.region}
+    extra = {} if access.region == "us-east-1" else {"CreateBucketConfiguration": constraint}
+    try:
+        client.create_bucket(Bucket=access.bucket, **extra)
+    except Exception as error:
+        if code_of(error) != "BucketAlreadyOwnedByYou":
+            raise
+        return False  # another node was faster
+    return True
 
 
 def s3_client(
@@ -95,7 +99,3 @@ def s3_client(
 def _stay(context: dict[str, Any], **_: Any) -> None:
     """Let boto3 believe that a request has been redirected."""
     context["s3_redirect"] = {**context.get("s3_redirect", {}), "redirected": True}
-
-
-def _status(error: Any) -> int:
-    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))

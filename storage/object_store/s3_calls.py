@@ -8,8 +8,7 @@ from typing import Any, Final, TypeVar
 
 from storage.errors import ObjectStoreError
 from storage.object_store.daemon_threads import DaemonThreads
-from storage.object_store.s3_errors import is_answer, translated
-from storage.object_store.upload_parts import AbandonedError
+from storage.object_store.s3_errors import translating
 
 CLOSE_TIMEOUT_S: Final = 2.0
 
@@ -45,7 +44,7 @@ class S3Calls:
         async with self._making:
             if self._client is None:
                 # Finding credentials may take requests, which may fail as well.
-                self._client = await self._run(_translating, what, self._make_client)
+                self._client = await self._run(_translating, f"{what}: client", self._make_client)
             client = self._client
         try:
             found: _T = await self._run(_translating, what, act, client)
@@ -77,16 +76,10 @@ class S3Calls:
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._threads, call, *arguments)
-        except (OSError, RuntimeError, AbandonedError) as error:
-            # RuntimeError: the threads are shut down.
+        except RuntimeError as error:  # the threads are shut down
             raise ObjectStoreError(f"bucket: {error}") from error
 
 
 def _translating(what: str, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Call, and raise our errors for botocore's."""
-    try:
+    with translating(what):
         return call(*arguments)
-    except Exception as error:
-        if not is_answer(error):
-            raise
-        raise translated(what, error) from error

@@ -255,12 +255,10 @@ class S3Copier:
                 client.abort_multipart_upload(
                     Bucket=self._bucket, Key=self._prefix + key, UploadId=upload_id
                 )
-            except Exception as error:
-                if not is_answer(error) and not isinstance(error, OSError):
-                    raise
+            except Exception as error:  # noqa: BLE001 - what is raised already matters more
                 if status_of(error) != 404:
                     logger.warning(
-                        "upload left for the sweep", extra={"key": key, "reason": str(error)}
+                        "upload left for the sweep", extra={"key": key, "reason": repr(error)}
                     )
 
         return self._calls.submit(abort)

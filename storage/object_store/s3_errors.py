@@ -1,6 +1,8 @@
 """What boto3's errors mean to us. Recognised by shape: botocore takes 100 ms to import."""
 
-from typing import Final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, TypeVar
 
 from storage.errors import (
     CopyUnsupportedError,
@@ -9,6 +11,7 @@ from storage.errors import (
     ObjectStoreError,
 )
 from storage.object_store.retrying import RefusedError
+from storage.object_store.unforeseen import foreseen
 
 # Refusals that pass by themselves: a clock that is being set, a token that is being renewed, an
 # upload that somebody cleaned away.
@@ -26,6 +29,8 @@ _UNSUPPORTED: Final = frozenset(
 )
 _RANGE: Final = "Range specified is not valid"  # for a source of that size, says AWS
 _MESSAGE_LENGTH_MAX: Final = 500
+
+_T = TypeVar("_T")
 
 
 def is_answer(error: BaseException) -> bool:
@@ -66,3 +71,42 @@ def translated(what: str, error: BaseException) -> Exception:
     if code in ("NoSuchBucket", "AuthorizationHeaderMalformed") or status in (301, 401, 403):
         return RefusedError(message)
     return ObjectStoreError(message)
+
+
+def translated_of_bucket(what: str, error: BaseException) -> Exception:
+    """Return our error for one of botocore's about no object: a list, or the bucket itself."""
+    status = status_of(error)
+    refused = 300 <= status < 500 and status != 429 and code_of(error) not in _PASSING
+    kind = RefusedError if refused else ObjectStoreError
+    return kind(f"{what}: {error}".replace("\n", " ")[:_MESSAGE_LENGTH_MAX])
+
+
+@contextmanager
+def translating(
+    what: str, translate: Callable[[str, BaseException], Exception] = translated
+) -> Iterator[None]:
+    """Raise our errors for those of boto3, of files, and for whatever else goes wrong there.
+
+    Args:
+        what: what is asked for, for the messages.
+        translate: what botocore's errors mean.
+
+    Raises:
+        StorageError: always one, but for what is no `Exception`, and `MemoryError`.
+    """
+    with foreseen(what):
+        try:
+            yield
+        except Exception as error:
+            # First of all: some of botocore's are `OSError`s too.
+            if is_answer(error):
+                raise translate(what, error) from error
+            if isinstance(error, OSError):
+                raise ObjectStoreError(f"{what}: {error}") from error
+            raise
+
+
+def asked_of_bucket(what: str, call: Callable[[], _T]) -> _T:
+    """Call, translating what is raised; see `translated_of_bucket`."""
+    with translating(what, translated_of_bucket):
+        return call()

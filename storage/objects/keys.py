@@ -7,6 +7,8 @@ cluster, so that several clusters can share a bucket, then the id in decimal.
 
 import re
 
+from storage.errors import InvalidRequestError
+
 _CLUSTER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*|_[A-Za-z0-9_-]+")
 _KEY = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _OBJECT_KEY = re.compile(r"([0-9a-f]{2})/([A-Za-z0-9_-]+)/([0-9]+)")
@@ -44,10 +46,10 @@ def require_valid_key(key: str) -> None:
     """Check that a key means the same in every store: no escapes, no hidden or relative segments.
 
     Raises:
-        ValueError: it does not.
+        InvalidRequestError: it does not.
     """
     if len(key) > _KEY_LENGTH_MAX or not _KEY.fullmatch(key):
-        raise ValueError(f"invalid object key {key[:_KEY_LENGTH_MAX]!r}")
+        raise InvalidRequestError(f"invalid object key {key[:_KEY_LENGTH_MAX]!r}")
 
 
 def _spread(object_id: int) -> str:

@@ -18,6 +18,7 @@ from config.node import StorageConfig
 from storage.audit.comparison import KnownBucket
 from storage.audit.inventory import ListedObject, meaning_of
 from storage.errors import NotDeletedError, StorageError
+from storage.object_store.unforeseen import UnforeseenError
 from storage.ports import ObjectStore
 from storage.sweep.place import SweptPlace
 from storage.sweep.rules import IncompleteUpload, is_abandoned, swept
@@ -78,6 +79,7 @@ class Sweeper:
         self._rng = rng
         self._wall_clock_ms = wall_clock_ms
         self._next_prefix = 0
+        self._seen_pieces = 0  # of this lap, whole
         self._beyond_metadata = 0
         self.statistics = SweepStatistics()
 
@@ -95,20 +97,32 @@ class Sweeper:
             try:
                 await step()
             except (StorageError, TimeoutError, ConnectionError) as error:
-                self.statistics.failures += 1
-                logger.warning("the sweep will try again later", extra={"reason": repr(error)})
+                self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        self.statistics.failures += 1
+        logger.warning(
+            "the sweep will try again later",
+            exc_info=error if isinstance(error, UnforeseenError) else None,
+            extra={"reason": repr(error)},
+        )
 
     async def _sweep_objects(self) -> None:
         pages = 0
         for _ in PREFIXES:
+            prefix = PREFIXES[self._next_prefix]
+            if self._next_prefix == 0:
+                self._seen_pieces = self._beyond_metadata = 0
+            # Now: a piece that fails is for the next lap, and holds up no other.
+            self._next_prefix = (self._next_prefix + 1) % len(PREFIXES)
             # The protocol promises less than what a generator gives; it must end when we do.
-            listing = self._place.lister.pages(PREFIXES[self._next_prefix])
+            listing = self._place.lister.pages(prefix)
             async with aclosing(cast("AsyncGenerator[list[ListedObject], None]", listing)) as found:
                 async for page in found:
                     pages += 1
                     await self._sweep_page(page)
-            self._next_prefix = (self._next_prefix + 1) % len(PREFIXES)
-            if self._next_prefix == 0:
+            self._seen_pieces += 1
+            if self._next_prefix == 0 and self._seen_pieces == len(PREFIXES):
                 self._end_lap()
             if pages >= PAGES_PER_ROUND_MAX:
                 break
@@ -147,7 +161,7 @@ class Sweeper:
 
     def _end_lap(self) -> None:
         self.statistics.laps += 1
-        self.statistics.beyond_metadata, self._beyond_metadata = self._beyond_metadata, 0
+        self.statistics.beyond_metadata = self._beyond_metadata
         if self.statistics.beyond_metadata:
             logger.error(
                 "the bucket has objects of this cluster with ids that its metadata have never given "
@@ -173,7 +187,12 @@ class Sweeper:
             for it in page
             if is_abandoned(known, it, now_ms=now_ms, safe_age_ms=self._safe_age_ms)
         ]
-        if abandoned:
+        if not abandoned:
+            return
+        try:
             await self._place.uploads.abort(abandoned)
+        except StorageError as error:
+            self._failed(error)  # those that stay are for the next round, and hold up no other page
+        else:
             self.statistics.aborted_uploads += len(abandoned)
             logger.info("ended uploads that nobody completes", extra={"uploads": len(abandoned)})

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from storage.audit.inventory import TEMPORARY_FOLDER
-from storage.errors import ObjectStoreError
 from storage.object_store.daemon_threads import stepwise
 from storage.object_store.s3_access import S3Access
 from storage.object_store.s3_administration import s3_client
-from storage.object_store.s3_errors import code_of, is_answer, status_of, translated
+from storage.object_store.s3_errors import asked_of_bucket, code_of, status_of
 from storage.object_store.s3_listing import PAGE_ENTRIES_MAX, pages_of
 from storage.sweep.rules import IncompleteUpload
 
@@ -30,10 +29,10 @@ class IncompleteUploads(Protocol):
         ...
 
     async def abort(self, uploads: Sequence[IncompleteUpload]) -> None:
-        """End uploads; one that has ended already is no error.
+        """End uploads; one that has ended already is no error, one that cannot be ended holds up none.
 
         Raises:
-            StorageError: the bucket does not answer, or does not allow it.
+            StorageError: the bucket does not answer, or does not allow it, for some of them at least.
         """
         ...
 
@@ -58,12 +57,13 @@ class S3Uploads:
     async def pages(self) -> AsyncIterator[list[IncompleteUpload]]:
         """See `IncompleteUploads`."""
         walk = self._walk()
-        async for page in stepwise(partial(_translated, lambda: next(walk, None)), "bucket-sweep"):
+        step = partial(asked_of_bucket, "uploads", lambda: next(walk, None))
+        async for page in stepwise(step, "bucket-sweep"):
             yield page
 
     async def abort(self, uploads: Sequence[IncompleteUpload]) -> None:
         """See `IncompleteUploads`."""
-        await _once(lambda: self._abort(uploads))
+        await _once("uploads", lambda: self._abort(uploads))
 
     def _walk(self) -> Iterator[list[IncompleteUpload]]:
         client = s3_client(self._access)
@@ -83,18 +83,20 @@ class S3Uploads:
     def _abort(self, uploads: Sequence[IncompleteUpload]) -> None:
         client = s3_client(self._access)
         try:
-            for upload in uploads:
-                try:
-                    client.abort_multipart_upload(
-                        Bucket=self._access.bucket,
-                        Key=self._prefix + upload.key,
-                        UploadId=upload.upload_id,
-                    )
-                except Exception as error:
-                    if status_of(error) != 404 and code_of(error) != "NoSuchUpload":
-                        raise
+            _each(uploads, partial(self._abort_one, client))
         finally:
             client.close()
+
+    def _abort_one(self, client: Any, upload: IncompleteUpload) -> None:
+        try:
+            client.abort_multipart_upload(
+                Bucket=self._access.bucket,
+                Key=self._prefix + upload.key,
+                UploadId=upload.upload_id,
+            )
+        except Exception as error:
+            if status_of(error) != 404 and code_of(error) != "NoSuchUpload":
+                raise
 
 
 class DirectoryUploads:
@@ -105,15 +107,19 @@ class DirectoryUploads:
 
     async def pages(self) -> AsyncIterator[list[IncompleteUpload]]:
         """See `IncompleteUploads`."""
-        yield await _once(self._list)
+        yield await _once("bucket directory", self._list)
 
     async def abort(self, uploads: Sequence[IncompleteUpload]) -> None:
         """See `IncompleteUploads`."""
-        await _once(lambda: self._remove(uploads))
+        await _once("bucket directory", lambda: self._remove(uploads))
 
     def _list(self) -> list[IncompleteUpload]:
         found: list[IncompleteUpload] = []
-        for entry in os.scandir(self._temporaries):
+        try:
+            entries = os.scandir(self._temporaries)
+        except FileNotFoundError:
+            return found  # nothing has been written yet
+        for entry in entries:
             try:
                 begun_ms = entry.stat(follow_symlinks=False).st_mtime_ns // 1_000_000
             except FileNotFoundError:
@@ -124,11 +130,25 @@ class DirectoryUploads:
         return found
 
     def _remove(self, uploads: Sequence[IncompleteUpload]) -> None:
-        for upload in uploads:
-            (self._temporaries / upload.key.rpartition("/")[2]).unlink(missing_ok=True)
+        _each(
+            uploads,
+            lambda it: (self._temporaries / it.key.rpartition("/")[2]).unlink(missing_ok=True),
+        )
 
 
-async def _once(call: Callable[[], _T]) -> _T:
+def _each(uploads: Sequence[IncompleteUpload], end: Callable[[IncompleteUpload], None]) -> None:
+    """End each of them: one that stays holds up no other, and its error is raised in the end."""
+    failure: Exception | None = None
+    for upload in uploads:
+        try:
+            end(upload)
+        except Exception as error:  # noqa: BLE001 - raised below
+            failure = error
+    if failure is not None:
+        raise failure
+
+
+async def _once(what: str, call: Callable[[], _T]) -> _T:
     """Make one blocking call in a thread of its own."""
     calls = iter((call,))
 
@@ -136,18 +156,6 @@ async def _once(call: Callable[[], _T]) -> _T:
         following = next(calls, None)
         return None if following is None else (following(),)
 
-    results = [result async for (result,) in stepwise(partial(_translated, step), "bucket-sweep")]
+    ask = partial(asked_of_bucket, what, step)
+    results = [result async for (result,) in stepwise(ask, "bucket-sweep")]
     return results[0]
-
-
-def _translated(step: Callable[[], _T]) -> _T:
-    try:
-        return step()
-    except OSError as error:
-        raise ObjectStoreError(f"bucket directory: {error}") from error
-    except KeyError as error:
-        raise ObjectStoreError(f"uploads: an entry has no {error}") from error
-    except Exception as error:
-        if not is_answer(error):
-            raise
-        raise translated("uploads", error) from error

@@ -34,6 +34,10 @@ class Answer:
     short_by: int = 0  # the body lacks its end, and says nothing of that
     flipped_bit: int | None = None  # of the body
     etag: str | None = None
+    header: tuple[str, str] | None = None  # one more, or another value
+    rewritten: tuple[bytes, bytes] | None = (
+        None  # of the body: a pattern, and what stands there instead
+    )
     delay_ms: int = 0  # before the first byte
     pieces: int = 1  # the body comes in so many
     piece_delay_ms: int = 0

@@ -208,11 +208,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_damaged(self, fault: Answer, reply: _Reply) -> None:
         content = reply.body[: len(reply.body) - fault.short_by]
+        if fault.rewritten is not None:
+            content = re.sub(*fault.rewritten, content)
         if fault.flipped_bit is not None and content:
             content = flip(content, fault.flipped_bit)
         headers = dict(reply.headers)
         if fault.etag is not None:
             headers["ETag"] = fault.etag
+        if fault.header is not None:
+            headers |= [fault.header]
         if fault.short_by and "Content-Range" in headers:
             start, total = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", headers["Content-Range"]).groups()
             headers["Content-Range"] = f"bytes {start}-{int(start) + len(content) - 1}/{total}"

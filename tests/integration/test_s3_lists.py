@@ -73,3 +73,55 @@ def test_the_lister_takes_no_such_answer_for_a_page_either(answer, query):
         with server.bucket.always(answer, "GET", query=query), pytest.raises(ObjectStoreError):
             asyncio.run(keys())
         assert asyncio.run(keys()) == sorted(server.bucket.objects)
+
+
+def entry(text):
+    return Answer(
+        200,
+        body=b"<?xml version='1.0'?>\n<R><IsTruncated>false</IsTruncated>" + text + b"</R>",
+    )
+
+
+# Pages of a list, with a value that is none.
+UNPARSEABLE = [
+    entry(
+        b"<Contents><Key>9e/c/1</Key><Size>1</Size><LastModified>n/a</LastModified></Contents>"
+        b"<Upload><Key>9e/c/1</Key><UploadId>1</UploadId><Initiated>n/a</Initiated></Upload>"
+    ),
+    entry(b"<KeyCount>many</KeyCount><MaxUploads>many</MaxUploads>"),
+    entry(b"<MaxKeys>1e3</MaxKeys><MaxUploads>1e3</MaxUploads>"),
+    entry(
+        b"<Contents><Key>9e/c/1</Key><Size>large</Size></Contents>"
+        b"<Upload><Key>9e/c/1</Key><Initiated>2025-99-99T00:00:00Z</Initiated></Upload>"
+    ),
+]
+
+
+@pytest.mark.parametrize("answer", UNPARSEABLE)
+def test_a_value_that_cannot_be_parsed_is_the_buckets_error(answer):
+    """Botocore raises ValueError."""
+
+    async def scenario(store, bucket):
+        await store.put("9e/c/1", [b"x"])
+        bucket.fail("GET", answer, answer)
+        assert await store.list("") == [("9e/c/1", 1)]
+        assert store.statistics.retries == 2
+        with bucket.always(answer, "GET", query="list-type"), pytest.raises(ObjectStoreError):
+            await store.list("")
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("answer", UNPARSEABLE)
+@pytest.mark.parametrize("pages", ["lister", "uploads"])
+def test_the_listers_say_so_as_well(answer, pages):
+    with FaultServer() as server:
+        uri = f"s3://bucket?endpoint={server.endpoint}&accessKey=a&secretKey=b"
+        place = open_swept_place(uri, {})
+
+        async def look():
+            return [page async for page in getattr(place, pages).pages()]
+
+        with server.bucket.always(answer, "GET"), pytest.raises(ObjectStoreError):
+            asyncio.run(look())
+        assert asyncio.run(look()) == [[]]

@@ -11,6 +11,7 @@ from storage.audit.comparison import KnownBucket, KnownObject, KnownState
 from storage.audit.inventory import ListedObject
 from storage.errors import NotDeletedError, ObjectStoreError
 from storage.object_store.memory import MemoryObjectStore
+from storage.object_store.unforeseen import unforeseen
 from storage.objects.keys import object_key
 from storage.sweep import sweeper as module
 from storage.sweep.place import SweptPlace, open_swept_place
@@ -28,6 +29,7 @@ class Uploads:
         self.under_way = []
         self.aborted = []
         self.error = None
+        self.kept = []
 
     async def pages(self):
         if self.error is not None:
@@ -36,7 +38,9 @@ class Uploads:
             yield [upload]
 
     async def abort(self, uploads):
-        self.aborted += [it.upload_id for it in uploads]
+        self.aborted += [it.upload_id for it in uploads if it.upload_id not in self.kept]
+        if any(it.upload_id in self.kept for it in uploads):
+            raise ObjectStoreError("denied")
 
 
 class Scene:
@@ -49,6 +53,7 @@ class Scene:
         self.next_object_id = 100
         self.is_turn = True
         self.listed = []
+        self.unreadable = ""  # a piece of the list
         self.sweeper = Sweeper(
             StorageConfig(object_prepare_ttl_ms=HOUR_MS),
             self.store,
@@ -71,6 +76,8 @@ class Scene:
 
     async def pages(self, prefix=""):
         self.listed.append(prefix)
+        if prefix == self.unreadable:
+            raise unforeseen("list", ValueError("time data 'n/a'"))
         keys = sorted(it for it in self.store.inner.objects if it.startswith(prefix))
         for start in range(0, len(keys), 2):
             yield [ListedObject(it, 1, NOW_MS - 2 * HOUR_MS) for it in keys[start : start + 2]]
@@ -187,6 +194,43 @@ def test_uploads_are_ended(monkeypatch):
         scene.uploads.error = ObjectStoreError("denied")
         await scene.sweeper.sweep()
         assert scene.sweeper.statistics.failures == 1
+
+    run(main())
+
+
+def test_an_upload_that_cannot_be_ended_holds_up_no_other():
+    async def main():
+        scene = Scene()
+        scene.uploads.under_way = [
+            IncompleteUpload(object_key("c", 1), upload_id, 0) for upload_id in ("kept", "old")
+        ]
+        scene.uploads.kept = ["kept"]
+        await scene.sweeper.sweep()
+        assert scene.uploads.aborted == ["old"]
+        assert scene.sweeper.statistics.failures == 1
+        assert scene.sweeper.statistics.aborted_uploads == 1
+
+    run(main())
+
+
+def test_a_piece_that_cannot_be_listed_is_told_and_holds_up_no_other(caplog):
+    async def main():
+        scene = Scene()
+        scene.unreadable = "5"
+        await scene.sweeper.sweep()
+        assert scene.listed == list("012345")
+        await scene.sweeper.sweep()
+        assert scene.listed == [*module.PREFIXES, *"012345"]
+        statistics = scene.sweeper.statistics
+        assert (statistics.failures, statistics.laps) == (2, 0)  # the bucket was not seen whole
+        left = [it for it in scene.store.inner.objects if int(it.rpartition("/")[2]) % 2]
+        assert left
+        assert {it[0] for it in left} == {"5"}
+        assert ["time data" in str(it.exc_info[1]) for it in caplog.records] == [True, True]
+        scene.unreadable = ""
+        await scene.sweeper.sweep()
+        await scene.sweeper.sweep()
+        assert (scene.left(), statistics.laps) == (50, 1)
 
     run(main())
 

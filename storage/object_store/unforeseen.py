@@ -1,0 +1,51 @@
+"""What a client fails with that is neither an answer of the store nor the lack of one.
+
+An answer with a value that cannot be parsed, a panic in a library, a credential provider that
+prints nonsense: none of it may end a broker, so all of it is an `ObjectStoreError` like any other,
+to be tried again. So is a mistake of ours that shows only there; it stays visible, since whoever
+logs the error logs its cause with it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from storage.errors import InvalidRequestError, ObjectStoreError, StorageError
+
+MESSAGE_LENGTH_MAX: Final = 500
+
+
+class UnforeseenError(ObjectStoreError):
+    """Nobody knows what it means; `__cause__` is what was raised."""
+
+
+@contextmanager
+def foreseen(what: str) -> Iterator[None]:
+    """Raise nothing but errors of ours.
+
+    Args:
+        what: what is being done, for the message.
+
+    Raises:
+        StorageError: as raised.
+        InvalidRequestError: as raised: no store was asked.
+        UnforeseenError: anything else was raised.
+        MemoryError, BaseException: as raised.
+    """
+    try:
+        yield
+    except (StorageError, InvalidRequestError, MemoryError):
+        raise
+    except Exception as error:
+        raise unforeseen(what, error) from error
+    except BaseException as error:
+        # Of Rust, where a call panics before it has become a future; no `Exception`, but no more.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise unforeseen(what, error) from error
+
+
+def unforeseen(what: str, error: BaseException) -> UnforeseenError:
+    """Return our error for one that nobody foresaw; raise it from that one."""
+    message = f"{what}: {type(error).__name__}: {error}"
+    return UnforeseenError(message.replace("\n", " ")[:MESSAGE_LENGTH_MAX])
