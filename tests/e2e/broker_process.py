@@ -124,6 +124,7 @@ class HeadraceProcess:
             "process.roles": "broker,controller",
             "listeners": f"PLAINTEXT://{self.bootstrap}",
             "log.dirs": str(data),
+            "log.retention.ms": "-1",  # records of tests are from long ago
             "s3.data.buckets": f"0@file://{data / 'bucket'}",
             "s3.wal.path": f"0@file://{data / 'wal'}?capacity={256 << 20}",
             "s3.wal.cache.size": str(256 << 20),

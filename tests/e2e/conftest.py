@@ -20,6 +20,7 @@ _OVERRIDES = {
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.num.partitions": "5",
     "auto.create.topics.enable": "true",
+    "log.retention.ms": "-1",  # records of tests are from long ago
 }
 
 
