@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from metadata.offline import read_offline
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record
 from tests.environment.paths import ROOT
+from tests.integration.independent_bucket import contents_of, differences
 
 MIB = 1 << 20
 RECORDS = [Record(bytes([number % 256]) * 100_000) for number in range(300)]
@@ -137,3 +139,11 @@ def test_when_a_topic_is_deleted_the_bucket_holds_what_the_metadata_know(
         return found["settled"] and found["states"][1]["bytes"] < before / 2
 
     broker.process.wait_until(settled, "the bucket to be settled", timeout_s=60)
+    data = broker.directory / "data"
+
+    def exact() -> bool:
+        contents = contents_of(f"file://{data / 'bucket'}")
+        known = read_offline(data / "metadata")
+        return differences(contents, known.image, known.cluster_id) == []
+
+    broker.process.wait_until(exact, "a lister of the tests' own to find the same", timeout_s=20)

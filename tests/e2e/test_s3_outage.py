@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
+from metadata.offline import read_offline
 from tests.e2e.broker_process import HeadraceProcess
+from tests.integration.independent_bucket import committed_in, contents_of, differences
 from tests.integration.s3_fault_server import ACCESS_DENIED, SLOW_DOWN, FaultServer
 
 MIB = 1 << 20
@@ -191,6 +193,12 @@ def test_an_outage_under_load(broker: HeadraceProcess, server: FaultServer) -> N
         assert broker.metrics()["headrace_object_store_get_bytes_total"] > 3_200 * VALUE_BYTES / 2
         clients.close()
     server.bucket.check_truth()
+    # Nothing that is committed is missing, or has another size; deletions wait for their time.
+    contents = contents_of(f"s3://bucket?endpoint={server.endpoint}&accessKey=a&secretKey=b")
+    known = read_offline(broker.directory / "data" / "metadata")
+    assert committed_in(known.image)
+    told = differences(contents, known.image, known.cluster_id)
+    assert [it for it in told if "is left" not in it] == []
 
 
 def test_a_start_without_a_bucket(broker: HeadraceProcess, server: FaultServer) -> None:
