@@ -48,7 +48,7 @@ from storage.object_store.s3_listing import S3Listing
 from storage.object_store.upload_parts import part_bytes_for
 from storage.object_store.uri import S3Location
 from storage.objects.keys import require_valid_key
-from storage.ports import Buffer, CopiedRange
+from storage.ports import Buffer, CopiedRange, Progress, unnoticed
 
 if TYPE_CHECKING:
     from obstore.store import S3Config
@@ -117,7 +117,7 @@ class S3ObjectStore:
 
         self._at_once = copier(1, UPLOAD_TIMEOUT_S, UPLOAD_THREADS, checksum)
         self._by_parts = copier(PART_ATTEMPTS_MAX, UPLOAD_TIMEOUT_S, UPLOAD_THREADS, checksum)
-        self._copier = copier(PART_ATTEMPTS_MAX, COPY_TIMEOUT_S, COPY_THREADS, "")
+        self._copier = copier(PART_ATTEMPTS_MAX, COPY_TIMEOUT_S, COPY_THREADS, checksum)
         listing = S3Calls(
             lambda: s3_client(access, attempts_max=1), threads=LIST_THREADS, name="bucket-list"
         )
@@ -189,11 +189,16 @@ class S3ObjectStore:
         """Yes: the service does it."""
         return True
 
-    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+    async def compose(
+        self,
+        key: str,
+        pieces: Sequence[CopiedRange | Buffer],
+        progress: Progress = unnoticed,
+    ) -> None:
         """See `storage.ports.ObjectStore`: multipart copy."""
         for name in (key, *(it.key for it in pieces if isinstance(it, CopiedRange))):
             require_valid_key(name)
-        await self._copier.compose(key, pieces)
+        await self._copier.compose(key, pieces, progress)
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""

@@ -14,9 +14,11 @@ by the sweep of old uploads.
 
 import asyncio
 import logging
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from hashlib import md5
 from typing import Any, Final
 
 from storage.errors import (
@@ -29,7 +31,7 @@ from storage.object_store.copy_parts import Part, Piece, UploadedPart, plan_part
 from storage.object_store.s3_calls import S3Calls
 from storage.object_store.s3_errors import is_answer, status_of
 from storage.object_store.upload_parts import PartBody, cut
-from storage.ports import Buffer, CopiedRange
+from storage.ports import Buffer, CopiedRange, Progress, unnoticed
 
 logger = logging.getLogger("headrace.storage.object_store")
 
@@ -61,7 +63,8 @@ class S3Copier:
             prefix: what is put in front of every key.
             read: for what is too small to be copied.
             threads: parts under way at once.
-            checksum: S3's name of the algorithm whose sums uploaded parts carry; empty: none.
+            checksum: S3's name of the algorithm whose sums uploads carry; empty: none. What is uploaded
+                of a composed object carries an MD5 then.
         """
         self._calls = S3Calls(make_client, threads=threads, name="bucket-copy")
         self._bucket = bucket
@@ -70,7 +73,9 @@ class S3Copier:
         self._checksum = {"ChecksumAlgorithm": checksum} if checksum else {}
         self._checksum_field = f"Checksum{checksum}"
 
-    async def compose(self, key: str, pieces: Sequence[Piece]) -> None:
+    async def compose(
+        self, key: str, pieces: Sequence[Piece], progress: Progress = unnoticed
+    ) -> None:
         """See `storage.ports.ObjectStore`.
 
         Cancellation: the object may still appear; parts may stay until the sweep.
@@ -79,7 +84,7 @@ class S3Copier:
         size_bytes = sum(map(size_of, pieces))
         last = pieces[-1]
         tail = b"" if isinstance(last, CopiedRange) else bytes(last[-TAIL_BYTES_MAX:])
-        await self._assemble(key, parts, size_bytes, tail)
+        await self._assemble(key, parts, size_bytes, tail, progress=progress)
 
     async def upload(self, key: str, buffers: Sequence[Buffer], part_bytes: int) -> None:
         """Write an object that is here: by one request, or in parts if it is beyond `part_bytes`.
@@ -109,11 +114,14 @@ class S3Copier:
         tail: bytes,
         *,
         check: bool = True,
+        progress: Progress = unnoticed,
     ) -> None:
-        created = await self._call("create_multipart_upload", key, **self._checksum)
+        # Services want a sum of every part or of none, and not all make one of what they copy.
+        algorithm = {} if check else self._checksum
+        created = await self._call("create_multipart_upload", key, **algorithm)
         upload_id = _told(key, created, "UploadId")
         try:
-            done = await self._write_parts(key, upload_id, parts)
+            done = await self._write_parts(key, upload_id, parts, progress)
         except asyncio.CancelledError:
             with suppress(RuntimeError):  # the threads are shut down: it is for the sweep
                 self._submit_abort(key, upload_id)
@@ -130,7 +138,7 @@ class S3Copier:
         await self._calls.close()
 
     async def _write_parts(
-        self, key: str, upload_id: str, parts: Sequence[Part | PartBody]
+        self, key: str, upload_id: str, parts: Sequence[Part | PartBody], progress: Progress
     ) -> list[dict[str, Any]]:
         """Write all parts. After a failure those under way are waited for, so that an abort finds them."""
         turns = asyncio.Semaphore(PARTS_IN_FLIGHT_MAX)
@@ -145,6 +153,7 @@ class S3Copier:
                 except Exception as error:  # noqa: BLE001 - raised below
                     failures.append(error)
                     return {}
+                progress(_part_bytes(part))
                 return {"PartNumber": number, **sums}
 
         async with asyncio.TaskGroup() as group:
@@ -162,8 +171,10 @@ class S3Copier:
             return self._sums(key, await self._send(key, "upload_part", part, **place))
         if isinstance(part, UploadedPart):
             body = b"".join([await self._content(piece) for piece in part.pieces])
-            answer = await self._call("upload_part", key, Body=body, **place, **self._checksum)
-            return self._sums(key, answer)
+            digest = {"ContentMD5": _md5(body)} if self._checksum else {}
+            return self._sums(
+                key, await self._call("upload_part", key, Body=body, **place, **digest)
+            )
         answer = await self._call(
             "upload_part_copy",
             key,
@@ -262,6 +273,17 @@ class S3Copier:
                     )
 
         return self._calls.submit(abort)
+
+
+def _part_bytes(part: Part | PartBody) -> int:
+    if isinstance(part, UploadedPart):
+        return sum(map(size_of, part.pieces))
+    return part.size_bytes if isinstance(part, CopiedRange) else len(part)
+
+
+def _md5(body: bytes) -> str:
+    """Return S3's oldest checksum, which every service knows and compares."""
+    return b64encode(md5(body, usedforsecurity=False).digest()).decode()
 
 
 def _told(key: str, answer: dict[str, Any], field: str) -> Any:

