@@ -83,6 +83,9 @@ class ControlPlane:
     def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]:
         return [it for it in self._sorted(stream_id) if it.object_type is ObjectType.STREAM]
 
+    def is_committed(self, object_id: int) -> bool:
+        return object_id in self.stream_sets or object_id in self.stream_objects
+
     def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
         return self.destroyed
 

@@ -21,7 +21,7 @@ from metadata.client import MetadataClient
 from metadata.errors import MetadataError, NodeFencedError, RefusedError
 from metadata.image import ObjectImage
 from metadata.images.brokers import active_brokers, caretaker
-from metadata.images.objects import ObjectKind
+from metadata.images.objects import ObjectKind, ObjectState
 from metadata.images.streams import StreamImage, holds_object
 from metadata.records import objects as records
 from metadata.rpc.requests import (
@@ -203,6 +203,11 @@ class StorageMetadata:
             ]
             found.append((object_id, stream_set.size_bytes, ranges))
         return found
+
+    def is_committed(self, object_id: int) -> bool:
+        """Whether an object is in use, by the newest image."""
+        found = self._client.image.objects.by_id.get(object_id)
+        return found is not None and found.state == ObjectState.COMMITTED
 
     def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]:
         """The Stream Objects of a stream, in offset order."""

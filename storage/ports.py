@@ -3,7 +3,7 @@
 `metadata.client` satisfies the first three structurally; nothing here imports it.
 """
 
-from collections.abc import AsyncIterable, Sequence
+from collections.abc import AsyncIterable, Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, Protocol
@@ -144,6 +144,10 @@ class ObjectManager(Protocol):
         """All Stream Objects of one stream, in offset order."""
         ...
 
+    def is_committed(self, object_id: int) -> bool:
+        """Whether an object is in use, as far as is known."""
+        ...
+
     def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
         """Destroyed objects whose retention has passed, and prepared ones that have expired."""
         ...
@@ -159,6 +163,14 @@ class Lease(Protocol):
     def holds(self) -> bool:
         """Whether this node is certain to be still the owner of what it has open."""
         ...
+
+
+Progress = Callable[[int], None]
+
+
+def unnoticed(size_bytes: int) -> None:
+    """Nobody wants to know the progress."""
+    del size_bytes
 
 
 class ObjectStore(Protocol):
@@ -195,10 +207,16 @@ class ObjectStore(Protocol):
         """Whether `compose` leaves the work to a service, and costs this machine next to nothing."""
         ...
 
-    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+    async def compose(
+        self,
+        key: str,
+        pieces: Sequence[CopiedRange | Buffer],
+        progress: Progress = unnoticed,
+    ) -> None:
         """Write an object: the concatenation of `pieces`, ranges being copied within the bucket.
 
-        Ambiguous when it fails, as `put`; the key must be new.
+        Ambiguous when it fails, as `put`; the key must be new. `progress` is told, on the loop, of bytes that are in
+        place; a number below 0 takes back what an attempt that failed has told.
 
         Raises:
             ObjectNotFoundError: a source is gone.

@@ -35,7 +35,7 @@ _COUNTERS: Final = (
 def compact(*, admin: str, wait: bool, as_json: bool) -> int:
     """Have a running node merge its objects now, rather than at the next interval.
 
-    Only what is worth it is done: a second run has nothing to do. It stays within
+    Everything that is worth it is done: a second run has nothing to do. It stays within
     headrace.compaction.bytes.per.second, and goes on if this command is interrupted.
     """
     before = _ask(admin, "GET")
@@ -43,14 +43,14 @@ def compact(*, admin: str, wait: bool, as_json: bool) -> int:
     if not wait:
         emit_object({"round": number}, output=output_of(as_json=as_json))
         return 0
-    after = _wait(admin, number)
+    after = _wait(admin, number, before["groups"])
     found = {key: after[key] - before[key] for key in _COUNTERS}
     emit_object(found, output=output_of(as_json=as_json))
     return 1 if found["failures"] or found["damaged_objects"] else 0
 
 
-def _wait(admin: str, number: int) -> dict[str, Any]:
-    """Poll until a round is over."""
+def _wait(admin: str, number: int, groups_before: int) -> dict[str, Any]:
+    """Poll until a round is over; tell now and then how far it is."""
     told_s = time.perf_counter()
     while True:
         found = _ask(admin, "GET")
@@ -59,7 +59,8 @@ def _wait(admin: str, number: int) -> dict[str, Any]:
         if time.perf_counter() - told_s >= TOLD_EVERY_S and found["group_bytes"]:
             told_s = time.perf_counter()
             done, of = size_text(found["group_done_bytes"]), size_text(found["group_bytes"])
-            talk(f"{found['groups']} groups since the start; this one: {done} of {of}")
+            groups = found["groups"] - groups_before
+            talk(f"{groups} groups merged so far; this one: {done} of {of}")
         time.sleep(POLL_S)
 
 

@@ -3,7 +3,7 @@
 POST has no body, but `Content-Type: application/json`; it is answered at once, by 202 and
 `{"round": N}`: the round that begins as soon as the one under way has ended. GET is answered by 200
 and every counter of `storage.compaction.statistics`: round N is over when `rounds_finished` has
-reached N. Errors are `{"error"}`:
+reached N. It goes on until nothing is left to merge. Errors are `{"error"}`:
 
     403  a web page asks, by the Origin that every browser sends with a POST
     415  another content type: the kind that a page may send to any address without asking it first

@@ -3,21 +3,25 @@
 What to do is decided by `storage.compaction.plan`, done by `storage.compaction.rewrite` or by a copy
 within the bucket (`storage.compaction.copy`), and takes effect by one atomic commit; whatever fails
 before leaves prepared objects that expire. An object that turns out to be damaged is left alone from
-then on and reported, so that it holds up nothing else.
+then on and reported, so that it holds up nothing else; one that is in use no more (its topics were
+deleted, or trimmed) is not damaged, and its group is chosen anew.
 """
 
 import asyncio
 import logging
 import random
+import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from config.node import StorageConfig
 from storage.compaction.plan import (
     GROUP_WIDTH_MIN,
     GroupLimits,
+    LackingSourceError,
     Run,
     StreamSetObject,
     choose_stream_objects,
@@ -31,7 +35,9 @@ from storage.compaction.statistics import CompactionStatistics
 from storage.compaction.stream_objects import StreamObjectMerger
 from storage.compaction.throttle import Throttle
 from storage.errors import (
+    CommitRefusedError,
     CorruptObjectError,
+    ObjectNotFoundError,
     ObjectNotPreparedError,
     RetriableStorageError,
     StorageError,
@@ -53,15 +59,23 @@ GROUP_BYTES_MAX = 64 * 1024 * 1024 * 1024
 GROUP_BYTES_LOWERED_MIN = 256 * 1024 * 1024  # when groups turn out to take too long
 PREPARE_TTL_SHARE = 2  # of the time that ids stay prepared a group may take this fraction
 OBJECT_PARTS_MAX = 9_000  # S3 allows 10,000 per upload
-GROUPS_PER_ROUND_MAX = 100
+GROUPS_PER_ROUND_MAX = 100  # unless somebody asked for the round
+PASSES_MAX = 10  # of a round that somebody asked for
 RECLAIM_CHECKS_PER_ROUND = 16
 RECLAIM_RANGES_PER_STEP = 256
 COMMIT_ATTEMPTS_MAX = 5
 COMMIT_DELAY_MS = 200  # doubled after each attempt, times a random number below one
+# When an object is not found, the metadata may be about to say that it was deleted.
+METADATA_LOOKS_MAX = 5
+METADATA_LOOK_MS = 200
 
 # (stream id, epoch) of the streams whose Stream Objects this node merges: those that it has open, and
 # those of nodes that have left and that it looks after.
 Streams = Callable[[], Sequence[tuple[int, int]]]
+
+
+class _NotInUseError(Exception):
+    """A source was destroyed since its group was chosen."""
 
 
 class Compactor:
@@ -95,7 +109,9 @@ class Compactor:
             objects_max=sources, bytes_max=min(GROUP_BYTES_MAX, object_bytes_max, in_time_bytes)
         )
         self._throttle = Throttle(config.compaction_bytes_per_s)
-        self._merger = StreamObjectMerger(config, store, objects, cluster_id, self._spend)
+        self._merger = StreamObjectMerger(
+            config, store, objects, cluster_id, self._spend, self._advance
+        )
         self._asked = asyncio.Event()
         self.statistics = CompactionStatistics()
 
@@ -107,11 +123,12 @@ class Compactor:
             with suppress(TimeoutError):
                 async with asyncio.timeout(interval_s * (0.75 + self._rng.random() / 2)):
                     await self._asked.wait()
+            was_asked = self._asked.is_set()
             self._asked.clear()
-            await self.compact()
+            await self.compact(to_the_end=was_asked)
 
     def ask(self) -> int:
-        """Have a round begin as soon as the one under way has ended.
+        """Have a round begin as soon as the one under way has ended, which leaves nothing to do.
 
         Returns:
             The number of that round: it is over when `rounds_finished` has reached it.
@@ -119,29 +136,44 @@ class Compactor:
         self._asked.set()
         return self.statistics.rounds + 1
 
-    async def compact(self) -> None:
-        """Do everything that is worth doing now."""
-        self.statistics.rounds += 1
-        try:
-            await self._compact()
-        finally:
-            self.statistics.rounds_finished = self.statistics.rounds
+    async def compact(self, *, to_the_end: bool = False) -> None:
+        """Do what is worth doing now: so much of it, or all.
 
-    async def _compact(self) -> None:
-        for _ in range(GROUPS_PER_ROUND_MAX):
-            if not await self._guarded(self._next_group()):
-                break
-        for found in self._next_to_reclaim():
+        Cancellation: safe; what is not committed expires.
+        """
+        statistics = self.statistics
+        statistics.rounds += 1
+        try:
+            for _ in range(PASSES_MAX if to_the_end else 1):
+                groups = statistics.groups
+                await self._pass(to_the_end=to_the_end)
+                if statistics.groups == groups:  # one thing leads to another
+                    break
+        finally:
+            statistics.rounds_finished = statistics.rounds
+
+    async def _pass(self, *, to_the_end: bool) -> None:
+        groups_max = sys.maxsize if to_the_end else GROUPS_PER_ROUND_MAX
+        await self._repeat(self._next_group, groups_max)
+        for found in self._next_to_reclaim(sys.maxsize if to_the_end else RECLAIM_CHECKS_PER_ROUND):
             await self._guarded(self._reclaim(found))
         for stream_id, epoch in self._streams():
-            for _ in range(GROUPS_PER_ROUND_MAX):
-                if not await self._guarded(self._next_of_stream(stream_id, epoch)):
-                    break
+            await self._repeat(partial(self._next_of_stream, stream_id, epoch), groups_max)
             await asyncio.sleep(0)
+
+    async def _repeat(
+        self, step: Callable[[], Coroutine[None, None, bool]], times_max: int
+    ) -> None:
+        for _ in range(times_max):
+            if not await self._guarded(step()):
+                return
+
+    def _advance(self, size_bytes: int) -> None:
+        self.statistics.group_done_bytes += size_bytes
 
     async def _spend(self, size_bytes: int) -> None:
         """Note that so many bytes went through here, and wait until that is paid for."""
-        self.statistics.group_done_bytes += size_bytes
+        self._advance(size_bytes)
         await self._throttle.spend(size_bytes)
         self.statistics.throttled_seconds = self._throttle.waited_s
 
@@ -150,9 +182,14 @@ class Compactor:
         try:
             return await step
         except DamagedSourceError as error:
+            if await self._is_in_use_no_more(error):
+                return True
             self.statistics.damaged_objects += 1
             self._damaged.add(error.object_id)
             logger.error("object left out of compaction", extra={"reason": str(error)})  # noqa: TRY400 - an event
+            return True
+        except _NotInUseError:
+            logger.info("an object was destroyed while it was merged: chosen anew")
             return True
         except (StorageError, TimeoutError, ConnectionError) as error:
             self.statistics.failures += 1
@@ -160,6 +197,16 @@ class Compactor:
             return False
         finally:
             self.statistics.group_bytes = self.statistics.group_done_bytes = 0
+
+    async def _is_in_use_no_more(self, error: DamagedSourceError) -> bool:
+        """Ask the metadata whether an object that was not found need not be there."""
+        looks = METADATA_LOOKS_MAX if isinstance(error.__cause__, ObjectNotFoundError) else 1
+        for look in range(looks):
+            if look:
+                await asyncio.sleep(METADATA_LOOK_MS / 1000)
+            if not self._objects.is_committed(error.object_id):
+                return True
+        return False
 
     async def _next_group(self) -> bool:
         group = choose_stream_set_objects(self._stream_set_objects(), self._set_limits)
@@ -192,7 +239,7 @@ class Compactor:
             object_ids,
         )
         try:
-            await self._commit(lambda: self._objects.commit_stream_set_object(commit))
+            await self._commit(lambda: self._objects.commit_stream_set_object(commit), object_ids)
         except ObjectNotPreparedError:
             self._take_smaller_groups(size_bytes)
             raise
@@ -210,11 +257,13 @@ class Compactor:
             extra={"size_bytes": size_bytes, "bytes_max": bytes_max},
         )
 
-    def _next_to_reclaim(self) -> list[StreamSetObject]:
-        """Take the next few Stream Set Objects, round and round."""
+    def _next_to_reclaim(self, number: int) -> list[StreamSetObject]:
+        """Take the next few Stream Set Objects, round and round, or all."""
         found = sorted(self._stream_set_objects())
+        if number >= len(found):
+            return found
         pending = [item for item in found if item.object_id > self._reclaim_after]
-        chosen = (pending or found)[:RECLAIM_CHECKS_PER_ROUND]
+        chosen = (pending or found)[:number]
         if chosen:
             self._reclaim_after = chosen[-1].object_id
         return chosen
@@ -255,7 +304,9 @@ class Compactor:
         if merged is None:
             return
         made = merged.stream_object
-        await self._commit(lambda: self._objects.compact_stream_object(made, object_ids))
+        await self._commit(
+            lambda: self._objects.compact_stream_object(made, object_ids), object_ids
+        )
         self.statistics.copied_bytes += merged.copied_bytes
         self._count((size_bytes, len(group)), (made.size_bytes, 1))
 
@@ -285,22 +336,33 @@ class Compactor:
 
     @contextmanager
     def _blaming(self, object_ids: Sequence[int]) -> Iterator[None]:
-        """Leave all of these out from now on, if they do not give what the metadata say."""
+        """Leave one of these out, or all, if they do not give what the metadata say."""
         try:
             yield
+        except LackingSourceError as error:
+            raise DamagedSourceError(object_ids[error.source], error) from error
         except (RewriteError, ValueError) as error:
             # Which of them is to blame cannot be told.
             self._damaged.update(object_ids)
             raise DamagedSourceError(object_ids[0], error) from error
 
-    async def _commit(self, commit: Callable[[], Awaitable[None]]) -> None:
+    async def _commit(
+        self, commit: Callable[[], Awaitable[None]], object_ids: Sequence[int]
+    ) -> None:
         """Commit, repeating what is answered by "maybe": a repetition of a success succeeds."""
-        for attempt in range(COMMIT_ATTEMPTS_MAX - 1):
-            try:
-                return await commit()
-            except (RetriableStorageError, TimeoutError, ConnectionError):
-                await asyncio.sleep(self._rng.random() * (COMMIT_DELAY_MS << attempt) / 1000)
-        return await commit()
+        try:
+            for attempt in range(COMMIT_ATTEMPTS_MAX - 1):
+                try:
+                    return await commit()
+                except (RetriableStorageError, TimeoutError, ConnectionError):
+                    await asyncio.sleep(self._rng.random() * (COMMIT_DELAY_MS << attempt) / 1000)
+            return await commit()
+        except ObjectNotPreparedError:
+            raise
+        except CommitRefusedError as error:
+            if all(self._objects.is_committed(it) for it in object_ids):
+                raise
+            raise _NotInUseError from error
 
     def _count(self, sources: tuple[int, int], made: tuple[int, int]) -> None:
         """Count a group that is committed; both are (bytes, objects)."""

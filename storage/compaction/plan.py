@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
+from storage.errors import CorruptObjectError
 from storage.objects.index_block import ObjectIndex
 from storage.ports import ObjectRange, StreamRange
 
@@ -30,6 +31,14 @@ INDEX_ENTRIES_MAX = 65_536  # of a Stream Object: 2.25 MiB, which a reader of it
 SMALL_OBJECT_BYTES = 1024 * 1024  # up to here an object may join newer ones that are smaller still
 
 _T = TypeVar("_T")
+
+
+class LackingSourceError(CorruptObjectError):
+    """One object of a group lacks what the metadata say that it holds."""
+
+    def __init__(self, source: int, reason: Exception) -> None:
+        super().__init__(str(reason))
+        self.source = source  # ordinal in the group
 
 
 class StreamSetObject(NamedTuple):
@@ -149,7 +158,7 @@ def plan_runs(
         split_bytes: from here on a run makes its stream leave the Stream Set Object.
 
     Raises:
-        CorruptObjectError: an index lacks a range that its object should hold.
+        LackingSourceError: an index lacks a range that its object should hold.
         ValueError: two sources hold the same offsets, or ranges are out of order.
     """
     merged = heapq.merge(
@@ -220,7 +229,13 @@ def _runs(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
 def _size(
     run: Sequence[Piece], sources: Sequence[tuple[Sequence[StreamRange], ObjectIndex]]
 ) -> int:
-    return sum(live_bytes((piece.range,), sources[piece.source][1]) for piece in run)
+    size_bytes = 0
+    for piece in run:
+        try:
+            size_bytes += live_bytes((piece.range,), sources[piece.source][1])
+        except CorruptObjectError as error:
+            raise LackingSourceError(piece.source, error) from error
+    return size_bytes
 
 
 def _spanned(run: Sequence[Piece]) -> StreamRange:

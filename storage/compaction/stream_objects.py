@@ -1,7 +1,7 @@
 """Merges a group of Stream Objects of one stream: by copies within the bucket, or by rewriting them."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,12 +43,15 @@ class StreamObjectMerger:
         objects: ObjectManager,
         cluster_id: str,
         spend: Spend,
+        advance: Callable[[int], None],
     ) -> None:
+        """Prepare; `advance` is told of bytes that the bucket has copied, `spend` of all others."""
         self._config = config
         self._store = store
         self._objects = objects
         self._cluster_id = cluster_id
         self._spend = spend
+        self._advance = advance
         self._may_copy = True
 
     @property
@@ -104,10 +107,14 @@ class StreamObjectMerger:
 
     async def _copy(self, offsets: StreamRange, made: Composition) -> Merged | None:
         object_id = await self._objects.prepare_objects(1, self._config.object_prepare_ttl_ms)
+        progress = self._advance
         if not self._store.copies_remotely:
             await self._spend(made.size_bytes)
+            progress = _untold
         try:
-            await self._store.compose(object_key(self._cluster_id, object_id), made.pieces)
+            await self._store.compose(
+                object_key(self._cluster_id, object_id), made.pieces, progress
+            )
         except CopyUnsupportedError as error:
             self._may_copy = False
             logger.warning(
@@ -117,3 +124,7 @@ class StreamObjectMerger:
             )
             return None
         return Merged(StreamObject(object_id, made.size_bytes, offsets), made.size_bytes)
+
+
+def _untold(size_bytes: int) -> None:
+    del size_bytes

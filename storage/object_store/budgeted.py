@@ -7,7 +7,7 @@ has several under way at once bounds them itself.
 from collections.abc import AsyncIterable, Sequence
 
 from config.node import StorageConfig
-from storage.ports import Buffer, CopiedRange, ObjectStore
+from storage.ports import Buffer, CopiedRange, ObjectStore, Progress, unnoticed
 from storage.request_budget import RequestBudget
 
 
@@ -37,11 +37,16 @@ class BudgetedObjectStore:
         """See `storage.ports.ObjectStore`."""
         return self._inner.copies_remotely
 
-    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+    async def compose(
+        self,
+        key: str,
+        pieces: Sequence[CopiedRange | Buffer],
+        progress: Progress = unnoticed,
+    ) -> None:
         """See `storage.ports.ObjectStore`; ranges copied within the bucket are no bytes of ours."""
         size_bytes = sum(0 if isinstance(it, CopiedRange) else len(it) for it in pieces)
         async with self.budget.reserved(size_bytes):
-            await self._inner.compose(key, pieces)
+            await self._inner.compose(key, pieces, progress)
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""

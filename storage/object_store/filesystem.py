@@ -25,7 +25,7 @@ from storage.errors import ObjectNotFoundError, ObjectStoreError
 from storage.object_store import file_copy
 from storage.object_store.ranges import exactly, folder_of, require_valid_range
 from storage.objects.keys import require_valid_key
-from storage.ports import Buffer, CopiedRange
+from storage.ports import Buffer, CopiedRange, Progress, unnoticed
 
 READ_THREADS = 2
 WRITE_THREADS = 2
@@ -108,7 +108,12 @@ class FileObjectStore:
         """No: it is this machine's disk that does it."""
         return False
 
-    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+    async def compose(
+        self,
+        key: str,
+        pieces: Sequence[CopiedRange | Buffer],
+        progress: Progress = unnoticed,
+    ) -> None:
         """See `storage.ports.ObjectStore`.
 
         Step by step as well, so that others of its kind get their turn in between.
@@ -120,9 +125,11 @@ class FileObjectStore:
                 if isinstance(piece, CopiedRange):
                     for start, end in file_copy.steps(piece.start, piece.end):
                         await _run(self._background, self._copy, temporary, piece.key, start, end)
+                        progress(end - start)
                         await _pause_after(end - start)
                 else:
                     await self._append(self._background, temporary, (piece,))
+                    progress(len(piece))
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterable, Sequence
 from storage.errors import ObjectNotFoundError
 from storage.object_store.ranges import exactly, folder_of, require_valid_range
 from storage.objects.keys import require_valid_key
-from storage.ports import Buffer, CopiedRange
+from storage.ports import Buffer, CopiedRange, Progress, unnoticed
 
 
 class MemoryObjectStore:
@@ -38,7 +38,12 @@ class MemoryObjectStore:
         """No: it is this process that does it."""
         return False
 
-    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+    async def compose(
+        self,
+        key: str,
+        pieces: Sequence[CopiedRange | Buffer],
+        progress: Progress = unnoticed,
+    ) -> None:
         """See `storage.ports.ObjectStore`."""
         require_valid_key(key)
         parts = [
@@ -46,6 +51,7 @@ class MemoryObjectStore:
             for piece in pieces
         ]
         self.objects[key] = b"".join(parts)
+        progress(len(self.objects[key]))
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `storage.ports.ObjectStore`."""

@@ -24,7 +24,7 @@ from storage.errors import (
 from storage.object_store.failures import FailureKind, failure_kind
 from storage.object_store.statistics import Operation, StoreStatistics
 from storage.object_store.unforeseen import UnforeseenError, foreseen
-from storage.ports import Buffer, CopiedRange, ObjectStore
+from storage.ports import Buffer, CopiedRange, ObjectStore, Progress, unnoticed
 
 logger = logging.getLogger("headrace.storage.object_store")
 
@@ -100,12 +100,28 @@ class RetryingObjectStore:
         """See `storage.ports.ObjectStore`."""
         return self._inner.copies_remotely
 
-    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+    async def compose(
+        self,
+        key: str,
+        pieces: Sequence[CopiedRange | Buffer],
+        progress: Progress = unnoticed,
+    ) -> None:
         """See `storage.ports.ObjectStore`."""
         copied = sum(it.size_bytes for it in pieces if isinstance(it, CopiedRange))
         given = sum(len(it) for it in pieces if not isinstance(it, CopiedRange))
         self.statistics.copy_requests += 1
-        await self._try(Operation.COPY, lambda: self._inner.compose(key, pieces), copied + given)
+        told = 0
+
+        def attempted(size_bytes: int) -> None:
+            nonlocal told
+            told += size_bytes
+            progress(size_bytes)
+
+        def attempt() -> Awaitable[None]:
+            attempted(-told)  # what the attempt before has done is done again
+            return self._inner.compose(key, pieces, attempted)
+
+        await self._try(Operation.COPY, attempt, copied + given)
         self.statistics.copied_bytes += copied
         self.statistics.put_bytes += given
 

@@ -338,8 +338,10 @@ def test_an_object_is_composed_of_others(open_store, sizes_mib):
             await store.put(f"source-{n}", [content])
             pieces.append(CopiedRange(f"source-{n}", 3, len(content) - 4))
             expected += content[3:-4]
-        await store.compose("made", [*pieces, b"the ", memoryview(b"end")])
+        told = []
+        await store.compose("made", [*pieces, b"the ", memoryview(b"end")], told.append)
         expected += b"the end"
+        assert sum(told) == len(expected)
         assert await content_of(store, "made", len(expected)) == expected
         sizes = dict(await store.list(""))
         assert sizes["made"] == len(expected)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from storage.errors import ObjectNotFoundError, ObjectStoreError
-from storage.ports import Buffer, CopiedRange, ObjectStore
+from storage.ports import Buffer, CopiedRange, ObjectStore, Progress, unnoticed
 
 
 class Fault(Enum):
@@ -82,10 +82,15 @@ class FaultyStore:
     def copies_remotely(self) -> bool:
         return self.inner.copies_remotely
 
-    async def compose(self, key: str, pieces: Sequence[CopiedRange | Buffer]) -> None:
+    async def compose(
+        self,
+        key: str,
+        pieces: Sequence[CopiedRange | Buffer],
+        progress: Progress = unnoticed,
+    ) -> None:
         fault = await self._next("compose", key)
         if fault in (None, Fault.LOST_REPLY):
-            await self.inner.compose(key, pieces)
+            await self.inner.compose(key, pieces, progress)
         self._raise(fault, key)
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:

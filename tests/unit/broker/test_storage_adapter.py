@@ -163,6 +163,10 @@ async def test_merging_stream_objects(cluster):
         await adapter.compact_stream_object(merged, sources)
 
         assert [it.object_id for it in adapter.get_stream_objects(data)] == [merged.object_id]
+        assert adapter.is_committed(merged.object_id)
+        destroyed = adapter.get_objects_to_delete(1 << 60)
+        assert destroyed
+        assert not any(adapter.is_committed(it) for it in (*destroyed, 10**6))
 
 
 @scenario

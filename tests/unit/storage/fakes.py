@@ -411,6 +411,9 @@ class FakeControlPlane:
     def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]:
         return []
 
+    def is_committed(self, object_id: int) -> bool:
+        return any(found == object_id for found, *_ in self.objects)
+
     def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
         return []
 

@@ -105,6 +105,9 @@ class FakeObjectManager:
     def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]:
         return [it for it in self._of_stream(stream_id) if it.object_type is ObjectType.STREAM]
 
+    def is_committed(self, object_id: int) -> bool:
+        return object_id in self.committed
+
     def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
         return list(self.destroyed)
 

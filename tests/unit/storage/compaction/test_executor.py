@@ -202,24 +202,6 @@ def test_one_tiny_object_is_not_rewritten_for_ever():
     run(main())
 
 
-def test_every_object_gets_its_turn_to_be_reclaimed():
-    async def main():
-        setup = Setup()
-        sizes = [3 ** (9 - n) for n in range(9)]  # tiers of one: nothing to merge
-        for n, size in enumerate(sizes):
-            await setup.upload(batches(n, 0, 4, size=size * 200), batches(100 + n, 0, 1))
-        setup.objects.starts = dict.fromkeys(range(9), 10**6)
-        for n in range(9):
-            setup.written.pop(n)
-        setup.compactor._reclaim_after = 4
-        for _ in range(2):
-            await setup.compactor.compact()
-        assert len(setup.objects.destroyed) >= 9
-        await setup.check()
-
-    run(main())
-
-
 class TestFailures:
     """The loop survives them, and nothing is lost or committed twice."""
 

@@ -8,7 +8,7 @@ import pytest
 from storage.compaction import plan, rewrite
 from storage.errors import CopyUnsupportedError, ObjectStoreError
 from storage.object_store.memory import MemoryObjectStore
-from storage.ports import ObjectType
+from storage.ports import ObjectType, unnoticed
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
 from tests.unit.storage.compaction.test_executor import Setup
@@ -37,11 +37,11 @@ class RemoteStore(MemoryObjectStore):
     def copies_remotely(self):
         return self.is_remote
 
-    async def compose(self, key, pieces):
+    async def compose(self, key, pieces, progress=unnoticed):
         if not self.can_copy:
             raise CopyUnsupportedError("NotImplemented")
         read = self.read_bytes
-        await super().compose(key, pieces)
+        await super().compose(key, pieces, progress)
         self.read_bytes = read
 
     async def get_range(self, key, start, end):
@@ -86,6 +86,32 @@ def test_large_objects_are_copied():
         assert (statistics.groups, statistics.objects_in, statistics.objects_out) == (1, 8, 1)
         assert statistics.copied_bytes == statistics.bytes_out > 60_000
         assert scene.remote.written_bytes == 0
+        await scene.check()
+
+    run(main())
+
+
+def test_a_copy_tells_how_far_it_is():
+    async def main():
+        scene = Scene()
+        await scene.upload_stream(8)
+        statistics = scene.compactor.statistics
+        real, seen = scene.remote.compose, []
+
+        async def compose(key, pieces, progress):
+            for _ in range(2):
+                progress(10_000)
+                seen.append(statistics.group_done_bytes)
+            assert statistics.group_bytes > 60_000
+            progress(-20_000)
+            await real(key, pieces, progress)
+            seen.append(statistics.group_done_bytes)
+
+        scene.remote.compose = compose
+        await scene.compactor.compact()
+        assert seen == [10_000, 20_000, statistics.bytes_out]
+        assert statistics.group_done_bytes == 0
+        assert statistics.throttled_seconds == 0
         await scene.check()
 
     run(main())
@@ -208,7 +234,7 @@ def test_a_source_that_goes_meanwhile_is_no_damage():
         scene = Scene()
         await scene.upload_stream(8)
 
-        async def compose(key, pieces):
+        async def compose(key, pieces, progress):
             raise ObjectStoreError("gone")
 
         scene.remote.compose = compose

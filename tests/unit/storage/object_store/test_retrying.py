@@ -15,6 +15,7 @@ from storage.object_store.failures import FailureKind
 from storage.object_store.memory import MemoryObjectStore
 from storage.object_store.retrying import RefusedError, RetryingObjectStore, RetryPolicy
 from storage.object_store.statistics import Operation
+from storage.ports import CopiedRange
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
 
@@ -50,6 +51,20 @@ def test_a_passing_fault_is_not_seen():
         assert (found.put_bytes, found.get_bytes) == (7, 7)
         assert found.get_seconds == pytest.approx(0.3)
         assert found.requests_in_flight == 0
+
+    run(main())
+
+
+def test_what_a_failed_attempt_has_copied_is_taken_back():
+    async def main():
+        faulty, store = stores()
+        await store.put("a", [b"content"])
+        told = []
+        faulty.then("compose", Fault.LOST_REPLY, Fault.REFUSED)
+        await store.compose("made", [CopiedRange("a", 0, 7), b"!"], told.append)
+        done = [sum(told[: n + 1]) for n in range(len(told))]
+        assert max(done) == done[-1] == 8
+        assert done.count(0) >= 2, "each attempt begins with nothing"
 
     run(main())
 

@@ -23,7 +23,7 @@ from storage.errors import (
 from storage.object_store.copy_parts import MIB
 from storage.object_store.retrying import RefusedError
 from storage.object_store.s3_copy import S3Copier
-from storage.ports import CopiedRange
+from storage.ports import CopiedRange, unnoticed
 
 TIMED_OUT = ReadTimeoutError(endpoint_url="http://s3")
 
@@ -115,7 +115,7 @@ PIECES = [CopiedRange("a", 0, len(A)), CopiedRange("b", 10, len(B)), b"the end"]
 MADE = A + B[10:] + b"the end"
 
 
-def compose(service, pieces=PIECES):
+def compose(service, pieces=PIECES, progress=unnoticed):
     """What `made` is afterwards."""
     service.objects |= {"p/a": A, "p/b": B}
 
@@ -128,12 +128,21 @@ def compose(service, pieces=PIECES):
     async def main():
         copier = S3Copier(lambda: service, "bucket", "p/", read, threads=4)
         try:
-            await copier.compose("made", pieces)
+            await copier.compose("made", pieces, progress)
         finally:
             await copier.close()
 
     asyncio.run(main())
     return service.objects["p/made"]
+
+
+def test_each_part_is_told_when_it_is_in_place():
+    service = Service()
+    told = []
+    compose(
+        service, progress=lambda size_bytes: told.append((size_bytes, "p/made" in service.objects))
+    )
+    assert sorted(told) == [(7, False), (len(A), False), (len(B) - 10, False)]
 
 
 def test_a_request_for_each_part_and_three_more():

@@ -65,9 +65,9 @@ class Failing(MemoryObjectStore):
         self._fail()
         return await super().get_range(key, start, end)
 
-    async def compose(self, key, pieces):
+    async def compose(self, key, pieces, *progress):
         self._fail()
-        await super().compose(key, pieces)
+        await super().compose(key, pieces, *progress)
 
     async def delete(self, keys):
         self._fail()
