@@ -21,6 +21,7 @@ from broker.telemetry.collector import NodeCollector
 from broker.telemetry.readiness import CheckResult
 from broker.telemetry.request_metrics import RequestMetrics
 from broker.topic_creation import TopicCreation
+from broker.wal_registry import WalRegistry
 from broker.write_ahead_log import LogListener, LogOwner, LogPlace, NodeLog
 from config.node import NodeConfig
 from config.wal_capacity import PLACE_KEY, check_wal_capacity, wal_place_text
@@ -230,5 +231,7 @@ class BrokerParts:
             on_failed=on_failed,
             on_room=lambda: self.engine.room_freed(),  # noqa: PLW0108  # the engine is being made
         )
-        self.wal = self._log_place.log(owner, listener)
+        accepted = self._config.wal.accept_loss_life
+        registry = WalRegistry(self._client, accept_loss_life=accepted)
+        self.wal = self._log_place.log(owner, listener, registry)
         return self.wal

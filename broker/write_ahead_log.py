@@ -16,6 +16,7 @@ from wal.objects.log import ObjectWal
 from wal.offline import OfflineDevice
 from wal.open_device import DeviceOpener
 from wal.port import Medium, WriteAheadLog
+from wal.registry import LogRegistry
 from wal.submissions import WriteStatistics
 from wal.superblock_store import WalIdentity, check_identity
 
@@ -106,7 +107,7 @@ class LogPlace:
         if self._store is not None:
             await self._store.close()
 
-    def log(self, owner: LogOwner, listener: LogListener) -> NodeLog:
+    def log(self, owner: LogOwner, listener: LogListener, registry: LogRegistry) -> NodeLog:
         """Make the log; it is not started."""
         if self._store is not None:
             return ObjectWal(
@@ -119,6 +120,7 @@ class LogPlace:
                 on_confirmed=listener.on_confirmed,
                 on_failed=listener.on_failed,
                 on_room=listener.on_room,
+                registry=registry,
             )
         return DeltaWal(
             self._config,
@@ -130,6 +132,7 @@ class LogPlace:
             on_confirmed=listener.on_confirmed,
             on_failed=listener.on_failed,
             on_room=listener.on_room,
+            registry=registry,
             opener=self._open_device,
         )
 

@@ -106,7 +106,7 @@ S3_KEYS = (
         field="wal.accept_loss_life",
         valid=Matches("the 16 hexadecimal digits that the refusal names", _life_id_problem),
         importance=Importance.LOW,
-        doc="Accepts for good that a damaged WAL has lost acknowledged records: a start that was "
+        doc="Accepts for good that a damaged or missing WAL has lost acknowledged records: a start that was "
         "refused recovers what is intact. It names one life of one WAL, which that start ends, so it "
         "has no effect later on.",
         example="9f3c62d0a417be58",

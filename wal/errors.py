@@ -33,6 +33,24 @@ class WalIdentityError(WalDeviceError):
     """The log belongs to another cluster or node, or to a newer registration of this node."""
 
 
+class WalMissingError(WalDeviceError):
+    """The log that this node used last is not there: nothing was changed on what is."""
+
+    def __init__(self, place: str, life: str, *, found_epoch: int | None, streams: int) -> None:
+        found = (
+            "there is no WAL"
+            if found_epoch is None
+            else f"there is a WAL, but node epoch {found_epoch} wrote to it last, and this node used another since"
+        )
+        super().__init__(
+            f"the WAL of this node is not at {place}: {found}. The one that is missing was not emptied by a graceful "
+            f"stop, so it may hold acknowledged records of this node's {streams} open streams that are nowhere else. "
+            f"Check the path (s3.wal.path) and whether its file system is mounted, or bring the device or the bucket "
+            f"back; nothing was changed. To give up for ever what only that WAL held, start once with "
+            f"s3.wal.accept.loss={life}"
+        )
+
+
 class WalForeignError(WalDeviceError):
     """The device holds something that is not a log: nothing was changed on it.
 

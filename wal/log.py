@@ -19,6 +19,7 @@ from wal.lives import Lives
 from wal.open_device import DeviceOpener, open_device
 from wal.port import Appended, Buffer, Medium, RecoveredRecord
 from wal.recovery import ScanSummary
+from wal.registry import LogRegistry, NoRegistry
 from wal.resizer import Resizer, allocate
 from wal.ring_writer import RingWriter, WalClocks, WalListener
 from wal.scan import begin_scan, scan_ring
@@ -26,6 +27,7 @@ from wal.submissions import Submissions, WriteStatistics
 from wal.superblock_store import SuperblockStore, WalIdentity, check_identity, load_superblock
 from wal.wake_timer import WakeTimerFactory, precise_timer
 
+_NO_REGISTRY = NoRegistry()
 _IDLE_BYTES_PER_CLASS = 32 * 1024 * 1024
 
 
@@ -40,6 +42,15 @@ class _State(Enum):
 
 def _ignore_room() -> None:
     """Stand for a caller that does not wait for room."""
+
+
+def _check_owner(
+    found: Superblock | None, owner: WalIdentity, registry: LogRegistry, path: str
+) -> None:
+    """Refuse the log of somebody else, or that this is not the log which the owner used last."""
+    if found is not None:
+        check_identity(found, owner, path)
+    registry.require(path, None if found is None else found.node_epoch)
 
 
 class DeltaWal:
@@ -60,6 +71,7 @@ class DeltaWal:
         opener: DeviceOpener = open_device,
         monotonic_ns: Callable[[], int] = time.perf_counter_ns,
         wake_timer: WakeTimerFactory = precise_timer,
+        registry: LogRegistry = _NO_REGISTRY,
     ) -> None:
         """Nothing is opened before `start`.
 
@@ -76,12 +88,14 @@ class DeltaWal:
             opener: how the device is opened.
             monotonic_ns: paces writes and measures them; finer than the loop's own clock.
             wake_timer: what waits for the pace and the budgets.
+            registry: knows which log this node used last.
         """
         self._config = config
         self._identity = WalIdentity(cluster_id, node_id, node_epoch)
         self._clocks = WalClocks(wall_clock_ms, monotonic_ns, wake_timer)
         self._listener = WalListener(on_confirmed, on_failed, on_room)
         self._opener = opener
+        self._registry = registry
         self._pool = BufferPool(idle_bytes_per_class=_IDLE_BYTES_PER_CLASS)
         self._lives = Lives(config, self._identity, rng, self._clocks, self._pool)
         self._timeout_s = config.io_timeout_ms / 1000
@@ -121,23 +135,20 @@ class DeltaWal:
     @property
     def next_offset(self) -> int:
         """Where the next append goes at the earliest."""
-        if self._writer is None:
-            return self.superblock.confirmed_offset
-        return self._writer.commit.next_offset
+        writer = self._writer
+        return self.superblock.confirmed_offset if writer is None else writer.commit.next_offset
 
     @property
     def confirmed_offset(self) -> int:
         """Everything below it is durable."""
-        if self._writer is None:
-            return self.superblock.confirmed_offset
-        return self._writer.commit.confirmed_offset
+        writer = self._writer
+        return (self.superblock if writer is None else writer.commit).confirmed_offset
 
     @property
     def trim_offset(self) -> int:
         """Last offset that is released (inclusive); -1 when none is."""
-        if self._writer is None:
-            return self.superblock.trim_offset
-        return self._writer.commit.trim_offset
+        writer = self._writer
+        return (self.superblock if writer is None else writer.commit).trim_offset
 
     @property
     def device(self) -> BlockDevice:
@@ -167,7 +178,7 @@ class DeltaWal:
         Raises:
             WalLockedError: another writer holds it.
             WalIdentityError: it belongs to somebody else.
-            WalDeviceError: it cannot be used as configured.
+            WalDeviceError: it cannot be used as configured, or the log that was there is missing.
             WalCorruptError: it has no valid superblock.
             OSError: it cannot be read or written.
         """
@@ -185,8 +196,7 @@ class DeltaWal:
                 self._submissions.write, self._pool, timeout_s=self._timeout_s
             )
             found = await load_superblock(device, self._pool, self._config)
-            if found is not None:
-                check_identity(found, self._identity, device.path)
+            _check_owner(found, self._identity, self._registry, device.path)
             self._capacity_bytes = allocate(device, self._config.capacity_bytes, found)
             self._found = found or await self._store.write_both(
                 self._lives.first(self._capacity_bytes)
@@ -236,6 +246,7 @@ class DeltaWal:
         )
         self._state = _State.RUNNING
         self._size.shrink(self._capacity_bytes)
+        await self._registry.begun(self._found.life_id)
 
     async def prepare_resize(self, capacity_bytes: int) -> None:
         """See `wal.port.ResizableLog`."""
@@ -264,9 +275,9 @@ class DeltaWal:
 
     def append(self, header: Buffer, payload: Buffer) -> Appended:
         """Copy a record into the current block; see `wal.port`."""
-        if self._writer is None:
+        if (writer := self._writer) is None:
             raise self._not_running()
-        return self._writer.append(header, payload)
+        return writer.append(header, payload)
 
     def trim(self, offset: int) -> None:
         """Release everything up to and including `offset`; see `wal.port`.
@@ -291,6 +302,8 @@ class DeltaWal:
             if was_running and self._resizer is not None and self._writer is not None:
                 await self._resizer.end()
                 await self._writer.drain()
+                if not self._writer.commit.used_bytes:
+                    await self._registry.emptied()
         finally:
             await self._release()
 

@@ -16,7 +16,13 @@ from config.node import WalConfig
 from storage.ports import ObjectStore
 from tests.contracts.object_stores import OpenStore, file_store, memory_store
 from tests.simulation.disk import SimulatedDisk
-from wal.errors import WalError, WalFailedError, WalOverCapacityError, WalRecordTooLargeError
+from wal.errors import (
+    WalError,
+    WalFailedError,
+    WalMissingError,
+    WalOverCapacityError,
+    WalRecordTooLargeError,
+)
 from wal.log import DeltaWal
 from wal.objects.log import ObjectWal
 from wal.open_device import DeviceOpener, open_device
@@ -48,12 +54,43 @@ class Opened:
                 await asyncio.sleep(0)
 
 
+class NotedRegistry:
+    """A `wal.registry.LogRegistry` that notes what it is told, and when."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, int | None]] = []
+        self.life_id = 0
+        self.refusal: WalError | None = None
+        self.may_begin = asyncio.Event()
+        self.may_begin.set()
+
+    def require(self, place: str, node_epoch: int | None) -> None:
+        assert place
+        self.calls.append(("require", node_epoch))
+        if self.refusal is not None:
+            raise self.refusal
+
+    async def begun(self, life_id: int) -> None:
+        await self.may_begin.wait()
+        self.calls.append(("begun", None))
+        assert life_id != self.life_id
+        self.life_id = life_id
+
+    async def emptied(self) -> None:
+        self.calls.append(("emptied", None))
+
+    def told(self) -> list[tuple[str, int | None]]:
+        calls, self.calls = self.calls, []
+        return calls
+
+
 @dataclass
 class Place:
     """Where a log lies."""
 
     make: Callable[[Callable[[int], None], Callable[[WalError], None]], WriteAheadLog]
     loop: Callable[[Awaitable[None]], None]
+    registry: NotedRegistry
 
     def open(self) -> Opened:
         opened: Opened
@@ -71,6 +108,8 @@ class Place:
 def on_a_device(
     config: WalConfig, opener: DeviceOpener, loop: Callable[[Awaitable[None]], None]
 ) -> Place:
+    registry = NotedRegistry()
+
     def make(
         on_confirmed: Callable[[int], None], on_failed: Callable[[WalError], None]
     ) -> WriteAheadLog:
@@ -84,14 +123,16 @@ def on_a_device(
             on_confirmed=on_confirmed,
             on_failed=on_failed,
             opener=opener,
+            registry=registry,
         )
 
-    return Place(make, loop)
+    return Place(make, loop, registry)
 
 
 def in_a_bucket(open_store: OpenStore, loop: Callable[[Awaitable[None]], None]) -> Place:
     config = replace(settings("s3://", "auto"), batch_interval_ms=2, batch_bytes=64 * KIB)
     stores: list[ObjectStore] = []  # the first start's: a bucket in memory is that object
+    registry = NotedRegistry()
 
     def make(
         on_confirmed: Callable[[int], None], on_failed: Callable[[WalError], None]
@@ -107,9 +148,10 @@ def in_a_bucket(open_store: OpenStore, loop: Callable[[Awaitable[None]], None]) 
             rng=random.Random(),
             on_confirmed=on_confirmed,
             on_failed=on_failed,
+            registry=registry,
         )
 
-    return Place(make, loop)
+    return Place(make, loop, registry)
 
 
 def settings(path: str, io: str) -> WalConfig:
@@ -312,5 +354,46 @@ def test_the_copy_stays_while_somebody_holds_it(place: Place) -> None:
             opened.wal.append(b"", b"\xee" * 30_000)
         assert bytes(kept) == b"kept payload"
         await opened.wal.shutdown()
+
+    place.loop(main())
+
+
+def test_a_registry_hears_of_a_log_from_before_the_first_append_until_it_is_empty(
+    place: Place,
+) -> None:
+    async def main() -> None:
+        registry = place.registry
+        first = place.open()
+        registry.may_begin.clear()
+        beginning = asyncio.ensure_future(first.begin())
+        await asyncio.wait([beginning], timeout=0.2)
+        assert not beginning.done(), "it may be used before that is known"
+        registry.may_begin.set()
+        await beginning
+        assert registry.told() == [("require", None), ("begun", None)]
+        appended = first.wal.append(b"", b"kept")
+        await first.until_confirmed(appended.end_offset)
+        await first.wal.shutdown()
+        assert registry.told() == [], "it is not empty"
+
+        second = place.open()
+        assert [body for _, body in await second.recovered()] == [b"kept"]
+        await second.wal.reset()
+        await second.wal.shutdown()
+        assert registry.told() == [("require", 1), ("begun", None), ("emptied", None)]
+
+    place.loop(main())
+
+
+def test_a_log_that_is_not_the_right_one_is_left_as_it_is(place: Place) -> None:
+    async def main() -> None:
+        registry = place.registry
+        registry.refusal = WalMissingError("there", "0" * 16, found_epoch=None, streams=1)
+        for _ in range(2):
+            with pytest.raises(WalMissingError):
+                await place.open().wal.start()
+        assert registry.told() == [("require", None)] * 2, "the first has left something"
+        registry.refusal = None
+        await place.open().begin()
 
     place.loop(main())

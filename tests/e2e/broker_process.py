@@ -57,6 +57,10 @@ class HeadraceProcess:
         (self.directory / "server.properties").write_text("\n".join([*lines, ""]))
         self.process.start()
 
+    def set(self, key: str, value: str) -> None:
+        """Change the configuration of the next start."""
+        self._settings[key] = value
+
     def stop(self) -> None:
         """Shut the broker down in an orderly way."""
         status = self.process.terminate()

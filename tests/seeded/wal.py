@@ -304,4 +304,21 @@ BUGS = (
         "tests/integration/test_wal_devices.py"
         "::test_a_file_system_in_a_partition_is_found_though_the_table_is_gone",
     ),
+    SeededBug(
+        "wal-37",
+        "nobody asks whether this is the log that the node used last",
+        "wal/log.py",
+        "    registry.require(path, None if found is None else found.node_epoch)\n",
+        "    registry.require\n",
+        "tests/contracts/test_wal_contract.py::test_a_log_that_is_not_the_right_one_is_left_as_it_is",
+    ),
+    SeededBug(
+        "wal-38",
+        "a log that was shut down with records in it is not missed any more",
+        "wal/log.py",
+        "                if not self._writer.commit.used_bytes:\n",
+        "                if self._writer.commit.used_bytes >= 0:\n",
+        "tests/contracts/test_wal_contract.py"
+        "::test_a_registry_hears_of_a_log_from_before_the_first_append_until_it_is_empty",
+    ),
 )

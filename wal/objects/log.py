@@ -21,9 +21,11 @@ from wal.objects.takeover import Takeover
 from wal.objects.walk import WalkSummary
 from wal.objects.writer import ObjectWriter
 from wal.port import Appended, Buffer, Medium, RecoveredRecord
+from wal.registry import LogRegistry, NoRegistry
 from wal.submissions import WriteStatistics
 
 LINGER_S = 0.010
+_NO_REGISTRY = NoRegistry()
 _IDLE_BYTES_PER_CLASS = 32 * 1024 * 1024
 
 
@@ -54,6 +56,7 @@ class ObjectWal:
         on_confirmed: Callable[[int], None],
         on_failed: Callable[[WalError], None],
         on_room: Callable[[], None] = _ignore_room,
+        registry: LogRegistry = _NO_REGISTRY,
     ) -> None:
         """Nothing is asked of the bucket before `start`.
 
@@ -67,6 +70,7 @@ class ObjectWal:
             on_confirmed: called with the offset below which everything is durable.
             on_failed: called once, when nothing will ever be confirmed again.
             on_room: called when there is room again.
+            registry: knows which log this node used last.
 
         Raises:
             ValueError: the cluster id is too long.
@@ -81,6 +85,7 @@ class ObjectWal:
         self._on_confirmed = on_confirmed
         self._on_failed = on_failed
         self._on_room = on_room
+        self._registry = registry
         self._timeout_s = config.io_timeout_ms / 1000
         self.statistics = WriteStatistics()
         self._requests = Requests(
@@ -150,10 +155,12 @@ class ObjectWal:
 
         Raises:
             WalIdentityError: a newer registration of this node has used the log.
+            WalMissingError: the log that was there is missing.
             WalDeviceError: the bucket replaces objects, refuses us, or does not answer.
         """
         self._require(_State.NEW)
         await self._takeover.prepare()
+        self._registry.require(self._config.path, self._takeover.newest_epoch)
         self._state = _State.STARTED
 
     async def recover(self) -> AsyncIterator[RecoveredRecord]:
@@ -203,6 +210,7 @@ class ObjectWal:
         self._writer = writer
         self._state = _State.RUNNING
         await writer.begin(takeover.walk.unneeded)
+        await self._registry.begun(self._owner.life_id)
 
     def room_for(self, body_bytes: int) -> bool:
         """Whether a record with this body can be appended now."""
@@ -236,6 +244,8 @@ class ObjectWal:
             try:
                 if running:
                     await self._writer.drain(self._timeout_s)
+                    if not self._writer.commit.used_bytes:
+                        await self._registry.emptied()
             finally:
                 await self._writer.close()
 

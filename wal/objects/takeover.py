@@ -38,6 +38,7 @@ class Takeover:
         self._listed: dict[int, int] = {}  # size by number
         self._walk: Walk | None = None
         self.claims = Claims()
+        self.newest_epoch: int | None = None  # of who wrote any of the newest objects
 
     @property
     def walk(self) -> Walk:
@@ -58,6 +59,7 @@ class Takeover:
             for header in await self._list():
                 check_identity(header, self._keys, self._owner)
                 self.claims.absorb(header)
+                self.newest_epoch = max(header.node_epoch, self.newest_epoch or 0)
 
     async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
         """Yield what survived; at the end our fence is there.
