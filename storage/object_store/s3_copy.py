@@ -275,21 +275,9 @@ class S3Copier:
         return self._calls.submit(abort)
 
 
-def _part_bytes(part: Part | PartBody) -> int:
-    if isinstance(part, UploadedPart):
-        return sum(map(size_of, part.pieces))
-    return part.size_bytes if isinstance(part, CopiedRange) else len(part)
-
-
 def _md5(body: bytes) -> str:
     """Return S3's oldest checksum, which every service knows and compares."""
     return b64encode(md5(body, usedforsecurity=False).digest()).decode()
-
-
-def _part_bytes(part: Part | PartBody) -> int:
-    if isinstance(part, UploadedPart):
-        return sum(map(size_of, part.pieces))
-    return part.size_bytes if isinstance(part, CopiedRange) else len(part)
 
 
 def _told(key: str, answer: dict[str, Any], field: str) -> Any:
