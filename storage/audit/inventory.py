@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from storage.objects.keys import parse_object_key
 
 PROBE_PREFIX: Final = "headrace-probe"
-TEMPORARY_FOLDER: Final = ".tmp"
+TEMPORARY_FOLDER: Final = ".tmp"  # as `storage.object_store.filesystem` has it
 METADATA_FOLDER: Final = "metadata"
 WAL_FOLDER: Final = "wal"
 NO_OBJECT: Final = -1

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from storage.audit import rights
-from storage.audit.inventory import PROBE_PREFIX
+from storage.audit.inventory import PROBE_PREFIX, TEMPORARY_FOLDER
 from storage.audit.place import require_reachable
 from storage.audit.probe_s3 import (
     LAST_PART_BYTES,
@@ -348,6 +348,9 @@ async def _through_directory(probe: _Probe, root: Path) -> None:
         probe.keys.clear()
         return f"{len(keys)} keys"
 
+    folders = [f"{probe.folder}/client", probe.folder, PROBE_PREFIX]
+    if not (root / TEMPORARY_FOLDER).exists():
+        folders.append(TEMPORARY_FOLDER)
     try:
         await _conditional_steps(probe)
         await probe.attempt(rights.CLIENT, probe.client)
@@ -355,9 +358,9 @@ async def _through_directory(probe: _Probe, root: Path) -> None:
     finally:
         with suppress(StorageError):
             await probe.store.delete(probe.keys)
-        for folder in (f"{probe.folder}/client", probe.folder, PROBE_PREFIX):
+        for folder in folders:
             with suppress(OSError):
-                (root / folder).rmdir()  # fails while another probe has keys there
+                (root / folder).rmdir()  # fails while somebody else has files there
 
 
 async def _in_chunks(content: bytes) -> AsyncIterator[Sequence[Buffer]]:

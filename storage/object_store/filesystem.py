@@ -1,6 +1,7 @@
 """`file://`: a bucket in a directory, the default of a single node.
 
 An object appears whole or not at all: it is written to a file of its own under `.tmp/` and renamed.
+What a process that was killed leaves there is for the sweep.
 `put` returns after the file **and** every directory entry that leads to it have been fsynced,
 because the WAL is trimmed once the object is committed: from then on this file is the only copy.
 `delete` fsyncs the directories too, since a deleted object is then forgotten by the metadata and
@@ -15,13 +16,14 @@ buffers, in pieces; every system call runs without the GIL.
 import asyncio
 import itertools
 import os
+import secrets
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from storage.errors import ObjectNotFoundError, ObjectStoreError
+from storage.errors import NotDeletedError, ObjectNotFoundError, ObjectStoreError
 from storage.object_store import file_copy
 from storage.object_store.ranges import exactly, folder_of, require_valid_range
 from storage.objects.keys import require_valid_key
@@ -35,8 +37,8 @@ BACKGROUND_THREADS = 1
 # two cores a producer's p99 beside uploads of 96 MiB is 6 ms instead of 30.
 STEP_BYTES = file_copy.STEP_BYTES
 STEP_PAUSE_S = 0.002
+TEMPORARY_FOLDER = ".tmp"
 WRITEV_PARTS = 512  # below IOV_MAX, which is 1024 on Linux
-STALE_TEMPORARY_S = 24 * 3600
 DURABLE_DIRECTORIES_MAX = 4096
 
 _P = ParamSpec("_P")
@@ -51,13 +53,15 @@ class FileObjectStore:
     """Objects as files below one directory, which several processes may share."""
 
     def __init__(self, root: Path) -> None:
-        """Use `root`, which is created when missing.
+        """Use `root`, which is created when missing; nothing else is written before an object is.
 
         Raises:
-            ObjectStoreError: the directory cannot be created or written.
+            ObjectStoreError: the directory cannot be created.
         """
         self._root = root
-        self._temporaries = root / ".tmp"
+        self._temporaries = root / TEMPORARY_FOLDER
+        # Processes of several machines, or containers, may have the same number.
+        self._name = f"{os.getpid()}-{secrets.token_hex(8)}"
         self._counter = itertools.count()
         # Directories whose entries up to the root are known to be on the disk.
         self._durable: set[Path] = set()
@@ -67,8 +71,7 @@ class FileObjectStore:
             BACKGROUND_THREADS, thread_name_prefix="bucket-background"
         )
         try:
-            self._temporaries.mkdir(parents=True, exist_ok=True)
-            self._remove_stale_temporaries()
+            root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ObjectStoreError(f"bucket directory {root}: {error}") from error
 
@@ -160,7 +163,7 @@ class FileObjectStore:
         temporary = self._new_temporary()
         try:
             # Made before the first step: one that outlives a cancelled caller must not make it anew.
-            await _run(pool, temporary.touch)
+            await _run(pool, self._make, temporary)
             yield temporary
             await _run(pool, self._publish, temporary, key)
         except BaseException:
@@ -191,12 +194,20 @@ class FileObjectStore:
             raise ObjectNotFoundError(key) from error
 
     def _new_temporary(self) -> Path:
-        return self._temporaries / f"{os.getpid()}-{id(self):x}-{next(self._counter)}"
+        return self._temporaries / f"{self._name}-{next(self._counter)}"
+
+    def _make(self, temporary: Path) -> None:
+        try:
+            temporary.touch()
+        except FileNotFoundError:
+            # Not its parents: a disk that is not mounted is no bucket.
+            self._temporaries.mkdir(exist_ok=True)
+            temporary.touch()
 
     def _write_object(self, key: str, parts: Sequence[Buffer]) -> None:
         temporary = self._new_temporary()
         try:
-            temporary.touch()
+            self._make(temporary)
             _append(temporary, parts)
             self._publish(temporary, key)
         except BaseException:
@@ -206,7 +217,7 @@ class FileObjectStore:
     def _create_object(self, key: str, parts: Sequence[Buffer]) -> bool:
         temporary = self._new_temporary()
         try:
-            temporary.touch()
+            self._make(temporary)
             _append(temporary, parts)
             self._publish(temporary, key, Path.hardlink_to)
         except FileExistsError:
@@ -244,16 +255,32 @@ class FileObjectStore:
         self._durable.add(directory)
 
     def _delete(self, keys: Sequence[str]) -> None:
-        touched: set[Path] = set()
+        gone: dict[
+            Path, list[str]
+        ] = {}  # by directory; what was gone before may be no older than a crash
+        left: list[str] = []
+        failure: OSError | None = None
         for key in keys:
             path = self._root / key
             try:
-                path.unlink()
-            except (FileNotFoundError, NotADirectoryError):
+                path.unlink(missing_ok=True)
+            except NotADirectoryError:
                 continue
-            touched.add(path.parent)
-        for directory in sorted(touched):
-            _fsync(directory)
+            except OSError as error:
+                left.append(key)
+                failure = error
+            else:
+                gone.setdefault(path.parent, []).append(key)
+        for directory, its_keys in sorted(gone.items()):
+            try:
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    _fsync(directory)
+            except OSError as error:
+                left += its_keys  # they may come back
+                failure = error
+        if failure is not None:
+            message = f"bucket directory: {len(left)} keys not deleted: {failure}"
+            raise NotDeletedError(message, left) from failure
 
     def _list(self, folder: str) -> Sequence[tuple[str, int]]:
         found: list[tuple[str, int]] = []
@@ -275,19 +302,6 @@ class FileObjectStore:
                 except FileNotFoundError:
                     continue  # deleted since the directory was read
         return sorted(found)
-
-    def _remove_stale_temporaries(self) -> None:
-        """Remove what crashed processes left behind, by the file system's own clock."""
-        probe = self._new_temporary()
-        probe.touch()
-        now_s = probe.stat().st_mtime
-        probe.unlink()
-        for path in self._temporaries.iterdir():
-            try:
-                if path.stat().st_mtime < now_s - STALE_TEMPORARY_S:
-                    path.unlink()
-            except FileNotFoundError:
-                continue  # its writer has just published it
 
 
 async def _run(

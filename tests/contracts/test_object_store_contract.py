@@ -2,15 +2,22 @@
 
 import asyncio
 import random
+from pathlib import Path
 
 import pytest
 
-from storage.errors import CopyUnsupportedError, CorruptObjectError, ObjectNotFoundError
+from storage.errors import (
+    CopyUnsupportedError,
+    CorruptObjectError,
+    NotDeletedError,
+    ObjectNotFoundError,
+)
 from storage.object_store.factory import ensure_bucket
 from storage.object_store.filesystem import FileObjectStore
 from storage.object_store.memory import MemoryObjectStore
 from storage.object_store.retrying import RetryingObjectStore
 from storage.object_store.s3 import S3ObjectStore
+from storage.object_store.uri import parse_bucket_uri
 from storage.ports import CopiedRange, ObjectStore
 from tests.contracts.object_stores import (
     PART_BYTES,
@@ -49,11 +56,16 @@ def minio(component, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def fault_server():
+def faults():
     """The server of the fault tests while it does no wrong; its lists come in small pages."""
     with FaultServer() as server:
         server.bucket.page_size = 2
-        yield server.endpoint
+        yield server
+
+
+@pytest.fixture(scope="module")
+def fault_server(faults):
+    return faults.endpoint
 
 
 @pytest.fixture(
@@ -232,6 +244,43 @@ def test_deleting(open_store):
         await store.delete([])
         with pytest.raises(ObjectNotFoundError):
             await store.get_range("a/1", 0, 1)
+
+    run(open_store, scenario)
+
+
+@pytest.fixture(params=["file", "fault_server"])
+def keeping(request, tmp_path, monkeypatch):
+    """Return what opens a store, and what has a key of it fail whenever it is to be deleted."""
+    if request.param == "file":
+        kept = set()
+        unlink = Path.unlink
+
+        def guarded(self, missing_ok=False):
+            if self.name in kept:
+                raise PermissionError(1, "Operation not permitted", str(self))
+            unlink(self, missing_ok)
+
+        monkeypatch.setattr(Path, "unlink", guarded)
+        return file_store(tmp_path), kept.add
+    uri = s3_uri(request.getfixturevalue("fault_server"))
+    prefix = parse_bucket_uri(uri).prefix
+    bucket = request.getfixturevalue("faults").bucket
+    return opener(uri), lambda name: bucket.undeletable.extend([f"{prefix}b/{name}"] * 2)
+
+
+def test_a_key_that_stays_holds_up_no_other(keeping):
+    open_store, keep = keeping
+    keys = ["a/1", "b/2", "b/3", "c/4"]
+
+    async def scenario(store):
+        for key in keys:
+            await store.put(key, [b"x"])
+        keep("2")
+        with pytest.raises(NotDeletedError) as caught:
+            await store.delete(keys)
+        assert list(caught.value.keys) == ["b/2"]
+        assert await store.list("") == [("b/2", 1)]
+        assert store.statistics.deleted_objects == 3
 
     run(open_store, scenario)
 

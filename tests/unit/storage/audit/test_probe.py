@@ -1,6 +1,7 @@
 """What a probe makes of stores that keep their promises, and of some that do not."""
 
 import asyncio
+import os
 import random
 
 import pytest
@@ -30,7 +31,16 @@ def test_a_directory(tmp_path):
     ]
     assert {it.status for it in report.outcomes} == {Status.OK}
     assert told == report.outcomes
-    assert [path for path in tmp_path.rglob("*") if path.name != ".tmp"] == []
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_what_a_directory_holds_stays_as_it_was(tmp_path):
+    (tmp_path / ".tmp").mkdir()
+    left = tmp_path / ".tmp" / "1-2-3"
+    left.write_bytes(b"half")
+    os.utime(left, (0, 0))
+    probe_file(tmp_path)
+    assert sorted(tmp_path.rglob("*")) == [tmp_path / ".tmp", left]
 
 
 def test_another_probe_s_keys_are_left_alone(tmp_path):

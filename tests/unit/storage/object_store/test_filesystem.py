@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.errors import ObjectNotFoundError, ObjectStoreError
+from storage.errors import NotDeletedError, ObjectNotFoundError, ObjectStoreError
 from storage.object_store import file_copy, filesystem
 from storage.object_store.filesystem import FileObjectStore
 from storage.ports import CopiedRange
@@ -268,16 +268,74 @@ def test_temporary_files_are_never_listed(tmp_path):
     run(tmp_path, scenario)
 
 
-def test_only_stale_temporary_files_are_removed_at_the_start(tmp_path):
-    temporaries = tmp_path / "bucket/.tmp"
-    temporaries.mkdir(parents=True)
-    (temporaries / "stale").write_bytes(b"x")
-    (temporaries / "fresh").write_bytes(b"x")  # maybe of another process that shares the bucket
-    now = (temporaries / "fresh").stat().st_mtime
-    os.utime(temporaries / "stale", (now, now - filesystem.STALE_TEMPORARY_S - 60))
+def test_opening_a_directory_changes_nothing_in_it(tmp_path):
+    """Tools open it, too: what others have left there is for the sweep."""
+    (tmp_path / "bucket").mkdir()
 
     async def scenario(store):
-        assert files(tmp_path) == [".tmp/fresh"]
+        with pytest.raises(ObjectNotFoundError):
+            await store.get_range("a/1", 0, 1)
+        assert await store.list("") == []
+        await store.delete(["a/1"])
+        assert list((tmp_path / "bucket").iterdir()) == []
+
+    run(tmp_path, scenario)
+    temporaries = tmp_path / "bucket/.tmp"
+    temporaries.mkdir()
+    (temporaries / "stale").write_bytes(b"x")
+    os.utime(temporaries / "stale", (0, 0))
+
+    async def write(store):
+        await store.put("a/1", [b"x"])
+        assert files(tmp_path) == [".tmp/stale", "a/1"]
+
+    run(tmp_path, write)
+
+
+@pytest.mark.parametrize("failing", ["a/2", "b/1"])
+def test_a_file_that_cannot_be_deleted_holds_up_no_other(tmp_path, monkeypatch, failing):
+    unlink = Path.unlink
+
+    def guarded(self, missing_ok=False):
+        if str(self).endswith(failing):
+            raise PermissionError(1, "Operation not permitted", str(self))
+        unlink(self, missing_ok)
+
+    async def scenario(store):
+        keys = ["a/1", "a/2", "b/1", "c/1"]
+        for key in keys:
+            await store.put(key, [b"x"])
+        monkeypatch.setattr(Path, "unlink", guarded)
+        with pytest.raises(NotDeletedError, match="Operation not permitted") as caught:
+            await store.delete(keys)
+        assert caught.value.keys == [failing]
+        assert files(tmp_path) == [failing]
+
+    run(tmp_path, scenario)
+
+
+def test_what_may_come_back_after_a_power_cut_is_not_deleted(tmp_path, monkeypatch):
+    fsync = os.fsync
+
+    def failing(descriptor):
+        if Path(f"/proc/self/fd/{descriptor}").readlink().name == "a":
+            raise OSError(5, "Input/output error")
+        fsync(descriptor)
+
+    async def scenario(store):
+        for key in ("a/1", "a/2", "b/1"):
+            await store.put(key, [b"x"])
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", failing)
+            with pytest.raises(NotDeletedError, match="Input/output") as caught:
+                await store.delete(["a/1", "b/1", "a/2"])
+        assert caught.value.keys == ["a/1", "a/2"]
+        synced = []
+        monkeypatch.setattr(
+            os, "fsync", lambda it: synced.append(Path(f"/proc/self/fd/{it}").readlink())
+        )
+        await store.delete(caught.value.keys)
+        assert synced == [tmp_path / "bucket/a"]
 
     run(tmp_path, scenario)
 
