@@ -280,6 +280,12 @@ def _md5(body: bytes) -> str:
     return b64encode(md5(body, usedforsecurity=False).digest()).decode()
 
 
+def _part_bytes(part: Part | PartBody) -> int:
+    if isinstance(part, UploadedPart):
+        return sum(map(size_of, part.pieces))
+    return part.size_bytes if isinstance(part, CopiedRange) else len(part)
+
+
 def _told(key: str, answer: dict[str, Any], field: str) -> Any:
     """Return what every answer of S3 has: a proxy's page with status 200 is no success.
 
