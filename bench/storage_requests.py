@@ -261,8 +261,8 @@ def table(rows: list[Row]) -> list[str]:
         printed.append(
             f"{row.streams:>7,} upkeep, in no sum: {upkeep.puts_per_hour:,.0f} PUT and "
             f"{upkeep.gets_per_hour:,.0f} GET an hour, ${upkeep.price_per_month(prices):.2f} a month: "
-            f"{upkeep.sweeps_per_hour:g} sweeps of {upkeep.swept_objects:,} objects and at most "
-            f"{upkeep.snapshots_per_hour:g} snapshots of the metadata an hour"
+            f"each hour {upkeep.sweeps_per_hour:g} times a sweep of {upkeep.swept_objects:,} objects, "
+            f"at most {upkeep.snapshots_per_hour:g} times a snapshot of the metadata"
         )
     for row in rows:
         tallies = {phase: getattr(row, phase) for phase in PHASES}
