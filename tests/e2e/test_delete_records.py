@@ -1,13 +1,14 @@
 """DeleteRecords: where logs begin, for every client, and what consumers make of it."""
 
 import asyncio
+import time
 from collections.abc import Callable
 
 import pytest
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 from aiokafka.structs import TopicPartition as AioTopicPartition
 from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, OffsetSpec
 from kafka import KafkaAdminClient, KafkaConsumer, errors
 from kafka import TopicPartition as PythonTopicPartition
 
@@ -61,6 +62,24 @@ def test_the_log_begins_where_any_client_says(bootstrap: str, topic: str, delete
     assert delete(bootstrap, topic, 2) == 4
     assert delete(bootstrap, topic, HIGH_WATERMARK) == 10
     assert start_offsets(bootstrap, topic, 1) == end_offsets(bootstrap, topic, 1) == {0: 10}
+
+
+def test_by_time_nothing_is_found_below_the_start(
+    admin: AdminClient, bootstrap: str, topic: str
+) -> None:
+    begin_ms = int(time.time() * 1000) - 10_000
+    timed = [Record(b"x", timestamp_ms=begin_ms + number) for number in range(10)]
+    CONFLUENT.produce(bootstrap, topic, timed)
+    by_kafka_python(bootstrap, topic, 4)
+    partition = TopicPartition(topic, 0)
+
+    def first_since(time_ms: int) -> int:
+        spec = OffsetSpec.for_timestamp(time_ms)
+        return admin.list_offsets({partition: spec})[partition].result(30).offset
+
+    assert [first_since(begin_ms + number) for number in (0, 3, 4, 7)] == [4, 4, 4, 7]
+    by_kafka_python(bootstrap, topic, HIGH_WATERMARK)
+    assert first_since(0) == -1
 
 
 @pytest.mark.parametrize("client", LIBRARIES, ids=lambda client: client.name)
