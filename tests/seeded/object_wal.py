@@ -146,4 +146,12 @@ BUGS = (
         "            self._wants_barrier = True\n",
         f"{_UNIT}/test_walk.py::test_a_barrier_is_not_followed_by_one_that_is_out_of_its_window",
     ),
+    SeededBug(
+        "object-18",
+        "nothing tells what was confirmed last",
+        "wal/objects/writer.py",
+        "        commit.want_refresh()\n        self._pump()\n",
+        "        self._pump()\n",
+        f"{_UNIT}/test_log.py::test_an_idle_log_tells_what_was_confirmed_so_that_the_last_record_is_missed",
+    ),
 )

@@ -7,8 +7,8 @@ Objects are created side by side and confirmed in the order of their numbers: nu
 once all up to n are durable. No number is `REACH` or more beyond the first that is not confirmed:
 that bounds what a successor must fence.
 
-What is released is told by the next object's header (by an object of its own when nothing is
-appended), and counts as free, and may be deleted, once that object is confirmed.
+What is released and what is confirmed is told by the next object's header (by an object of its own
+when nothing is appended). What is released counts as free, and may be deleted, once that object is confirmed.
 """
 
 from collections import deque
@@ -115,10 +115,13 @@ class ObjectCommit:
         self._told_trim_offset: int | None = (
             None  # None: nothing was told yet, which is due at once
         )
+        self._told_confirmed = life.first_number  # by the newest object
+        self._last_records_number = -1  # of the newest confirmed object that holds records
+        self._refresh_wanted = False
         self.durable_head = life.first_number  # number below which nothing is needed
         self._free_offset = life.start_offset  # below it, the space is free
         self._content_since_s: float | None = None
-        self._last_submission_s = -limits.batch_interval_s
+        self.last_submission_s = -limits.batch_interval_s
         self.was_full = False
         self._refusal: WalError | None = None
         self._halted = False
@@ -147,6 +150,11 @@ class ObjectCommit:
     def is_quiet(self) -> bool:
         """Whether every append is confirmed and every trim is durable."""
         return not self._writing and not self._pending and not self._has_content
+
+    @property
+    def is_untold(self) -> bool:
+        """Whether records are confirmed, and no object says so: if theirs vanished nobody would know."""
+        return self._last_records_number >= self._told_confirmed
 
     def append(self, header: Buffer, payload: Buffer) -> Appended:
         """Copy a record into the current batch; errors as in `wal.port`."""
@@ -202,6 +210,10 @@ class ObjectCommit:
         while live and live[0].last_record_offset <= self.trim_offset:
             live.popleft()
 
+    def want_refresh(self) -> None:
+        """Let an object tell what is confirmed, if none does and there is nothing else to tell."""
+        self._refresh_wanted = self.is_untold
+
     def next_object(self, now_s: float) -> Outgoing | None:
         """Return the next object to create, or None while there is none that may go."""
         if self._has_content and self._content_since_s is None:
@@ -214,8 +226,10 @@ class ObjectCommit:
         self._writing.append(outgoing)
         self.in_flight += 1
         self._next_number += 1
-        self._last_submission_s = now_s
+        self.last_submission_s = now_s
         self._told_trim_offset = outgoing.header.trim_offset
+        self._told_confirmed = outgoing.header.confirmed
+        self._refresh_wanted = False
         self._content_since_s = now_s if self._has_content else None
         return outgoing
 
@@ -242,6 +256,7 @@ class ObjectCommit:
             bool(self._batch.records)
             or bool(self._pending)
             or self._told_trim_offset != self.trim_offset
+            or self._refresh_wanted
         )
 
     @property
@@ -257,10 +272,10 @@ class ObjectCommit:
         """When the next object may go out."""
         at_once = self.has_full_batch or self._refusal is not None or self._told_trim_offset is None
         if at_once or self._content_since_s is None:
-            return self._last_submission_s
+            return self.last_submission_s
         return max(
             self._content_since_s + self._limits.linger_s,
-            self._last_submission_s + self._limits.batch_interval_s,
+            self.last_submission_s + self._limits.batch_interval_s,
         )
 
     def _fits(self, size_bytes: int) -> bool:
@@ -310,4 +325,5 @@ class ObjectCommit:
         self.durable_head = header.released
         self._free_offset = max(self._free_offset, outgoing.head_offset, header.trim_offset + 1)
         if header.records:
+            self._last_records_number = header.number
             self._live.append(_Live(header.number, header.base_offset, outgoing.last_record_offset))

@@ -23,6 +23,8 @@ from wal.submissions import WriteStatistics
 # Loop timers are not finer than this: uvloop rounds less to nothing.
 _WAKE_DELAY_S_MIN = 0.001
 _DELETION_S_MAX = 5.0
+# So long after the last object one more tells what was confirmed, so that objects that vanish are missed.
+REFRESH_DELAY_S = 1.0
 
 _logger = logging.getLogger("headrace.wal")
 
@@ -51,6 +53,7 @@ class ObjectWriter:
         self._loop = asyncio.get_running_loop()
         self._puts: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
+        self._refresh_timer: asyncio.TimerHandle | None = None
         self._open = OpenBlocks(statistics.appends)
         statistics.queue = self._queue
         self._flush_due = False
@@ -109,6 +112,8 @@ class ObjectWriter:
         try:
             async with asyncio.timeout(timeout_s):
                 await self._until_quiet()
+                self.commit.want_refresh()
+                await self._until_quiet()
         except TimeoutError as error:
             raise WalFailedError(
                 f"the WAL {self._keys.folder} was shut down with appends that are not durable"
@@ -123,6 +128,9 @@ class ObjectWriter:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if self._refresh_timer is not None:
+            self._refresh_timer.cancel()
+            self._refresh_timer = None
         for task in self._puts:
             task.cancel()
         return [*self._puts, *self._deletion.stop()]
@@ -196,6 +204,8 @@ class ObjectWriter:
         moved = commit.settled(outgoing)
         self._deletion.add(range(head, commit.durable_head))
         self._pump()  # first, so that the bucket works while the confirmation is passed on
+        if commit.is_untold and self._refresh_timer is None:
+            self._refresh_timer = self._loop.call_later(REFRESH_DELAY_S, self._refresh)
         if moved:
             self._open.confirmed(commit.confirmed_offset, self._now_ns())
             self._on_confirmed(commit.confirmed_offset)
@@ -203,6 +213,20 @@ class ObjectWriter:
             commit.was_full = False
             self._on_room()
         self._settle()
+
+    def _refresh(self) -> None:
+        """Tell what was confirmed last, once nothing else goes out that would."""
+        self._refresh_timer = None
+        commit = self.commit
+        if not commit.is_untold:
+            return
+        idle_s = self._loop.time() - commit.last_submission_s
+        if idle_s < REFRESH_DELAY_S:
+            wait_s = max(REFRESH_DELAY_S - idle_s, _WAKE_DELAY_S_MIN)
+            self._refresh_timer = self._loop.call_later(wait_s, self._refresh)
+            return
+        commit.want_refresh()
+        self._pump()
 
     def _queue(self) -> WriteQueue:
         """What is appended and not confirmed."""

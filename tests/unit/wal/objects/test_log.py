@@ -112,6 +112,52 @@ def test_the_first_record_after_a_pause_goes_out_soon_and_the_next_keep_their_di
     run(main())
 
 
+@pytest.mark.parametrize("graceless", ["killed", "shut down"])
+def test_an_idle_log_tells_what_was_confirmed_so_that_the_last_record_is_missed(graceless):
+    async def main():
+        bucket = bucket_with()
+        owner = Owner(bucket)
+        await owner.begin()
+        await owner.append(b"first")
+        await owner.append(b"last")
+        data = numbers(bucket)[-1]
+        if graceless == "killed":
+            await asyncio.sleep(2.5)
+            owner.client.is_cut = True
+        else:
+            await owner.wal.shutdown()
+        assert kinds(bucket)[-3:] == [Kind.DATA, Kind.DATA, Kind.TRIM]
+        del bucket.objects[KEYS.key(data)]
+        with pytest.raises(WalObjectCorruptError) as refusal:
+            await Owner(bucket, epoch=2).begin()
+        assert refusal.value.number == data
+
+    run(main())
+
+
+def test_one_object_is_told_in_each_pause_and_none_while_others_go_out():
+    async def main():
+        bucket = bucket_with(Weather(delay_s_max=0))
+        owner = Owner(bucket)
+        await owner.begin()
+
+        await asyncio.sleep(100)
+
+        def told():
+            """All since, as long as nothing is released: what lies before goes once there is something newer."""
+            return [kind for kind in kinds(bucket) if kind is not Kind.FENCE]
+
+        for _ in range(20):
+            await owner.append(b"x")
+            await asyncio.sleep(0.7)
+        assert told() == [Kind.DATA] * 20
+        await asyncio.sleep(1000)
+        assert told() == [Kind.DATA] * 20 + [Kind.TRIM]
+        assert await Owner(bucket, epoch=2).begin() == [b"x"] * 20
+
+    run(main())
+
+
 def test_a_store_that_replaces_objects_is_refused():
     async def main():
         bucket = bucket_with()
