@@ -121,8 +121,9 @@ S3_KEYS = (
     _bytes(
         "s3.wal.upload.threshold",
         "storage.upload_threshold_bytes",
-        "Bytes after which records are uploaded. Left out, it also fits a third of "
-        "s3.wal.cache.size and a quarter of the WAL's capacity.",
+        "Memory after which records are uploaded: their bytes, and 512 for each batch. No more than "
+        "a third of s3.wal.cache.size counts, nor than a third of the WAL's capacity. Left out, it "
+        "also fits a quarter of the latter.",
         low=1 * MIB,
     ),
     ConfigKey(

@@ -139,6 +139,7 @@ class StorageEngine:
 
         Cancellation: safe at any point; the next start does what is left.
         """
+        _say_if_cut(self._config.upload_threshold_bytes, self._block_bytes_max)
         await self._wal.start()
         recovery = Recovery(
             wal=self._wal,
@@ -366,6 +367,15 @@ def _committer(
         counters=counters,
     )
     return Committer(uploads, objects, counters)
+
+
+def _say_if_cut(threshold_bytes: int, block_bytes_max: int) -> None:
+    if threshold_bytes > block_bytes_max:
+        logger.warning(
+            "records are uploaded earlier than s3.wal.upload.threshold says: "
+            "a third of s3.wal.cache.size is the most",
+            extra={"threshold_bytes": threshold_bytes, "uploaded_at_bytes": block_bytes_max},
+        )
 
 
 def _loop_ms() -> int:

@@ -61,7 +61,7 @@ def busy_config(directory: Path, bucket_uri: str, **changes) -> NodeConfig:
     storage = dataclasses.replace(
         made.storage,
         bucket_uri=bucket_uri,
-        block_cache_bytes=4 * MIB,
+        block_cache_bytes=8 * MIB,
         upload_interval_ms=100,
         stream_split_bytes=256 * 1024,
         stream_set_object_compaction_interval_ms=1_000,

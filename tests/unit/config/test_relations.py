@@ -70,6 +70,11 @@ def test_the_defaults_go_together():
         ),
         (
             "storage",
+            StorageConfig(object_block_bytes=8 * MIB, block_cache_bytes=64 * MIB - 1),
+            ("s3.object.block.size", "s3.block.cache.size"),
+        ),
+        (
+            "storage",
             StorageConfig(compaction_memory_bytes=31 * MIB),
             ("s3.object.part.size", "s3.stream.set.object.compaction.cache.size"),
         ),
@@ -104,6 +109,18 @@ def test_the_message_has_both_values_and_the_reason():
     assert "s3.wal.upload.threshold (536870912)" in message
     assert "1/2 of the capacity in s3.wal.path (67108864)" in message
     assert "room for new records" in message
+
+
+def test_a_part_counts_as_what_compaction_writes_at_most():
+    with pytest.raises(RelationError) as caught:
+        NodeConfig(storage=StorageConfig(compaction_memory_bytes=63 * MIB))
+    assert "the smaller of s3.object.part.size and 32 MiB (33554432) must be at most 1/2 of" in str(
+        caught.value
+    )
+    NodeConfig(storage=StorageConfig(compaction_memory_bytes=64 * MIB))
+    NodeConfig(storage=StorageConfig(compaction_memory_bytes=10 * MIB, object_part_bytes=5 * MIB))
+    (text,) = (it for it in relation_texts() if "compaction holds a part" in it)
+    assert text.startswith("the smaller of `s3.object.part.size` and 32 MiB is at most 1/2 of `s3.")
 
 
 def test_the_capacity_of_a_wal_made_of_objects_counts_as_well():

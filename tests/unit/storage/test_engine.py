@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from storage.errors import EngineFailedError, FencedError
-from tests.unit.storage.fakes import Node, PassingError, require_dense, run, settle
+from tests.unit.storage.fakes import SMALL, Node, PassingError, require_dense, run, settle
 
 
 def test_a_life_from_start_to_start():
@@ -19,6 +19,19 @@ def test_a_life_from_start_to_start():
         assert second.report.records == 0
         stream = await second.open(1, epoch=2)
         require_dense(await stream.fetch(0, 1 << 20), 0, 5)
+
+    run(scenario())
+
+
+def test_a_threshold_that_the_cache_does_not_allow_is_said_at_the_start(caplog):
+    async def scenario():
+        allowed = SMALL.log_cache_bytes // 3
+        await Node(upload_threshold_bytes=allowed).start()
+        assert caplog.records == []
+        await Node(upload_threshold_bytes=allowed + 1).start()
+        (line,) = caplog.records
+        assert "s3.wal.upload.threshold" in line.message
+        assert (line.threshold_bytes, line.uploaded_at_bytes) == (allowed + 1, allowed)
 
     run(scenario())
 
