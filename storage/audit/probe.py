@@ -268,7 +268,9 @@ class _ThroughS3:
             rights.MULTIPART, self._blocking(requests.multipart, source, probe.content)
         )
         await attempt(rights.ABORT, self._blocking(requests.abort, f"{probe.folder}/aborted"))
-        await attempt(rights.LIST_UPLOADS, self._blocking(requests.list_uploads, probe.folder))
+        await attempt(
+            rights.LIST_UPLOADS, self._blocking(requests.list_uploads, f"{probe.folder}/listed")
+        )
         if made:
             copy = self._blocking(requests.part_copy, probe.key("copy"), source, probe.content)
             await attempt(rights.PART_COPY, copy)

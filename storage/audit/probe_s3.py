@@ -114,14 +114,18 @@ class S3Requests:
                 raise
         self.uploads.discard((key, upload_id))
 
-    def list_uploads(self, folder: str) -> str:
-        """List uploads that were not completed."""
+    def list_uploads(self, key: str) -> str:
+        """Begin an upload, and look for it as the sweep does: in the bucket's list, from there on."""
+        upload_id = self._create_upload(key)
         answer = self._ask(
             rights.LIST_BUCKET_UPLOADS,
             self._client.list_multipart_uploads,
-            Prefix=self._prefix + folder,
+            KeyMarker=(self._prefix + key).rpartition("/")[0],
         )
-        return f"{len(answer.get('Uploads', ()))} below the probe's prefix"
+        found = {(it["Key"], it["UploadId"]) for it in answer.get("Uploads", ())}
+        _require((self._prefix + key, upload_id) in found, "an upload that was begun is not listed")
+        self.abort_upload(key, upload_id)
+        return ""
 
     def part_copy(self, key: str, source: str, content: bytes) -> str:
         """Write an object out of a range of another one and a part of its own."""

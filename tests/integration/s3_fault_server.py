@@ -318,13 +318,22 @@ class _Handler(BaseHTTPRequestHandler):
         return _xml("ListBucketResult", state + entries)
 
     def _list_uploads(self) -> _Reply:
+        prefix = self.query.get("prefix", "")
+        after = (self.query.get("key-marker", ""), self.query.get("upload-id-marker", "~"))
+        found = sorted((key, it) for it, key in self.state.upload_keys.items())
+        found = [it for it in found if it > after and it[0].startswith(prefix)]
         entries = "".join(
             f"<Upload><Key>{escape(key)}</Key><UploadId>{upload_id}</UploadId>"
             f"<Initiated>{_LAST_MODIFIED_ISO}</Initiated></Upload>"
-            for upload_id, key in self.state.upload_keys.items()
-            if key.startswith(self.query.get("prefix", ""))
+            for key, upload_id in found[: self.state.page_size]
         )
-        return _xml("ListMultipartUploadsResult", f"<IsTruncated>false</IsTruncated>{entries}")
+        more = len(found) > self.state.page_size
+        state = f"<IsTruncated>{str(more).lower()}</IsTruncated>"
+        if more:
+            key, upload_id = found[self.state.page_size - 1]
+            state += f"<NextKeyMarker>{escape(key)}</NextKeyMarker>"
+            state += f"<NextUploadIdMarker>{upload_id}</NextUploadIdMarker>"
+        return _xml("ListMultipartUploadsResult", state + entries)
 
     def _post(self, body: bytes) -> _Reply:
         text = body.decode()

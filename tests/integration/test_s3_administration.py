@@ -8,6 +8,10 @@ import pytest
 from storage.errors import ObjectStoreError
 from storage.object_store.factory import ensure_bucket, open_object_store
 from storage.object_store.retrying import RefusedError, RetryPolicy
+from storage.object_store.s3_access import resolve_access
+from storage.object_store.s3_administration import s3_client
+from storage.object_store.uri import S3Location, parse_bucket_uri
+from storage.sweep.place import open_swept_place
 from tests.contracts.object_stores import PART_BYTES, moto_endpoint, s3_uri
 from tests.environment.minio import MinioServer, minio_program
 from tests.environment.ports import free_port
@@ -169,3 +173,28 @@ def test_checksums_that_a_real_server_compares(minio):
         await store.close()
 
     asyncio.run(main())
+
+
+@pytest.mark.s3
+def test_uploads_below_a_prefix_of_a_real_server(minio):
+    uri = s3_uri(minio, bucket="uploads")
+    asyncio.run(ensure_bucket(uri))
+    location = parse_bucket_uri(uri)
+    assert isinstance(location, S3Location)
+    client = s3_client(resolve_access(location, {}))
+    keys = ["9e/c/1", "0a/c/2"]
+    for key in ("a/1", *(location.prefix + it for it in keys), "zz/1"):
+        client.create_multipart_upload(Bucket="uploads", Key=key)
+    place = open_swept_place(uri, {})
+    assert place is not None
+
+    async def listed():
+        return [it async for page in place.uploads.pages() for it in page]
+
+    found = asyncio.run(listed())
+    assert sorted(it.key for it in found) == sorted(keys)
+    asyncio.run(place.uploads.abort(found))
+    assert asyncio.run(listed()) == []
+    left = client.list_multipart_uploads(Bucket="uploads")["Uploads"]
+    assert sorted(it["Key"] for it in left) == ["a/1", "zz/1"]
+    client.close()

@@ -1,9 +1,12 @@
 """Lists through the real clients: whole, or an error, whatever answers come."""
 
 import asyncio
+import random
 
 import pytest
 
+from storage.audit.probe import probe_bucket
+from storage.audit.rights import LIST_UPLOADS, Status
 from storage.errors import ObjectStoreError
 from storage.sweep.place import open_swept_place
 from tests.integration.s3_fault_server import CUT, OK_WITH_ERROR, SLOW_DOWN, Answer, FaultServer
@@ -73,6 +76,47 @@ def test_the_lister_takes_no_such_answer_for_a_page_either(answer, query):
         with server.bucket.always(answer, "GET", query=query), pytest.raises(ObjectStoreError):
             asyncio.run(keys())
         assert asyncio.run(keys()) == sorted(server.bucket.objects)
+
+
+def uploads_of(uri):
+    async def look():
+        return [page async for page in open_swept_place(uri, {}).uploads.pages()]
+
+    return asyncio.run(look())
+
+
+def test_uploads_below_a_prefix_are_listed_from_there_on_and_no_further():
+    """The whole bucket's, since MinIO has none below a prefix; S3's list is sorted."""
+    with FaultServer() as server:
+        bucket = server.bucket
+        bucket.page_size = 3
+        ours = {f"ours/9e/c/{n}" for n in range(7)}
+        for others in ("a", "our", "ours0", "z"):
+            bucket.upload_keys |= {f"{others}-{n}": f"{others}/{n}" for n in range(20)}
+        bucket.upload_keys |= {f"ours-{key}": key for key in ours}
+        pages = uploads_of(f"s3://bucket/ours?endpoint={server.endpoint}&accessKey=a&secretKey=b")
+        assert {f"ours/{it.key}" for page in pages for it in page} == ours
+        assert len(bucket.log) == len(pages) == 3
+        whole = uploads_of(f"s3://bucket?endpoint={server.endpoint}&accessKey=a&secretKey=b")
+        assert {it.key for page in whole for it in page} == set(bucket.upload_keys.values())
+
+
+@pytest.mark.parametrize("lists", [True, False])
+def test_a_probe_looks_for_an_upload_that_it_began(lists):
+    with FaultServer() as server:
+        uri = f"s3://bucket/ours?endpoint={server.endpoint}&accessKey=a&secretKey=b"
+        for n in range(20):
+            server.bucket.upload_keys |= {f"{key}{n}": f"{key}/{n}" for key in ("aa", "zz")}
+        if not lists:
+            nothing = Answer(rewritten=(b"<Upload>.*</Upload>", b""))
+            server.bucket.fail("GET", nothing, query="uploads")
+        report = asyncio.run(probe_bucket(uri, rng=random.Random(0), environment={}))
+        outcome = next(it for it in report.outcomes if it.step is LIST_UPLOADS)
+        assert outcome.status == (Status.OK if lists else Status.FAILED)
+        assert lists or outcome.detail == "an upload that was begun is not listed"
+        assert report.left_behind == []
+        assert server.bucket.uploads == {}
+        assert len(server.bucket.upload_keys) == 40
 
 
 def entry(text):
