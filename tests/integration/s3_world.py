@@ -278,11 +278,12 @@ class Process:
         """The bucket holds what is committed, in ids and sizes, and no object more: by a lister of the tests' own."""
         world = self.world
         contents = await asyncio.to_thread(contents_of, world.uri)
-        assert differences(contents, self._client.image, self.cluster_id) == []
+        told = differences(contents, self._client.image, self.cluster_id)
+        assert not told, told
         # Nor does it hold anything that is no object, or that no list shows.
         there = {key.removeprefix("prefix/"): len(it) for key, it in world.bucket.objects.items()}
-        assert contents.objects == there
-        assert len(objects_of(contents, self.cluster_id)) == len(there)
+        assert contents.objects == there, contents.objects.items() ^ there.items()
+        assert len(objects_of(contents, self.cluster_id)) == len(there), sorted(there)
 
     async def check_bucket(self) -> None:
         """Everything that was acknowledged is in objects, once."""
