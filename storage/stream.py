@@ -12,6 +12,7 @@ from storage.append_path import AppendPath
 from storage.cache.log_cache import LogCache
 from storage.errors import (
     CorruptObjectError,
+    ObjectNotFoundError,
     OffsetOutOfRangeError,
     StreamClosedError,
 )
@@ -57,6 +58,7 @@ class Stream:
         "_pipeline",
         "_state",
         "_streams",
+        "_trimmed_to",
         "committed_offset",
         "confirm_offset",
         "confirmed_wal_end",
@@ -91,6 +93,7 @@ class Stream:
         self._streams = streams
         self._on_closed = on_closed
         self._state = _State.OPEN
+        self._trimmed_to = metadata.start_offset  # as far as was asked for, known to be done or not
 
     @property
     def is_closed(self) -> bool:
@@ -153,7 +156,14 @@ class Stream:
         if cached is not None:
             return cached
         self._path.counters.cache_misses_total += 1
-        batches = await self._read_objects(start, max_bytes)
+        try:
+            batches = await self._read_objects(start, max_bytes)
+        except ObjectNotFoundError as error:
+            if start < self._trimmed_to:  # given up, not lost
+                raise OffsetOutOfRangeError(
+                    f"offset {start} of stream {self.stream_id} is being trimmed"
+                ) from error
+            raise
         self._require_readable(start)
         return batches
 
@@ -201,6 +211,7 @@ class Stream:
         if new_start_offset > self.committed_offset:
             # The control plane cannot trim what it does not know of yet.
             await self._pipeline.committed(self.confirmed_wal_end)
+        self._trimmed_to = max(self._trimmed_to, new_start_offset)
         await self._streams.trim_stream(self.stream_id, self.epoch, new_start_offset)
         self.start_offset = max(self.start_offset, new_start_offset)
 

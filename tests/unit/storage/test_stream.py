@@ -186,6 +186,27 @@ class TestFetch:
 
         run(scenario())
 
+    def test_objects_that_go_with_a_trim_are_not_lost(self):
+        """The control plane gives them up before its answer is here."""
+
+        async def scenario():
+            node, stream, _ = await with_cold_past()
+            node.blocks.faults = [ObjectNotFoundError("no object holds offset 4")] * 3
+            node.control.trim_faults = [PassingError()]  # the answer is lost, or the request
+            with pytest.raises(PassingError):
+                await stream.trim(5)
+            with pytest.raises(OffsetOutOfRangeError):
+                await stream.fetch(4, SIZE)
+            with pytest.raises(ObjectNotFoundError):
+                await stream.fetch(5, SIZE)
+            reading = asyncio.create_task(stream.fetch(6, SIZE))
+            await asyncio.sleep(0)
+            await stream.trim(7)
+            with pytest.raises(OffsetOutOfRangeError):
+                await reading
+
+        run(scenario())
+
     def test_evicted_while_reading_is_left_out(self):
         async def scenario():
             node, stream, first = await with_cold_past()
