@@ -94,10 +94,10 @@ S3_KEYS = (
         default_text="0@file://wal?capacity=2147483648&iodepth=8",
         importance=Importance.HIGH,
         doc="Where the write-ahead log lies: a block device or a file, with the options capacity "
-        "(bytes), iops, iobandwidth (bytes per second) and iodepth (writes at once); what iops "
-        "and iobandwidth allow is never exceeded. Or, for a machine without a disk, a bucket, with "
-        "the options of s3.data.buckets, capacity, and batchInterval (ms), maxBytesInBatch and "
-        "maxInflightUploadCount (16 at most).",
+        "(bytes), iops (at least 10), iobandwidth (bytes per second, at least 1 MiB) and iodepth (writes "
+        "at once, 256 at most); what iops and iobandwidth allow is never exceeded. Or, for a machine "
+        "without a disk, a bucket, with the options of s3.data.buckets, capacity, and batchInterval "
+        "(ms), maxBytesInBatch and maxInflightUploadCount (16 at most).",
         example="0@file:///dev/nvme1n1?capacity=10737418240&iops=3000&iobandwidth=157286400",
     ),
     ConfigKey(

@@ -23,6 +23,12 @@ _SECRET_VALUE = re.compile(rf"({'|'.join(SECRET_OPTIONS)})=[^&\s]*", re.IGNORECA
 _WAL_BUCKET_OPTIONS = ("capacity", "batchInterval", "maxBytesInBatch", "maxInflightUploadCount")
 _WAL_FILE_OPTIONS = ("capacity", "iops", "iobandwidth", "iodepth")
 WAL_CAPACITY_BYTES_MIN = 16 * 1024 * 1024
+# Below these a block of 1 MiB and the superblocks that go with it take seconds, and a shutdown minutes.
+WAL_BANDWIDTH_BYTES_MIN = 1024 * 1024
+WAL_IOPS_MIN = 10
+_WAL_IO_DEPTH_MAX = 256
+_WAL_UPLOADS_MAX = 16  # `wal.objects.layout.REACH`: what a successor must fence
+_LONG_MAX = 10**18 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +171,9 @@ def parse_wal_place(text: str) -> WalPlace:
     return WalPlace(
         unquote(place),
         capacity_bytes=_wal_capacity(options),
-        iops_max=_positive(options, "iops"),
-        bandwidth_bytes_max=_positive(options, "iobandwidth"),
-        io_depth=_positive(options, "iodepth"),
+        iops_max=_positive(options, "iops", low=WAL_IOPS_MIN),
+        bandwidth_bytes_max=_positive(options, "iobandwidth", low=WAL_BANDWIDTH_BYTES_MIN),
+        io_depth=_positive(options, "iodepth", high=_WAL_IO_DEPTH_MAX),
     )
 
 
@@ -178,7 +184,7 @@ def _wal_bucket(uri: str, options: dict[str, str]) -> WalPlace:
     return WalPlace(
         parse_bucket("?".join([address, "&".join(own)]) if query and any(own) else address),
         capacity_bytes=_wal_capacity(options),
-        io_depth=_positive(options, "maxInflightUploadCount"),
+        io_depth=_positive(options, "maxInflightUploadCount", high=_WAL_UPLOADS_MAX),
         batch_interval_ms=_positive(options, "batchInterval"),
         batch_bytes=_positive(options, "maxBytesInBatch"),
     )
@@ -204,12 +210,17 @@ def with_wal_capacity(text: str, capacity_bytes: int) -> str:
     return f"{prefix}{place}?{'&'.join([f'capacity={capacity_bytes}', *kept])}"
 
 
-def _positive(options: dict[str, str], name: str) -> int | None:
+def _positive(
+    options: dict[str, str], name: str, *, low: int = 1, high: int = _LONG_MAX
+) -> int | None:
     text = options.get(name)
     if text is None:
         return None
     if not text.isascii() or not text.isdigit() or int(text) == 0 or len(text) > 18:
         raise ValueError(f"has {name}={text}, which is not a whole number above 0 (no unit)")
+    if not low <= int(text) <= high:
+        limit = f"less than {low}" if int(text) < low else f"more than {high}"
+        raise ValueError(f"has {name}={text}, {limit}")
     return int(text)
 
 

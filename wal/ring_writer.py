@@ -7,7 +7,7 @@ is written or confirmed.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -24,6 +24,7 @@ from wal.superblock_updates import SuperblockUpdates
 from wal.wake_timer import WakeTimerFactory
 from wal.zeroing import Zeroing
 
+DRAIN_TIMEOUT_S = 30.0  # of a shutdown
 # How long an idle log may leave untold on the device what was confirmed last.
 _REFRESH_DELAY_S = 1.0
 
@@ -46,6 +47,23 @@ class WalClocks:
     wall_ms: Callable[[], int]
     monotonic_ns: Callable[[], int]  # finer than the loop's, which may tick in milliseconds
     wake_timer: WakeTimerFactory  # likewise
+
+
+async def _in_time(settled: Awaitable[None], timeout_s: float, path: str) -> None:
+    """Wait until a log that is shut down has settled.
+
+    Raises:
+        WalFailedError: it failed, or has not; as each write is bounded by itself, a budget holds some back.
+    """
+    try:
+        async with asyncio.timeout(timeout_s):
+            await settled
+    except TimeoutError as error:
+        msg = (
+            f"the WAL {path} was shut down with appends or trims that are not durable after {timeout_s:g} s: iops or "
+            f"iobandwidth of s3.wal.path hold them back; the next start recovers what was acknowledged"
+        )
+        raise WalFailedError(msg) from error
 
 
 class RingWriter:
@@ -131,7 +149,7 @@ class RingWriter:
         )
         self._zeroing.start()
 
-    async def drain(self) -> None:
+    async def drain(self, timeout_s: float = DRAIN_TIMEOUT_S) -> None:
         """Refuse appends, wait until what was appended and trimmed is durable, say good-bye.
 
         The shutdown counts as graceful only if everything was released: what is left in the ring
@@ -139,14 +157,14 @@ class RingWriter:
         back.
 
         Raises:
-            WalFailedError: the log failed, before or meanwhile.
+            WalFailedError: the log failed, before or meanwhile, or a budget holds writes back for too long.
         """
         commit = self.commit
         self.is_parked = False
         commit.refuse(WalFailedError(f"the WAL {self._path} is shut down"))
         if self._zeroing is not None:
             self._zeroing.stop()
-        await self.settled()
+        await _in_time(self.settled(), timeout_s, self._path)
         self.stop()
         durable = self._updates.durable
         last = replace(

@@ -12,10 +12,10 @@ def test_the_wal_path_sets_only_what_it_says():
         "wal.path": "/dev/x",
         "wal.capacity_bytes": 33_554_432,
     }
-    assert fields("0@file:///dev/x?iops=1&iobandwidth=2&iodepth=3") == {
+    assert fields("0@file:///dev/x?iops=11&iobandwidth=2000000&iodepth=3") == {
         "wal.path": "/dev/x",
-        "wal.iops_max": 1,
-        "wal.bandwidth_bytes_max": 2,
+        "wal.iops_max": 11,
+        "wal.bandwidth_bytes_max": 2_000_000,
         "wal.io_depth": 3,
     }
 

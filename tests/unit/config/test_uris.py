@@ -139,17 +139,17 @@ def test_a_message_about_a_bucket_never_repeats_its_secrets():
         ("mem://", WalPlace("mem://")),
         ("s3://bucket?capacity=33554432", WalPlace("s3://bucket", 33_554_432)),
         (
-            "0@s3://bucket/p?batchInterval=100&region=eu&maxBytesInBatch=4&pathStyle=true&maxInflightUploadCount=50",
+            "0@s3://bucket/p?batchInterval=100&region=eu&maxBytesInBatch=4&pathStyle=true&maxInflightUploadCount=16",
             WalPlace(
                 "s3://bucket/p?region=eu&pathStyle=true",
-                io_depth=50,
+                io_depth=16,
                 batch_interval_ms=100,
                 batch_bytes=4,
             ),
         ),
         (
-            "0@file:///dev/x?capacity=33554432&iops=3000&iobandwidth=5&iodepth=8",
-            WalPlace("/dev/x", 33_554_432, 3000, 5, 8),
+            "0@file:///dev/x?capacity=33554432&iops=10&iobandwidth=1048576&iodepth=256",
+            WalPlace("/dev/x", 33_554_432, 10, 1_048_576, 256),
         ),
     ],
 )
@@ -167,6 +167,10 @@ def test_the_place_of_the_wal_is_read(text, place):
         ("file:///x?capacity=0", "above 0"),
         ("file:///x?capacity=1000", "16 MiB"),
         ("file:///x?iops=-1", "iops=-1"),
+        ("file:///x?iops=9", "iops=9, less than 10"),
+        ("file:///x?iobandwidth=1", "iobandwidth=1, less than 1048576"),
+        ("file:///x?iodepth=257", "iodepth=257, more than 256"),
+        ("s3://bucket?maxInflightUploadCount=17", "maxInflightUploadCount=17, more than 16"),
         ("file:///x?bandwidth=1", "unknown options: bandwidth"),
         ("s3://bucket?iops=1", "unknown options: iops .known: region.*batchInterval"),
         ("s3://bucket?batchInterval=0", "batchInterval=0"),

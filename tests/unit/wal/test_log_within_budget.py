@@ -9,6 +9,7 @@ import pytest
 from config.node import WalConfig
 from tests.simulation.disk import SimulatedDisk
 from tests.simulation.virtual_time import run
+from wal.errors import WalFailedError
 from wal.layout import RING_POSITION
 from wal.log import DeltaWal
 from wal.wake_timer import LoopTimer
@@ -119,5 +120,22 @@ def test_what_was_appended_is_written_at_shutdown_whatever_the_budget() -> None:
         end = log.wal.next_offset
         await log.wal.shutdown()
         assert log.wal.confirmed_offset >= end
+
+    run(main())
+
+
+def test_a_shutdown_that_a_budget_holds_back_ends_and_says_so() -> None:
+    async def main() -> None:
+        log = BusyLog(replace(CONFIG, bandwidth_bytes_max=2 * KIB), 20_000)
+        await log.work(1)
+        begin_s = asyncio.get_running_loop().time()
+        with pytest.raises(
+            WalFailedError, match=r"after 30 s: iops or iobandwidth of s3\.wal\.path"
+        ):
+            await log.wal.shutdown()
+        assert asyncio.get_running_loop().time() - begin_s <= 31
+        writes = len(log.writes)
+        await asyncio.sleep(600)
+        assert len(log.writes) == writes, "the device is somebody else's by now"
 
     run(main())
