@@ -1,7 +1,9 @@
 """A log that gives up its beginning: across crashes, without the bucket, and what becomes of the objects."""
 
 import json
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import boto3
@@ -107,6 +109,38 @@ def duplicate(wire: WireConnection, records: bytes) -> Outcome:
     """Error code and offset of a batch that is sent again."""
     answer = wire.produce(TOPIC, records)
     return answer.error_code, answer.base_offset
+
+
+def test_readers_of_what_is_being_deleted_are_told_so(tmp_path: Path) -> None:
+    """Nothing is said to be lost while the objects go from under them."""
+    settings = {
+        "s3.wal.upload.threshold": str(MIB),
+        "s3.block.cache.size": str(8 * MIB),
+        "s3.object.delete.retention.minutes": "0",
+    }
+    with HeadraceProcess(tmp_path / "node", overrides=settings) as node:
+        make_topic(node)
+        CONFLUENT.produce(node.bootstrap, TOPIC, [Record(bytes(100_000)) for _ in range(300)])
+        restarted(node, killed=False)  # everything is in the bucket alone
+        told: set[int] = set()
+        over = threading.Event()
+
+        def read() -> None:
+            with WireConnection(node.bootstrap) as wire:
+                while not over.is_set():
+                    for offset in range(0, 300, 7):
+                        told.add(wire.fetch(TOPIC, offset, partition_max_bytes=1).error_code)
+
+        with ThreadPoolExecutor() as pool, WireConnection(node.bootstrap) as wire:
+            reading = pool.submit(read)
+            try:
+                for offset in range(1, 301):
+                    assert delete(wire, offset) == (0, offset)
+            finally:
+                over.set()
+            reading.result()
+        assert told == {0, ErrorCode.OFFSET_OUT_OF_RANGE}
+        assert not [event for event in node.log_events() if event["level"] == "ERROR"]
 
 
 @pytest.fixture
