@@ -332,6 +332,25 @@ class TestBlocks:
         cache.mark_committed(block)
         assert cache.unuploaded_wal_end(1) is None
 
+    def test_of_several_blocks_with_a_stream_the_newest_tells(self):
+        """Who waits for the first of them only would open a stream whose end is not committed."""
+        cache = make()
+        feeder = Feeder(cache)
+        ends = []
+        blocks = []
+        for _ in range(3):
+            feeder.put((1, 10))
+            ends.append(feeder.wal_offset)
+            assert cache.unuploaded_wal_end(1) == ends[-1], "in the active block"
+            feeder.put((2, 10))
+            assert cache.unuploaded_wal_end(1) == feeder.wal_offset
+            ends[-1] = feeder.wal_offset
+            blocks.append(cache.archive())
+        for block in blocks:
+            assert cache.unuploaded_wal_end(1) == ends[-1]
+            cache.mark_committed(block)
+        assert cache.unuploaded_wal_end(1) is None
+
     def test_commits_out_of_order_are_refused(self):
         """S-4, as a run-time assertion."""
         cache = make()

@@ -153,6 +153,27 @@ def test_an_output_that_is_not_what_was_planned_is_refused(claimed):
     run(main())
 
 
+@pytest.mark.parametrize(
+    ("claimed_start", "is_refused"), [(0, True), (2, True), (3, False), (4, False)]
+)
+def test_an_output_that_begins_later_than_planned_is_refused(claimed_start, is_refused):
+    """Earlier is right: the first block of a trimmed stream may begin before what is live."""
+
+    async def main():
+        setup = await Setup().open([batches(1, 3, 5)])
+        claimed = StreamRange(1, 1, claimed_start, 8)
+        held = Piece(0, StreamRange(1, 1, 3, 8))
+        runs = iter([Run(claimed, 1, [held], to_stream_object=True)])
+        if is_refused:
+            with pytest.raises(RewriteError, match="planned"):
+                await setup.rewrite(runs)
+        else:
+            rewriter = await setup.rewrite(runs)
+            assert rewriter.stream_objects[0].range == claimed
+
+    run(main())
+
+
 @pytest.mark.parametrize("fault", [Fault.REFUSED, Fault.LOST_REPLY])
 def test_a_failing_bucket_is_reported(fault):
     async def main():

@@ -53,6 +53,16 @@ def test_batches_come_back_as_slices_of_the_block():
     assert all(it.payload.obj is block.obj for it in iterate_batches(data))
 
 
+@pytest.mark.parametrize("flags", [1, 2, 0x80, 0xFF])
+def test_flags_that_are_not_defined_are_refused_behind_a_good_checksum(flags):
+    """Of a later version, say: whatever they mean, it is not what this one would read."""
+    prefix = GOLDEN[:1] + bytes([flags]) + GOLDEN[2:10]
+    data = GOLDEN[BLOCK_HEADER_BYTES:]
+    block = prefix + crc32c(prefix, crc32c(data)).to_bytes(4, "big") + data
+    with pytest.raises(CorruptObjectError, match=f"flags {flags:#x}"):
+        verify_block(memoryview(block))
+
+
 def test_truncation_at_every_byte_is_detected():
     for length in range(len(GOLDEN)):
         with pytest.raises(CorruptObjectError):

@@ -86,9 +86,13 @@ def test_a_stream_can_be_added_in_steps():
     assert joined(writer.finish()) == joined(at_once)
 
 
-def test_a_range_carries_its_highest_epoch():
-    source = [batch(1, 0, epoch=3), batch(1, 1, epoch=5)]
-    assert write([source]).ranges == [StreamRange(1, 5, 0, 2)]
+@pytest.mark.parametrize("epochs", [(3, 5), (5, 3), (3, 5, 4)])
+def test_a_range_carries_its_highest_epoch(epochs):
+    source = [batch(1, offset, epoch=epoch) for offset, epoch in enumerate(epochs)]
+    other = [batch(2, 0, epoch=1)]
+    expected = [StreamRange(1, 5, 0, len(epochs)), StreamRange(2, 1, 0, 1)]
+    assert write([source, other]).ranges == expected
+    assert write([source, other], block_bytes_max=1).ranges == expected, "a block for each batch"
 
 
 @pytest.mark.parametrize(
