@@ -65,7 +65,7 @@ RECLAIM_CHECKS_PER_ROUND = 16
 RECLAIM_RANGES_PER_STEP = 256
 COMMIT_ATTEMPTS_MAX = 5
 COMMIT_DELAY_MS = 200  # doubled after each attempt, times a random number below one
-# When an object is not found, the metadata may be about to say that it was deleted.
+# What this node knows of the metadata may be about to say that an object was destroyed.
 METADATA_LOOKS_MAX = 5
 METADATA_LOOK_MS = 200
 
@@ -182,7 +182,10 @@ class Compactor:
         try:
             return await step
         except DamagedSourceError as error:
-            if await self._is_in_use_no_more(error):
+            is_missing = isinstance(error.__cause__, ObjectNotFoundError)
+            if await self._was_destroyed(
+                (error.object_id,), METADATA_LOOKS_MAX if is_missing else 1
+            ):
                 return True
             self.statistics.damaged_objects += 1
             self._damaged.add(error.object_id)
@@ -198,13 +201,12 @@ class Compactor:
         finally:
             self.statistics.group_bytes = self.statistics.group_done_bytes = 0
 
-    async def _is_in_use_no_more(self, error: DamagedSourceError) -> bool:
-        """Ask the metadata whether an object that was not found need not be there."""
-        looks = METADATA_LOOKS_MAX if isinstance(error.__cause__, ObjectNotFoundError) else 1
+    async def _was_destroyed(self, object_ids: Sequence[int], looks: int) -> bool:
+        """Ask the metadata whether one of these objects is in use no more."""
         for look in range(looks):
             if look:
                 await asyncio.sleep(METADATA_LOOK_MS / 1000)
-            if not self._objects.is_committed(error.object_id):
+            if not all(self._objects.is_committed(it) for it in object_ids):
                 return True
         return False
 
@@ -360,9 +362,9 @@ class Compactor:
         except ObjectNotPreparedError:
             raise
         except CommitRefusedError as error:
-            if all(self._objects.is_committed(it) for it in object_ids):
-                raise
-            raise _NotInUseError from error
+            if await self._was_destroyed(object_ids, METADATA_LOOKS_MAX):
+                raise _NotInUseError from error
+            raise
 
     def _count(self, sources: tuple[int, int], made: tuple[int, int]) -> None:
         """Count a group that is committed; both are (bytes, objects)."""

@@ -206,7 +206,10 @@ class TestInUseNoMore:
 
         run(main())
 
-    def test_the_metadata_may_say_so_a_moment_later(self):
+    @pytest.mark.parametrize("is_deleted", [True, False])
+    def test_the_metadata_may_say_so_a_moment_later(self, is_deleted):
+        """The bucket or the controller knows it first."""
+
         async def main():
             setup, number = await self.with_a_topic_of_its_own()
 
@@ -216,7 +219,10 @@ class TestInUseNoMore:
                 del setup.objects.committed[number]
 
             async def happens():
-                await setup.store.inner.delete([object_key(CLUSTER, number)])
+                if is_deleted:
+                    await setup.store.inner.delete([object_key(CLUSTER, number)])
+                else:
+                    setup.objects.failures = [CommitRefusedError("destroyed")]
                 asyncio.get_running_loop().call_later(0.5, told)
 
             await self.merging(setup, happens, 2)
