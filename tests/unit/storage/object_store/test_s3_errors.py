@@ -1,0 +1,72 @@
+"""What boto3's errors, and others on the way, mean for lists and buckets."""
+
+import pytest
+from botocore.exceptions import ClientError, CredentialRetrievalError, ReadTimeoutError
+
+from storage.errors import ObjectNotFoundError, ObjectStoreError
+from storage.object_store.failures import FailureKind, failure_kind
+from storage.object_store.retrying import RefusedError
+from storage.object_store.s3_errors import asked_of_bucket, translating
+from storage.object_store.unforeseen import UnforeseenError
+
+SILENCE = ReadTimeoutError(endpoint_url="http://s3.test/bucket")
+
+
+def answer(status, code):
+    told = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(told, "ListObjectsV2")
+
+
+def raising(error):
+    def call():
+        raise error
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (answer(403, "AccessDenied"), RefusedError),
+        (answer(404, "NoSuchBucket"), RefusedError),
+        (answer(301, "PermanentRedirect"), RefusedError),
+        (answer(400, "InvalidArgument"), RefusedError),
+        (answer(400, "ExpiredToken"), ObjectStoreError),
+        (answer(429, "TooManyRequests"), ObjectStoreError),
+        (answer(503, "SlowDown"), ObjectStoreError),
+        (answer(501, "NotImplemented"), ObjectStoreError),
+        (SILENCE, ObjectStoreError),
+        (PermissionError(13, "Permission denied"), ObjectStoreError),
+        (ValueError("time data 'n/a'"), UnforeseenError),
+    ],
+)
+def test_about_a_bucket(error, kind):
+    with pytest.raises(ObjectStoreError) as caught:
+        asked_of_bucket("list", raising(error))
+    assert type(caught.value) is kind
+    assert caught.value.__cause__ is error
+    assert str(caught.value).startswith("list: ")
+
+
+def test_a_silent_service_is_no_directory():
+    """Botocore's timeouts are `OSError`s as well."""
+    assert isinstance(SILENCE, OSError)
+    with pytest.raises(ObjectStoreError) as caught, translating("9e/c/1"):
+        raise SILENCE
+    assert str(caught.value).startswith("9e/c/1: Read timeout on endpoint URL")
+    assert failure_kind(str(caught.value)) is FailureKind.TIMEOUT
+
+
+def test_about_an_object():
+    with pytest.raises(ObjectNotFoundError), translating("9e/c/1"):
+        raise answer(404, "NoSuchKey")
+    # Not an object that is gone: the program that prints the credentials is.
+    with pytest.raises(ObjectStoreError), translating("9e/c/1"):
+        raise FileNotFoundError(2, "No such file or directory", "aws-vault")
+
+
+def test_credentials_that_cannot_be_had_are_told_as_such():
+    error = CredentialRetrievalError(provider="custom-process", error_msg="exit code 1")
+    with pytest.raises(ObjectStoreError) as caught, translating("9e/c/1"):
+        raise error
+    assert failure_kind(str(caught.value)) is FailureKind.CREDENTIALS
