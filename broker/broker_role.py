@@ -29,7 +29,7 @@ from protocol.errors import ErrorCode
 from storage.object_store.factory import ensure_bucket, open_object_store
 from storage.object_store.retrying import RetryingObjectStore
 from storage.recovery import RecoveryReport
-from wal.errors import WalIdentityError, WalLockedError
+from wal.errors import WalIdentityError, WalInUseError, WalLockedError
 
 logger = logging.getLogger("headrace")
 
@@ -246,15 +246,18 @@ class BrokerRole:
     async def _start_engine(self, parts: BrokerParts) -> RecoveryReport:
         """Start the engine, once whoever had this node's place before has let go of the WAL."""
         loop = asyncio.get_running_loop()
-        until_s = loop.time() + LOG_LOCK_WAIT_MS / 1000
+        tell_s = loop.time()
+        until_s = tell_s + LOG_LOCK_WAIT_MS / 1000
         while True:
             try:
                 return await parts.engine.start()
             except WalLockedError as error:
-                if loop.time() > until_s:
+                if isinstance(error, WalInUseError) or loop.time() > until_s:
                     raise
                 # Our registration has fenced it, so it is about to end.
-                logger.warning("waiting for the WAL", extra={"reason": str(error)})
+                if loop.time() >= tell_s:
+                    tell_s = loop.time() + WAITING_LOG_MS / 1000
+                    logger.warning("waiting for the WAL", extra={"reason": str(error)})
             await asyncio.sleep(LOG_LOCK_RETRY_MS / 1000)
 
     def _show(self, client: MetadataClient, parts: BrokerParts, listener: Listener) -> None:

@@ -29,6 +29,10 @@ class WalLockedError(WalDeviceError):
     """Another writer holds the device: stop that one first."""
 
 
+class WalInUseError(WalLockedError):
+    """Something that is no writer of a log has the device, as a mounted file system: it will not go by itself."""
+
+
 class WalIdentityError(WalDeviceError):
     """The log belongs to another cluster or node, or to a newer registration of this node."""
 

@@ -15,11 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from wal.buffers import BufferPool
-from wal.errors import WalDeviceError, WalLockedError
+from wal.errors import WalDeviceError, WalInUseError, WalLockedError
 from wal.holders import find_writer, use_of_device
 from wal.layout import PAGE_BYTES
 
 _BLKSSZGET = 0x1268  # logical sector size of a block device
+_BLKROGET = 0x125E  # whether it refuses writes
 _FILE_MODE = 0o600
 
 
@@ -93,11 +94,17 @@ def open_file(path: str, *, writable: bool) -> DeviceFile:
     except OSError as error:
         if error.errno == errno.EBUSY:
             raise _busy(path) from error
-        msg = f"cannot open the WAL {path}: {error.strerror}"
+        advice = (
+            ": mount its file system read-write (mount -o remount,rw)"
+            if error.errno == errno.EROFS
+            else ""
+        )
+        msg = f"cannot open the WAL {path}: {error.strerror}{advice}"
         raise WalDeviceError(msg) from error
     file = DeviceFile(path, fd, is_file=is_file, is_direct=is_direct, writable=writable)
     try:
         if writable:
+            _require_writable(file)
             _lock(file)
         _require_sector_size(file)
     except BaseException:
@@ -109,7 +116,7 @@ def open_file(path: str, *, writable: bool) -> DeviceFile:
 def _busy(path: str) -> WalLockedError:
     """Say why a block device cannot be had alone."""
     if use := use_of_device(path):
-        return WalLockedError(f"{path} is in use: {use}")
+        return WalInUseError(f"{path} is in use: {use}")
     fd = os.open(path, os.O_RDONLY)
     try:
         return _locked(path, fd)
@@ -185,6 +192,19 @@ def _lock(file: DeviceFile) -> None:
         fcntl.flock(file.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise _locked(file.path, file.fd) from error
+
+
+def _require_writable(file: DeviceFile) -> None:
+    """Refuse a read-only device: the kernel opens it for writing, and then refuses each write."""
+    if file.is_file:
+        return
+    answer = fcntl.ioctl(file.fd, _BLKROGET, bytes(4))
+    if int.from_bytes(answer, sys.byteorder):
+        msg = (
+            f"the device {file.path} is read-only, so no WAL can be written to it: `blockdev --setrw {file.path}` "
+            f"makes it writable, unless it was attached read-only (losetup -r, a volume mounted as a snapshot)"
+        )
+        raise WalDeviceError(msg)
 
 
 def _require_sector_size(file: DeviceFile) -> None:

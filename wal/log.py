@@ -192,9 +192,7 @@ class DeltaWal:
                 monotonic_ns=self._clocks.monotonic_ns,
                 on_timeout=self._on_timeout,
             )
-            self._store = SuperblockStore(
-                self._submissions.write, self._pool, timeout_s=self._timeout_s
-            )
+            self._store = SuperblockStore(self._submissions, self._pool, timeout_s=self._timeout_s)
             found = await load_superblock(device, self._pool, self._config)
             _check_owner(found, self._identity, self._registry, device.path)
             self._capacity_bytes = allocate(device, self._config.capacity_bytes, found)

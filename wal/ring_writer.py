@@ -306,7 +306,6 @@ class RingWriter:
             confirmed_offset=self.commit.confirmed_offset, now_ms=self._clocks.wall_ms()
         )
         if superblock is not None:
-            self._submissions.statistics.superblock_writes_total += 1
             self._store.start_write(superblock, self._on_superblock_written)
         return 0
 

@@ -21,7 +21,7 @@ class WriteStatistics:
 
     writes_total: int = 0
     written_bytes_total: int = 0
-    superblock_writes_total: int = 0  # of the writes, those while the log runs that are not blocks
+    superblock_writes_total: int = 0  # of the writes; 0 for a log of objects
     io_errors_total: int = 0  # failed or short writes, and those that took too long
     writes: LatencyHistogram = field(default_factory=LatencyHistogram)
     appends: LatencyHistogram = field(default_factory=LatencyHistogram)  # until they were confirmed

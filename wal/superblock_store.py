@@ -1,7 +1,6 @@
 """Loads and writes the two superblock slots of a device."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,6 +17,7 @@ from wal.errors import (
     WalVersionError,
 )
 from wal.layout import PAGE_BYTES, RING_POSITION, Superblock, align_down, newest_superblock
+from wal.submissions import Submissions
 
 _READS_AT_ONCE = 4
 
@@ -71,7 +71,6 @@ async def load_superblock(
         WalDeviceError: a device smaller than the log on it.
         OSError: the device cannot be read.
     """
-    size = device.size_bytes
     try:
         found = await _examine(device, pool, config)
     except WalVersionError as error:
@@ -79,13 +78,22 @@ async def load_superblock(
     if found.kind is Kind.BLANK:
         return None
     superblock = require_log(found, device.path)
-    if size < superblock.capacity_bytes:
+    require_whole(superblock, device.size_bytes, device.path)
+    return superblock
+
+
+def require_whole(superblock: Superblock, size_bytes: int, path: str) -> None:
+    """Refuse a device that is smaller than the log on it.
+
+    Raises:
+        WalDeviceError: it is.
+    """
+    if size_bytes < superblock.capacity_bytes:
         msg = (
-            f"{device.path} has {size} bytes, but the WAL on it uses {superblock.capacity_bytes}: "
+            f"{path} has {size_bytes} bytes, but the WAL on it uses {superblock.capacity_bytes}: "
             f"it was truncated or is another device"
         )
         raise WalDeviceError(msg)
-    return superblock
 
 
 def require_log(found: Content, path: str) -> Superblock:
@@ -139,17 +147,19 @@ class SuperblockStore:
 
     def __init__(
         self,
-        write: Callable[[int, memoryview, WriteDone], None],
+        submissions: Submissions,
         pool: BufferPool,
         *,
         timeout_s: float,
     ) -> None:
-        self._write = write
+        self._write = submissions.write
+        self._statistics = submissions.statistics
         self._page = pool.take(PAGE_BYTES)[:PAGE_BYTES]
         self._timeout_s = timeout_s
 
     def start_write(self, superblock: Superblock, done: WriteDone) -> None:
         """Start writing `superblock` to its slot; no other write may be under way."""
+        self._statistics.superblock_writes_total += 1
         self._page[:] = superblock.encode()
         self._write(superblock.slot_position, self._page, done)
 

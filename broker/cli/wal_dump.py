@@ -47,7 +47,7 @@ def dump(
     from broker.cli.wal_report import report_line  # noqa: PLC0415 - not for help
     from wal.content import Kind  # noqa: PLC0415 - not for help
     from wal.offline import OfflineDevice  # noqa: PLC0415 - not for help
-    from wal.superblock_store import require_log  # noqa: PLC0415 - not for help
+    from wal.superblock_store import require_log, require_whole  # noqa: PLC0415 - not for help
 
     path = wal_path(path, file)
     if is_bucket(path):
@@ -62,12 +62,18 @@ def dump(
             talk(f"{path} is {Kind.BLANK.value}")
             return
         superblock = require_log(content, path)
+        size_bytes = device.file.size_bytes
         shown = 0
-        for report in _reports(device, superblock, start, raw=raw, bodies=bodies == "hex"):
-            click.echo(json.dumps(report) if as_json else report_line(report))
-            shown += 1
-            if shown == limit:
-                return
+        try:
+            for report in _reports(device, superblock, start, raw=raw, bodies=bodies == "hex"):
+                click.echo(json.dumps(report) if as_json else report_line(report))
+                shown += 1
+                if shown == limit:
+                    return
+        except OSError:
+            require_whole(superblock, size_bytes, path)  # else a device that has failed
+            raise
+        require_whole(superblock, size_bytes, path)
         if not shown and not raw:
             talk("nothing is to be recovered; --raw shows what lies in the ring")
 

@@ -1,6 +1,7 @@
 """`headrace wal format`: makes a file or device blank."""
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,11 +48,23 @@ def format_(path: str | None, file: Path | None, capacity: int | None, force: bo
             hint="Say how large a new file is to be: --capacity SIZE.",
             exit_code=EXIT_USAGE,
         )
-    with explained(path), closing(Formatter(path)) as formatter:
+    with explained(path), _removed_if_new(path), closing(Formatter(path)) as formatter:
         with progress("reading", total=0 if force else formatter.present_bytes) as advance:
             plan = formatter.plan(capacity, force=force, on_read=advance)
         _run(formatter, plan)
     talk(f"{path} is blank: a WAL of up to {size_text(plan.capacity_bytes)} fits")
+
+
+@contextmanager
+def _removed_if_new(path: str) -> Iterator[None]:
+    """Remove a file that was not there before, when formatting it fails."""
+    is_new = not Path(path).exists()
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            Path(path).unlink(missing_ok=True)
+        raise
 
 
 def _run(formatter: "Formatter", plan: "Plan") -> None:

@@ -4,10 +4,11 @@ from datetime import UTC, datetime
 
 from storage.errors import CorruptObjectError
 from storage.record_batch import decode_batch
-from wal.errors import WalVersionError
+from wal.errors import WalDeviceError, WalVersionError
 from wal.layout import ShutdownType, Superblock
 from wal.offline import Inspection, Slot
 from wal.ring_walk import BlockSeen, PagesSeen, RecordSeen
+from wal.superblock_store import require_whole
 from wal.verification import Verification
 
 Report = dict[str, object]
@@ -34,6 +35,11 @@ def _holds(inspection: Inspection) -> str:
     content = inspection.content
     if isinstance(content, WalVersionError):
         return f"a WAL of format version {content.found}"
+    if content.superblock is not None:
+        try:
+            require_whole(content.superblock, inspection.size_bytes, inspection.path)
+        except WalDeviceError as error:
+            return f"{content.kind.value}, damaged: {error}"
     return f"{content.what} (at byte {content.position})" if content.what else content.kind.value
 
 

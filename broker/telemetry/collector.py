@@ -130,7 +130,7 @@ class NodeCollector(Collector):
         yield counter("wal_written_bytes", "Bytes that the WAL wrote", writes.written_bytes_total)
         yield counter(
             "wal_superblock_writes",
-            "Writes of the WAL that say what is needed of it",
+            "Writes of the WAL's superblock: trims, windows, starts, resizes and shutdowns",
             writes.superblock_writes_total,
         )
         yield counter("wal_io_errors", "Writes that failed or hang", writes.io_errors_total)

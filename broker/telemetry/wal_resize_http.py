@@ -78,7 +78,7 @@ def _capacity(body: object) -> int:
     capacity_bytes = (
         body.get("capacity_bytes") if isinstance(body, dict) and len(body) == 1 else None
     )
-    if type(capacity_bytes) is not int or not 0 < capacity_bytes < 2**63:
+    if type(capacity_bytes) is not int or not 0 <= capacity_bytes < 2**63:
         raise ValueError('the body must be {"capacity_bytes": N}, a whole number of bytes')
     return capacity_bytes
 

@@ -4,8 +4,8 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.e2e.broker_process import HeadraceProcess
+from tests.environment.loop_device import LoopDevice
 from tests.environment.paths import ROOT
 
 TOPIC = "wal-tools"
@@ -167,6 +168,38 @@ def test_looking_disturbs_no_broker_and_tells_the_truth(broker: HeadraceProcess)
     assert count(broker.bootstrap, acknowledged) >= acknowledged, "all of it is in the bucket"
 
 
+def server_arguments(directory: Path) -> list[str]:
+    """A node without a configuration file."""
+    return [
+        *("--override", "node.id=1", "--override", "process.roles=broker,controller"),
+        *("--override", "listeners=PLAINTEXT://127.0.0.1:0"),
+        *("--override", "headrace.admin.listener=none"),
+        *("--override", f"log.dirs={directory / 'data'}"),
+        *("--override", f"s3.data.buckets=0@file://{directory / 'bucket'}"),
+    ]
+
+
+def test_a_start_on_a_mounted_device_ends_at_once(
+    tmp_path: Path, component: Callable[[Callable[[], object]], None]
+) -> None:
+    """Nothing that this node could wait for will make it free."""
+    with ExitStack() as stack:
+        devices: list[LoopDevice] = []
+        image = LoopDevice(tmp_path / "image", 64 * MIB)
+        component(lambda: devices.append(stack.enter_context(image)))
+        device, place = devices[0].path, tmp_path / "mounted"
+        place.mkdir()
+        subprocess.run(["mkfs.ext4", "-q", "-F", device], check=True)
+        subprocess.run(["mount", device, str(place)], check=True)
+        stack.callback(subprocess.run, ["umount", str(place)], check=True)
+        path = f"s3.wal.path=0@file://{device}?capacity={32 * MIB}"
+        outcome = headrace("server", *server_arguments(tmp_path), "--override", path)
+        assert outcome.code == 1, outcome
+        assert f"{device} is in use: mounted at {place}" in outcome.err
+        assert "waiting for the WAL" not in outcome.err
+        assert "Traceback" not in outcome.err
+
+
 @pytest.mark.parametrize("command", ["server", "dev"])
 def test_a_start_on_a_device_that_holds_something_else_says_what_to_do(
     command: str, tmp_path: Path
@@ -178,13 +211,7 @@ def test_a_start_on_a_device_that_holds_something_else_says_what_to_do(
     before = disk.read_bytes()
     place = f"0@file://{disk}?capacity={32 * MIB}"
     arguments = {
-        "server": [
-            *("--override", "node.id=1", "--override", "process.roles=broker,controller"),
-            *("--override", "listeners=PLAINTEXT://127.0.0.1:0"),
-            *("--override", "headrace.admin.listener=none"),
-            *("--override", f"log.dirs={tmp_path / 'data'}"),
-            *("--override", f"s3.data.buckets=0@file://{tmp_path / 'bucket'}"),
-        ],
+        "server": server_arguments(tmp_path),
         "dev": ["--data-dir", str(tmp_path / "data"), "--port", "0", "--admin-port", "0"],
     }[command]
     outcome = headrace(command, *arguments, "--override", f"s3.wal.path={place}")

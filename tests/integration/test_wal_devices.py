@@ -314,6 +314,27 @@ def test_a_mounted_device_is_never_formatted(
         assert (directory / "precious").read_text() == "data"
 
 
+def test_a_read_only_device_is_refused_with_what_to_do(devices: Devices) -> None:
+    device = devices.loop()
+    subprocess.run(["blockdev", "--setro", device], check=True)
+    with pytest.raises(WalDeviceError, match=f"{device} is read-only.*`blockdev --setrw {device}`"):
+        asyncio.run(run_log(device, bodies=[]))
+    assert run(["wal", "format", device]) == 1
+    assert run(["wal", "info", device]) == 0
+    subprocess.run(["blockdev", "--setrw", device], check=True)
+    assert asyncio.run(run_log(device, bodies=[])) == []
+
+
+def test_a_file_system_that_is_read_only_is_named(devices: Devices) -> None:
+    device = devices.loop()
+    EXT4.make(device)
+    with devices.mounted(device) as directory:
+        (directory / "wal").write_bytes(b"")
+        subprocess.run(["mount", "-o", "remount,ro", str(directory)], check=True)
+        with pytest.raises(WalDeviceError, match=r"mount -o remount,rw"):
+            asyncio.run(run_log(str(directory / "wal"), bodies=[]))
+
+
 def test_formatting_a_device_makes_it_usable(devices: Devices) -> None:
     device = devices.loop(4096)
     EXT4.make(device)

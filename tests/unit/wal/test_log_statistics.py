@@ -82,3 +82,24 @@ def test_an_error_is_counted_and_is_no_write() -> None:
         assert log.wal.statistics.writes_total == before
 
     asyncio.run(main())
+
+
+def test_every_write_of_a_superblock_is_counted_those_of_start_reset_and_shutdown_too() -> None:
+    async def main() -> None:
+        log, disk = on_a_slow_disk()
+        superblocks = 0
+        submit = disk.submit
+
+        def counted(position: int, data: memoryview, done: object) -> None:
+            nonlocal superblocks
+            superblocks += position < RING_POSITION
+            submit(position, data, done)
+
+        disk.submit = counted
+        await log.begin()
+        assert log.wal.statistics.superblock_writes_total == superblocks >= 4
+        log.append(b"some")
+        await log.wal.shutdown()
+        assert log.wal.statistics.superblock_writes_total == superblocks >= 6
+
+    asyncio.run(main())

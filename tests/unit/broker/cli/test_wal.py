@@ -398,3 +398,26 @@ def test_a_bucket_that_cannot_be_used_is_told(error, code, capsys, monkeypatch):
 def test_a_log_of_objects_is_not_formatted(capsys):
     assert run(["wal", "format", "s3://bucket"]) == 2
     assert "needs no formatting" in capsys.readouterr().err
+
+
+# --- what is not whole
+
+
+@pytest.mark.parametrize("size_bytes", [40 * PAGE_BYTES, RING_POSITION, PAGE_BYTES])
+def test_a_log_that_was_truncated_is_told_as_such(size_bytes, path, capsys):
+    capacity = LOG.capacity_bytes
+    written(path, two_blocks()[:size_bytes])
+    reason = f"{path} has {size_bytes} bytes, but the WAL on it uses {capacity}"
+    assert reason in json.loads(output_of(capsys, "info", str(path), "--json"))["holds"]
+    assert run(["wal", "dump", str(path)]) == 1
+    assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("capacity", ["1KiB", "1023TiB"])
+def test_a_new_file_that_cannot_be_formatted_is_not_left_behind(capacity, path, capsys):
+    assert run(["wal", "format", str(path), "--capacity", capacity]) == 1
+    assert "error" in capsys.readouterr().err
+    assert not path.exists()
+    written(path, b"")
+    assert run(["wal", "format", str(path), "--capacity", capacity]) == 1
+    assert path.exists(), "it was there before"

@@ -74,7 +74,6 @@ def test_a_resize_is_answered_with_what_happened() -> None:
         b'{"capacity_bytes": "4096"}',
         b'{"capacity_bytes": 4096.0}',
         b'{"capacity_bytes": true}',
-        b'{"capacity_bytes": 0}',
         b'{"capacity_bytes": -4096}',
         b'{"capacity_bytes": 9223372036854775808}',
         b'{"capacity_bytes": 4096, "force": true}',
@@ -130,3 +129,10 @@ def test_a_resize_that_did_not_happen_says_why(error: Exception, status: int) ->
 
 def test_a_node_that_is_starting_asks_for_patience() -> None:
     assert ask(None) == (503, {"error": "the node is starting"})
+
+
+def test_the_least_capacity_is_for_the_node_to_say() -> None:
+    wal = Wal()
+    wal.error = ResizeRefusedError("at least 16 MiB")
+    status, answer = ask(wal, b'{"capacity_bytes": 0}')
+    assert (status, answer["error"]) == (422, "at least 16 MiB")
