@@ -5,7 +5,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartit
 from metadata.offline import read_offline
 from tests.e2e.broker_process import HeadraceProcess
 from tests.integration.independent_bucket import committed_in, contents_of, differences
-from tests.integration.s3_fault_server import ACCESS_DENIED, SLOW_DOWN, FaultServer
+from tests.integration.s3_fault_server import ACCESS_DENIED, SLOW_DOWN, Answer, FaultServer
 
 MIB = 1 << 20
 TOPIC = "outage"
@@ -139,13 +139,18 @@ def start_aside(broker: HeadraceProcess) -> threading.Thread:
 
 
 def until(
-    broker: HeadraceProcess, clients: Clients, what: str, happened: Callable[[], bool]
+    broker: HeadraceProcess,
+    clients: Clients,
+    what: str,
+    happened: Callable[[], bool],
+    *,
+    timeout_s: float = 60,
 ) -> None:
     def look() -> bool:
         clients.poll()
         return happened()
 
-    broker.process.wait_until(look, what, timeout_s=60)
+    broker.process.wait_until(look, what, timeout_s=timeout_s)
 
 
 def test_an_outage_under_load(broker: HeadraceProcess, server: FaultServer) -> None:
@@ -234,3 +239,45 @@ def test_a_stop_while_the_bucket_is_waited_for(
         assert starting.is_alive()
     broker.stop()
     starting.join()
+
+
+def test_a_bucket_that_lies(broker: HeadraceProcess, server: FaultServer) -> None:
+    """Values that no client can parse, in lists of the sweep and answers to uploads: told, and outlived."""
+    broker.set("headrace.bucket.sweep.interval.minutes", "1")
+    broker.set(
+        "s3.wal.upload.threshold", str(6 * MIB)
+    )  # large enough for the client that parses most
+    broker.set("s3.wal.upload.interval.ms", "2000")
+    lies = (
+        ("GET", Answer(rewritten=(rb"<LastModified>[^<]*<", b"<LastModified>n/a<"))),
+        ("PUT", Answer(header=("x-amz-object-size", "zz"))),
+    )
+    with broker:
+        clients = Clients(broker.bootstrap)
+        clients.produce(100)
+        until(broker, clients, "the first values", lambda: clients.consumed == 100)
+        until(
+            broker,
+            clients,
+            "an object to list",
+            lambda: broker.metrics()["headrace_object_store_put_bytes_total"] > MIB / 2,
+        )
+        with ExitStack() as standing:
+            for method, answer in lies:
+                standing.enter_context(server.bucket.always(answer, method))
+            clients.produce(600)
+            until(broker, clients, "told", lambda: "ValueError" in readiness(broker)["bucket"][1])
+            until(
+                broker,
+                clients,
+                "a sweep that fails",
+                lambda: broker.metrics()["headrace_sweep_failures_total"] > 0,
+                timeout_s=120,
+            )
+            assert not readiness(broker)["bucket"][0]
+        until(broker, clients, "every value", lambda: clients.consumed == clients.acked == 700)
+        until(broker, clients, "ready", lambda: all(ok for ok, _ in readiness(broker).values()))
+        clients.close()
+    unforeseen = [it for it in broker.log_events() if "nobody foresaw" in str(it)]
+    assert 1 <= len(unforeseen) <= 3
+    server.bucket.check_truth()

@@ -127,7 +127,7 @@ def entry(text):
 
 
 # Pages of a list, with a value that is none.
-UNPARSEABLE = [
+UNPARSABLE = [
     entry(
         b"<Contents><Key>9e/c/1</Key><Size>1</Size><LastModified>n/a</LastModified></Contents>"
         b"<Upload><Key>9e/c/1</Key><UploadId>1</UploadId><Initiated>n/a</Initiated></Upload>"
@@ -141,7 +141,7 @@ UNPARSEABLE = [
 ]
 
 
-@pytest.mark.parametrize("answer", UNPARSEABLE)
+@pytest.mark.parametrize("answer", UNPARSABLE)
 def test_a_value_that_cannot_be_parsed_is_the_buckets_error(answer):
     """Botocore raises ValueError."""
 
@@ -156,7 +156,7 @@ def test_a_value_that_cannot_be_parsed_is_the_buckets_error(answer):
     run(scenario)
 
 
-@pytest.mark.parametrize("answer", UNPARSEABLE)
+@pytest.mark.parametrize("answer", UNPARSABLE)
 @pytest.mark.parametrize("pages", ["lister", "uploads"])
 def test_the_listers_say_so_as_well(answer, pages):
     with FaultServer() as server:
