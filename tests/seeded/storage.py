@@ -405,6 +405,34 @@ _COMMITS_AND_DELETION = (
         "tests/integration/test_s3_uploads.py"
         "::test_what_was_broken_off_is_sent_in_small_parts_of_which_one_is_repeated",
     ),
+    SeededBug(
+        "storage-44",
+        "a commit whose objects are forgotten is taken for one that never was",
+        "metadata/controller/object_commits.py",
+        "    if not request.compacted_object_ids and _upload_took_effect(outputs, image):\n",
+        "    if not outputs and _upload_took_effect(outputs, image):\n",
+        f"{_UNIT}/test_lost_answers.py"
+        "::test_the_commit_is_recognised_although_its_objects_are_forgotten",
+    ),
+    SeededBug(
+        "storage-45",
+        "a cold read that outlasts its Fetch begins anew for the next one",
+        "broker/fetch/cold_reads.py",
+        "            self._left[place] = read\n            self._bound()\n\n    def _ended(",
+        "            self._forget(place, read)\n\n    def _ended(",
+        "tests/unit/broker/api/test_fetch.py"
+        "::test_a_read_that_takes_longer_than_its_fetch_goes_on_for_the_next",
+    ),
+    SeededBug(
+        "storage-46",
+        "an object that lacks a range holds up compaction for ever",
+        "storage/compaction/executor.py",
+        "        except LackingSourceError as error:\n"
+        "            raise DamagedSourceError(object_ids[error.source], error) from error\n",
+        "",
+        f"{_UNIT}/compaction/test_rounds.py"
+        "::TestAnIndexThatLacksARange::test_it_alone_is_left_out",
+    ),
 )
 
 BUGS = (*_UPLOAD, *_RECOVERY, *_FORMAT, *_READS, *_COMPACTION, *_COMMITS_AND_DELETION)
