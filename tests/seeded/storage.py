@@ -430,8 +430,7 @@ _COMMITS_AND_DELETION = (
         "        except LackingSourceError as error:\n"
         "            raise DamagedSourceError(object_ids[error.source], error) from error\n",
         "",
-        f"{_UNIT}/compaction/test_rounds.py"
-        "::TestAnIndexThatLacksARange::test_it_alone_is_left_out",
+        f"{_UNIT}/compaction/test_rounds.py::TestAnIndexThatLacksARange::test_it_alone_is_left_out",
     ),
 )
 
