@@ -6,11 +6,13 @@ ones every day, and `make soak` 500,000 states.
 
 import asyncio
 import random
+import re
 from collections.abc import Callable
 from contextlib import contextmanager
 
 import pytest
 
+from tests.environment.paths import ROOT
 from tests.simulation import virtual_time, wal_crash_run
 from tests.simulation.disk import Completed, Event, PowerCut, SimulatedDisk, Submitted
 from tests.simulation.wal_catalogue import BY_NAME, WORKLOADS
@@ -195,6 +197,34 @@ def test_an_early_acknowledgement_is_found_and_found_again(
     index = next(point.index for point in sound.points() if point.inflight)
     for outcome in ("s1", "t3", "xs0"):
         assert wal_crash_run.main(["--replay", f"never trimmed:{SEED}:{index}:{outcome}"]) == 0
+
+
+def test_the_page_shows_how_to_repeat_a_state(capsys: pytest.CaptureFixture[str]) -> None:
+    (words,) = re.findall(r'--replay "(.+?)"', (ROOT / "docs/wal.md").read_text())
+    assert wal_crash_run.main(["--replay", words]) == 0
+    assert "0 violations" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("nonsense", "is not WORKLOAD:SEED:POINT:OUTCOME"),
+        ("", "is not WORKLOAD:SEED:POINT:OUTCOME"),
+        ("nonsense:1", "there is no workload 'nonsense'; there are a "),
+        ("a full ring:x:1:s0", "is not WORKLOAD:SEED:POINT:OUTCOME"),
+        ("a full ring:9001:20", "is not WORKLOAD:SEED:POINT:OUTCOME"),
+        ("a full ring:9001:99999999:s0", "no point 99999999"),
+        ("a full ring:9001:20:q", "no outcome 'q'"),
+        ("a full ring:9001:20:s64", "no outcome 's64'"),
+    ],
+)
+def test_words_that_repeat_nothing_are_explained(
+    words: str, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        wal_crash_run.main(["--replay", words])
+    assert ended.value.code == 2
+    assert reason in capsys.readouterr().err
 
 
 def test_a_share_is_a_tenth_of_the_whole_with_runs_of_its_own() -> None:

@@ -70,6 +70,13 @@ class CrashPoint:
         """Yield `count` outcomes in which one is, if any is in flight."""
         return (f"t{number}" for number in range(count if self.inflight else 0))
 
+    def has(self, outcome: str) -> bool:
+        """Whether there is such an outcome."""
+        kind, number = outcome[:1], outcome[1:]
+        if kind not in {"s", "t"} or not number.isascii() or not number.isdigit():
+            return False
+        return bool(self.inflight) if kind == "t" else outcome in self.subsets()
+
     def rng(self, outcome: str) -> random.Random:
         """Return the entropy of one outcome."""
         return random.Random(f"{self.seed}:{self.index}:{outcome}")

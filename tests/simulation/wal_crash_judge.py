@@ -253,12 +253,16 @@ def replay(
     """Judge one outcome again; return the point, and what the outcome keeps.
 
     Raises:
-        LookupError: there is no such point.
+        LookupError: there is no such point, or it has no such outcome.
     """
     judge = Judge(workload, seed)
     for point in judge.points():
         if point.index == index:
             name = outcome.removeprefix("x")
+            if not point.has(name):
+                where = f"{workload.name}:{seed}:{index}"
+                msg = f"{where} has no outcome {name!r}, but {len(point.inflight)} writes in flight"
+                raise LookupError(msg)
             if outcome == name:
                 judge.judge(point, name)
             else:

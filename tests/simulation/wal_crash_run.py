@@ -2,7 +2,7 @@
 
 A run consists of ten shares, each with runs of its own of every workload; `--share 3/10` is one of
 them. It goes on until each workload has given its part of the distinct states. A finding is printed
-with the words that repeat it alone: `--replay "a full ring:1003:57:t2"`.
+with the words that repeat it alone: `--replay "a full ring:9001:20:s0"`.
 """
 
 import argparse
@@ -108,11 +108,14 @@ def report(summary: Summary) -> int:
 
 
 def repeat(words: str) -> int:
-    """Judge one outcome alone, and show it; return the exit code."""
-    name, seed, *crash = words.split(":")
-    if not crash:  # it failed while it ran
+    """Judge one outcome alone, and show it; return the exit code.
+
+    Raises:
+        LookupError: the words name none.
+    """
+    name, seed, index, outcome = _words(words)
+    if not index:  # it failed while it ran
         return _tell(Judge(BY_NAME[name], int(seed)).verdicts)
-    index, outcome = crash
     point, kept, verdicts = replay(BY_NAME[name], int(seed), int(index), outcome)
     print(f"behind event {index} ({point.event!r:.120}) of {len(point.inflight)} writes in flight")
     for write in point.inflight:
@@ -120,6 +123,20 @@ def repeat(words: str) -> int:
         fate = "lost" if not fates else "kept" if fates[0] is None else f"sectors {fates[0]} kept"
         print(f"  {len(write.data)} bytes at {write.position}: {fate}")
     return _tell(verdicts)
+
+
+def _words(words: str) -> tuple[str, str, str, str]:
+    """Take apart what names an outcome, or a run: its point and outcome are empty then."""
+    name, *rest = words.split(":")
+    seed, index, outcome = (
+        [*rest, "", ""] if len(rest) == 1 else rest if len(rest) == 3 else ("",) * 3
+    )
+    if not seed.isdecimal() or not (index or "0").isdecimal():
+        msg = f"{words!r} is not WORKLOAD:SEED:POINT:OUTCOME, as a finding prints it"
+        raise LookupError(msg)
+    if name not in BY_NAME:
+        raise LookupError(f"there is no workload {name!r}; there are {', '.join(sorted(BY_NAME))}")
+    return name, seed, index, outcome
 
 
 def _tell(verdicts: Verdicts) -> int:
@@ -147,8 +164,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--replay", metavar="WORKLOAD:SEED:POINT:OUTCOME")
     options = parser.parse_args(arguments)
-    if options.replay:
-        return repeat(options.replay)
+    if options.replay is not None:
+        try:
+            return repeat(options.replay)
+        except LookupError as error:
+            parser.error(f"--replay: {error.args[0]}")
     work = units(options.images, options.seed, options.share)
     return report(run(work, jobs=options.jobs))
 
