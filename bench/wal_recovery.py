@@ -63,7 +63,7 @@ KINDS = (
 def config_of(path: str, capacity_bytes: int, kind: Kind) -> WalConfig:
     config = WalConfig(path=path, capacity_bytes=capacity_bytes)
     if kind.is_stale or not kind.is_full:
-        return replace(config, window_bytes_initial=WINDOW_BYTES)
+        return replace(config, window_bytes_initial=WINDOW_BYTES, window_bytes_max=WINDOW_BYTES)
     return config
 
 

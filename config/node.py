@@ -53,7 +53,7 @@ class WalConfig:
     iops_max: int = 0  # 0: unlimited
     bandwidth_bytes_max: int = 0  # per second; 0: unlimited
     window_bytes_initial: int = 1 * MIB
-    window_bytes_max: int = 512 * MIB
+    window_bytes_max: int = 112 * MIB  # the largest request fits, and recovery keeps to 200 MiB
     io_timeout_ms: int = 30_000
     accept_loss_life: str = ""  # life id of the log whose damage is accepted, 16 hexadecimal digits
     # Of a log in a bucket: a batch goes out when it is so large, or so long after the one before.

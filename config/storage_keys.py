@@ -265,7 +265,8 @@ HEADRACE_KEYS = (
     _bytes(
         "headrace.wal.window.bytes.max",
         "wal.window_bytes_max",
-        "Sliding window of writes under way, at most; recovery scans this much past the end.",
+        "Sliding window of writes under way, at most; recovery scans this much past the end, and keeps "
+        "so much in memory behind a gap.",
         low=4 * KIB,
     ),
     ConfigKey(

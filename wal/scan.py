@@ -1,6 +1,7 @@
 """Feeds a walk over a ring (`wal.recovery.Scan`) with what the device holds, and tells loudly of accepted losses."""
 
 import logging
+from collections import deque
 from collections.abc import AsyncIterator
 
 from config.node import WalConfig
@@ -62,8 +63,10 @@ async def scan_ring(
             at = offset
             if len(held) < size_min:
                 held = await reads.extend(held, size_min)
-            for record in scan.feed(held):
-                yield record
+            # One after the other is let go: they keep what they were read into, a window of it behind a gap.
+            records = deque(scan.feed(held))
+            while records:
+                yield records.popleft()
             wanted = scan.wants()
     finally:
         await reads.close()

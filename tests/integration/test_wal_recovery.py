@@ -4,12 +4,15 @@ import asyncio
 import logging
 import random
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from config.load import load
 from config.node import MIB, NodeConfig, WalConfig
+from tests.environment.paths import ROOT
 from tests.integration.test_node import copy_of_a_crash, leaf, serving
 from wal.errors import WalCorruptError
 from wal.layout import PAGE_BYTES, RING_POSITION, decode_superblock
@@ -211,3 +214,22 @@ def test_a_file_is_zeroed_to_the_end_by_however_many_starts_it_takes(
         assert found[2] <= 17 * MIB
 
     asyncio.run(run())
+
+
+def test_a_window_behind_a_gap_is_recovered_in_200_mib_of_memory(tmp_path: Path) -> None:
+    def told(what: str) -> list[int]:
+        command = [sys.executable, "-m", "tests.integration.recovery_memory"]
+        done = subprocess.run(
+            [*command, str(tmp_path / "wal"), what],
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return [int(word) for word in done.stdout.split()]
+
+    records, _ = told("make")
+    assert records * 16_000 > 0.95 * WalConfig().window_bytes_max
+    found, peak_bytes = told("recover")
+    assert found == records
+    assert peak_bytes <= 200 * MIB
