@@ -315,6 +315,8 @@ _COMMITS_AND_DELETION = (
         "a commit that is repeated is refused",
         "metadata/controller/object_commits.py",
         "    if _took_effect(outputs, request.compacted_object_ids, image):\n"
+        "        return Decision((), Done())\n"
+        "    if not request.compacted_object_ids and _upload_took_effect(outputs, image):\n"
         "        return Decision((), Done())\n",
         "",
         f"{_COMMITS}::test_repeating_a_commit_succeeds_and_changes_nothing",
