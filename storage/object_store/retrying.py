@@ -11,7 +11,7 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -20,6 +20,7 @@ from storage.errors import (
     NotDeletedError,
     ObjectNotFoundError,
     ObjectStoreError,
+    StorageError,
 )
 from storage.object_store.failures import FailureKind, failure_kind
 from storage.object_store.statistics import Operation, StoreStatistics
@@ -35,6 +36,10 @@ _T = TypeVar("_T")
 
 class RefusedError(ObjectStoreError):
     """The store understood and refused (credentials, permissions, no such bucket)."""
+
+
+class _ChunksFailedError(StorageError):
+    """What a stream was to be made of could not be had: nothing that the bucket has done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +96,20 @@ class RetryingObjectStore:
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
         """See `storage.ports.ObjectStore`. Tried once; how long it takes is up to `chunks`."""
         self.statistics.put_requests += 1
-        with self._counted_call(Operation.PUT):
-            attempt = self._inner.put_stream(key, self._counted(chunks))
-            await self._attempt(Operation.PUT, attempt, None)
+        sent = _Chunks(chunks, self.statistics)
+
+        async def attempt() -> None:
+            try:
+                await self._inner.put_stream(key, sent.counted())
+            except Exception as error:
+                if sent.error is not None:
+                    raise _ChunksFailedError from error
+                raise
+
+        with suppress(_ChunksFailedError), self._counted_call(Operation.PUT):
+            await self._attempt(Operation.PUT, attempt(), None)
+        if sent.error is not None:
+            raise sent.error  # as it was: the store may have wrapped it
 
     @property
     def copies_remotely(self) -> bool:
@@ -249,12 +265,25 @@ class RetryingObjectStore:
         finally:
             statistics.ended(operation)
 
-    async def _counted(
-        self, chunks: AsyncIterable[Sequence[Buffer]]
-    ) -> AsyncIterator[Sequence[Buffer]]:
-        async for parts in chunks:
-            yield parts
-            self.statistics.put_bytes += sum(map(len, parts))
+
+class _Chunks:
+    """What a stream is made of, counted; keeps why there is no more of it."""
+
+    def __init__(
+        self, chunks: AsyncIterable[Sequence[Buffer]], statistics: StoreStatistics
+    ) -> None:
+        self._chunks = chunks
+        self._statistics = statistics
+        self.error: Exception | None = None
+
+    async def counted(self) -> AsyncIterator[Sequence[Buffer]]:
+        try:
+            async for parts in self._chunks:
+                yield parts
+                self._statistics.put_bytes += sum(map(len, parts))
+        except Exception as error:
+            self.error = error
+            raise
 
 
 async def _within(timeout_s: float | None, attempt: Awaitable[_T]) -> _T:
@@ -262,6 +291,8 @@ async def _within(timeout_s: float | None, attempt: Awaitable[_T]) -> _T:
         async with asyncio.timeout(timeout_s):
             return await attempt
     except TimeoutError as error:
+        if timeout_s is None:
+            raise  # not ours
         raise ObjectStoreError(f"no answer within {timeout_s:g} s") from error
 
 

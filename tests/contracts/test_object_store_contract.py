@@ -11,6 +11,7 @@ from storage.errors import (
     CorruptObjectError,
     NotDeletedError,
     ObjectNotFoundError,
+    ObjectStoreError,
 )
 from storage.object_store.factory import ensure_bucket
 from storage.object_store.filesystem import FileObjectStore
@@ -30,6 +31,8 @@ from tests.contracts.object_stores import (
 from tests.environment.minio import DOMAIN, MinioServer, minio_program
 from tests.integration.s3_fault_server import FaultServer
 from tests.simulation.faulty_store import FaultyStore
+
+MIB = 1024 * 1024
 
 IMPLEMENTATIONS: tuple[type[ObjectStore], ...] = (
     MemoryObjectStore,
@@ -338,15 +341,38 @@ def test_streaming(open_store):
     run(open_store, scenario)
 
 
-def test_an_error_of_the_producer_passes_and_leaves_nothing(open_store):
+class ProducerError(Exception):
+    """Nothing that a store knows."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CorruptObjectError("the source is damaged"),
+        ObjectStoreError("the source cannot be read"),
+        ProducerError("not as planned"),
+        ValueError("not as planned"),
+        FileNotFoundError("not there"),
+        TimeoutError("the control plane does not answer"),
+    ],
+    ids=lambda it: type(it).__name__,
+)
+@pytest.mark.parametrize("size_mib", [0, 1, 11])
+def test_an_error_of_the_producer_passes_and_leaves_nothing(open_store, size_mib, error):
     async def failing():
-        yield (bytes(6 * 1024 * 1024),)
-        raise CorruptObjectError("the source is damaged")
+        for _ in range(size_mib):
+            yield (bytes(MIB),)
+        raise error
 
     async def scenario(store):
-        with pytest.raises(CorruptObjectError, match="the source is damaged"):
+        with pytest.raises(type(error)) as caught:
             await store.put_stream("a", failing())
+        assert caught.value is error
         assert await store.list("") == []
+        if isinstance(store, RetryingObjectStore):  # it says nothing about the bucket
+            statistics = store.statistics
+            assert (statistics.errors, statistics.failures.total()) == (0, 0)
+            assert statistics.requests_in_flight == 0
 
     run(open_store, scenario)
 
@@ -359,9 +385,6 @@ def test_requests_run_side_by_side(open_store):
         assert [it.decode() for it in found] == keys
 
     run(open_store, scenario)
-
-
-MIB = 1024 * 1024
 
 
 def pattern(size, seed):

@@ -33,15 +33,19 @@ class Setup:
         self.config = StorageConfig(**config)
         self.store = FaultyStore(MemoryObjectStore())
         self.objects = FakeObjectManager()
-        self.compactor = Compactor(
+        self.open_streams = open_streams
+        self.compactor = self.compactor_on(self.store)
+        self.written = {}
+
+    def compactor_on(self, store):
+        return Compactor(
             self.config,
-            self.store,
+            store,
             self.objects,
             CLUSTER,
             rng=random.Random(0),
-            streams=lambda: open_streams,
+            streams=lambda: self.open_streams,
         )
-        self.written = {}
 
     async def upload(self, *streams, kind=ObjectType.STREAM_SET):
         for made in streams:

@@ -2,12 +2,15 @@
 
 import asyncio
 import logging
+import random
+from dataclasses import replace
 
 import pytest
 
 from storage.compaction import executor, rewrite
 from storage.compaction.executor import RECLAIM_CHECKS_PER_ROUND
 from storage.errors import CommitRefusedError, ObjectNotPreparedError
+from storage.object_store.retrying import RetryingObjectStore
 from storage.objects.keys import object_key
 from storage.ports import ObjectType, StreamRange
 from tests.simulation.virtual_time import run
@@ -257,3 +260,30 @@ class TestInUseNoMore:
             assert setup.compactor.statistics.failures == 1
 
         run(main())
+
+
+def test_ranges_that_contradict_each_other_hold_up_nothing_else(caplog):
+    """Seen only while the output is streamed into the bucket, whose failure it must not become."""
+
+    async def main():
+        setup = Setup()
+        store = RetryingObjectStore(setup.store, random.Random(0))
+        setup.compactor = setup.compactor_on(store)
+        await setup.upload_small(6)
+        wrong = setup.objects.committed[3].ranges[-1]
+        setup.objects.committed[3].ranges[-1] = replace(wrong, end_offset=wrong.end_offset - 1)
+        for object_id in (4, 5):
+            del setup.objects.committed[object_id].ranges[-1]
+        await setup.compactor.compact()
+        await setup.upload_small(8, streams=(40, 41))
+        for _ in range(3):
+            await setup.compactor.compact()
+        statistics = setup.compactor.statistics
+        assert (statistics.damaged_objects, statistics.groups) == (1, 1)
+        assert statistics.failures == 0
+        assert len(setup.objects.committed) == 6 + 1
+        assert store.statistics.failures.total() == 0
+        # The cause, once, and no request for help with the bucket.
+        assert ["left out of compaction" in it.message for it in caplog.records] == [True]
+
+    run(main())
