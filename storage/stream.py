@@ -47,7 +47,7 @@ class Stream:
 
     `start_offset` is the first that may be read, `next_offset` what the next append gets,
     `confirm_offset` (exclusive) how far it is acknowledged, `committed_offset` (exclusive) how
-    far it is in the bucket.
+    far it is in the bucket. `trimming_to` is where `trim` was last asked to move the start to.
     """
 
     __slots__ = (
@@ -58,7 +58,6 @@ class Stream:
         "_pipeline",
         "_state",
         "_streams",
-        "_trimmed_to",
         "committed_offset",
         "confirm_offset",
         "confirmed_wal_end",
@@ -66,6 +65,7 @@ class Stream:
         "next_offset",
         "start_offset",
         "stream_id",
+        "trimming_to",
     )
 
     def __init__(
@@ -93,7 +93,7 @@ class Stream:
         self._streams = streams
         self._on_closed = on_closed
         self._state = _State.OPEN
-        self._trimmed_to = metadata.start_offset  # as far as was asked for, known to be done or not
+        self.trimming_to = metadata.start_offset  # as far as was asked for, known to be done or not
 
     @property
     def is_closed(self) -> bool:
@@ -159,7 +159,7 @@ class Stream:
         try:
             batches = await self._read_objects(start, max_bytes)
         except ObjectNotFoundError as error:
-            if start < self._trimmed_to:  # given up, not lost
+            if start < self.trimming_to:  # given up, not lost
                 raise OffsetOutOfRangeError(
                     f"offset {start} of stream {self.stream_id} is being trimmed"
                 ) from error
@@ -211,7 +211,7 @@ class Stream:
         if new_start_offset > self.committed_offset:
             # The control plane cannot trim what it does not know of yet.
             await self._pipeline.committed(self.confirmed_wal_end)
-        self._trimmed_to = max(self._trimmed_to, new_start_offset)
+        self.trimming_to = max(self.trimming_to, new_start_offset)
         await self._streams.trim_stream(self.stream_id, self.epoch, new_start_offset)
         self.start_offset = max(self.start_offset, new_start_offset)
 

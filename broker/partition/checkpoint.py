@@ -49,8 +49,8 @@ class Checkpoint(msgspec.Struct, array_like=True, frozen=True):
     leader_epochs: list[EpochStart]
     time_entries: list[TimeIndexEntry]
     time_interval_bytes: int
-    max_timestamp_ms: int
-    max_timestamp_offset: int
+    step_max_ms: int  # of the step that grows, behind the last entry
+    step_max_offset: int
     start_bytes: int  # given up; `time_entries` count from the log's first batch
     end_bytes: int
 
@@ -72,8 +72,8 @@ def take(state: PartitionState, offset: int, log_start_offset: int) -> bytes:
         leader_epochs=list(state.epochs.starts),
         time_entries=list(times.entries),
         time_interval_bytes=times.interval_bytes,
-        max_timestamp_ms=times.max_timestamp_ms,
-        max_timestamp_offset=times.max_timestamp_offset,
+        step_max_ms=times.step_max_ms,
+        step_max_offset=times.step_max_offset,
         start_bytes=times.start_bytes,
         end_bytes=times.end_bytes,
     )
@@ -115,6 +115,6 @@ def restore(checkpoint: Checkpoint, state: PartitionState) -> None:
         interval_bytes=checkpoint.time_interval_bytes,
         start_bytes=checkpoint.start_bytes,
         end_bytes=checkpoint.end_bytes,
-        max_timestamp_ms=checkpoint.max_timestamp_ms,
-        max_timestamp_offset=checkpoint.max_timestamp_offset,
+        step_max_ms=checkpoint.step_max_ms,
+        step_max_offset=checkpoint.step_max_offset,
     )

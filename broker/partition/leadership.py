@@ -16,6 +16,7 @@ from uuid import UUID
 from broker.partition.opening import restore_state
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionKey, PartitionRegistry
+from broker.partition.time_index import STEP_MS_MAX
 from config.node import LogConfig
 from config.topic import EffectiveTopicConfig
 from metadata.client import MetadataClient
@@ -176,6 +177,7 @@ class PartitionLeadership:
 
     async def _restore(self, topic: TopicImage, image: PartitionImage) -> Partition | None:
         opened: list[Stream] = []
+        config = self._effective_config(self._client.image, topic.name)
         try:
             data = await self._engine.open_stream(image.data_stream_id, image.leader_epoch)
             opened.append(data)
@@ -186,6 +188,7 @@ class PartitionLeadership:
                 meta,
                 producer_id_expiration_ms=self._config.producer_id_expiration_ms,
                 now_ms=self._wall_clock_ms(),
+                step_ms=min(config.segment_ms, STEP_MS_MAX),
             )
         except StorageError:
             if self._client.image.topic_by_id(topic.topic_id) is None:
@@ -201,7 +204,7 @@ class PartitionLeadership:
             data=data,
             meta=meta,
             state=restored.state,
-            config=self._effective_config(self._client.image, topic.name),
+            config=config,
             checkpoint_interval_bytes=self._config.checkpoint_interval_bytes,
         )
         if restored.must_checkpoint and not await partition.checkpoints.write_durably():

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 from broker.partition.append_rules import DECOMPRESSED_BYTES_MAX
 from broker.partition.partition import Partition
-from broker.partition.time_index import NO_TIMESTAMP
+from broker.partition.time_index import NO_TIMESTAMP, Step
 from protocol.records.batch import parse_header
 from protocol.records.record import decode_records
 from storage.record_batch import StreamRecordBatch
@@ -37,33 +37,49 @@ async def find_by_timestamp(partition: Partition, timestamp_ms: int) -> tuple[in
 
 
 async def find_newest(partition: Partition) -> tuple[int, int] | None:
-    """(offset, timestamp) of the first record with the largest timestamp; None when the log has none."""
-    times = partition.state.times
-    newest = times.max_timestamp_offset
-    if newest >= partition.high_watermark or times.max_timestamp_ms == NO_TIMESTAMP:
-        return None
-    if newest < partition.log_start_offset:
-        return await _newest_of_all(partition)
-    return await _newest_of((await partition.read(newest, 1))[0], partition.log_start_offset)
+    """(offset, timestamp) of the first record with the largest timestamp; None when the log has none.
 
-
-async def _newest_of_all(partition: Partition) -> tuple[int, int] | None:
-    """The same by looking at every batch: the record that was the newest has been deleted."""
-    log_start = offset = partition.log_start_offset
+    The index knows the newest batch of each step. Where that one is deleted, or not acknowledged yet, the step is read.
+    """
+    log_start, high_watermark = partition.log_start_offset, partition.high_watermark
+    known: Step | None = None
+    unknown: list[Step] = []
+    for step in partition.state.times.steps():
+        if step.max_ms == NO_TIMESTAMP or step.start >= high_watermark:
+            continue
+        if not log_start <= step.max_offset < high_watermark:
+            unknown.append(step)
+        elif known is None or step.max_ms > known.max_ms:
+            known = step
     best: tuple[int, int] | None = None
-    candidate: tuple[int, StreamRecordBatch] | None = None
-    while offset < partition.high_watermark:
+    if known is not None:
+        best = await _newest_of((await partition.read(known.max_offset, 1))[0], log_start)
+    for step in unknown:
+        if best is None or step.max_ms >= best[1]:
+            best = _newer(best, await _newest_of_step(partition, step))
+    return best
+
+
+async def _newest_of_step(partition: Partition, step: Step) -> tuple[int, int] | None:
+    log_start = partition.log_start_offset
+    offset = max(step.start, log_start)
+    end = partition.high_watermark if step.end is None else step.end
+    best: tuple[int, int] | None = None
+    while offset < min(end, partition.high_watermark):
         for batch in await partition.read(offset, READ_BYTES):
+            if batch.base_offset >= end:
+                return best
             offset = batch.base_offset + batch.count
-            if batch.base_offset < log_start:
-                best = await _newest_of(batch, log_start)  # of its header it is not known where
-                continue
-            newest_ms = parse_header(batch.payload).max_timestamp
-            if candidate is None or newest_ms > candidate[0]:
-                candidate = newest_ms, batch
-    if candidate is None or (best is not None and best[1] >= candidate[0]):
-        return best
-    return await _newest_of(candidate[1], log_start)
+            if best is None or parse_header(batch.payload).max_timestamp > best[1]:
+                best = _newer(best, await _newest_of(batch, log_start))
+    return best
+
+
+def _newer(one: tuple[int, int] | None, other: tuple[int, int] | None) -> tuple[int, int] | None:
+    """The one with the larger timestamp; of two alike the first by offset."""
+    if one is None or other is None:
+        return one or other
+    return max(one, other, key=lambda found: (found[1], -found[0]))
 
 
 async def _newest_of(batch: StreamRecordBatch, log_start: int) -> tuple[int, int] | None:

@@ -1,10 +1,12 @@
 """Opening a partition: the last checkpoint, then the headers of what was appended after it."""
 
 import logging
+from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 from broker.partition import checkpoint
 from broker.partition.state import PartitionState
+from broker.partition.time_index import STEP_MS_MAX
 from protocol.records.batch import parse_header
 from storage.stream import Stream
 
@@ -21,41 +23,56 @@ class Restored(NamedTuple):
 
 
 async def restore_state(
-    data: Stream, meta: Stream, *, producer_id_expiration_ms: int, now_ms: int
+    data: Stream,
+    meta: Stream,
+    *,
+    producer_id_expiration_ms: int,
+    now_ms: int,
+    step_ms: int = STEP_MS_MAX,
 ) -> Restored:
     """Rebuild what a partition derives from its log.
 
-    A checkpoint that cannot be read costs time, not data: the log is then replayed from its start. One that lies
-    beyond the log's end describes batches that a crash took before they were acknowledged; once new batches reach
-    past it, it would look valid, so it must be superseded first.
+    A checkpoint that cannot be read costs time, not data: the one before it counts, or the log is replayed from its
+    start. One that lies beyond the log's end describes batches that a crash took before they were acknowledged; once
+    new batches reach past it, it would look valid, so it must be superseded first.
+
+    Args:
+        data: stream of the batches.
+        meta: stream of the checkpoints.
+        producer_id_expiration_ms: see `ProducerStates`.
+        now_ms: the wall clock.
+        step_ms: how finely the log is divided in time (`segment.ms`).
     """
     state = PartitionState(producer_id_expiration_ms=producer_id_expiration_ms)
     offset = data.start_offset
-    found = await _last_checkpoint(meta)
-    must_checkpoint = found is not None and found.offset > data.confirm_offset
-    if found is not None and data.start_offset <= found.offset <= data.confirm_offset:
-        checkpoint.restore(found, state)
-        offset = found.offset
+    must_checkpoint = False
+    async for found in _checkpoints(meta):
+        if found.offset > data.confirm_offset:
+            must_checkpoint = True
+            continue
+        if found.offset >= data.start_offset:
+            checkpoint.restore(found, state)
+            offset = found.offset
+        break
     while offset < data.confirm_offset:
         for batch in await data.fetch(offset, READ_BYTES):
             offset = batch.base_offset + batch.count
             header = parse_header(batch.payload)
             epoch, size_bytes = header.partition_leader_epoch, len(batch.payload)
-            state.apply(header, batch.base_offset, epoch, size_bytes, now_ms)
+            state.apply(header, batch.base_offset, epoch, size_bytes, now_ms, step_ms)
     state.producers.expire(now_ms)
     state.trim(data.start_offset, data.confirm_offset)
     return Restored(state, must_checkpoint)
 
 
-async def _last_checkpoint(meta: Stream) -> checkpoint.Checkpoint | None:
-    if meta.confirm_offset == meta.start_offset:
-        return None
-    try:
-        batches = await meta.fetch(meta.confirm_offset - 1, 1)
-        return checkpoint.decode(batches[-1].payload)
-    except checkpoint.CorruptCheckpointError as error:
-        logger.warning(
-            "checkpoint is unreadable, replaying the log",
-            extra={"stream_id": meta.stream_id, "reason": str(error)},
-        )
-        return None
+async def _checkpoints(meta: Stream) -> AsyncIterator[checkpoint.Checkpoint]:
+    """Yield those that can be read, the newest first."""
+    for offset in range(meta.confirm_offset - 1, meta.start_offset - 1, -1):
+        try:
+            batches = await meta.fetch(offset, 1)
+            yield checkpoint.decode(batches[0].payload)
+        except checkpoint.CorruptCheckpointError as error:
+            logger.warning(
+                "checkpoint is unreadable",
+                extra={"stream_id": meta.stream_id, "reason": str(error)},
+            )

@@ -314,6 +314,11 @@ class Partition:
         return self.log_start_offset
 
     @property
+    def deleting_before(self) -> int:
+        """Where `delete_before` has begun to move the log start; beyond it while that is not known to be done."""
+        return self._data.trimming_to
+
+    @property
     def committed_offset(self) -> int:
         """First offset that is not in the bucket."""
         return self._data.committed_offset

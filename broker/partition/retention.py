@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from broker.partition.internal_topics import INTERNAL_TOPICS
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionRegistry
 from broker.partition.time_index import NO_TIMESTAMP, TimeIndex
@@ -78,28 +79,31 @@ class Retention:
             while True:
                 for partition in self._partitions.all():
                     await asyncio.sleep(0)  # there may be very many
-                    if partition not in self._deleting and (start := self._due(partition)):
+                    if partition not in self._deleting and self._due(partition):
                         self._deleting.add(partition)
-                        tasks.create_task(self._delete(partition, start))
+                        tasks.create_task(self._delete(partition))
                 await asyncio.sleep(self._check_interval_ms / 1000)
 
     def _due(self, partition: Partition) -> int:
         """The new log start, if there is to be one; else 0."""
+        if partition.topic in INTERNAL_TOPICS:
+            return 0  # what coordinators need of it does not go by age
         start = start_by_retention(
             partition.state.times,
             partition.config,
             log_end_offset=partition.log_end_offset,
             now_ms=self._wall_clock_ms(),
         )
-        start = min(start, partition.committed_offset)
+        start = max(min(start, partition.committed_offset), partition.deleting_before)
         return start if start > partition.log_start_offset else 0
 
-    async def _delete(self, partition: Partition, start: int) -> None:
+    async def _delete(self, partition: Partition) -> None:
         """One deletion; one that fails is due at the next look again."""
-        before, size_bytes = partition.log_start_offset, partition.size_bytes
         try:
             async with self._slots:
-                await partition.delete_before(start)
+                # The wait may have been long: what is due goes by the configuration and the clock of now.
+                if start := self._due(partition):
+                    await self._delete_before(partition, start)
         except StorageError as error:
             self.statistics.failures_total += 1
             logger.warning(
@@ -108,15 +112,18 @@ class Retention:
                     "topic": partition.topic, "partition": partition.index, "reason": repr(error)
                 },
             )  # fmt: skip
-        else:
-            self.statistics.deletions_total += 1
-            self.statistics.deleted_records_total += start - before
-            self.statistics.deleted_bytes_total += max(size_bytes - partition.size_bytes, 0)
-            logger.info(
-                "records deleted by retention",
-                extra={
-                    "topic": partition.topic, "partition": partition.index, "from": before, "to": start
-                },
-            )  # fmt: skip
         finally:
             self._deleting.discard(partition)
+
+    async def _delete_before(self, partition: Partition, start: int) -> None:
+        before, size_bytes = partition.log_start_offset, partition.size_bytes
+        start = await partition.delete_before(start)
+        self.statistics.deletions_total += 1
+        self.statistics.deleted_records_total += start - before
+        self.statistics.deleted_bytes_total += max(size_bytes - partition.size_bytes, 0)
+        logger.info(
+            "records deleted by retention",
+            extra={
+                "topic": partition.topic, "partition": partition.index, "from": before, "to": start
+            },
+        )  # fmt: skip

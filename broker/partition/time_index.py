@@ -1,45 +1,57 @@
 """What lies where in a partition's log, by time and by size. Pure.
 
-Entry `(offset, max_before_ms, bytes_before)` says that no record below `offset` has a timestamp above `max_before_ms`,
-and how many bytes lie below it. The running maximum never falls, so entries can be searched although timestamps may
-jump about; where deletion by age stops at the first record that is young enough, it is also all that matters. A new
-entry is made every `interval_bytes`, and in a slow log as soon as a step of time has passed; past `entries_max` every
-other one is dropped and both intervals double, so that a partition of any size has an index of bounded size and a
-look-up reads a bounded share of the log.
+The log is divided into steps of `interval_bytes`, and in a slow log of `step_ms`. Entry `(offset, max_ms, max_offset,
+bytes_before)` ends a step at `offset`: of the records between the entry before it (or the log start) and `offset` the
+newest has `max_ms`, in the batch at `max_offset`; `bytes_before` bytes lie below `offset`. Running maxima never fall,
+so they can be searched although timestamps may jump about; where deletion by age stops at the first record that is
+young enough, they are also all that matters. Past `entries_max` neighbouring steps are joined and both intervals
+double, so that a partition of any size has an index of bounded size and a look-up reads a bounded share of the log.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 NO_TIMESTAMP = -1
+NO_OFFSET = -1
 INTERVAL_BYTES = 1 << 20
 # A log that takes a megabyte in a year would otherwise be kept for a year whatever its retention is.
 STEP_MS_MAX = 3_600_000
 
 
 class TimeIndexEntry(NamedTuple):
-    """No record below `offset` is newer than `max_before_ms`; `bytes_before` counts from the log's first batch."""
+    """The end of a step, and its newest batch; `bytes_before` counts from the first batch that the log had."""
 
     offset: int
-    max_before_ms: int
+    max_ms: int
+    max_offset: int
     bytes_before: int
 
 
+class Step(NamedTuple):
+    """Offsets [start, end) of the log, and its newest batch; `end` is None for the step that still grows."""
+
+    start: int
+    end: int | None
+    max_ms: int
+    max_offset: int
+
+
 class TimeIndex:
-    """Sparse index from timestamps and sizes to offsets, and the newest timestamp of the log."""
+    """Sparse index from timestamps and sizes to offsets."""
 
     def __init__(self, *, interval_bytes: int = INTERVAL_BYTES, entries_max: int = 16_384) -> None:
         assert entries_max >= 2
         self._interval_bytes_min = self._interval_bytes = interval_bytes
         self._entries_max = entries_max
         self._entries: list[TimeIndexEntry] = []
-        self._entry_bytes = 0  # `end_bytes` when the last entry was made
+        self._running_ms: list[int] = []  # of each entry, the newest of all records before it
+        self._step_bytes = 0  # `end_bytes` where the step that grows began
         self._step_began_ms = NO_TIMESTAMP
+        self.step_max_ms = NO_TIMESTAMP  # of the step that grows, as in entries
+        self.step_max_offset = NO_OFFSET
         self.start_bytes = 0  # bytes of the batches that were given up
         self.end_bytes = 0  # of all batches that the log ever had
-        self.max_timestamp_ms = NO_TIMESTAMP
-        self.max_timestamp_offset = -1  # base offset of the first batch that reached it
 
     @property
     def entries(self) -> tuple[TimeIndexEntry, ...]:
@@ -51,36 +63,65 @@ class TimeIndex:
         """Bytes of log between entries, as of now."""
         return self._interval_bytes
 
+    @property
+    def max_timestamp_ms(self) -> int:
+        """Newest timestamp of the log, or of what was given up within its first step."""
+        return max(self._running_ms[-1], self.step_max_ms) if self._running_ms else self.step_max_ms
+
     def append(
         self, base_offset: int, max_timestamp_ms: int, size_bytes: int, step_ms: int = STEP_MS_MAX
     ) -> None:
-        """Note a batch, live or replayed; `step_ms` is the most that entries are to be apart in time."""
+        """Note a batch, live or replayed; `step_ms` is the most that a step is to cover."""
         step_ms *= self._interval_bytes // self._interval_bytes_min
         if self._step_began_ms == NO_TIMESTAMP:
             self._step_began_ms = max_timestamp_ms
-        if self.end_bytes > self._entry_bytes and (
-            self.end_bytes - self._entry_bytes >= self._interval_bytes
+        if self.end_bytes > self._step_bytes and (
+            self.end_bytes - self._step_bytes >= self._interval_bytes
             or max_timestamp_ms - self._step_began_ms >= step_ms
         ):
-            self._begin_step(base_offset, max_timestamp_ms)
+            self._end_step(base_offset, max_timestamp_ms)
         self.end_bytes += size_bytes
-        if max_timestamp_ms > self.max_timestamp_ms:
-            self.max_timestamp_ms = max_timestamp_ms
-            self.max_timestamp_offset = base_offset
+        if max_timestamp_ms > self.step_max_ms:
+            self.step_max_ms = max_timestamp_ms
+            self.step_max_offset = base_offset
 
-    def _begin_step(self, base_offset: int, max_timestamp_ms: int) -> None:
-        self._entries.append(TimeIndexEntry(base_offset, self.max_timestamp_ms, self.end_bytes))
-        self._entry_bytes = self.end_bytes
-        self._step_began_ms = max(max_timestamp_ms, self.max_timestamp_ms)
+    def _end_step(self, offset: int, next_ms: int) -> None:
+        running_ms = self.max_timestamp_ms
+        self._entries.append(
+            TimeIndexEntry(offset, self.step_max_ms, self.step_max_offset, self.end_bytes)
+        )
+        self._running_ms.append(running_ms)
+        self._step_bytes = self.end_bytes
+        self._step_began_ms = max(next_ms, running_ms)
+        self.step_max_ms, self.step_max_offset = NO_TIMESTAMP, NO_OFFSET
         if len(self._entries) > self._entries_max:
-            del self._entries[::2]
-            self._interval_bytes *= 2
+            self._join_steps()
+
+    def _join_steps(self) -> None:
+        """Make one of two, such that the last entry stays."""
+        entries = self._entries
+        alone = len(entries) % 2
+        joined = [
+            second if second.max_ms > first.max_ms
+            else second._replace(max_ms=first.max_ms, max_offset=first.max_offset)
+            for first, second in zip(entries[alone::2], entries[alone + 1 :: 2], strict=True)
+        ]  # fmt: skip
+        self._entries = entries[:alone] + joined
+        self._interval_bytes *= 2
+        self._run()
+
+    def _run(self) -> None:
+        running_ms = NO_TIMESTAMP
+        self._running_ms = []
+        for entry in self._entries:
+            running_ms = max(running_ms, entry.max_ms)
+            self._running_ms.append(running_ms)
 
     def start_of_search(self, timestamp_ms: int) -> int | None:
         """Offset below which no record is as new as `timestamp_ms`; None when no record of the log is."""
         if timestamp_ms > self.max_timestamp_ms:
             return None
-        position = bisect_left(self._entries, timestamp_ms, key=lambda entry: entry.max_before_ms)
+        position = bisect_left(self._running_ms, timestamp_ms)
         return self._entries[position - 1].offset if position else 0
 
     def offset_of_age(self, timestamp_ms: int) -> int:
@@ -89,8 +130,8 @@ class TimeIndex:
         Records without a timestamp are as old as the newest one before them that has one; those before any other
         are never old enough by themselves.
         """
-        position = bisect_left(self._entries, timestamp_ms, key=lambda entry: entry.max_before_ms)
-        if not position or self._entries[position - 1].max_before_ms == NO_TIMESTAMP:
+        position = bisect_left(self._running_ms, timestamp_ms)
+        if not position or self._running_ms[position - 1] == NO_TIMESTAMP:
             return 0
         return self._entries[position - 1].offset
 
@@ -100,39 +141,46 @@ class TimeIndex:
         position = bisect_right(self._entries, most, key=lambda entry: entry.bytes_before)
         return self._entries[position - 1].offset if position else 0
 
+    def steps(self) -> Iterator[Step]:
+        """All steps in offset order; the first may begin below the log start."""
+        start = 0
+        for entry in self._entries:
+            yield Step(start, entry.offset, entry.max_ms, entry.max_offset)
+            start = entry.offset
+        yield Step(start, None, self.step_max_ms, self.step_max_offset)
+
     def restore(
         self,
         entries: Iterable[TimeIndexEntry],
         *,
         interval_bytes: int,
+        step_max_ms: int,
+        step_max_offset: int,
         start_bytes: int,
         end_bytes: int,
-        max_timestamp_ms: int,
-        max_timestamp_offset: int,
     ) -> None:
         """Replace everything by what a checkpoint holds."""
         self._entries = list(entries)
+        self._run()
         self._interval_bytes = interval_bytes
+        self.step_max_ms, self.step_max_offset = step_max_ms, step_max_offset
         self.start_bytes, self.end_bytes = start_bytes, end_bytes
-        last = self._entries[-1] if self._entries else None
-        self._entry_bytes = start_bytes if last is None else last.bytes_before
-        self._step_began_ms = max_timestamp_ms if last is None else last.max_before_ms
-        self.max_timestamp_ms = max_timestamp_ms
-        self.max_timestamp_offset = max_timestamp_offset
+        self._step_bytes = self._entries[-1].bytes_before if self._entries else start_bytes
+        self._step_began_ms = self._running_ms[-1] if self._entries else step_max_ms
 
     def trim(self, log_start_offset: int, log_end_offset: int) -> None:
-        """Drop entries below the log start; the newest timestamp stays, although its record may be gone, until all is.
+        """Forget the steps below the log start; of the one that holds it everything is kept until it is passed.
 
         Bytes are counted as given up to the last entry that lies at or below the start.
         """
         if log_start_offset >= log_end_offset:
             self._entries.clear()
-            self.start_bytes = self._entry_bytes = self.end_bytes
-            self._step_began_ms = self.max_timestamp_ms = NO_TIMESTAMP
-            self.max_timestamp_offset = -1
-            return
-        position = bisect_right(self._entries, log_start_offset, key=lambda entry: entry.offset)
-        if position:
-            self.start_bytes = self._entries[position - 1].bytes_before
-        kept = bisect_left(self._entries, log_start_offset, key=lambda entry: entry.offset)
-        del self._entries[:kept]
+            self.start_bytes = self._step_bytes = self.end_bytes
+            self.step_max_ms, self.step_max_offset = NO_TIMESTAMP, NO_OFFSET
+        else:
+            passed = bisect_right(self._entries, log_start_offset, key=lambda entry: entry.offset)
+            if passed:
+                self.start_bytes = self._entries[passed - 1].bytes_before
+                del self._entries[:passed]
+        self._run()
+        self._step_began_ms = min(self._step_began_ms, self.max_timestamp_ms)

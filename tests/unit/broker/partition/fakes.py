@@ -17,7 +17,7 @@ class FakeStream:
     def __init__(self, stream_id: int = 1, epoch: int = 0) -> None:
         self.stream_id = stream_id
         self.epoch = epoch
-        self.start_offset = 0
+        self.start_offset = self.trimming_to = 0
         self.next_offset = 0
         self.confirm_offset = 0
         self.batches: list[StreamRecordBatch] = []
@@ -68,6 +68,7 @@ class FakeStream:
         return self.confirm_offset if self.uploaded_offset is None else self.uploaded_offset
 
     async def trim(self, new_start_offset: int) -> None:
+        self.trimming_to = max(self.trimming_to, new_start_offset)
         if self.trim_fault is not None:
             raise self.trim_fault
         self.start_offset = max(self.start_offset, new_start_offset)

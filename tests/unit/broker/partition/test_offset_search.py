@@ -8,6 +8,7 @@ import pytest
 
 from broker.partition.offset_search import find_by_timestamp, find_newest
 from broker.partition.partition import Partition
+from broker.partition.time_index import TimeIndex
 from protocol.records.compression import Compression
 from protocol.records.record import Record
 from tests.unit.broker.cluster_scene import NOW_MS, ServedPartition, run
@@ -17,6 +18,7 @@ from tests.unit.broker.cluster_scene import NOW_MS, ServedPartition, run
 def test_what_is_found_is_what_reading_everything_would_find(seed: int) -> None:
     rng = random.Random(seed)
     served = ServedPartition("t", 1, 0)
+    served.partition.state.times = TimeIndex(interval_bytes=rng.choice([1, 200, 1 << 20]))
     times: list[int] = []
     for _ in range(rng.randrange(1, 12)):
         batch = [NOW_MS + rng.randrange(30) for _ in range(rng.randrange(1, 6))]
@@ -39,6 +41,37 @@ def test_what_is_found_is_what_reading_everything_would_find(seed: int) -> None:
     newest = max(times[log_start:])
     first = times.index(newest, log_start)
     assert run(find_newest(partition_of(served))) == (first, newest)
+
+
+def test_the_newest_acknowledged_record_is_found_beside_a_newer_one() -> None:
+    served = ServedPartition("t", 1, 0)
+    served.append(Record(0, NOW_MS + 1, None, b"v"), Record(0, NOW_MS, None, b"v"))
+    served.data.confirm()
+    served.append(Record(0, NOW_MS + 9, None, b"v"))
+    assert run(find_newest(served.partition)) == (0, NOW_MS + 1)
+
+
+def test_of_a_log_whose_newest_record_is_deleted_one_step_is_read() -> None:
+    served = ServedPartition("t", 1, 0)
+    served.partition.state.times = TimeIndex(interval_bytes=500)
+    served.append(Record(0, NOW_MS + 99, None, bytes(100)))
+    for number in range(50):
+        served.append(Record(0, NOW_MS + number, None, bytes(100)))
+    served.data.confirm()
+    run_deletion(served, 1)
+    served.data.bucket_reads = 0
+    assert run(find_newest(served.partition)) == (50, NOW_MS + 49)
+    assert served.data.bucket_reads <= 4
+
+
+def run_deletion(served: ServedPartition, offset: int) -> None:
+    async def scenario() -> None:
+        deleting = asyncio.create_task(served.partition.delete_before(offset))
+        await asyncio.sleep(0)
+        served.meta.confirm()
+        assert await deleting == offset
+
+    run(scenario())
 
 
 def partition_of(served: ServedPartition) -> Partition:

@@ -52,9 +52,9 @@ def restored(data: FakeStream, meta: FakeStream) -> Restored:
 
 def equals(found: Restored, partition: Partition) -> bool:
     state, live = found.state, partition.state
-    return (state.epochs.starts, state.times.max_timestamp_offset, state.size_bytes) == (
+    return (state.epochs.starts, tuple(state.times.steps()), state.size_bytes) == (
         live.epochs.starts,
-        live.times.max_timestamp_offset,
+        tuple(live.times.steps()),
         live.size_bytes,
     )
 
@@ -98,3 +98,37 @@ def test_a_bucket_that_does_not_answer_is_told_to_whoever_opens() -> None:
     data.bucket_error = ObjectStoreError("503")
     with pytest.raises(ObjectStoreError):
         restored(data, FakeStream())
+
+
+@pytest.mark.parametrize("is_torn", [True, False])
+def test_the_checkpoint_before_one_that_is_no_use_counts(is_torn: bool) -> None:
+    """The records that it covers may be deleted: they tell nothing any more."""
+    source = served(5, checkpoint_after=4)
+    taken = checkpoint.take(source.partition.state, source.data.next_offset + 1, 0)
+    last = b"torn" if is_torn else taken  # else of batches that a crash took
+    source.meta.append(last, 1, lambda _error: None)
+    source.meta.confirm()
+    data = Watched(source.data)
+    data.start_offset = 8
+    found = restored(data, source.meta)
+    assert data.reads[0] == 8
+    assert found.must_checkpoint != is_torn
+    assert found.state.times.end_bytes == source.partition.state.times.end_bytes
+
+
+def test_a_replayed_log_is_divided_as_it_was() -> None:
+    source = ServedPartition("t", 1, 0, overrides={"segment.ms": "1000"})
+    for second in range(5):
+        source.append(Record(0, NOW_MS + second * 1000, None, b"v"))
+    source.data.confirm()
+    found = run(
+        restore_state(
+            source.data,  # type: ignore[arg-type]
+            source.meta,  # type: ignore[arg-type]
+            producer_id_expiration_ms=86_400_000,
+            now_ms=NOW_MS,
+            step_ms=1000,
+        )
+    )
+    assert found.state.times.entries == source.partition.state.times.entries
+    assert len(found.state.times.entries) == 4

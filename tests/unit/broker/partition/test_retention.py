@@ -9,6 +9,7 @@ from broker.partition.opening import restore_state
 from broker.partition.retention import Retention
 from broker.partition.time_index import INTERVAL_BYTES
 from config.node import LogConfig
+from config.topic import EffectiveTopicConfig
 from protocol.errors import ErrorCode
 from protocol.records.record import BatchOptions, Record, encode_batch
 from storage.errors import BackPressureError, ObjectStoreError, OffsetOutOfRangeError
@@ -178,6 +179,44 @@ def delete(opened: OpenPartition, offset: int) -> int:
         return await deleting
 
     return run(scenario())
+
+
+def test_what_is_due_goes_by_the_configuration_at_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deletion may wait for others for long; meanwhile the topic was told to keep everything."""
+    monkeypatch.setattr("broker.partition.retention.DELETIONS_MAX", 1)
+    first, second = of(retention_ms="1"), of(retention_ms="1")
+    for opened in (first, second):
+        produce(opened, NOW_MS - DAY_MS)
+    trim = first.data.trim
+
+    async def slow_trim(new_start_offset: int) -> None:
+        second.partition.config = EffectiveTopicConfig.resolve({"retention.ms": "-1"})
+        await trim(new_start_offset)
+
+    first.data.trim = slow_trim  # type: ignore[method-assign]
+    look(first, second)
+    assert (first.partition.log_start_offset, second.partition.log_start_offset) == (1, 0)
+
+
+def test_topics_of_coordinators_are_theirs() -> None:
+    opened = of(retention_ms="1", cleanup_policy="compact,delete")
+    opened.partition.topic = "__consumer_offsets"
+    produce(opened, NOW_MS - DAY_MS)
+    look(opened)
+    assert opened.partition.log_start_offset == 0
+
+
+def test_a_deletion_of_which_the_answer_was_lost_is_made_up_for() -> None:
+    """The control plane may have done it: what it knows of as deleted cannot be read."""
+    opened = of(retention_ms="-1")
+    for _ in range(3):
+        produce(opened, NOW_MS)
+    opened.data.trim_fault = ObjectStoreError("no answer")
+    with pytest.raises(ObjectStoreError):
+        delete(opened, 2)
+    opened.data.trim_fault = None
+    look(opened)
+    assert opened.partition.log_start_offset == 2
 
 
 class TestDeleteBefore:

@@ -18,7 +18,7 @@ def test_the_newest_timestamp_names_the_first_batch_that_has_it() -> None:
     index = TimeIndex()
     for base, timestamp in ((0, 5), (3, 9), (6, 9), (9, 4)):
         index.append(base, timestamp, 100)
-    assert (index.max_timestamp_ms, index.max_timestamp_offset) == (9, 3)
+    assert (index.step_max_ms, index.step_max_offset) == (9, 3)
 
 
 def test_trim_forgets_entries_below_the_log_start() -> None:
@@ -26,7 +26,7 @@ def test_trim_forgets_entries_below_the_log_start() -> None:
     for base in range(10):
         index.append(base, base, 1)
     index.trim(6, 10)
-    assert min(entry.offset for entry in index.entries) == 6
+    assert min(entry.offset for entry in index.entries) == 7
 
 
 @settings(max_examples=300, deadline=None)
@@ -83,7 +83,7 @@ def test_what_age_and_size_give_up_may_go(
     index.trim(start, len(batches))
     counted = index.end_bytes - index.start_bytes
     assert sum(sizes[start:]) <= counted <= sum(sizes)
-    assert all(entry.offset >= start for entry in index.entries)
+    assert all(entry.offset > start for entry in index.entries)
     if start == len(batches):
         assert counted == 0
     again = counted, index.entries
@@ -91,6 +91,50 @@ def test_what_age_and_size_give_up_may_go(
     assert (index.end_bytes - index.start_bytes, index.entries) == again
     by_size = index.offset_of_size(retained)
     assert by_size == 0 or sum(sizes[by_size:]) >= retained
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-1, 60), st.integers(1, 8)), min_size=1, max_size=120),
+    st.integers(1, 20),
+    st.integers(2, 5),
+    st.lists(st.floats(0, 1), max_size=3),
+)
+def test_each_step_knows_its_newest_batch(
+    batches: list[tuple[int, int]], interval: int, entries_max: int, cuts: list[float]
+) -> None:
+    index = TimeIndex(interval_bytes=interval, entries_max=entries_max)
+    trims = {int(cut * len(batches)): int(cut * cut * len(batches)) for cut in cuts}
+    log_start = 0
+    for base, (timestamp, size) in enumerate(batches):
+        if base in trims and trims[base] > log_start:
+            log_start = trims[base]
+            index.trim(log_start, base)
+        index.append(base, timestamp, size)
+    times = [timestamp for timestamp, _ in batches]
+    covered = 0
+    for number, step in enumerate(index.steps()):
+        end = len(batches) if step.end is None else step.end
+        assert number == 0 or step.start == covered
+        covered = end
+        if number == 0:  # what was given up of the first step may still be told
+            continue
+        newest = max(times[step.start : end], default=-1)
+        assert step.max_ms == newest
+        assert step.max_offset == (-1 if newest == -1 else times.index(newest, step.start))
+    assert covered == len(batches)
+    assert index.max_timestamp_ms >= max(times[log_start:])
+
+
+def test_what_was_given_up_keeps_nothing_young() -> None:
+    index = TimeIndex(interval_bytes=1)
+    for base, timestamp in enumerate((10, 1_000_000, 20, 30)):
+        index.append(base, timestamp, 1)
+    assert index.offset_of_age(100) == 1
+    index.trim(2, 4)
+    assert (index.max_timestamp_ms, index.offset_of_age(25)) == (30, 3)
+    index.append(4, 30 + STEP_MS_MAX, 1)
+    assert index.entries[-1].offset == 4
 
 
 def test_bytes_and_steps_of_time_divide_the_log() -> None:
