@@ -48,7 +48,9 @@ class PartitionState:
         `now_ms` is the wall clock, `step_ms` how finely the log is divided in time (`segment.ms`).
         """
         self.epochs.assign(leader_epoch, base_offset)
-        self.times.append(base_offset, header.max_timestamp, size_bytes, step_ms)
+        # A careless client leaves the maximum empty; no record may go for that.
+        newest_ms = max(header.max_timestamp, header.base_timestamp)
+        self.times.append(base_offset, newest_ms, size_bytes, step_ms)
         if header.producer_id != NO_PRODUCER_ID and not header.is_control:
             count = header.last_offset_delta + 1
             self.producers.update(

@@ -11,6 +11,7 @@ from broker.partition.time_index import INTERVAL_BYTES
 from config.node import LogConfig
 from config.topic import EffectiveTopicConfig
 from protocol.errors import ErrorCode
+from protocol.records.batch import set_max_timestamp
 from protocol.records.record import BatchOptions, Record, encode_batch
 from storage.errors import BackPressureError, ObjectStoreError, OffsetOutOfRangeError
 from tests.unit.broker.partition.fakes import OpenPartition
@@ -196,6 +197,16 @@ def test_what_is_due_goes_by_the_configuration_at_its_turn(monkeypatch: pytest.M
     first.data.trim = slow_trim  # type: ignore[method-assign]
     look(first, second)
     assert (first.partition.log_start_offset, second.partition.log_start_offset) == (1, 0)
+
+
+def test_a_header_without_a_maximum_makes_no_record_old() -> None:
+    opened = of(retention_ms=str(DAY_MS))
+    batch = memoryview(encode_batch([Record(0, NOW_MS, b"key", b"value")], BatchOptions()))
+    set_max_timestamp(batch, 0)
+    opened.partition.append(batch, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+    opened.data.confirm()
+    look(opened)
+    assert (opened.partition.log_start_offset, opened.partition.high_watermark) == (0, 1)
 
 
 def test_topics_of_coordinators_are_theirs() -> None:
