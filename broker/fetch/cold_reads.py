@@ -3,10 +3,11 @@
 A read that takes longer than its Fetch waits goes on, and the next Fetch of the same place joins it or finds what
 became of it: a read that begins from scratch each time would never end where a bucket is slow or an object is lost, and
 its client would be told nothing. Who asks while it is under way joins too. What nobody asks for any more is bounded,
-and forgotten after a while.
+and forgotten after a while. Of too many reads those that began first go on to their end, or none would have one.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -14,9 +15,14 @@ from broker.partition.partition import Partition
 from storage.errors import StorageError
 from storage.record_batch import StreamRecordBatch
 
-# Of reads that no Fetch waits for just now. Beyond the first or the second the oldest is given up.
-LEFT_MAX: Final = 256
-LEFT_BYTES_MAX: Final = 32 * 1024 * 1024  # of what they brought; one may be larger
+logger = logging.getLogger("headrace.fetch")
+
+# Of reads that no Fetch waits for just now.
+LEFT_MAX: Final = 256  # under way; and as many that have ended
+LEFT_BYTES_MAX: Final = (
+    32 * 1024 * 1024
+)  # of memory that what they brought keeps; one may be larger
+LEFT_COPIED_BYTES_MAX: Final = 64 * 1024  # so little is copied, and keeps no block of the bucket's
 LEFT_MS_MAX: Final = 10_000  # after its end: clients ask again at once
 
 OnFailed = Callable[[Partition, int, StorageError], None]
@@ -46,12 +52,16 @@ class ColdReads:
         Cancellation: ends the read if nobody else waits for it.
         """
         place = (partition, offset)
-        read = self._reads.get(place) or self._begin(place, bytes_max)
+        timeout_s = max(0.0, give_up_s - asyncio.get_running_loop().time())
+        read = self._reads.get(place)
+        if read is None:
+            if timeout_s == 0 and len(self._under_way()) >= LEFT_MAX:
+                return None  # it would be given up as soon as it has begun
+            read = self._begin(place, bytes_max)
         self._left.pop(place, None)
         read.fetches += 1
         is_cancelled = True
         try:
-            timeout_s = max(0.0, give_up_s - asyncio.get_running_loop().time())
             await asyncio.wait((read.task,), timeout=timeout_s)
             is_cancelled = False
         finally:
@@ -61,11 +71,17 @@ class ColdReads:
         return read.task.result() if read.task.done() else None
 
     def _begin(self, place: _Place, bytes_max: int) -> "_Read":
-        partition, offset = place
-        read = _Read(asyncio.get_running_loop().create_task(partition.read(offset, bytes_max)))
+        read = _Read(asyncio.get_running_loop().create_task(self._found(place, bytes_max)))
         self._reads[place] = read
         read.task.add_done_callback(lambda _: self._ended(place, read))
         return read
+
+    async def _found(self, place: _Place, bytes_max: int) -> Batches:
+        partition, offset = place
+        batches = await partition.read(offset, bytes_max)
+        if place in self._left and _size_bytes(batches) <= LEFT_COPIED_BYTES_MAX:
+            batches = [it._replace(payload=memoryview(bytes(it.payload))) for it in batches]
+        return batches
 
     def _left_alone(self, place: _Place, read: "_Read", *, is_cancelled: bool) -> None:
         if read.task.done():
@@ -85,27 +101,37 @@ class ColdReads:
         if isinstance(error, StorageError):
             self._on_failed(*place, error)
         elif error is None:
-            read.size_bytes = sum([len(batch.payload) for batch in read.task.result()])
+            read.kept_bytes = _kept_bytes(read.task.result())
+        elif read.fetches == 0:  # else who waits for it raises it
+            partition, offset = place
+            logger.error(
+                "a read of the bucket failed as nobody foresaw",
+                exc_info=error,
+                extra={"topic": partition.topic, "partition": partition.index, "offset": offset},
+            )
         if self._left.pop(place, None) is read:
             self._left[place] = read  # now the newest
-            asyncio.get_running_loop().call_later(
+            read.forgetting = asyncio.get_running_loop().call_later(
                 LEFT_MS_MAX / 1000, self._forget_if_left, place, read
             )
             self._bound()
 
     def _bound(self) -> None:
-        """Give the oldest up: of too many reads, or of those that brought too much together."""
-        while len(self._left) > LEFT_MAX:
-            place, read = next(iter(self._left.items()))
+        """Give up the newest of too many reads, and the oldest of what they brought if that is too much."""
+        for place, read in self._under_way()[LEFT_MAX:]:
             self._forget(place, read)
             read.task.cancel()
-        brought = [(place, read) for place, read in self._left.items() if read.size_bytes]
-        size_bytes = sum(read.size_bytes for _, read in brought)
-        for place, read in brought[:-1]:
-            if size_bytes <= LEFT_BYTES_MAX:
+        ended = [(place, read) for place, read in self._left.items() if read.task.done()]
+        number, kept_bytes = len(ended), sum([read.kept_bytes for _, read in ended])
+        for place, read in ended[:-1]:
+            if number <= LEFT_MAX and kept_bytes <= LEFT_BYTES_MAX:
                 break
-            size_bytes -= read.size_bytes
+            number -= 1
+            kept_bytes -= read.kept_bytes
             self._forget(place, read)
+
+    def _under_way(self) -> list[tuple[_Place, "_Read"]]:
+        return [(place, read) for place, read in self._left.items() if not read.task.done()]
 
     def _forget_if_left(self, place: _Place, read: "_Read") -> None:
         if self._left.get(place) is read:
@@ -116,14 +142,28 @@ class ColdReads:
         if self._reads.get(place) is read:
             del self._reads[place]
             self._left.pop(place, None)
+            if read.forgetting is not None:
+                read.forgetting.cancel()  # it would keep what was read until then
+                read.forgetting = None
 
 
 class _Read:
     """One read of the bucket."""
 
-    __slots__ = ("fetches", "size_bytes", "task")
+    __slots__ = ("fetches", "forgetting", "kept_bytes", "task")
 
-    def __init__(self, task: asyncio.Task[list[StreamRecordBatch]]) -> None:
+    def __init__(self, task: asyncio.Task[Batches]) -> None:
         self.task = task
         self.fetches = 0  # that wait for it
-        self.size_bytes = 0  # of what it brought
+        self.kept_bytes = 0  # of memory, by what it brought
+        self.forgetting: asyncio.TimerHandle | None = None
+
+
+def _size_bytes(batches: Batches) -> int:
+    return sum([len(it.payload) for it in batches])
+
+
+def _kept_bytes(batches: Batches) -> int:
+    """Return the size of the blocks that these are pieces of: a piece keeps the whole."""
+    blocks = {id(it.payload.obj): it.payload for it in batches}
+    return sum([memoryview(it.obj).nbytes for it in blocks.values()])

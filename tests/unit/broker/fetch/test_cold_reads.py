@@ -1,6 +1,9 @@
 """ColdReads: one read for all who ask for a place, also for who asks after the first has given up."""
 
 import asyncio
+import gc
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,14 +17,22 @@ from tests.simulation.virtual_time import run
 PLENTY = 1 << 20
 
 
+class Block(bytearray):
+    """Memory that tells when it is gone."""
+
+
 class Place:
     """A partition whose reads wait for `answer`."""
 
-    def __init__(self, *, size_bytes: int = 10) -> None:
+    topic, index = "t", 0
+
+    def __init__(self, *, size_bytes: int = 10, block_bytes: int = 0) -> None:
         self.begun = self.ended = 0
         self.answer = asyncio.Event()
         self.error: Exception | None = None
         self.size_bytes = size_bytes
+        self.block_bytes = max(size_bytes, block_bytes)
+        self.brought: Callable[[], object] = lambda: None  # while it is in memory
 
     async def read(self, offset: int, max_bytes: int) -> list[StreamRecordBatch]:
         self.begun += 1
@@ -31,7 +42,22 @@ class Place:
             self.ended += 1
         if self.error is not None:
             raise self.error
-        return [StreamRecordBatch(1, 0, offset, 1, memoryview(bytes(self.size_bytes)))]
+        block = Block(self.block_bytes)
+        self.brought = weakref.ref(block)
+        return [StreamRecordBatch(1, 0, offset, 1, memoryview(block)[: self.size_bytes])]
+
+
+class Slow:
+    """A partition whose reads take longer than a Fetch waits."""
+
+    def __init__(self, error: Exception | None) -> None:
+        self.error = error
+
+    async def read(self, offset: int, max_bytes: int) -> list[StreamRecordBatch]:
+        await asyncio.sleep(2.5)
+        if self.error is not None:
+            raise self.error
+        return []
 
 
 class Scene:
@@ -153,12 +179,125 @@ def test_only_so_many_are_left_alone() -> None:
         await asyncio.sleep(0.01)
         assert place.ended == 3
         begun = place.begun
+        assert await scene.ask(place, 0, cold_reads.LEFT_MAX + 3) is None
+        assert place.begun == begun, "begun for nothing"
         place.answer.set()
-        for offset in (3, cold_reads.LEFT_MAX + 2):
+        for offset in (0, cold_reads.LEFT_MAX - 1):
             assert (await scene.ask(place, 1, offset))[0].base_offset == offset
         assert place.begun == begun
-        await scene.ask(place, 1, 2)
+        await scene.ask(place, 1, cold_reads.LEFT_MAX)
         assert place.begun == begun + 1
+
+    run(main())
+
+
+@pytest.mark.parametrize("error", [None, ObjectNotFoundError("lost")])
+def test_more_places_than_may_be_left_are_answered_all_the_same(error: Exception | None) -> None:
+    """Fetches of 1 s, where a read takes 2.5: as if each began all reads from scratch, none would end."""
+
+    async def main() -> None:
+        scene = Scene()
+        slow = [Slow(error) for _ in range(4 * cold_reads.LEFT_MAX)]
+        answered: set[Slow] = set()
+
+        async def ask(place: Slow, give_up_s: float) -> None:
+            try:
+                found = await scene.reads.read(place, 0, PLENTY, give_up_s)  # type: ignore[arg-type]
+            except ObjectNotFoundError:
+                found = ()
+            if found is not None:
+                answered.add(place)
+
+        for _ in range(4 * 4):
+            give_up_s = asyncio.get_running_loop().time() + 1
+            for first in range(0, len(slow), 16):
+                async with asyncio.TaskGroup() as group:
+                    for place in slow[first : first + 16]:
+                        if place not in answered:
+                            group.create_task(ask(place, give_up_s))
+        assert len(answered) == len(slow)
+
+    run(main())
+
+
+def test_as_many_as_that_are_kept_of_those_that_ended_and_hold_up_no_other() -> None:
+    async def main() -> None:
+        scene, place, other = Scene(), Place(), Place()
+        for offset in range(cold_reads.LEFT_MAX):
+            await scene.ask(place, 0.001, offset)
+        place.answer.set()
+        await asyncio.sleep(0.01)
+        place.answer.clear()
+        await scene.leave(other)
+        await scene.ask(place, 0.001, cold_reads.LEFT_MAX)
+        assert (other.begun, other.ended) == (1, 0)
+        place.answer.set()
+        await asyncio.sleep(0.01)
+        begun = place.begun
+        assert await scene.ask(place, 0, 1)
+        assert place.begun == begun
+        assert await scene.ask(place, 1, 0)
+        assert place.begun == begun + 1, "the oldest was let go"
+
+    run(main())
+
+
+def test_what_was_taken_or_let_go_stays_in_memory_no_longer() -> None:
+    async def main() -> None:
+        scene = Scene()
+        places = [Place(size_bytes=cold_reads.LEFT_BYTES_MAX // 2) for _ in range(4)]
+        await scene.leave(*places)
+        for place in places:
+            place.answer.set()
+            await asyncio.sleep(0.1)
+        assert [place.brought() is not None for place in places] == [False, False, True, True]
+        for place in places[2:]:
+            assert await scene.ask(place)
+        gc.collect()
+        assert [place.brought() for place in places] == [None] * 4
+
+    run(main())
+
+
+def test_what_counts_is_the_block_that_a_piece_keeps() -> None:
+    async def main() -> None:
+        scene = Scene()
+        block_bytes = cold_reads.LEFT_BYTES_MAX // 2 - 100
+        places = [
+            Place(size_bytes=cold_reads.LEFT_COPIED_BYTES_MAX + 1, block_bytes=block_bytes)
+            for _ in range(3)
+        ]
+        small = [Place(block_bytes=block_bytes) for _ in range(3)]
+        await scene.leave(*places, *small)
+        for place in (*places, *small):
+            place.answer.set()
+            await asyncio.sleep(0.1)
+        assert [place.brought() is not None for place in places] == [False, True, True]
+        assert [place.brought() for place in small] == [None] * 3, "copied"
+        for place in (*places, *small):
+            (found,) = await scene.ask(place)
+            assert found.payload == bytes(place.size_bytes)
+        assert [place.begun for place in places] == [2, 1, 1]
+        assert [place.begun for place in small] == [1, 1, 1]
+
+    run(main())
+
+
+def test_a_mistake_that_nobody_waits_for_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        scene, place = Scene(), Place()
+        place.error = AssertionError("a mistake")
+        place.answer.set()
+        with pytest.raises(AssertionError):
+            await scene.ask(place)
+        assert not caplog.records
+        place.answer.clear()
+        await scene.leave(place)
+        place.answer.set()
+        await asyncio.sleep(0.1)
+        (told,) = caplog.records
+        assert told.exc_info is not None
+        assert told.exc_info[1] is place.error
 
     run(main())
 
