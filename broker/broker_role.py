@@ -26,7 +26,7 @@ from metadata.net.quorum_transport import LocalController, QuorumTransport
 from metadata.records.members import NO_DIRECTORY
 from metadata.transport import Address
 from protocol.errors import ErrorCode
-from storage.object_store.factory import ensure_bucket, open_object_store
+from storage.object_store.factory import ensure_bucket, ensure_writable, open_object_store
 from storage.object_store.retrying import RetryingObjectStore
 from storage.recovery import RecoveryReport
 from wal.errors import WalIdentityError, WalInUseError, WalLockedError
@@ -135,14 +135,7 @@ class BrokerRole:
     async def _open_storage(self) -> tuple[RetryingObjectStore, LogPlace]:
         """Open the bucket, once it answers, and where the WAL lies."""
         config, around = self._config, self._around
-        uri, environment = config.storage.bucket_uri, around.environment
-        await self._bucket.answer(lambda: ensure_bucket(uri, environment=environment))
-        store = open_object_store(
-            uri,
-            rng=around.rng,
-            environment=environment,
-            part_bytes=config.storage.object_part_bytes,
-        )
+        store = await self._bucket.answer(self._open_bucket)
         log_place = LogPlace(
             config.wal,
             rng=around.rng,
@@ -150,12 +143,23 @@ class BrokerRole:
             open_device=around.open_device,
         )
         try:
-            await self._bucket.answer(lambda: log_place.open(environment))
+            await self._bucket.answer(lambda: log_place.open(around.environment))
         except BaseException:
             await store.close()
             raise
         self._bucket.watch(store.statistics)
         return store, log_place
+
+    async def _open_bucket(self) -> RetryingObjectStore:
+        storage, around = self._config.storage, self._around
+        await ensure_bucket(storage.bucket_uri, environment=around.environment)
+        await ensure_writable(storage.bucket_uri)
+        return open_object_store(
+            storage.bucket_uri,
+            rng=around.rng,
+            environment=around.environment,
+            part_bytes=storage.object_part_bytes,
+        )
 
     async def _answered(self, ask: Callable[[], Awaitable[None]]) -> None:
         """Ask the controllers until they answer, however long that takes."""

@@ -38,8 +38,8 @@ def open_object_store(
     match parse_bucket_uri(uri):
         case MemoryLocation():
             inner = MemoryObjectStore()
-        case FileLocation(path):
-            inner = FileObjectStore(Path(path).absolute())
+        case FileLocation() as location:
+            inner = _directory(location)
         case S3Location() as location:
             # Loaded only where it is used: the client starts threads of its own.
             from storage.object_store.s3 import S3ObjectStore  # noqa: PLC0415
@@ -65,3 +65,26 @@ async def ensure_bucket(uri: str, *, environment: Mapping[str, str] | None = Non
     from storage.object_store.s3_administration import ensure_s3_bucket  # noqa: PLC0415
 
     return await ensure_s3_bucket(resolve_access(location, environment or {}))
+
+
+async def ensure_writable(uri: str) -> None:
+    """Make and remove a file in the directory of a `file://` URI; the other kinds need nothing.
+
+    For who is going to write: a directory on a disk that is mounted to be read, or somebody else's,
+    is noticed at the first object otherwise.
+
+    Raises:
+        ValueError: the URI is none.
+        ObjectStoreError: it cannot be done.
+    """
+    location = parse_bucket_uri(uri)
+    if isinstance(location, FileLocation):
+        store = _directory(location)
+        try:
+            await store.ensure_writable()
+        finally:
+            await store.close()
+
+
+def _directory(location: FileLocation) -> FileObjectStore:
+    return FileObjectStore(Path(location.path).absolute())

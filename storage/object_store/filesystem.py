@@ -193,6 +193,19 @@ class FileObjectStore:
         except FileNotFoundError as error:
             raise ObjectNotFoundError(key) from error
 
+    async def ensure_writable(self) -> None:
+        """Make a temporary file and remove it.
+
+        Raises:
+            ObjectStoreError: it cannot be done.
+        """
+        await _run(self._writers, self._make_for_nothing)
+
+    def _make_for_nothing(self) -> None:
+        temporary = self._new_temporary()
+        self._make(temporary)
+        temporary.unlink(missing_ok=True)
+
     def _new_temporary(self) -> Path:
         return self._temporaries / f"{self._name}-{next(self._counter)}"
 

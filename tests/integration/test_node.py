@@ -316,3 +316,29 @@ def test_committed_offsets_survive_a_restart(tmp_path: Path) -> None:
             assert (partition.committed_offset, partition.metadata) == (2, "m")
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("in_the_way", ["bucket", "bucket/.tmp"])
+def test_a_bucket_directory_that_cannot_be_written_is_waited_for(
+    tmp_path: Path, in_the_way: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With a file in the way: who runs the tests may be root, whom no permissions keep out."""
+
+    async def run() -> None:
+        loop, stop = asyncio.get_running_loop(), asyncio.Event()
+        address: asyncio.Future[NodeAddress] = loop.create_future()
+        node = loop.create_task(Node(config(tmp_path)).run(address.set_result, stop))
+        async with asyncio.timeout(60):
+            while not any("bucket directory" in getattr(it, "reason", "") for it in caplog.records):
+                assert not node.done(), node
+                await asyncio.sleep(0.02)
+            wrong.unlink()
+            await asyncio.wait([node, address], return_when=asyncio.FIRST_COMPLETED)
+            assert address.done(), node
+            stop.set()
+            await node
+
+    wrong = tmp_path / in_the_way
+    wrong.parent.mkdir(exist_ok=True)
+    wrong.write_text("a file")
+    asyncio.run(run())

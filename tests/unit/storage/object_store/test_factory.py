@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from storage.object_store.factory import ensure_bucket, open_object_store
+from storage.errors import ObjectStoreError
+from storage.object_store.factory import ensure_bucket, ensure_writable, open_object_store
 
 
 def test_each_kind_is_opened(tmp_path):
@@ -42,3 +43,18 @@ def test_parts_below_the_minimum_of_s3_are_refused():
 def test_only_s3_needs_its_bucket_to_be_created(tmp_path):
     assert asyncio.run(ensure_bucket("mem://")) is False
     assert asyncio.run(ensure_bucket(f"file://{tmp_path}")) is False
+
+
+def test_a_directory_is_writable_and_nothing_is_left_there(tmp_path):
+    asyncio.run(ensure_writable("mem://"))
+    asyncio.run(ensure_writable("s3://bucket"))
+    asyncio.run(ensure_writable(f"file://{tmp_path}/bucket"))
+    assert [it for it in (tmp_path / "bucket").rglob("*") if it.is_file()] == []
+
+
+@pytest.mark.parametrize("in_the_way", ["bucket", "bucket/.tmp"])
+def test_a_directory_that_cannot_be_written_is_noticed(tmp_path, in_the_way):
+    (tmp_path / in_the_way).parent.mkdir(exist_ok=True)
+    (tmp_path / in_the_way).write_text("a file")
+    with pytest.raises(ObjectStoreError, match="bucket directory"):
+        asyncio.run(ensure_writable(f"file://{tmp_path}/bucket"))
