@@ -30,22 +30,35 @@ def foreseen(what: str) -> Iterator[None]:
         StorageError: as raised.
         InvalidRequestError: as raised: no store was asked.
         UnforeseenError: anything else was raised.
-        MemoryError, BaseException: as raised.
+        MemoryError, BaseException: as raised, and a group with one of them in it.
     """
     try:
         yield
-    except (StorageError, InvalidRequestError, MemoryError):
+    except (StorageError, InvalidRequestError):
         raise
-    except Exception as error:
-        raise unforeseen(what, error) from error
     except BaseException as error:
-        # Of Rust, where a call panics before it has become a future; no `Exception`, but no more.
-        if type(error).__name__ != "PanicException":
+        if not all(map(_is_failure, _singles(error))):
             raise
         raise unforeseen(what, error) from error
 
 
 def unforeseen(what: str, error: BaseException) -> UnforeseenError:
     """Return our error for one that nobody foresaw; raise it from that one."""
-    message = f"{what}: {type(error).__name__}: {error}"
+    first = next(_singles(error))
+    message = f"{what}: {type(first).__name__}: {first}"
     return UnforeseenError(message.replace("\n", " ")[:MESSAGE_LENGTH_MAX])
+
+
+def _is_failure(error: BaseException) -> bool:
+    # A panic is of Rust, where a call panics before it has become a future; no `Exception`, but no more.
+    is_panic = type(error).__name__ == "PanicException"
+    return is_panic or (isinstance(error, Exception) and not isinstance(error, MemoryError))
+
+
+def _singles(error: BaseException) -> Iterator[BaseException]:
+    """Yield what a group is of, as tasks side by side end in one; an error alone is its own."""
+    if not isinstance(error, BaseExceptionGroup):
+        yield error
+        return
+    for one in error.exceptions:
+        yield from _singles(one)

@@ -175,6 +175,32 @@ def test_errors_of_ours_pass_as_they_are(failure):
     assert caught.value is failure
 
 
+def grouped(*errors):
+    return BaseExceptionGroup("of tasks", [BaseExceptionGroup("inner", errors)])
+
+
+def test_a_panic_of_one_of_several_tasks_is_no_more():
+    async def failing(error):
+        raise error
+
+    async def main():
+        with foreseen("compose"):
+            async with asyncio.TaskGroup() as group:
+                group.create_task(failing(PanicException("unwrap")))
+                group.create_task(failing(ValueError("time data")))
+
+    with pytest.raises(UnforeseenError, match="compose: PanicException: unwrap"):
+        run(main())
+
+
+@pytest.mark.parametrize("other", [MemoryError(), KeyboardInterrupt(), SystemExit(1)])
+def test_what_is_no_failure_of_the_bucket_passes_in_a_group_as_well(other):
+    failure = grouped(ValueError("time data"), PanicException("unwrap"), other)
+    with pytest.raises(BaseExceptionGroup) as caught, foreseen("put"):
+        raise failure
+    assert caught.value is failure
+
+
 def test_memory_that_is_out_ends_the_call_at_once():
     async def main():
         inner, store = retrying(MemoryError(), 3)
