@@ -115,7 +115,10 @@ def split_uri(uri: str) -> tuple[str, str, dict[str, str]]:
     # The standard parser drops line breaks without a word.
     if any(ord(character) < 0x20 or ord(character) == 0x7F for character in uri):
         raise ValueError("has a control character, a line break perhaps")
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        raise ValueError("has a place that is none between // and /") from None
     if not parts.scheme:
         raise ValueError("is not scheme://place?option=value")
     if parts.fragment:
@@ -160,8 +163,9 @@ def check_endpoint(endpoint: str, *, in_host_name: str | None) -> None:
     parts = urlsplit(endpoint)
     try:
         host, _ = parts.hostname or "", parts.port
-    except ValueError as error:
-        raise ValueError(f"has an endpoint with a wrong port ({error})") from error
+    except ValueError:
+        # Whose message would repeat it, and it may be the secret of `key:secret@host`.
+        raise ValueError("has an endpoint with a wrong port") from None
     if parts.scheme not in ("http", "https") or not host:
         raise ValueError("has an endpoint that is not http://host:port or https://host:port")
     if parts.username is not None or parts.query or parts.fragment:
@@ -195,6 +199,11 @@ def _s3_location(place: str, options: dict[str, str]) -> S3Location:
     bucket, _, path = place.partition("/")
     if not bucket:
         raise ValueError("names no bucket")
+    if "@" in bucket or ":" in bucket:
+        raise ValueError(
+            "has '@' or ':' in the name of its bucket: keys perhaps, which do not belong there; "
+            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or an instance role instead"
+        )
     if not _BUCKET_NAME.fullmatch(bucket):
         raise ValueError(
             f"has {bucket!r}, which is not a bucket name: 3 to 63 letters, digits, '.', '-', '_'"

@@ -107,3 +107,23 @@ def test_an_option_of_the_wal_is_not_given_twice_either(uri):
     name, value = uri.partition("?")[2].split("=")
     with pytest.raises(ValueError, match=f"options twice: {name}"):
         parse_wal_place(f"{uri}&{name}={value}")
+
+
+@pytest.mark.parametrize("parse", [parse_bucket, parse_bucket_uri, parse_wal_place])
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "s3://AKIA:hush@bucket",
+        "s3://AKIA:hu/sh@bucket",
+        "s3://hush@bucket/prefix",
+        "s3://AKIA:hush[@bucket",
+        "s3://AKIA:hush\u2100@bucket",
+        f"s3://bucket?{ENDPOINT}AKIA:hush@host:9000",
+        f"s3://bucket?{ENDPOINT}AKIA:hu%2Fsh@host:9000",
+    ],
+)
+def test_a_refusal_repeats_no_secret(parse, uri):
+    with pytest.raises(ValueError, match="has ") as caught:
+        parse(uri)
+    assert "hu" not in str(caught.value)
+    assert "AKIA" not in str(caught.value)
