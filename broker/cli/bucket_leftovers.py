@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,8 @@ from storage.sweep.place import open_swept_place
 
 # A probe takes seconds, and minutes where nothing answers: what is older is nobody's any more.
 LEFT_MS: Final = 3_600_000
+# What else lies there is somebody's, and may be nothing that a store takes for a key.
+_PROBES_KEY = re.compile(rf"{PROBE_PREFIX}/[0-9a-f]{{16}}/(?:[a-z]+/)?[a-z0-9-]+")
 
 
 async def remove_leftovers(url: str, *, now_ms: int) -> int:
@@ -36,7 +39,7 @@ async def remove_leftovers(url: str, *, now_ms: int) -> int:
         one.key
         async for page in place.lister.pages(folder)
         for one in page
-        if one.modified_ms <= newest_ms
+        if one.modified_ms <= newest_ms and _PROBES_KEY.fullmatch(one.key)
     ]
     if keys:
         store = open_object_store(url, rng=random.SystemRandom(), environment=os.environ)
@@ -51,7 +54,7 @@ async def remove_leftovers(url: str, *, now_ms: int) -> int:
         it
         async for page in place.uploads.pages()
         for it in page
-        if it.key.startswith(folder) and it.begun_ms <= newest_ms
+        if it.begun_ms <= newest_ms and _PROBES_KEY.fullmatch(it.key)
     ]
     if uploads:
         await place.uploads.abort(uploads)

@@ -122,9 +122,9 @@ def test_what_a_probe_that_was_killed_has_left_is_removed_by_the_next(minio, cap
     s3, bucket = client_of(minio), "left-by-probes"
     s3.create_bucket(Bucket=bucket)
     url = f"s3://{bucket}?endpoint={minio.endpoint}&region=us-east-1"
-    s3.put_object(Bucket=bucket, Key="headrace-probe/0123/put", Body=b"left")
+    s3.put_object(Bucket=bucket, Key="headrace-probe/0123456789abcdef/put", Body=b"left")
     s3.put_object(Bucket=bucket, Key="headrace-probes/put", Body=b"not a probe's")
-    s3.create_multipart_upload(Bucket=bucket, Key="headrace-probe/0123/aborted")
+    s3.create_multipart_upload(Bucket=bucket, Key="headrace-probe/0123456789abcdef/aborted")
     others = s3.create_multipart_upload(Bucket=bucket, Key="somebody/elses")
 
     def verify():

@@ -277,18 +277,20 @@ def test_a_bucket_is_verified_and_left_as_it_was(scene, outcome):
 
 def test_what_a_probe_that_was_killed_has_left_goes_when_it_is_old(scene, outcome):
     probes = scene.bucket / "headrace-probe"
-    left = [probes / "0123/client/large", probes / "0123/put", probes / "4567/put"]
-    young, near = probes / "4567/created", scene.bucket / "headrace-probe-notes/put"
-    for path in (*left, young, near):
+    first, second = probes / "0123456789abcdef", probes / "4567456745674567"
+    left = [first / "client/large", first / "put", first / "list/12", second / "raced-0"]
+    young, near = second / "created", scene.bucket / "headrace-probe-notes/put"
+    others = [probes / ".DS_Store", probes / "copy of x", second / "Put", probes / "4567/put"]
+    for path in (*left, young, near, *others):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"left")
         os.utime(path, ns=((now_ms() - 61 * 60_000) * 1_000_000,) * 2)
     os.utime(young, ns=((now_ms() - 50 * 60_000) * 1_000_000,) * 2)
     before = {path: it for path, it in snapshot(scene.bucket).items() if Path(path) not in left}
     code, found = outcome("bucket", "verify", scene.url)
-    assert (code, found["ok"], found["leftovers_removed"]) == (0, True, 3)
+    assert (code, found["ok"], found["leftovers_removed"]) == (0, True, 4)
     assert snapshot(scene.bucket) == before
-    assert sorted(probes.rglob("*")) == [probes / "4567", young]
+    assert not first.exists()
     assert outcome("bucket", "verify", scene.url)[1]["leftovers_removed"] == 0
 
 
