@@ -436,4 +436,32 @@ _COMMITS_AND_DELETION = (
     ),
 )
 
-BUGS = (*_UPLOAD, *_RECOVERY, *_FORMAT, *_READS, *_COMPACTION, *_COMMITS_AND_DELETION)
+_PARTITION = "tests/unit/broker/partition/test_retention.py"
+_RETENTION = (
+    SeededBug(
+        "storage-47",
+        "records are deleted before a checkpoint keeps what they tell",
+        "broker/partition/checkpoint_log.py",
+        "        return self._durable_offset >= offset or await self.write_durably()\n",
+        "        return True\n",
+        f"{_PARTITION}::TestDeleteBefore::test_producers_of_deleted_records_are_known_after_a_crash",
+    ),
+    SeededBug(
+        "storage-48",
+        "retention deletes what was due before its topic was told to keep it",
+        "broker/partition/retention.py",
+        "                if start := self._due(partition):\n",
+        "                if start := partition.committed_offset:\n",
+        f"{_PARTITION}::test_what_is_due_goes_by_the_configuration_at_its_turn",
+    ),
+    SeededBug(
+        "storage-49",
+        "a step that is joined with its neighbour forgets its newest record",
+        "broker/partition/time_index.py",
+        "            else second._replace(max_ms=first.max_ms, max_offset=first.max_offset)\n",
+        "            else second\n",
+        "tests/unit/broker/partition/test_time_index.py::test_each_step_knows_its_newest_batch",
+    ),
+)
+
+BUGS = (*_UPLOAD, *_RECOVERY, *_FORMAT, *_READS, *_COMPACTION, *_COMMITS_AND_DELETION, *_RETENTION)
