@@ -209,7 +209,7 @@ def main() -> int:
     parser.add_argument("--batch", type=int, default=16_384, help="batch.size of its producer")
     parser.add_argument("--points", type=int, default=8, help="places asked for their first byte")
     parser.add_argument(
-        "--starts", type=int, default=3, help="restarts to ask for the first byte of all"
+        "--starts", type=int, default=8, help="restarts to ask for the first byte of all"
     )
     parser.add_argument("--distant", action="store_true", help="the bucket is far away")
     parser.add_argument(
