@@ -19,9 +19,8 @@ logger = logging.getLogger("headrace.fetch")
 
 # Of reads that no Fetch waits for just now.
 LEFT_MAX: Final = 256  # under way; and as many that have ended
-LEFT_BYTES_MAX: Final = (
-    32 * 1024 * 1024
-)  # of memory that what they brought keeps; one may be larger
+# Of memory that what they brought keeps; one may be larger.
+LEFT_BYTES_MAX: Final = 32 * 1024 * 1024
 LEFT_COPIED_BYTES_MAX: Final = 64 * 1024  # so little is copied, and keeps no block of the bucket's
 LEFT_MS_MAX: Final = 10_000  # after its end: clients ask again at once
 

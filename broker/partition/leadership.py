@@ -16,7 +16,6 @@ from uuid import UUID
 from broker.partition.opening import restore_state
 from broker.partition.partition import Partition
 from broker.partition.registry import PartitionKey, PartitionRegistry
-from broker.partition.time_index import STEP_MS_MAX
 from config.node import LogConfig
 from config.topic import EffectiveTopicConfig
 from metadata.client import MetadataClient
@@ -188,7 +187,7 @@ class PartitionLeadership:
                 meta,
                 producer_id_expiration_ms=self._config.producer_id_expiration_ms,
                 now_ms=self._wall_clock_ms(),
-                step_ms=min(config.segment_ms, STEP_MS_MAX),
+                step_ms=config.segment_ms,
             )
         except StorageError:
             if self._client.image.topic_by_id(topic.topic_id) is None:

@@ -17,7 +17,6 @@ from broker.partition.checkpoint_log import CheckpointLog
 from broker.partition.producer_state import NO_PRODUCER_ID, Verdict
 from broker.partition.state import PartitionState
 from broker.partition.storage_errors import code_of
-from broker.partition.time_index import STEP_MS_MAX
 from config.topic import EffectiveTopicConfig
 from protocol.errors import ErrorCode
 from protocol.records.batch import BatchHeader, parse_header, patch, set_log_append_time
@@ -208,7 +207,7 @@ class Partition:
             # Room can have gone to a checkpoint, or to records that grew when they were recompressed.
             return Rejection(code_of(error), f"not appended: {error}")
         assert appended_at == base_offset, "offset was patched before it was assigned"
-        step_ms = min(self.config.segment_ms, STEP_MS_MAX)
+        step_ms = self.config.segment_ms
         self._state.apply(header, base_offset, self.leader_epoch, len(records), now_ms, step_ms)
         self.checkpoints.appended(len(records))
         return Accepted(base_offset, append_time_ms)

@@ -71,8 +71,8 @@ class TimeIndex:
     def append(
         self, base_offset: int, max_timestamp_ms: int, size_bytes: int, step_ms: int = STEP_MS_MAX
     ) -> None:
-        """Note a batch, live or replayed; `step_ms` is the most that a step is to cover."""
-        step_ms *= self._interval_bytes // self._interval_bytes_min
+        """Note a batch, live or replayed; `step_ms` is the most that a step is to cover, if it is below the bound."""
+        step_ms = min(step_ms, STEP_MS_MAX) * (self._interval_bytes // self._interval_bytes_min)
         if self._step_began_ms == NO_TIMESTAMP:
             self._step_began_ms = max_timestamp_ms
         if self.end_bytes > self._step_bytes and (

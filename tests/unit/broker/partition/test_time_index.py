@@ -149,6 +149,10 @@ def test_bytes_and_steps_of_time_divide_the_log() -> None:
         slow.append(hour, hour * STEP_MS_MAX, 1)
     assert [entry.offset for entry in slow.entries] == [1, 2, 3, 4]
     assert slow.offset_of_age(2 * STEP_MS_MAX + 1) == 3
+    week = TimeIndex()
+    for hour in range(3):
+        week.append(hour, hour * STEP_MS_MAX, 1, 7 * 24 * STEP_MS_MAX)
+    assert [entry.offset for entry in week.entries] == [1, 2], "an hour is the most"
     fine = TimeIndex()
     for minute in range(5):
         fine.append(minute, minute * 60_000, 1, 120_000)
