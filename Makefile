@@ -67,7 +67,7 @@ bench-cluster: setup ## Measure the loss of a leader, 1,000 topics, and three br
 	@$(BIN)/python -m bench.cluster $(ARGS)
 
 demo: setup ## Feed real data through the broker and Spark: make demo DATA=file.jsonl
-	@$(BIN)/python -m pipeline.demo $(if $(DATA),--data "$(DATA)") $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)
+	@$(BIN)/python -m headrace.pipeline.demo $(if $(DATA),--data "$(DATA)") $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)
 
 clean: ## Remove the environment, caches and build output
 	@rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build spark-warehouse

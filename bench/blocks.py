@@ -3,7 +3,7 @@
 import random
 from collections.abc import Mapping
 
-from storage.record_batch import HEADER_BYTES, StreamRecordBatch
+from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch
 
 BUFFER_BYTES = 4 * 1024 * 1024  # batches are views into buffers of the WAL, about that large
 BATCH_BYTES = 16 * 1024

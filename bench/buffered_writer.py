@@ -8,7 +8,7 @@ import os
 import time
 from array import array
 
-from wal.benchmark.figures import DeviceWork, Figures, Load, summarise
+from headrace.wal.tools.benchmark.figures import DeviceWork, Figures, Load, summarise
 
 OPEN_BYTES = 4 << 20  # flat out, as much is written before each fsync
 VECTORS_MAX = 1000  # of one writev

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from bench.process_usage import usage
-from metadata.snapshot import canonical_bytes
+from headrace.metadata.snapshot import canonical_bytes
 from tests.cluster.cluster import Cluster
 from tests.cluster.node import Node
 from tests.cluster.probe import Probe

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from storage.errors import CommitRefusedError
-from storage.ports import (
+from headrace.storage.errors import CommitRefusedError
+from headrace.storage.ports import (
     NO_OBJECT_ID,
     ObjectRange,
     ObjectType,

@@ -10,7 +10,7 @@ from bench.s3_requests import (
     PUBLISHED_PUT_PER_GB,
     Tally,
 )
-from storage.audit.cost import Prices
+from headrace.storage.audit.cost import Prices
 
 HEADING = ("streams", "phase", "GiB", "PUT/GiB", "GET/GiB", "$/GiB")
 SUM = "sum"

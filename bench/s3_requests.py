@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from storage.audit.cost import FREE_OPERATIONS, GET_OPERATIONS, Prices, request_price
+from headrace.storage.audit.cost import FREE_OPERATIONS, GET_OPERATIONS, Prices, request_price
 
 GIB = 1 << 30
 MIB = 1 << 20

@@ -38,8 +38,8 @@ from bench.cold_topic import (
 )
 from bench.distant_link import Distance
 from kafka.protocol.consumer import FetchResponse
-from storage.object_store.factory import open_object_store
-from storage.ports import ObjectStore
+from headrace.storage.object_store.factory import open_object_store
+from headrace.storage.ports import ObjectStore
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.wire import WireConnection, fetch_request
 

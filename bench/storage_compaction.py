@@ -30,15 +30,15 @@ from bench.bucket_server import bucket_server, bucket_uri
 from bench.control_plane import ControlPlane
 from bench.process_usage import usage
 from bench.s3_requests import MIB, Mark
-from broker.telemetry.runtime_tuning import tune
-from config.node import StorageConfig
-from storage.compaction.executor import Compactor
-from storage.compaction.plan import COPIED_GROUP_WIDTH_MIN
-from storage.object_store.factory import open_object_store
-from storage.stats import UploadCounters
-from storage.upload.object_upload import ObjectUpload
-from storage.upload.plan import plan_upload
-from storage.upload.retry import Retrying
+from headrace.broker.telemetry.runtime_tuning import tune
+from headrace.config.node import StorageConfig
+from headrace.storage.compaction.executor import Compactor
+from headrace.storage.compaction.plan import COPIED_GROUP_WIDTH_MIN
+from headrace.storage.object_store.factory import open_object_store
+from headrace.storage.stats import UploadCounters
+from headrace.storage.upload.object_upload import ObjectUpload
+from headrace.storage.upload.plan import plan_upload
+from headrace.storage.upload.retry import Retrying
 
 CLUSTER = "bench"
 OBJECT_BYTES = 128 * MIB

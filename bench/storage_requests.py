@@ -46,17 +46,17 @@ from bench.s3_report import (
 )
 from bench.s3_requests import GIB, MIB, Mark, Tally, request_marks
 from bench.storage_upkeep import Upkeep, measure_upkeep
-from broker.telemetry.runtime_tuning import tune
-from config.node import StorageConfig, WalConfig
-from storage.audit.cost import Prices
-from storage.cache.block_cache import BlockCache
-from storage.compaction.executor import Compactor
-from storage.engine import StorageEngine
-from storage.object_store.factory import open_object_store
-from storage.object_store.retrying import RetryingObjectStore
-from storage.objects.keys import object_key
-from storage.ports import ObjectStore
-from wal.log import DeltaWal
+from headrace.broker.telemetry.runtime_tuning import tune
+from headrace.config.node import StorageConfig, WalConfig
+from headrace.storage.audit.cost import Prices
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.compaction.executor import Compactor
+from headrace.storage.engine import StorageEngine
+from headrace.storage.object_store.factory import open_object_store
+from headrace.storage.object_store.retrying import RetryingObjectStore
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import ObjectStore
+from headrace.wal.log import DeltaWal
 
 CLUSTER = "bench"
 BATCH_BYTES = 16 * 1024

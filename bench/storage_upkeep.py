@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from bench.control_plane import ControlPlane
 from bench.s3_proxy import CountingProxy
 from bench.s3_requests import Tally
-from config.node import MetadataConfig, StorageConfig
-from metadata.image import MetadataImage
-from metadata.publishing import SnapshotPublisher
-from storage.audit.comparison import KnownBucket, KnownObject, KnownState
-from storage.audit.cost import Prices
-from storage.object_store.retrying import RetryingObjectStore
-from storage.sweep.place import open_swept_place
-from storage.sweep.sweeper import Sweeper
+from headrace.config.node import MetadataConfig, StorageConfig
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.publishing import SnapshotPublisher
+from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownState
+from headrace.storage.audit.cost import Prices
+from headrace.storage.object_store.retrying import RetryingObjectStore
+from headrace.storage.sweep.place import open_swept_place
+from headrace.storage.sweep.sweeper import Sweeper
 
 HOUR_MS = 3_600_000
 HOURS_OF_A_MONTH = 730

@@ -32,14 +32,14 @@ from bench.blocks import make_block
 from bench.bucket_server import BUCKET, REGION, bucket_server, bucket_uri
 from bench.control_plane import ControlPlane
 from bench.s3_requests import MIB, Mark
-from broker.telemetry.runtime_tuning import tune
-from config.node import StorageConfig
-from storage.object_store.factory import open_object_store
-from storage.objects.keys import object_key
-from storage.stats import UploadCounters
-from storage.upload.object_upload import ObjectUpload
-from storage.upload.plan import plan_upload
-from storage.upload.retry import Retrying
+from headrace.broker.telemetry.runtime_tuning import tune
+from headrace.config.node import StorageConfig
+from headrace.storage.object_store.factory import open_object_store
+from headrace.storage.objects.keys import object_key
+from headrace.storage.stats import UploadCounters
+from headrace.storage.upload.object_upload import ObjectUpload
+from headrace.storage.upload.plan import plan_upload
+from headrace.storage.upload.retry import Retrying
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY
 
 CLUSTER = "bench"

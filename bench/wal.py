@@ -15,13 +15,18 @@ from pathlib import Path
 import uvloop
 
 from bench.buffered_writer import BufferedWriter
-from broker.telemetry.runtime_tuning import tune
-from config.node import WalConfig
+from headrace.broker.telemetry.runtime_tuning import tune
+from headrace.config.node import WalConfig
 from tests.environment.fio import fio_program
 from tests.environment.loop_device import LoopDevice
 from tests.environment.paths import MissingComponentError
-from wal.benchmark.figures import Load, Row, medians
-from wal.benchmark.session import OFFERED_BYTES_PER_SECOND, Plan, Session, article_loads
+from headrace.wal.tools.benchmark.figures import Load, Row, medians
+from headrace.wal.tools.benchmark.session import (
+    OFFERED_BYTES_PER_SECOND,
+    Plan,
+    Session,
+    article_loads,
+)
 
 MIB = 1024 * 1024
 THROUGHPUT_MARK = 0.95  # of fio's, flat out, from 64 KiB

@@ -25,17 +25,17 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from broker.telemetry.runtime_tuning import tune
-from config.node import WalConfig
-from storage.ports import StreamMetadata
-from storage.record_batch import decode_batch, encode_header
-from storage.recovery_plan import RecoveryPlan
-from wal.buffers import BufferPool
-from wal.layout import RING_POSITION, align_up
-from wal.log import DeltaWal
-from wal.open_device import open_device
-from wal.reader import WalReader
-from wal.read_ahead import READS_AHEAD, STEP_BYTES
+from headrace.broker.telemetry.runtime_tuning import tune
+from headrace.config.node import WalConfig
+from headrace.storage.ports import StreamMetadata
+from headrace.storage.record_batch import decode_batch, encode_header
+from headrace.storage.recovery_plan import RecoveryPlan
+from headrace.wal.buffers import BufferPool
+from headrace.wal.layout import RING_POSITION, align_up
+from headrace.wal.log import DeltaWal
+from headrace.wal.open_device import open_device
+from headrace.wal.reader import WalReader
+from headrace.wal.read_ahead import READS_AHEAD, STEP_BYTES
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 WINDOW_BYTES = 512 * MIB

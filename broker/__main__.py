@@ -1,11 +1,11 @@
-"""Entry point of `headrace` and of `python -m broker`."""
+"""Entry point of `headrace` and of `python -m headrace.broker`."""
 
 import sys
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    from broker.cli.root import run  # noqa: PLC0415 - `import broker.__main__` stays free of effects
+    from headrace.broker.cli.root import run  # noqa: PLC0415 - `import headrace.broker.__main__` stays free of effects
 
     sys.exit(run(sys.argv[1:]))
 

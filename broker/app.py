@@ -9,13 +9,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from broker.node import Node
-from broker.node_address import NodeAddress
-from broker.telemetry import runtime_tuning
-from config.node import NodeConfig
-from metadata.errors import MetadataError, NodeFencedError
-from storage.errors import FencedError, StorageError
-from wal.errors import WalError
+from headrace.broker.node.address import NodeAddress
+from headrace.broker.node.node import Node
+from headrace.broker.telemetry import runtime_tuning
+from headrace.config.node import NodeConfig
+from headrace.metadata.errors import MetadataError, NodeFencedError
+from headrace.storage.errors import FencedError, StorageError
+from headrace.wal.errors import WalError
 
 __all__ = ["NodeAddress", "run_node"]
 

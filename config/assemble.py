@@ -10,15 +10,15 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
-from config.definition import ConfigKey, parse_value
-from config.ignored_keys import SECURE_PROTOCOLS
-from config.node import Endpoint, NodeConfig, StorageConfig, WalConfig
-from config.problems import Problem
-from config.quorum import has_other_nodes, is_broker
-from config.relations import RelationError
-from config.server_keys import SERVER_KEYS, allowed_text, default_text, value_problem
-from config.topic import scaled, topic_defaults, validate_topic_configs
-from config.topic_keys import NOT_ACTED_ON_YET, TOPIC_CONFIGS
+from headrace.config.definition import ConfigKey, parse_value
+from headrace.config.ignored_keys import SECURE_PROTOCOLS
+from headrace.config.node import Endpoint, NodeConfig, StorageConfig, WalConfig
+from headrace.config.problems import Problem
+from headrace.config.quorum import has_other_nodes, is_broker
+from headrace.config.relations import RelationError
+from headrace.config.server_keys import SERVER_KEYS, allowed_text, default_text, value_problem
+from headrace.config.topic import scaled, topic_defaults, validate_topic_configs
+from headrace.config.topic_keys import NOT_ACTED_ON_YET, TOPIC_CONFIGS
 
 Section = TypeVar("Section")
 

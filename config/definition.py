@@ -1,6 +1,6 @@
 """What a setting is: its type, its allowed values, its description, and what it sets.
 
-The tables in `config.topic_keys`, `config.server_keys` and `config.ignored_keys` are made of
+The tables in `headrace.config.topic_keys`, `headrace.config.server_keys` and `headrace.config.ignored_keys` are made of
 these. One definition serves start-up validation, CreateTopics and AlterConfigs, DescribeConfigs,
 and the generated documentation.
 

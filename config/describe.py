@@ -10,11 +10,11 @@ Difference to Apache Kafka: where a topic default was set through a coarser serv
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from config.definition import ConfigKey, ConfigSource, ConfigType
-from config.server_keys import SERVER_KEYS, default_text
-from config.topic import scaled
-from config.topic_keys import TOPIC_CONFIGS, TopicConfig
-from config.uris import redacted
+from headrace.config.definition import ConfigKey, ConfigSource, ConfigType
+from headrace.config.server_keys import SERVER_KEYS, default_text
+from headrace.config.topic import scaled
+from headrace.config.topic_keys import TOPIC_CONFIGS, TopicConfig
+from headrace.config.uris import redacted
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Writes docs/configuration.md from the tables: `python -m config.docs`.
+"""Writes docs/configuration.md from the tables: `python -m headrace.config.docs`.
 
 A test compares the committed file with what this makes, so that documentation and behaviour cannot
 part ways.
@@ -7,19 +7,19 @@ part ways.
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from config.definition import ConfigKey, Importance, describe_allowed
-from config.ignored_keys import IGNORED, PROTECTIONS
-from config.kafka_keys import GROUPS, IDENTITY, METADATA, NETWORK, REPLICATION, TOPICS
-from config.presets import DEV_PRESETS
-from config.relations import relation_texts
-from config.server_keys import SERVER_KEYS, TOPIC_DEFAULT_KEYS, allowed_text, default_text
-from config.storage_keys import HEADRACE_KEYS, S3_KEYS
-from config.topic_keys import TOPIC_CONFIGS, TopicConfig
+from headrace.config.definition import ConfigKey, Importance, describe_allowed
+from headrace.config.ignored_keys import IGNORED, PROTECTIONS
+from headrace.config.kafka_keys import GROUPS, IDENTITY, METADATA, NETWORK, REPLICATION, TOPICS
+from headrace.config.presets import DEV_PRESETS
+from headrace.config.relations import relation_texts
+from headrace.config.server_keys import SERVER_KEYS, TOPIC_DEFAULT_KEYS, allowed_text, default_text
+from headrace.config.storage_keys import HEADRACE_KEYS, S3_KEYS
+from headrace.config.topic_keys import TOPIC_CONFIGS, TopicConfig
 
-PATH = Path(__file__).parents[1] / "docs" / "configuration.md"
+PATH = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
 
 _INTRODUCTION = """\
-<!-- Written by `python -m config.docs` from the tables in config/. Do not edit. -->
+<!-- Written by `python -m headrace.config.docs` from the tables in config/. Do not edit. -->
 
 # Configuration
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from config.server_keys import find_key
+from headrace.config.server_keys import find_key
 
 # Variables of images and start scripts that are not settings (Kafka's KafkaDockerWrapper has the
 # first group), and those of this project's own commands.

@@ -2,10 +2,10 @@
 
 Nothing but data. Names, types and ranges are Kafka's; defaults are those of the NodeConfig
 fields. Server keys that give topics their defaults (`log.retention.ms` ...) follow from
-`config.topic_keys`.
+`headrace.config.topic_keys`.
 """
 
-from config.definition import (
+from headrace.config.definition import (
     INT_MAX,
     Between,
     ConfigKey,
@@ -15,7 +15,7 @@ from config.definition import (
     ListOf,
     Matches,
 )
-from config.uris import parse_advertised, parse_bootstrap, parse_listeners, parse_voters
+from headrace.config.uris import parse_advertised, parse_bootstrap, parse_listeners, parse_voters
 
 ROLES = ("broker", "controller")
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.assemble import Setting, assemble
-from config.environment import settings_from
-from config.ignored_keys import PROTECTIONS, reason_ignored
-from config.node import NodeConfig
-from config.problems import ConfigError, Problem
-from config.properties import PropertiesError, parse_properties
-from config.server_keys import find_key, nearest_key
+from headrace.config.assemble import Setting, assemble
+from headrace.config.environment import settings_from
+from headrace.config.ignored_keys import PROTECTIONS, reason_ignored
+from headrace.config.node import NodeConfig
+from headrace.config.problems import ConfigError, Problem
+from headrace.config.properties import PropertiesError, parse_properties
+from headrace.config.server_keys import find_key, nearest_key
 
 FILE_BYTES_MAX = 1024 * 1024
 

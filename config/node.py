@@ -1,13 +1,13 @@
 """The settings of one node, as frozen sections with units in their names.
 
-Values only: where they come from is `config.load`, what they are called outside is
-`config.server_keys`. A component receives its own section and nothing else. Relations between
-values (`config.relations`) are checked when the whole is built.
+Values only: where they come from is `headrace.config.load`, what they are called outside is
+`headrace.config.server_keys`. A component receives its own section and nothing else. Relations between
+values (`headrace.config.relations`) are checked when the whole is built.
 """
 
 from dataclasses import dataclass, field
 
-from config.relations import RelationError, violated_relations
+from headrace.config.relations import RelationError, violated_relations
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -105,7 +105,7 @@ class MetadataConfig:
 
     log_dir: str = "metadata"
     # The first controllers of the cluster, and where controllers can be looked for (host, port).
-    # Both empty: this node is the only controller. See `config.quorum`.
+    # Both empty: this node is the only controller. See `headrace.config.quorum`.
     quorum_voters: tuple[Voter, ...] = ()
     quorum_bootstrap_servers: tuple[tuple[str, int], ...] = ()
     controller_listeners: tuple[Endpoint, ...] = ()  # at most one
@@ -166,7 +166,7 @@ class NodeConfig:
     node_id: int = 1
     cluster_id: str = ""  # empty: taken from the metadata log, or generated when that is new
     rack: str = ""
-    # What relative paths below start from; config.load has resolved them when it returns.
+    # What relative paths below start from; headrace.config.load has resolved them when it returns.
     data_dir: str = ""
     process_roles: tuple[str, ...] = ("controller", "broker")
     uvloop: bool = True

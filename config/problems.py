@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from config.uris import redacted
+from headrace.config.uris import redacted
 
 _VALUE_LENGTH_MAX = 120
 

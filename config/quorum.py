@@ -7,7 +7,7 @@ for the first start of the first controllers, and for whoever looks for them.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from config.node import Endpoint, NodeConfig, Voter
+    from headrace.config.node import Endpoint, NodeConfig, Voter
 
 # An empty host, or one of these, is every address of a machine: nobody can connect to it.
 EVERY_HOST = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  # compared with, never bound

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from config.quorum import (
+from headrace.config.quorum import (
     EVERY_HOST,
     controller_address,
     controller_endpoint,
@@ -21,7 +21,7 @@ from config.quorum import (
 )
 
 if TYPE_CHECKING:
-    from config.node import NodeConfig
+    from headrace.config.node import NodeConfig
 
 # A record in the WAL is a batch with its stream header, and appends must be able to make progress
 # while older data is still being uploaded: no single one may take more than this share of a bound.

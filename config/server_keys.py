@@ -6,17 +6,17 @@ topic-level table. Key names are matched exactly, as Kafka does.
 
 from functools import cache
 
-from config.definition import (
+from headrace.config.definition import (
     ConfigKey,
     describe_allowed,
     format_value,
     problem_with,
 )
-from config.kafka_keys import KAFKA_KEYS
-from config.node import NodeConfig
-from config.storage_keys import HEADRACE_KEYS, S3_KEYS
-from config.suggest import nearest
-from config.topic_keys import TOPIC_CONFIGS, TopicConfig
+from headrace.config.kafka_keys import KAFKA_KEYS
+from headrace.config.node import NodeConfig
+from headrace.config.storage_keys import HEADRACE_KEYS, S3_KEYS
+from headrace.config.suggest import nearest
+from headrace.config.topic_keys import TOPIC_CONFIGS, TopicConfig
 
 # Fields of NodeConfig that repeat a topic default, because request handling needs them too.
 _FIELD_BESIDE_TOPIC_DEFAULT = {"message.max.bytes": "log.message_bytes_max"}

@@ -5,7 +5,7 @@ Nothing but data. Where AutoMQ has a key, its name and its URI syntax are kept; 
 
 import re
 
-from config.definition import (
+from headrace.config.definition import (
     Between,
     ConfigKey,
     ConfigType,
@@ -15,8 +15,8 @@ from config.definition import (
     Matches,
     OneOf,
 )
-from config.relations import S3_PART_BYTES_MIN
-from config.uris import parse_bucket, parse_wal_place, split_address
+from headrace.config.relations import S3_PART_BYTES_MIN
+from headrace.config.uris import parse_bucket, parse_wal_place, split_address
 
 KIB = 1024
 MIB = 1024 * KIB

@@ -11,9 +11,9 @@ Source: kafka-protocol `LogConfig`, KIP-1030 (ranges), KIP-937 (timestamp bounds
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from config.definition import ConfigValue, parse_value, problem_with
-from config.suggest import nearest
-from config.topic_keys import TOPIC_CONFIGS, TopicConfig
+from headrace.config.definition import ConfigValue, parse_value, problem_with
+from headrace.config.suggest import nearest
+from headrace.config.topic_keys import TOPIC_CONFIGS, TopicConfig
 
 __all__ = [
     "TOPIC_CONFIGS",

@@ -1,13 +1,13 @@
 """The table of Kafka 4's topic-level settings, with the server keys that set their defaults.
 
-Nothing but data: how values are checked and resolved is `config.topic`. Names, types, defaults
+Nothing but data: how values are checked and resolved is `headrace.config.topic`. Names, types, defaults
 and ranges are Kafka's (`LogConfig`, `ServerTopicConfigSynonyms` of 4.3); the documentation is
 ours, because what a key does here differs.
 """
 
 from dataclasses import dataclass, replace
 
-from config.definition import (
+from headrace.config.definition import (
     ANYTHING,
     INT_MAX,
     LONG_MAX,

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from config.bucket_uris import (
+from headrace.config.bucket_uris import (
     BUCKET_OPTIONS,
     SECRET_OPTIONS,
     check_options,
@@ -16,8 +16,8 @@ from config.bucket_uris import (
     split_uri,
     without_id,
 )
-from config.node import Endpoint, Voter
-from config.quorum import EVERY_HOST
+from headrace.config.node import Endpoint, Voter
+from headrace.config.quorum import EVERY_HOST
 
 _SECRET_VALUE = re.compile(rf"({'|'.join(SECRET_OPTIONS)})=[^&\s]*", re.IGNORECASE)
 _WAL_BUCKET_OPTIONS = ("capacity", "batchInterval", "maxBytesInBatch", "maxInflightUploadCount")
@@ -27,7 +27,7 @@ WAL_CAPACITY_BYTES_MIN = 16 * 1024 * 1024
 WAL_BANDWIDTH_BYTES_MIN = 1024 * 1024
 WAL_IOPS_MIN = 10
 _WAL_IO_DEPTH_MAX = 256
-_WAL_UPLOADS_MAX = 16  # `wal.objects.layout.REACH`: what a successor must fence
+_WAL_UPLOADS_MAX = 16  # `headrace.wal.objects.layout.REACH`: what a successor must fence
 _LONG_MAX = 10**18 - 1
 
 

@@ -6,12 +6,12 @@ The next start goes by the configuration again, so what it would refuse is refus
 from dataclasses import replace
 from urllib.parse import quote
 
-from config.node import NodeConfig
-from config.uris import WAL_CAPACITY_BYTES_MIN, with_wal_capacity
+from headrace.config.node import NodeConfig
+from headrace.config.uris import WAL_CAPACITY_BYTES_MIN, with_wal_capacity
 
 PLACE_KEY = "s3.wal.path"
 _THRESHOLD_KEY = "s3.wal.upload.threshold"
-# Of the WAL, for the upload threshold that nobody chose; as at the start (`config.assemble`).
+# Of the WAL, for the upload threshold that nobody chose; as at the start (`headrace.config.assemble`).
 _THRESHOLD_SHARE = 4
 
 

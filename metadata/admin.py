@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from metadata.errors import (
+from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataError,
     NodeFencedError,
     RefusedError,
 )
-from metadata.image import MetadataImage, PartitionImage, TopicImage
-from metadata.rpc.requests import ConfigChange, TopicCreation, TopicDeletion
-from metadata.rpc.responses import TopicCreated
-from protocol.errors import ErrorCode
+from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
+from headrace.metadata.rpc.requests import ConfigChange, TopicCreation, TopicDeletion
+from headrace.metadata.rpc.responses import TopicCreated
+from headrace.protocol.errors import ErrorCode
 
 NO_STREAM_ID: Final = -1
 FIRST_LEADER_EPOCH: Final = 0

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
-from config.node import MetadataConfig
-from metadata.admin import (
+from headrace.config.node import MetadataConfig
+from headrace.metadata.admin import (
     ConfigOperation,
     DeletionResult,
     NewTopic,
@@ -25,16 +25,16 @@ from metadata.admin import (
     topic_deletion,
     topic_result,
 )
-from metadata.errors import (
+from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataError,
     MetadataFormatError,
     RefusedError,
 )
-from metadata.follower import Listener, LogFollower
-from metadata.image import BrokerState, MetadataImage
-from metadata.requester import Requester
-from metadata.rpc.requests import (
+from headrace.metadata.follower import Listener, LogFollower
+from headrace.metadata.image import BrokerState, MetadataImage
+from headrace.metadata.requester import Requester
+from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
     AlterConfigs,
     ConfigOp,
@@ -45,16 +45,16 @@ from metadata.rpc.requests import (
     NodeMutation,
     QuorumRequest,
 )
-from metadata.rpc.responses import (
+from headrace.metadata.rpc.responses import (
     Done,
     ProducerIdBlock,
     Response,
     TopicsCreated,
     TopicsDeleted,
 )
-from metadata.session import FENCED, BrokerIdentity, BrokerSession
-from metadata.transport import Transport
-from protocol.errors import ErrorCode
+from headrace.metadata.session import FENCED, BrokerIdentity, BrokerSession
+from headrace.metadata.transport import Transport
+from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
     from random import Random

@@ -17,15 +17,15 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from metadata.controller.decision import Decision, Inputs
-from metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
-from metadata.image import MetadataImage
-from metadata.log.entry_format import PAYLOAD_BYTES_MAX
-from metadata.records.codec import encode_records
-from metadata.records.entry import LogEntry
-from metadata.replay import replay
-from metadata.rpc.responses import Response
-from protocol.errors import ErrorCode
+from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.entry_format import PAYLOAD_BYTES_MAX
+from headrace.metadata.records.codec import encode_records
+from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.replay import replay
+from headrace.metadata.rpc.responses import Response
+from headrace.protocol.errors import ErrorCode
 
 PROPOSALS_MAX: Final = 10_000  # waiting; beyond, they are refused as too many
 GROUP_PROPOSALS_MAX: Final = 1_000

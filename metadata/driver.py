@@ -17,31 +17,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from config.node import MetadataConfig
-from metadata.commits import Committed, Decide
-from metadata.controller.decision import ConfigRules, Inputs
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.leadership import Leadership
-from metadata.log.store import LogStore
-from metadata.log_reads import LogReads
-from metadata.quorum.alone import NoPeers
-from metadata.quorum.applied import AppliedLog
-from metadata.quorum.description import Clocks, describe
-from metadata.quorum.joining import find_members
-from metadata.quorum.node import Hooks, QuorumNode
-from metadata.quorum.status import QuorumStatus
-from metadata.raft.core import RaftCore
-from metadata.raft.effects import RaftSettings
-from metadata.raft.messages import RaftMessage
-from metadata.records.codec import decode_members, encode_members, encode_records
-from metadata.records.members import NO_DIRECTORY
-from metadata.requester import Requester
-from metadata.rpc.frames import LeaderAddress
-from metadata.rpc.requests import AddVoter, FetchEntries, FetchSnapshot, Heartbeat, RemoveVoter
-from metadata.rpc.responses import Entries, QuorumDescribed, SnapshotChunk
-from metadata.service import ControllerService
-from metadata.startup import (
+from headrace.config.node import MetadataConfig
+from headrace.metadata.commits import Committed, Decide
+from headrace.metadata.controller.decision import ConfigRules, Inputs
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.leadership import Leadership
+from headrace.metadata.log.store import LogStore
+from headrace.metadata.log_reads import LogReads
+from headrace.metadata.quorum.alone import NoPeers
+from headrace.metadata.quorum.applied import AppliedLog
+from headrace.metadata.quorum.description import Clocks, describe
+from headrace.metadata.quorum.joining import find_members
+from headrace.metadata.quorum.node import Hooks, QuorumNode
+from headrace.metadata.quorum.status import QuorumStatus
+from headrace.metadata.raft.core import RaftCore
+from headrace.metadata.raft.effects import RaftSettings
+from headrace.metadata.raft.messages import RaftMessage
+from headrace.metadata.records.codec import decode_members, encode_members, encode_records
+from headrace.metadata.records.members import NO_DIRECTORY
+from headrace.metadata.requester import Requester
+from headrace.metadata.rpc.frames import LeaderAddress
+from headrace.metadata.rpc.requests import (
+    AddVoter,
+    FetchEntries,
+    FetchSnapshot,
+    Heartbeat,
+    RemoveVoter,
+)
+from headrace.metadata.rpc.responses import Entries, QuorumDescribed, SnapshotChunk
+from headrace.metadata.service import ControllerService
+from headrace.metadata.startup import (
     check_image,
     durable_state,
     first_configuration,
@@ -49,8 +55,8 @@ from metadata.startup import (
     new_cluster_id,
     opening_records,
 )
-from metadata.transport import Address, PeerNetwork, Transport
-from protocol.errors import ErrorCode
+from headrace.metadata.transport import Address, PeerNetwork, Transport
+from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
     from random import Random

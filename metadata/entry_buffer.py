@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from metadata.records.entry import LogEntry
+from headrace.metadata.records.entry import LogEntry
 
 # Kept although a snapshot includes them, so that a broker that is a little behind need not read it.
 SLACK_BYTES: Final = 8 << 20

@@ -1,6 +1,6 @@
 """Errors of the control plane, by what the caller should do."""
 
-from protocol.errors import ErrorCode
+from headrace.protocol.errors import ErrorCode
 
 
 class MetadataError(Exception):

@@ -5,23 +5,23 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from metadata.errors import (
+from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataDivergedError,
     MetadataFormatError,
     RefusedError,
 )
-from metadata.image import MetadataImage
-from metadata.log.one_thread import OneThread
-from metadata.log.snapshot_format import decode_snapshot
-from metadata.records.codec import decode_records
-from metadata.records.entry import LogEntry
-from metadata.replay import replay
-from metadata.requester import Requester
-from metadata.rpc.requests import FetchEntries
-from metadata.rpc.responses import Entries
-from metadata.snapshot_download import SnapshotDownload
-from protocol.errors import ErrorCode
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.one_thread import OneThread
+from headrace.metadata.log.snapshot_format import decode_snapshot
+from headrace.metadata.records.codec import decode_records
+from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.replay import replay
+from headrace.metadata.requester import Requester
+from headrace.metadata.rpc.requests import FetchEntries
+from headrace.metadata.rpc.responses import Entries
+from headrace.metadata.snapshot_download import SnapshotDownload
+from headrace.protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.metadata")
 

@@ -1,6 +1,6 @@
 """The whole of the metadata at one index of its log, immutable. Pure.
 
-Controller and brokers hold the same image at the same index. Only `metadata.replay` makes the next
+Controller and brokers hold the same image at the same index. Only `headrace.metadata.replay` makes the next
 one. Maps that a batch has not touched are the same objects in both images, so `old.topics is
 new.topics` tells that no topic changed.
 """
@@ -11,24 +11,24 @@ from uuid import UUID
 import immutables
 import msgspec
 
-from metadata.images.brokers import BrokerImage, Brokers, BrokerState
-from metadata.images.configs import (
+from headrace.metadata.images.brokers import BrokerImage, Brokers, BrokerState
+from headrace.metadata.images.configs import (
     BROKER_RESOURCE,
     NO_OVERRIDES,
     TOPIC_RESOURCE,
     Configs,
     Overrides,
 )
-from metadata.images.objects import NO_OBJECTS, ObjectImage, ObjectsImage
-from metadata.images.streams import ObjectRange, StreamImage, Streams, object_index
-from metadata.images.topics import (
+from headrace.metadata.images.objects import NO_OBJECTS, ObjectImage, ObjectsImage
+from headrace.metadata.images.streams import ObjectRange, StreamImage, Streams, object_index
+from headrace.metadata.images.topics import (
     CollidingNames,
     PartitionImage,
     TopicIds,
     TopicImage,
     Topics,
 )
-from metadata.records.members import Member
+from headrace.metadata.records.members import Member
 
 __all__ = [
     "BrokerImage",

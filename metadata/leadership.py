@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
-from config.node import MetadataConfig
-from metadata.commits import Committer
-from metadata.controller.decision import Inputs
-from metadata.errors import LeadershipLostError, RefusedError
-from metadata.quorum.description import Clocks
-from metadata.quorum.membership import Membership
-from metadata.quorum.node import QuorumNode
-from metadata.supervision import BrokerSupervision
+from headrace.config.node import MetadataConfig
+from headrace.metadata.commits import Committer
+from headrace.metadata.controller.decision import Inputs
+from headrace.metadata.errors import LeadershipLostError, RefusedError
+from headrace.metadata.quorum.description import Clocks
+from headrace.metadata.quorum.membership import Membership
+from headrace.metadata.quorum.node import QuorumNode
+from headrace.metadata.supervision import BrokerSupervision
 
 
 class Leadership:

@@ -4,12 +4,12 @@ import asyncio
 import logging
 from typing import Final, Protocol
 
-from metadata.entry_buffer import EntryBuffer
-from metadata.errors import RefusedError
-from metadata.log.store import LogStore
-from metadata.rpc.requests import FetchEntries, FetchSnapshot
-from metadata.rpc.responses import Entries, SnapshotChunk
-from protocol.errors import ErrorCode
+from headrace.metadata.entry_buffer import EntryBuffer
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.log.store import LogStore
+from headrace.metadata.rpc.requests import FetchEntries, FetchSnapshot
+from headrace.metadata.rpc.responses import Entries, SnapshotChunk
+from headrace.protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.controller")
 

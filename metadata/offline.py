@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
-from metadata.errors import MetadataIdentityError, MetadataLogCorruptError
-from metadata.image import MetadataImage
-from metadata.log.contents import list_directory, read_contents
-from metadata.log.hard_state import read_hard_state
-from metadata.log.identity import IDENTITY_FILE, LOCK_FILE, read_identity
-from metadata.log.recovered import Recovered
-from metadata.raft.effects import HardState
-from metadata.records.entry import LogEntry, SnapshotId
-from metadata.records.members import NO_DIRECTORY
-from metadata.startup import load_image
+from headrace.metadata.errors import MetadataIdentityError, MetadataLogCorruptError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.contents import list_directory, read_contents
+from headrace.metadata.log.hard_state import read_hard_state
+from headrace.metadata.log.identity import IDENTITY_FILE, LOCK_FILE, read_identity
+from headrace.metadata.log.recovered import Recovered
+from headrace.metadata.raft.effects import HardState
+from headrace.metadata.records.entry import LogEntry, SnapshotId
+from headrace.metadata.records.members import NO_DIRECTORY
+from headrace.metadata.startup import load_image
 
 # A snapshot that is adopted meanwhile deletes files that were about to be read.
 ATTEMPTS_MAX: Final = 5

@@ -1,13 +1,13 @@
 """Keys of the metadata's snapshots in the bucket. Pure.
 
 `metadata/<cluster id>/<index>-<term>.checkpoint`, both numbers in twenty digits: by key they are in
-the order of the log. The bytes are those of a snapshot's file, `metadata.log.snapshot_format`.
+the order of the log. The bytes are those of a snapshot's file, `headrace.metadata.log.snapshot_format`.
 """
 
 import re
 from typing import Final
 
-from metadata.records.entry import SnapshotId
+from headrace.metadata.records.entry import SnapshotId
 
 FOLDER: Final = "metadata"
 

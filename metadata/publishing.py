@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from metadata.image import MetadataImage
-from metadata.log.snapshot_format import encode_snapshot
-from metadata.published import parse_published_key, published_folder, published_key
-from metadata.records.entry import SnapshotId
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.snapshot_format import encode_snapshot
+from headrace.metadata.published import parse_published_key, published_folder, published_key
+from headrace.metadata.records.entry import SnapshotId
 
 logger = logging.getLogger("headrace.metadata_publishing")
 

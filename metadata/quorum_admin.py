@@ -6,10 +6,10 @@ returns when it is committed and this broker's image includes it.
 
 from uuid import UUID
 
-from metadata.client import MetadataClient
-from metadata.errors import ControllerUnavailableError
-from metadata.rpc.requests import AddVoter, DescribeQuorum, RemoveVoter, UnregisterBroker
-from metadata.rpc.responses import Done, QuorumDescribed
+from headrace.metadata.client import MetadataClient
+from headrace.metadata.errors import ControllerUnavailableError
+from headrace.metadata.rpc.requests import AddVoter, DescribeQuorum, RemoveVoter, UnregisterBroker
+from headrace.metadata.rpc.responses import Done, QuorumDescribed
 
 
 class QuorumAdmin:

@@ -25,22 +25,22 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from metadata.image import MetadataImage
-from metadata.images.objects import ObjectState
-from metadata.images.streams import StreamImage
-from metadata.records.brokers import FenceBrokerRecord, FenceReason
-from metadata.records.cluster import LeaderChangeRecord, NextIdsRecord, ProducerIdsRecord
-from metadata.records.codec import Record
-from metadata.records.members import Member, MembersRecord
-from metadata.records.objects import (
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.images.streams import StreamImage
+from headrace.metadata.records.brokers import FenceBrokerRecord, FenceReason
+from headrace.metadata.records.cluster import LeaderChangeRecord, NextIdsRecord, ProducerIdsRecord
+from headrace.metadata.records.codec import Record
+from headrace.metadata.records.members import Member, MembersRecord
+from headrace.metadata.records.objects import (
     ObjectsPreparedRecord,
     StreamObjectRecord,
     StreamRange,
     StreamSetObjectRecord,
 )
-from metadata.records.streams import RangeRecord, StreamState, StreamStateRecord
-from metadata.records.topics import PartitionChangeRecord
-from metadata.replay import replay
+from headrace.metadata.records.streams import RangeRecord, StreamState, StreamStateRecord
+from headrace.metadata.records.topics import PartitionChangeRecord
+from headrace.metadata.replay import replay
 
 INDEX_STEP: Final = 1 << 32
 TERM_STEP: Final = 10_000  # an int32 for Kafka's clients, as the next

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from metadata.image import MetadataImage
-from metadata.log.durable_files import sync_directory
-from metadata.log.snapshot_format import encode_snapshot
-from metadata.log.store import LogStore
-from metadata.raft.effects import NOBODY, HardState, Persist
-from metadata.records.entry import SnapshotId
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.durable_files import sync_directory
+from headrace.metadata.log.snapshot_format import encode_snapshot
+from headrace.metadata.log.store import LogStore
+from headrace.metadata.raft.effects import NOBODY, HardState, Persist
+from headrace.metadata.records.entry import SnapshotId
 
 if TYPE_CHECKING:
     from random import Random

@@ -10,19 +10,19 @@ from typing import Any, Final
 
 import immutables
 
-from metadata.image import MetadataImage
-from metadata.images.brokers import BrokersDelta
-from metadata.images.configs import ConfigsDelta
-from metadata.images.objects import ObjectsDelta
-from metadata.images.streams import StreamsDelta
-from metadata.images.topics import TopicsDelta
-from metadata.records.brokers import (
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.brokers import BrokersDelta
+from headrace.metadata.images.configs import ConfigsDelta
+from headrace.metadata.images.objects import ObjectsDelta
+from headrace.metadata.images.streams import StreamsDelta
+from headrace.metadata.images.topics import TopicsDelta
+from headrace.metadata.records.brokers import (
     FenceBrokerRecord,
     RegisterBrokerRecord,
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
-from metadata.records.cluster import (
+from headrace.metadata.records.cluster import (
     ClusterIdRecord,
     FeatureRecord,
     KeyValueRecord,
@@ -31,23 +31,23 @@ from metadata.records.cluster import (
     ProducerIdsRecord,
     RemoveKeyValueRecord,
 )
-from metadata.records.codec import Record
-from metadata.records.members import MembersRecord
-from metadata.records.objects import (
+from headrace.metadata.records.codec import Record
+from headrace.metadata.records.members import MembersRecord
+from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
     ObjectsPreparedRecord,
     ObjectsRemovedRecord,
     StreamObjectRecord,
     StreamSetObjectRecord,
 )
-from metadata.records.streams import (
+from headrace.metadata.records.streams import (
     RangeRecord,
     RemoveStreamRecord,
     StreamRecord,
     StreamStateRecord,
     StreamTrimmedRecord,
 )
-from metadata.records.topics import (
+from headrace.metadata.records.topics import (
     ConfigRecord,
     PartitionChangeRecord,
     PartitionRecord,

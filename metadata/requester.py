@@ -16,9 +16,9 @@ import asyncio
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from metadata.errors import ControllerUnavailableError, MetadataFormatError, RefusedError
-from metadata.rpc.frames import Answer, LeaderAddress, decode_answer, encode_request
-from metadata.rpc.requests import (
+from headrace.metadata.errors import ControllerUnavailableError, MetadataFormatError, RefusedError
+from headrace.metadata.rpc.frames import Answer, LeaderAddress, decode_answer, encode_request
+from headrace.metadata.rpc.requests import (
     AlterConfigs,
     CreatePartitions,
     CreateTopics,
@@ -27,8 +27,8 @@ from metadata.rpc.requests import (
     Request,
     UnregisterBroker,
 )
-from metadata.transport import NotSentError, Transport
-from protocol.errors import ErrorCode
+from headrace.metadata.transport import NotSentError, Transport
+from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
     from random import Random

@@ -3,22 +3,22 @@
 from functools import partial
 from typing import Final, Protocol
 
-from metadata.commits import Committed, Decide
-from metadata.controller.dispatch import decide
-from metadata.errors import (
+from headrace.metadata.commits import Committed, Decide
+from headrace.metadata.controller.dispatch import decide
+from headrace.metadata.errors import (
     ControllerUnavailableError,
     LeadershipLostError,
     MetadataFormatError,
     RefusedError,
 )
-from metadata.rpc.frames import (
+from headrace.metadata.rpc.frames import (
     Answer,
     LeaderAddress,
     decode_correlation,
     decode_request,
     encode_answer,
 )
-from metadata.rpc.requests import (
+from headrace.metadata.rpc.requests import (
     AddVoter,
     DescribeQuorum,
     FetchEntries,
@@ -28,8 +28,8 @@ from metadata.rpc.requests import (
     RemoveVoter,
     Request,
 )
-from metadata.rpc.responses import Done, Entries, QuorumDescribed, SnapshotChunk
-from protocol.errors import ErrorCode
+from headrace.metadata.rpc.responses import Done, Entries, QuorumDescribed, SnapshotChunk
+from headrace.protocol.errors import ErrorCode
 
 NO_CORRELATION: Final = 0
 NO_INDEX: Final = -1

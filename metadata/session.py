@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from config.node import Endpoint, MetadataConfig
-from metadata.controller.brokers import require_broker
-from metadata.controller.sessions import lease_length_ms
-from metadata.errors import (
+from headrace.config.node import Endpoint, MetadataConfig
+from headrace.metadata.controller.brokers import require_broker
+from headrace.metadata.controller.sessions import lease_length_ms
+from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataError,
     MetadataFormatError,
     NodeFencedError,
     RefusedError,
 )
-from metadata.image import MetadataImage
-from metadata.lease import BrokerLease
-from metadata.records.brokers import BrokerEndpoint
-from metadata.requester import NotLeadingError, NotReachedError, Requester
-from metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker
-from metadata.rpc.responses import BrokerRegistered
-from protocol.errors import ErrorCode
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.lease import BrokerLease
+from headrace.metadata.records.brokers import BrokerEndpoint
+from headrace.metadata.requester import NotLeadingError, NotReachedError, Requester
+from headrace.metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker
+from headrace.metadata.rpc.responses import BrokerRegistered
+from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
     from random import Random

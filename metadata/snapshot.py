@@ -10,18 +10,18 @@ at their final offsets. Everything is sorted: two images that are equal give the
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from metadata.image import MetadataImage
-from metadata.images.brokers import BrokerImage, BrokerState
-from metadata.images.objects import ObjectImage, ObjectKind, ObjectState
-from metadata.images.streams import NO_EPOCH, StreamImage
-from metadata.records.brokers import (
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.brokers import BrokerImage, BrokerState
+from headrace.metadata.images.objects import ObjectImage, ObjectKind, ObjectState
+from headrace.metadata.images.streams import NO_EPOCH, StreamImage
+from headrace.metadata.records.brokers import (
     BrokerEndpoint,
     FenceBrokerRecord,
     FenceReason,
     RegisterBrokerRecord,
     UnfenceBrokerRecord,
 )
-from metadata.records.cluster import (
+from headrace.metadata.records.cluster import (
     ClusterIdRecord,
     FeatureRecord,
     KeyValueRecord,
@@ -29,17 +29,17 @@ from metadata.records.cluster import (
     NextIdsRecord,
     ProducerIdsRecord,
 )
-from metadata.records.codec import Record, encode_records
-from metadata.records.members import MembersRecord
-from metadata.records.objects import (
+from headrace.metadata.records.codec import Record, encode_records
+from headrace.metadata.records.members import MembersRecord
+from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
     ObjectsPreparedRecord,
     StreamObjectRecord,
     StreamSetObjectRecord,
 )
-from metadata.records.streams import RangeRecord, StreamRecord, StreamStateRecord
-from metadata.records.topics import ConfigRecord, PartitionRecord, TopicRecord
-from metadata.replay import replay
+from headrace.metadata.records.streams import RangeRecord, StreamRecord, StreamStateRecord
+from headrace.metadata.records.topics import ConfigRecord, PartitionRecord, TopicRecord
+from headrace.metadata.replay import replay
 
 NO_BROKER = -1
 

@@ -6,9 +6,9 @@ the leader through its `Requester`, and for a controller that has fallen behind.
 
 from typing import Final
 
-from metadata.errors import MetadataFormatError
-from metadata.rpc.requests import FetchSnapshot
-from metadata.rpc.responses import Response, SnapshotChunk
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.rpc.requests import FetchSnapshot
+from headrace.metadata.rpc.responses import Response, SnapshotChunk
 
 CHUNK_BYTES: Final = 8 << 20
 SNAPSHOT_BYTES_MAX: Final = 4 << 30

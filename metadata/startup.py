@@ -5,19 +5,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from config.node import Voter
-from metadata.errors import MetadataFormatError, MetadataIdentityError, MetadataLogCorruptError
-from metadata.image import MetadataImage
-from metadata.log.recovered import Opened, Recovered
-from metadata.log.snapshot_format import decode_snapshot
-from metadata.raft.configuration import Configuration
-from metadata.raft.effects import DurableState
-from metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
-from metadata.records.codec import RECORD_FORMAT_VERSION, Record, decode_records
-from metadata.records.entry import SnapshotId
-from metadata.records.members import NO_DIRECTORY, Member
-from metadata.replay import replay
-from metadata.transport import Address
+from headrace.config.node import Voter
+from headrace.metadata.errors import (
+    MetadataFormatError,
+    MetadataIdentityError,
+    MetadataLogCorruptError,
+)
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.recovered import Opened, Recovered
+from headrace.metadata.log.snapshot_format import decode_snapshot
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.effects import DurableState
+from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
+from headrace.metadata.records.codec import RECORD_FORMAT_VERSION, Record, decode_records
+from headrace.metadata.records.entry import SnapshotId
+from headrace.metadata.records.members import NO_DIRECTORY, Member
+from headrace.metadata.replay import replay
+from headrace.metadata.transport import Address
 
 if TYPE_CHECKING:
     from random import Random

@@ -5,18 +5,18 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from metadata.commits import Committed, Committer, Decide
-from metadata.controller.brokers import fence_broker, require_broker, unfence_broker
-from metadata.controller.decision import Decision, Inputs
-from metadata.controller.objects import expire_objects
-from metadata.controller.sessions import BrokerSessions, Registered, tick_interval_ms
-from metadata.errors import ControllerUnavailableError, RefusedError
-from metadata.image import BrokerImage, BrokerState, MetadataImage
-from metadata.quorum.description import HeardOf
-from metadata.records.brokers import FenceReason
-from metadata.rpc.requests import BrokerGoal, Heartbeat
-from metadata.rpc.responses import HeartbeatAnswer
-from protocol.errors import ErrorCode
+from headrace.metadata.commits import Committed, Committer, Decide
+from headrace.metadata.controller.brokers import fence_broker, require_broker, unfence_broker
+from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.controller.objects import expire_objects
+from headrace.metadata.controller.sessions import BrokerSessions, Registered, tick_interval_ms
+from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.image import BrokerImage, BrokerState, MetadataImage
+from headrace.metadata.quorum.description import HeardOf
+from headrace.metadata.records.brokers import FenceReason
+from headrace.metadata.rpc.requests import BrokerGoal, Heartbeat
+from headrace.metadata.rpc.responses import HeartbeatAnswer
+from headrace.protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.controller")
 

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple, Protocol
 
-from metadata.raft.messages import RaftMessage
-from metadata.rpc.frames import LeaderAddress
+from headrace.metadata.raft.messages import RaftMessage
+from headrace.metadata.rpc.frames import LeaderAddress
 
 
 class Address(NamedTuple):

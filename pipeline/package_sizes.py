@@ -22,7 +22,7 @@ Output, Parquet in `<output>/totals`, one row per distinct value (key: `<group_b
     |            |        |      | this group has it; the column is absent where no number    |
     |            |        |      | was chosen                                                 |
 
-Run it with `python -m pipeline.package_sizes --bootstrap HOST:PORT --topic TOPIC --output DIR
+Run it with `python -m headrace.pipeline.package_sizes --bootstrap HOST:PORT --topic TOPIC --output DIR
 --group-by FIELD [--number FIELD]`.
 """
 
@@ -35,8 +35,8 @@ from pyspark.sql.functions import col, count, expr, from_json, lit
 from pyspark.sql.functions import sum as sum_of
 from pyspark.sql.types import StringType, StructField, StructType
 
-from pipeline.fields import FieldChoice
-from pipeline.session import create_session
+from headrace.pipeline.fields import FieldChoice
+from headrace.pipeline.session import create_session
 
 DOCUMENTS = "documents"
 ROWS_SHOWN = 20
@@ -135,7 +135,9 @@ def _quoted(name: str) -> str:
 
 def main() -> int:
     """Run the job from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m pipeline.package_sizes", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m headrace.pipeline.package_sizes", description=__doc__
+    )
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--bootstrap", default="127.0.0.1:9092", help="host:port of a broker")
     parser.add_argument("--topic", required=True)

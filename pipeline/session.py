@@ -7,7 +7,7 @@ from pathlib import Path
 import pyspark
 from pyspark.sql import SparkSession
 
-from pipeline.java import find_java_home
+from headrace.pipeline.java import find_java_home
 
 CONNECTOR_PACKAGE = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 LOOPBACK = "127.0.0.1"

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from protocol.api_keys import ApiKey
+from headrace.protocol.api_keys import ApiKey
 
 NEVER: Final = 32_768  # above any version: the message has no flexible encoding
 

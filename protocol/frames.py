@@ -13,7 +13,7 @@ Source: NetworkReceive.java (`socket.request.max.bytes`).
 from struct import Struct
 from typing import Final
 
-from protocol.errors import ProtocolError
+from headrace.protocol.errors import ProtocolError
 
 SIZE: Final = Struct(">i")
 SIZE_BYTES: Final = SIZE.size

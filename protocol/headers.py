@@ -21,10 +21,10 @@ Source: RequestHeader.json and ResponseHeader.json of Apache Kafka 4.3.
 from struct import Struct, error
 from typing import Final, NamedTuple
 
-from protocol.api_keys import ApiKey
-from protocol.api_versions import is_flexible
-from protocol.errors import ProtocolError
-from protocol.primitives import skip_tagged_fields
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import is_flexible
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.primitives import skip_tagged_fields
 
 _FIXED: Final = Struct(">hhih")
 _CORRELATION_ID: Final = Struct(">i")

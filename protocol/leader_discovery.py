@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import Final, NamedTuple
 
-from protocol.primitives import (
+from headrace.protocol.primitives import (
     NO_TAGS,
     ONE_TAG,
     encode_compact_string,

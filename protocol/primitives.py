@@ -17,7 +17,7 @@ from struct import Struct
 from typing import Any, Final
 from uuid import UUID
 
-from protocol.errors import ProtocolError
+from headrace.protocol.errors import ProtocolError
 
 # A Fetch of every partition of a large cluster names some ten thousands; at a few hundred bytes
 # per decoded element this keeps one hostile request below 100 MB.

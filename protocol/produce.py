@@ -34,16 +34,16 @@ from struct import Struct, error
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from protocol.api_keys import ApiKey
-from protocol.api_versions import PRODUCE_MIN_VERSION, VERSIONS
-from protocol.errors import ProtocolError
-from protocol.leader_discovery import (
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import PRODUCE_MIN_VERSION, VERSIONS
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.leader_discovery import (
     CurrentLeader,
     NodeEndpoint,
     encode_current_leader,
     encode_response_tags,
 )
-from protocol.primitives import (
+from headrace.protocol.primitives import (
     ARRAY_ELEMENTS_MAX,
     NO_TAGS,
     ONE_TAG,
@@ -137,7 +137,7 @@ class ProduceTopicResponse(NamedTuple):
 
 
 def decode_produce(version: int, body: memoryview) -> ProduceRequest:
-    """Decode the body of a request. Bytes behind it are passed over, see `protocol.messages`.
+    """Decode the body of a request. Bytes behind it are passed over, see `headrace.protocol.messages`.
 
     Raises:
         ProtocolError: the version is not spoken here, or the bytes are not a whole body.

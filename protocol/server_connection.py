@@ -26,9 +26,9 @@ Source: NetworkReceive.java of Apache Kafka 4.3 for the limits of a frame.
 
 from typing import Final, NamedTuple
 
-from protocol.errors import ProtocolError
-from protocol.frames import SIZE_BYTES, parse_frame_size
-from protocol.headers import RequestHeader, parse_request_header
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.frames import SIZE_BYTES, parse_frame_size
+from headrace.protocol.headers import RequestHeader, parse_request_header
 
 Buffer = bytes | bytearray | memoryview  # what goes to a socket
 

@@ -7,8 +7,8 @@ retried. The bound and the time-out follow BookKeeper's write cache.
 import asyncio
 from collections.abc import Callable
 
-from storage.admission_queue import AdmissionQueue, Waiter
-from storage.errors import BackPressureError, StorageError
+from headrace.storage.admission_queue import AdmissionQueue, Waiter
+from headrace.storage.errors import BackPressureError, StorageError
 
 # One parked append per connection is the most that a broker asks for.
 WAITING_MAX = 10_000

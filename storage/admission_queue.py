@@ -8,7 +8,7 @@ head has left, so that everybody decides on the room that is really there.
 from collections import deque
 from collections.abc import Callable
 
-from storage.cache.log_cache import charge_max
+from headrace.storage.cache.log_cache import charge_max
 
 
 def log_cache_has_room(occupied_bytes: int, capacity_bytes: int, body_bytes: int) -> bool:

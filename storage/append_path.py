@@ -13,19 +13,25 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
-from storage.cache.log_cache import LogCache
-from storage.errors import (
+from headrace.storage.cache.log_cache import LogCache
+from headrace.storage.errors import (
     BackPressureError,
     EngineFailedError,
     RecordTooLargeError,
     StorageError,
 )
-from storage.open_appends import AppendTarget, OnAck, OpenAppend, OpenAppends, group_by_buffer
-from storage.ports import Buffer, Lease
-from storage.record_batch import StreamRecordBatch, encode_header
-from storage.stats import AppendCounters
-from wal.errors import WalFailedError, WalOverCapacityError, WalRecordTooLargeError
-from wal.port import WriteAheadLog
+from headrace.storage.open_appends import (
+    AppendTarget,
+    OnAck,
+    OpenAppend,
+    OpenAppends,
+    group_by_buffer,
+)
+from headrace.storage.ports import Buffer, Lease
+from headrace.storage.record_batch import StreamRecordBatch, encode_header
+from headrace.storage.stats import AppendCounters
+from headrace.wal.errors import WalFailedError, WalOverCapacityError, WalRecordTooLargeError
+from headrace.wal.port import WriteAheadLog
 
 logger = logging.getLogger("headrace.storage.append")
 

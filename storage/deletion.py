@@ -10,10 +10,10 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from config.node import StorageConfig
-from storage.errors import NotDeletedError, StorageError
-from storage.objects.keys import object_key
-from storage.ports import ObjectManager, ObjectStore
+from headrace.config.node import StorageConfig
+from headrace.storage.errors import NotDeletedError, StorageError
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import ObjectManager, ObjectStore
 
 logger = logging.getLogger("headrace.storage.deletion")
 

@@ -10,26 +10,26 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from config.node import StorageConfig
-from storage.admission import AdmissionGate
-from storage.admission_queue import log_cache_has_room
-from storage.append_path import AppendPath
-from storage.cache.log_cache import LogCache
-from storage.errors import EngineFailedError, FencedError, StorageError
-from storage.open_streams import OpenStreams
-from storage.ports import Lease, ObjectManager, ObjectStore, StreamManager, StreamRange
-from storage.record_batch import HEADER_BYTES
-from storage.recovery import Recovery, RecoveryReport
-from storage.request_budget import RequestBudget
-from storage.stats import EngineStats, UploadCounters
-from storage.stream import BlockReader, Stream
-from storage.upload.commit import Committer
-from storage.upload.object_upload import ObjectUpload
-from storage.upload.pipeline import UploadPipeline
-from storage.upload.retry import Retrying
-from storage.wal_resize import BLOCKS_PER_CAPACITY, ResizeReport, WalResize
-from wal.errors import WalError
-from wal.port import WriteAheadLog
+from headrace.config.node import StorageConfig
+from headrace.storage.admission import AdmissionGate
+from headrace.storage.admission_queue import log_cache_has_room
+from headrace.storage.append_path import AppendPath
+from headrace.storage.cache.log_cache import LogCache
+from headrace.storage.errors import EngineFailedError, FencedError, StorageError
+from headrace.storage.open_streams import OpenStreams
+from headrace.storage.ports import Lease, ObjectManager, ObjectStore, StreamManager, StreamRange
+from headrace.storage.record_batch import HEADER_BYTES
+from headrace.storage.recovery import Recovery, RecoveryReport
+from headrace.storage.request_budget import RequestBudget
+from headrace.storage.stats import EngineStats, UploadCounters
+from headrace.storage.stream import BlockReader, Stream
+from headrace.storage.upload.commit import Committer
+from headrace.storage.upload.object_upload import ObjectUpload
+from headrace.storage.upload.pipeline import UploadPipeline
+from headrace.storage.upload.retry import Retrying
+from headrace.storage.wal_resize import BLOCKS_PER_CAPACITY, ResizeReport, WalResize
+from headrace.wal.errors import WalError
+from headrace.wal.port import WriteAheadLog
 
 logger = logging.getLogger("headrace.storage")
 

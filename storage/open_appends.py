@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from storage.cache.log_cache import ConfirmedGroup, charge_max
-from storage.record_batch import StreamRecordBatch
+from headrace.storage.cache.log_cache import ConfirmedGroup, charge_max
+from headrace.storage.record_batch import StreamRecordBatch
 
 OnAck = Callable[[Exception | None], None]
 

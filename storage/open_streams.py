@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from storage.append_path import AppendPath
-from storage.cache.log_cache import LogCache
-from storage.errors import FencedError, RetriableStorageError
-from storage.ports import StreamManager, StreamRange
-from storage.stream import BlockReader, Stream
-from storage.upload.pipeline import UploadPipeline
+from headrace.storage.append_path import AppendPath
+from headrace.storage.cache.log_cache import LogCache
+from headrace.storage.errors import FencedError, RetriableStorageError
+from headrace.storage.ports import StreamManager, StreamRange
+from headrace.storage.stream import BlockReader, Stream
+from headrace.storage.upload.pipeline import UploadPipeline
 
 
 class OpenStreams:

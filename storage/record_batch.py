@@ -23,7 +23,7 @@ Source: S3Stream's StreamRecordBatch.
 import struct
 from typing import NamedTuple
 
-from storage.errors import CorruptObjectError
+from headrace.storage.errors import CorruptObjectError
 
 MAGIC = 0x22
 _HEADER = struct.Struct(">Bqqqii")

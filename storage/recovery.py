@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from storage.errors import CorruptObjectError
-from storage.ports import StreamManager
-from storage.record_batch import decode_batch
-from storage.recovery_plan import RecoveryPlan, Verdict
-from storage.upload.commit import Committer
-from storage.upload.plan import plan_upload
-from wal.port import DamageableLog, RecoveredRecord, WriteAheadLog
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.ports import StreamManager
+from headrace.storage.record_batch import decode_batch
+from headrace.storage.recovery_plan import RecoveryPlan, Verdict
+from headrace.storage.upload.commit import Committer
+from headrace.storage.upload.plan import plan_upload
+from headrace.wal.port import DamageableLog, RecoveredRecord, WriteAheadLog
 
 STREAMS_LOGGED_MAX = 100
 # What is kept in memory until it is uploaded; more is no faster, and a start has the WAL's reads beside it.

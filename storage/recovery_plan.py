@@ -24,10 +24,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from storage.cache.log_cache import RECORD_OVERHEAD_BYTES
-from storage.errors import RecoveryError
-from storage.ports import StreamMetadata
-from storage.record_batch import HEADER_BYTES, StreamRecordBatch
+from headrace.storage.cache.log_cache import RECORD_OVERHEAD_BYTES
+from headrace.storage.errors import RecoveryError
+from headrace.storage.ports import StreamMetadata
+from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch
 
 
 class Verdict(Enum):

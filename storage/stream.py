@@ -8,18 +8,18 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Protocol
 
-from storage.append_path import AppendPath
-from storage.cache.log_cache import LogCache
-from storage.errors import (
+from headrace.storage.append_path import AppendPath
+from headrace.storage.cache.log_cache import LogCache
+from headrace.storage.errors import (
     CorruptObjectError,
     ObjectNotFoundError,
     OffsetOutOfRangeError,
     StreamClosedError,
 )
-from storage.open_appends import OnAck
-from storage.ports import Buffer, StreamManager, StreamMetadata
-from storage.record_batch import StreamRecordBatch
-from storage.upload.pipeline import UploadPipeline
+from headrace.storage.open_appends import OnAck
+from headrace.storage.ports import Buffer, StreamManager, StreamMetadata
+from headrace.storage.record_batch import StreamRecordBatch
+from headrace.storage.upload.pipeline import UploadPipeline
 
 
 class BlockReader(Protocol):

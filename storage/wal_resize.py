@@ -2,7 +2,7 @@
 
 A ring can be switched only while it is empty. So what is in it is uploaded while appends go on, round by
 round, until little is left; then appends are parked, the rest is uploaded, committed and trimmed, the empty
-ring is switched (`wal.resizer`), and the parked go on in their order. They wait at the admission gate, where
+ring is switched (`headrace.wal.resizer`), and the parked go on in their order. They wait at the admission gate, where
 a full WAL would hold them up, so that nobody is refused and no state has changed.
 """
 
@@ -10,14 +10,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from config.node import StorageConfig
-from storage.append_path import AppendPath
-from storage.cache.log_cache import LogCache
-from storage.errors import EngineFailedError, ResizeRefusedError, RetriableStorageError
-from storage.stats import ResizeCounters, UploadCounters
-from storage.upload.pipeline import UploadPipeline
-from wal.errors import WalDeviceError, WalFailedError
-from wal.port import ResizableLog, WriteAheadLog
+from headrace.config.node import StorageConfig
+from headrace.storage.append_path import AppendPath
+from headrace.storage.cache.log_cache import LogCache
+from headrace.storage.errors import EngineFailedError, ResizeRefusedError, RetriableStorageError
+from headrace.storage.stats import ResizeCounters, UploadCounters
+from headrace.storage.upload.pipeline import UploadPipeline
+from headrace.wal.errors import WalDeviceError, WalFailedError
+from headrace.wal.port import ResizableLog, WriteAheadLog
 
 # A block takes at most this part of LogCache and of the WAL: while one is filled, one can be
 # uploaded and one wait.

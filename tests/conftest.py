@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.java import NoJavaError
+from headrace.pipeline.java import NoJavaError
 from tests.environment.paths import MissingComponentError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def component() -> Component:
 @pytest.fixture(scope="session")
 def spark(component: Component) -> "Iterator[SparkSession]":
     """One Spark session with the Kafka connector, for all tests of this process."""
-    from pipeline.session import create_session
+    from headrace.pipeline.session import create_session
     from tests.environment.java import java_home
     from tests.environment.spark import connector_jars
 

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from wal.device import WriteDone, settle, short_io_error
-from wal.file_device import DeviceFile
-from wal.holes import unwritten_ranges
+from headrace.wal.device import WriteDone, settle, short_io_error
+from headrace.wal.file_device import DeviceFile
+from headrace.wal.holes import unwritten_ranges
 
 _CLOSE_TIMEOUT_S = 5.0
 _PREAD = 0

@@ -1,14 +1,14 @@
 """One block while it is filled and written: the memory of one device write."""
 
-from wal.framing import (
+from headrace.wal.framing import (
     BLOCK_HEADER_BYTES,
     RECORD_HEADER_BYTES,
     BlockHeader,
     write_block_header,
     write_record,
 )
-from wal.layout import PAGE_BYTES, align_up
-from wal.port import Appended, Buffer
+from headrace.wal.layout import PAGE_BYTES, align_up
+from headrace.wal.port import Appended, Buffer
 
 _ZEROS = bytes(PAGE_BYTES)
 

@@ -16,7 +16,7 @@ import weakref
 from collections import deque
 from contextlib import suppress
 
-from wal.layout import PAGE_BYTES, align_up
+from headrace.wal.layout import PAGE_BYTES, align_up
 
 # Classes between two powers of two: a buffer is at most an eighth larger than asked for.
 _CLASSES_PER_DOUBLING = 8

@@ -1,7 +1,7 @@
 """What a device holds, from its superblocks and samples of the rest: a log, nothing, or something else.
 
 Pure. A start formats a blank device and no other. Blank is a device whose first and last MiB are all
-zero, where whatever uses a whole device has its mark (`wal.foreign`), and so are samples of what lies
+zero, where whatever uses a whole device has its mark (`headrace.wal.foreign`), and so are samples of what lies
 between: the MiB at which the first partition usually begins, and the beginnings of others, spread
 over the device (`samples`). Partitions begin at multiples of a MiB, or at sector 63, so the table may
 be gone and what it told of is still found. Formatting, which has the time, reads everything.
@@ -13,9 +13,9 @@ send, and a record that looks like a file system must not keep a log from its ow
 from dataclasses import dataclass
 from enum import Enum
 
-from wal.foreign import Found, identify
-from wal.framing import read_block_header
-from wal.layout import (
+from headrace.wal.foreign import Found, identify
+from headrace.wal.framing import read_block_header
+from headrace.wal.layout import (
     FORMATTING_SLOT,
     MAGIC,
     PAGE_BYTES,

@@ -1,8 +1,8 @@
 """The device port: what the log needs of a disk.
 
-Implementations: `wal.aio_device` and `wal.thread_device` on a `wal.file_device.DeviceFile`, and the
-simulated disk of the tests; all pass the same contract suite. Positions, lengths and addresses are
-multiples of `PAGE_BYTES`.
+Implementations: `headrace.wal.aio_device` and `headrace.wal.thread_device` on a
+`headrace.wal.file_device.DeviceFile`, and the simulated disk of the tests; all pass the same
+contract suite. Positions, lengths and addresses are multiples of `PAGE_BYTES`.
 """
 
 import asyncio

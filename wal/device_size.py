@@ -13,8 +13,8 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, TypeVar
 
-from wal.device import BlockDevice
-from wal.errors import WalDeviceError
+from headrace.wal.device import BlockDevice
+from headrace.wal.errors import WalDeviceError
 
 SHRINK_STEP_BYTES = 64 * 1024 * 1024
 # Who must wait for a change to end waits so long for one that hangs. Its descriptor stays open then.

@@ -14,10 +14,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from wal.buffers import BufferPool
-from wal.errors import WalDeviceError, WalInUseError, WalLockedError
-from wal.holders import find_writer, use_of_device
-from wal.layout import PAGE_BYTES
+from headrace.wal.buffers import BufferPool
+from headrace.wal.errors import WalDeviceError, WalInUseError, WalLockedError
+from headrace.wal.holders import find_writer, use_of_device
+from headrace.wal.layout import PAGE_BYTES
 
 _BLKSSZGET = 0x1268  # logical sector size of a block device
 _BLKROGET = 0x125E  # whether it refuses writes

@@ -9,7 +9,7 @@ Sources: the on-disk formats' own descriptions, as util-linux' libblkid has coll
 
 from typing import NamedTuple
 
-from wal.layout import align_down
+from headrace.wal.layout import align_down
 
 _KIB = 1024
 

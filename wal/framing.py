@@ -40,8 +40,8 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
-from wal.layout import PAGE_BYTES
-from wal.port import Buffer
+from headrace.wal.layout import PAGE_BYTES
+from headrace.wal.port import Buffer
 
 BLOCK_MAGIC = 0x48424C4B
 BLOCK_HEADER_BYTES = 56

@@ -1,7 +1,7 @@
 """Which appends share a device write, when it goes out, and what is confirmed.
 
 Sans-IO: records come in, blocks to write come out, completions come in, the confirmed offset comes
-out. The driver (`wal.log`) performs it. Terms of the articles: the *current block* takes appends,
+out. The driver (`headrace.wal.log`) performs it. Terms of the articles: the *current block* takes appends,
 *pending blocks* are sealed, *writing blocks* are at the device. The *window* is how far a block may
 reach beyond the confirmed
 offset: recovery looks no further, so it grows only after the superblock that says so is durable.
@@ -15,13 +15,13 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wal.block import Block
-from wal.budget import IoBudget
-from wal.errors import WalError, WalOverCapacityError, WalRecordTooLargeError
-from wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES, checksum_seed
-from wal.layout import Superblock, align_down, align_up
-from wal.live_extents import LiveExtents
-from wal.port import Appended, Buffer
+from headrace.wal.block import Block
+from headrace.wal.budget import IoBudget
+from headrace.wal.errors import WalError, WalOverCapacityError, WalRecordTooLargeError
+from headrace.wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES, checksum_seed
+from headrace.wal.layout import Superblock, align_down, align_up
+from headrace.wal.live_extents import LiveExtents
+from headrace.wal.port import Appended, Buffer
 
 PACE_NS = 1_000_000_000 // 3000
 BLOCK_RECORDS_MAX = 4096
@@ -103,7 +103,7 @@ class GroupCommit:
         return self.confirmed_offset == self.next_offset
 
     def append(self, header: Buffer, payload: Buffer) -> Appended:
-        """Copy a record into the current block; errors as in `wal.port`."""
+        """Copy a record into the current block; errors as in `headrace.wal.port`."""
         body_bytes = len(header) + len(payload)
         block = self._current
         if block.used + RECORD_HEADER_BYTES + body_bytes > block.limit:

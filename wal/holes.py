@@ -2,8 +2,8 @@
 
 import os
 
-from wal.file_device import DeviceFile
-from wal.layout import align_down, align_up
+from headrace.wal.file_device import DeviceFile
+from headrace.wal.layout import align_down, align_up
 
 # More are not told of: a ring is written in order, so a few are all there can be.
 RANGES_MAX = 4096

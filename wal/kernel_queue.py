@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from wal.layout import PAGE_BYTES
+from headrace.wal.layout import PAGE_BYTES
 
 _SYSFS = Path("/sys/dev/block")
 _SECTOR_BYTES = 512  # of the counters, whatever the device's own are

@@ -28,7 +28,7 @@ Superblock, big-endian:
         96 |    64 | bytes | cluster id, UTF-8, zero-padded
        160 |     4 | u32   | CRC32C of bytes 0 to 159
 
-The format version covers the superblock, blocks and records (`wal.framing`). The rule for the next
+The format version covers the superblock, blocks and records (`headrace.wal.framing`). The rule for the next
 one:
 
 - Bytes 0 to 163 keep their places, meanings and checksum for ever, so that every version can tell
@@ -52,8 +52,8 @@ from enum import IntEnum
 
 from crc32c import crc32c
 
-from wal.errors import WalDeviceError, WalVersionError
-from wal.port import Buffer
+from headrace.wal.errors import WalDeviceError, WalVersionError
+from headrace.wal.port import Buffer
 
 PAGE_BYTES = 4096  # unit of every position, length and memory address that reaches the device
 SUPERBLOCK_SLOTS = 2

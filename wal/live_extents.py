@@ -6,7 +6,7 @@ costs some thousand entries; space is released by whole extents.
 
 from collections import deque
 
-from wal.layout import PAGE_BYTES, align_down
+from headrace.wal.layout import PAGE_BYTES, align_down
 
 _EXTENTS_PER_RING = 4096
 

@@ -2,14 +2,14 @@
 
 import random
 
-from config.node import WalConfig
-from wal.budget import IO_BYTES_MAX, IoBudget
-from wal.buffers import BufferPool
-from wal.group_commit import CommitLimits, GroupCommit
-from wal.kernel_queue import write_bytes_max
-from wal.layout import Ring, ShutdownType, Superblock, align_up
-from wal.ring_writer import WalClocks
-from wal.superblock_store import WalIdentity
+from headrace.config.node import WalConfig
+from headrace.wal.budget import IO_BYTES_MAX, IoBudget
+from headrace.wal.buffers import BufferPool
+from headrace.wal.group_commit import CommitLimits, GroupCommit
+from headrace.wal.kernel_queue import write_bytes_max
+from headrace.wal.layout import Ring, ShutdownType, Superblock, align_up
+from headrace.wal.ring_writer import WalClocks
+from headrace.wal.superblock_store import WalIdentity
 
 _WRITES_BESIDE_BLOCKS = 2  # a superblock and a step of zeroing
 

@@ -9,23 +9,28 @@ import time
 from collections.abc import AsyncIterator, Callable
 from enum import Enum
 
-from config.node import WalConfig
-from wal.buffers import BufferPool
-from wal.device import BlockDevice
-from wal.device_size import DeviceSize
-from wal.errors import WalError, WalFailedError, WalStateError
-from wal.layout import RING_POSITION, Ring, Superblock
-from wal.lives import Lives
-from wal.open_device import DeviceOpener, open_device
-from wal.port import Appended, Buffer, Medium, RecoveredRecord
-from wal.recovery import ScanSummary
-from wal.registry import LogRegistry, NoRegistry
-from wal.resizer import Resizer, allocate
-from wal.ring_writer import RingWriter, WalClocks, WalListener
-from wal.scan import begin_scan, scan_ring
-from wal.submissions import Submissions, WriteStatistics
-from wal.superblock_store import SuperblockStore, WalIdentity, check_identity, load_superblock
-from wal.wake_timer import WakeTimerFactory, precise_timer
+from headrace.config.node import WalConfig
+from headrace.wal.buffers import BufferPool
+from headrace.wal.device import BlockDevice
+from headrace.wal.device_size import DeviceSize
+from headrace.wal.errors import WalError, WalFailedError, WalStateError
+from headrace.wal.layout import RING_POSITION, Ring, Superblock
+from headrace.wal.lives import Lives
+from headrace.wal.open_device import DeviceOpener, open_device
+from headrace.wal.port import Appended, Buffer, Medium, RecoveredRecord
+from headrace.wal.recovery import ScanSummary
+from headrace.wal.registry import LogRegistry, NoRegistry
+from headrace.wal.resizer import Resizer, allocate
+from headrace.wal.ring_writer import RingWriter, WalClocks, WalListener
+from headrace.wal.scan import begin_scan, scan_ring
+from headrace.wal.submissions import Submissions, WriteStatistics
+from headrace.wal.superblock_store import (
+    SuperblockStore,
+    WalIdentity,
+    check_identity,
+    load_superblock,
+)
+from headrace.wal.wake_timer import WakeTimerFactory, precise_timer
 
 _NO_REGISTRY = NoRegistry()
 _IDLE_BYTES_PER_CLASS = 32 * 1024 * 1024
@@ -54,7 +59,7 @@ def _check_owner(
 
 
 class DeltaWal:
-    """A `WriteAheadLog` on a block device or file; see `wal.port` for its methods."""
+    """A `WriteAheadLog` on a block device or file; see `headrace.wal.port` for its methods."""
 
     def __init__(  # noqa: PLR0913 - what a composition root hands over, by name
         self,
@@ -169,7 +174,7 @@ class DeltaWal:
 
     @property
     def lost_bytes(self) -> int:
-        """See `wal.port.DamageableLog`; 0 before `recover`."""
+        """See `headrace.wal.port.DamageableLog`; 0 before `recover`."""
         return self._summary.lost_bytes
 
     async def start(self) -> None:
@@ -205,7 +210,7 @@ class DeltaWal:
         self._state = _State.STARTED
 
     async def recover(self) -> AsyncIterator[RecoveredRecord]:
-        """Yield what survived; see `wal.port`. Changes nothing, so it may be repeated.
+        """Yield what survived; see `headrace.wal.port`. Changes nothing, so it may be repeated.
 
         Raises:
             WalCorruptError: a record that was confirmed cannot be read.
@@ -247,23 +252,23 @@ class DeltaWal:
         await self._registry.begun(self._found.life_id)
 
     async def prepare_resize(self, capacity_bytes: int) -> None:
-        """See `wal.port.ResizableLog`."""
+        """See `headrace.wal.port.ResizableLog`."""
         await self._running_resizer().prepare(capacity_bytes)
 
     def begin_resize(self) -> None:
-        """See `wal.port.ResizableLog`."""
+        """See `headrace.wal.port.ResizableLog`."""
         self._running_resizer().begin()
 
     async def resize(self, capacity_bytes: int) -> None:
-        """See `wal.port.ResizableLog`."""
+        """See `headrace.wal.port.ResizableLog`."""
         await self._running_resizer().run(capacity_bytes)
 
     async def finish_resize(self) -> None:
-        """See `wal.port.ResizableLog`."""
+        """See `headrace.wal.port.ResizableLog`."""
         await self._running_resizer().finish()
 
     def cancel_resize(self) -> None:
-        """See `wal.port.ResizableLog`."""
+        """See `headrace.wal.port.ResizableLog`."""
         if self._state is _State.RUNNING:
             self._running_resizer().cancel()
 
@@ -272,13 +277,13 @@ class DeltaWal:
         return self._writer is not None and self._writer.commit.room_for(body_bytes)
 
     def append(self, header: Buffer, payload: Buffer) -> Appended:
-        """Copy a record into the current block; see `wal.port`."""
+        """Copy a record into the current block; see `headrace.wal.port`."""
         if (writer := self._writer) is None:
             raise self._not_running()
         return writer.append(header, payload)
 
     def trim(self, offset: int) -> None:
-        """Release everything up to and including `offset`; see `wal.port`.
+        """Release everything up to and including `offset`; see `headrace.wal.port`.
 
         Raises:
             ValueError: `offset` is not confirmed.

@@ -4,12 +4,12 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from config.node import WalConfig
-from wal.aio_device import AioDevice, AioUnavailableError
-from wal.device import BlockDevice
-from wal.errors import WalDeviceError
-from wal.file_device import open_file
-from wal.thread_device import ThreadDevice
+from headrace.config.node import WalConfig
+from headrace.wal.aio_device import AioDevice, AioUnavailableError
+from headrace.wal.device import BlockDevice
+from headrace.wal.errors import WalDeviceError
+from headrace.wal.file_device import open_file
+from headrace.wal.thread_device import ThreadDevice
 
 # Beside the log's writes: a superblock, a page of zeros, reads.
 _DEPTH_BESIDE_WRITES = 4

@@ -3,9 +3,9 @@
 import asyncio
 from collections import deque
 
-from wal.buffers import BufferPool
-from wal.device import BlockDevice
-from wal.layout import Ring
+from headrace.wal.buffers import BufferPool
+from headrace.wal.device import BlockDevice
+from headrace.wal.layout import Ring
 
 STEP_BYTES = 1024 * 1024
 # Reads under way at once, and so the memory that nobody has looked at.

@@ -2,16 +2,16 @@
 
 from collections.abc import AsyncIterator
 
-from config.node import WalConfig
-from wal.buffers import BufferPool
-from wal.device import BlockDevice
-from wal.errors import WalChangedError, WalCorruptError, WalDeviceError
-from wal.layout import Superblock
-from wal.open_device import DeviceOpener, open_device
-from wal.port import RecoveredRecord
-from wal.recovery import Scan, ScanSummary
-from wal.scan import begin_scan, scan_ring
-from wal.superblock_store import load_superblock
+from headrace.config.node import WalConfig
+from headrace.wal.buffers import BufferPool
+from headrace.wal.device import BlockDevice
+from headrace.wal.errors import WalChangedError, WalCorruptError, WalDeviceError
+from headrace.wal.layout import Superblock
+from headrace.wal.open_device import DeviceOpener, open_device
+from headrace.wal.port import RecoveredRecord
+from headrace.wal.recovery import Scan, ScanSummary
+from headrace.wal.scan import begin_scan, scan_ring
+from headrace.wal.superblock_store import load_superblock
 
 _IDLE_BYTES_PER_CLASS = 32 * 1024 * 1024
 

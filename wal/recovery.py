@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 
-from wal.errors import WalCorruptError, WalVersionError
-from wal.framing import (
+from headrace.wal.errors import WalCorruptError, WalVersionError
+from headrace.wal.framing import (
     BLOCK_HEADER_BYTES,
     BLOCK_MAGIC,
     RECORD_HEADER_BYTES,
@@ -36,7 +36,7 @@ from wal.framing import (
     read_block_header,
     read_record_header,
 )
-from wal.layout import (
+from headrace.wal.layout import (
     MAGIC,
     PAGE_BYTES,
     ShutdownType,
@@ -44,7 +44,7 @@ from wal.layout import (
     align_up,
     decode_superblock,
 )
-from wal.port import RecoveredRecord
+from headrace.wal.port import RecoveredRecord
 
 # Looked at beyond the window, at most: no block can lie there unless the gap before it is damage.
 PROOF_BYTES_MAX = 4 * 1024 * 1024

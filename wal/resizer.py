@@ -20,13 +20,13 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from wal.device import BlockDevice
-from wal.device_size import DeviceSize
-from wal.errors import WalDeviceError, WalFailedError, WalStateError
-from wal.layout import Ring, Superblock
-from wal.lives import Lives
-from wal.ring_writer import RingWriter
-from wal.superblock_store import SuperblockStore
+from headrace.wal.device import BlockDevice
+from headrace.wal.device_size import DeviceSize
+from headrace.wal.errors import WalDeviceError, WalFailedError, WalStateError
+from headrace.wal.layout import Ring, Superblock
+from headrace.wal.lives import Lives
+from headrace.wal.ring_writer import RingWriter
+from headrace.wal.superblock_store import SuperblockStore
 
 _logger = logging.getLogger("headrace.wal")
 
@@ -110,7 +110,7 @@ class Resizer:
         self._running_writer().park()
 
     async def run(self, capacity_bytes: int) -> None:
-        """Switch to a life of `capacity_bytes`; see `wal.port.ResizableLog.resize`."""
+        """Switch to a life of `capacity_bytes`; see `headrace.wal.port.ResizableLog.resize`."""
         writer = self._running_writer()
         if self._task is not None:
             raise WalStateError("the WAL is being resized already")

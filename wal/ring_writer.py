@@ -1,6 +1,6 @@
 """Drives one life of the ring: performs what the cores decide, from `reset` to the end.
 
-Every rule is in `wal.group_commit` and `wal.superblock_updates`; here blocks and superblocks are
+Every rule is in `headrace.wal.group_commit` and `headrace.wal.superblock_updates`; here blocks and superblocks are
 submitted, completions fed back, confirmations passed on. Failing is final: after an error nothing
 is written or confirmed.
 """
@@ -11,18 +11,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from wal.block import Block
-from wal.errors import WalError, WalFailedError, WalOverCapacityError, WalStateError
-from wal.framing import BLOCK_HEADER_BYTES
-from wal.group_commit import GroupCommit
-from wal.latencies import OpenBlocks, WriteQueue
-from wal.layout import PAGE_BYTES, Ring, ShutdownType, Superblock
-from wal.port import Appended, Buffer
-from wal.submissions import Submissions
-from wal.superblock_store import SuperblockStore
-from wal.superblock_updates import SuperblockUpdates
-from wal.wake_timer import WakeTimerFactory
-from wal.zeroing import Zeroing
+from headrace.wal.block import Block
+from headrace.wal.errors import WalError, WalFailedError, WalOverCapacityError, WalStateError
+from headrace.wal.framing import BLOCK_HEADER_BYTES
+from headrace.wal.group_commit import GroupCommit
+from headrace.wal.latencies import OpenBlocks, WriteQueue
+from headrace.wal.layout import PAGE_BYTES, Ring, ShutdownType, Superblock
+from headrace.wal.port import Appended, Buffer
+from headrace.wal.submissions import Submissions
+from headrace.wal.superblock_store import SuperblockStore
+from headrace.wal.superblock_updates import SuperblockUpdates
+from headrace.wal.wake_timer import WakeTimerFactory
+from headrace.wal.zeroing import Zeroing
 
 DRAIN_TIMEOUT_S = 30.0  # of a shutdown
 # How long an idle log may leave untold on the device what was confirmed last.
@@ -108,7 +108,7 @@ class RingWriter:
         return self._updates.durable
 
     def append(self, header: Buffer, payload: Buffer) -> Appended:
-        """Copy a record into the current block; see `wal.port`."""
+        """Copy a record into the current block; see `headrace.wal.port`."""
         commit = self.commit
         blocks = self._open_blocks
         pending = len(commit.pending)
@@ -123,7 +123,7 @@ class RingWriter:
         return appended
 
     def trim(self, offset: int) -> None:
-        """Release records; see `wal.port`.
+        """Release records; see `headrace.wal.port`.
 
         Raises:
             ValueError: `offset` is not confirmed.

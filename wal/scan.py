@@ -1,16 +1,16 @@
-"""Feeds a walk over a ring (`wal.recovery.Scan`) with what the device holds, and tells loudly of accepted losses."""
+"""Feeds a walk over a ring (`headrace.wal.recovery.Scan`) with what the device holds, and reports accepted losses."""
 
 import logging
 from collections import deque
 from collections.abc import AsyncIterator
 
-from config.node import WalConfig
-from wal.buffers import BufferPool
-from wal.device import BlockDevice
-from wal.layout import Superblock
-from wal.port import RecoveredRecord
-from wal.read_ahead import ReadAhead
-from wal.recovery import Scan
+from headrace.config.node import WalConfig
+from headrace.wal.buffers import BufferPool
+from headrace.wal.device import BlockDevice
+from headrace.wal.layout import Superblock
+from headrace.wal.port import RecoveredRecord
+from headrace.wal.read_ahead import ReadAhead
+from headrace.wal.recovery import Scan
 
 _logger = logging.getLogger("headrace.wal")
 

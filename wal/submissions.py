@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from wal.device import BlockDevice, WriteDone
-from wal.latencies import EMPTY_QUEUE, LatencyHistogram, WriteQueue
+from headrace.wal.device import BlockDevice, WriteDone
+from headrace.wal.latencies import EMPTY_QUEUE, LatencyHistogram, WriteQueue
 
 _NS_PER_MS = 1_000_000
 

@@ -4,11 +4,19 @@ import asyncio
 from dataclasses import dataclass, replace
 from functools import partial
 
-from config.node import WalConfig
-from wal.buffers import BufferPool
-from wal.content import END_BYTES, Content, Kind, examine, examine_between, samples, used_end
-from wal.device import BlockDevice, WriteDone, settle
-from wal.errors import (
+from headrace.config.node import WalConfig
+from headrace.wal.buffers import BufferPool
+from headrace.wal.content import (
+    END_BYTES,
+    Content,
+    Kind,
+    examine,
+    examine_between,
+    samples,
+    used_end,
+)
+from headrace.wal.device import BlockDevice, WriteDone, settle
+from headrace.wal.errors import (
     WalCorruptError,
     WalDeviceError,
     WalForeignError,
@@ -16,8 +24,8 @@ from wal.errors import (
     WalIdentityError,
     WalVersionError,
 )
-from wal.layout import PAGE_BYTES, RING_POSITION, Superblock, align_down, newest_superblock
-from wal.submissions import Submissions
+from headrace.wal.layout import PAGE_BYTES, RING_POSITION, Superblock, align_down, newest_superblock
+from headrace.wal.submissions import Submissions
 
 _READS_AT_ONCE = 4
 
@@ -56,7 +64,7 @@ def check_identity(superblock: Superblock, owner: WalIdentity, path: str) -> Non
 async def load_superblock(
     device: BlockDevice, pool: BufferPool, config: WalConfig
 ) -> Superblock | None:
-    """Read the newest superblock; None for a blank device, which was never appended to (`wal.content`).
+    """Read the newest superblock; None for a blank device, which was never appended to (`headrace.wal.content`).
 
     Args:
         device: to read from.

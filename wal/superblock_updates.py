@@ -6,7 +6,7 @@ together.
 
 from dataclasses import replace
 
-from wal.layout import Superblock
+from headrace.wal.layout import Superblock
 
 
 class SuperblockUpdates:

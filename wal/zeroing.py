@@ -10,10 +10,10 @@ overwritten by appends, is zeroed in the next life.
 import asyncio
 from collections.abc import Callable, Sequence
 
-from wal.buffers import BufferPool
-from wal.group_commit import GroupCommit
-from wal.layout import RING_POSITION, Ring
-from wal.submissions import Submissions
+from headrace.wal.buffers import BufferPool
+from headrace.wal.group_commit import GroupCommit
+from headrace.wal.layout import RING_POSITION, Ring
+from headrace.wal.submissions import Submissions
 
 STEP_BYTES = 1024 * 1024
 # Appends closer than this are not worth a race: they write the rest of the first lap themselves.

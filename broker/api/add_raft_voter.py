@@ -12,14 +12,14 @@ Source: AddRaftVoterRequest.json, AddRaftVoterResponse.json; KIP-853.
 
 from typing import Any
 
-from broker.request_context import RequestContext
-from metadata.admin import error_of
-from metadata.errors import MetadataError
-from metadata.quorum_admin import QuorumAdmin
-from metadata.records.members import NO_DIRECTORY
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import AddRaftVoterRequest, AddRaftVoterResponse
+from headrace.broker.network.request_context import RequestContext
+from headrace.metadata.admin import error_of
+from headrace.metadata.errors import MetadataError
+from headrace.metadata.quorum_admin import QuorumAdmin
+from headrace.metadata.records.members import NO_DIRECTORY
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import AddRaftVoterRequest, AddRaftVoterResponse
 
 
 class AddRaftVoterHandler:

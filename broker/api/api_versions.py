@@ -14,11 +14,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.api_versions import ApiVersions
-from protocol.errors import ErrorCode
-from protocol.messages import ApiVersionsRequest, ApiVersionsResponse
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import ApiVersions
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import ApiVersionsRequest, ApiVersionsResponse
 
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 SOFTWARE_SINCE = 3

@@ -10,13 +10,13 @@ Source: CreatePartitionsRequest.json, CreatePartitionsResponse.json; KIP-195.
 from collections import Counter
 from typing import Any
 
-from broker.partition.registry import PartitionRegistry
-from broker.request_context import RequestContext
-from broker.topic_creation import OPENING_TIMEOUT_MS
-from metadata.client import MetadataClient
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import CreatePartitionsRequest, CreatePartitionsResponse
+from headrace.broker.cluster.topic_creation import OPENING_TIMEOUT_MS
+from headrace.broker.network.request_context import RequestContext
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.metadata.client import MetadataClient
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import CreatePartitionsRequest, CreatePartitionsResponse
 
 
 class CreatePartitionsHandler:

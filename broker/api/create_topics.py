@@ -14,14 +14,14 @@ Source: CreateTopicsRequest.json, CreateTopicsResponse.json; KIP-464, KIP-525, K
 from collections import Counter
 from typing import Any
 
-from broker.request_context import RequestContext
-from broker.topic_creation import TopicCreation
-from config.describe import BrokerLayers, describe_topic
-from config.node import NodeConfig
-from metadata.client import NewTopic, TopicResult
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import CreateTopicsRequest, CreateTopicsResponse
+from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.network.request_context import RequestContext
+from headrace.config.describe import BrokerLayers, describe_topic
+from headrace.config.node import NodeConfig
+from headrace.metadata.client import NewTopic, TopicResult
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import CreateTopicsRequest, CreateTopicsResponse
 
 REPLICATION_FACTOR = 1
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Final, TypeVar
 from uuid import UUID
 
-from broker.cluster_view import ClientSide, ClusterView
-from metadata.image import MetadataImage, PartitionImage
-from protocol.errors import ErrorCode
-from protocol.fetch.response import FetchTopicResponse
-from protocol.leader_discovery import CurrentLeader, NodeEndpoint
-from protocol.produce import ProduceTopicResponse
+from headrace.broker.cluster.cluster_view import ClientSide, ClusterView
+from headrace.metadata.image import MetadataImage, PartitionImage
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.fetch.response import FetchTopicResponse
+from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
+from headrace.protocol.produce import ProduceTopicResponse
 
 MOVED: Final = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH})
 

@@ -12,11 +12,11 @@ Source: DeleteGroupsRequest.json, DeleteGroupsResponse.json; KIP-229;
 
 from typing import Any
 
-from broker.coordinator.runtime import GroupCoordinator
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import KafkaError
-from protocol.messages import DeleteGroupsRequest, DeleteGroupsResponse
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import KafkaError
+from headrace.protocol.messages import DeleteGroupsRequest, DeleteGroupsResponse
 
 API = ApiKey.DELETE_GROUPS
 

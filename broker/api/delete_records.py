@@ -23,15 +23,15 @@ import asyncio
 import logging
 from typing import Any, NamedTuple
 
-from broker.partition.internal_topics import INTERNAL_TOPICS
-from broker.partition.partition import Partition
-from broker.partition.registry import PartitionRegistry
-from broker.partition.storage_errors import code_of
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import DeleteRecordsRequest, DeleteRecordsResponse
-from storage.errors import StorageError
+from headrace.broker.network.request_context import RequestContext
+from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.partition.storage_errors import code_of
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import DeleteRecordsRequest, DeleteRecordsResponse
+from headrace.storage.errors import StorageError
 
 logger = logging.getLogger("headrace.api")
 

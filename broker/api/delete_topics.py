@@ -11,12 +11,12 @@ Source: DeleteTopicsRequest.json, DeleteTopicsResponse.json; KIP-516.
 from typing import Any
 from uuid import UUID
 
-from broker.partition.internal_topics import INTERNAL_TOPICS
-from broker.request_context import RequestContext
-from metadata.client import MetadataClient
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import DeleteTopicsRequest, DeleteTopicsResponse
+from headrace.broker.network.request_context import RequestContext
+from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
+from headrace.metadata.client import MetadataClient
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import DeleteTopicsRequest, DeleteTopicsResponse
 
 BY_ID_SINCE = 6
 

@@ -9,11 +9,11 @@ Source: DescribeClusterRequest.json, DescribeClusterResponse.json; KIP-700.
 
 from typing import Any
 
-from broker.cluster_view import ClusterView
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import DescribeClusterRequest, DescribeClusterResponse
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import DescribeClusterRequest, DescribeClusterResponse
 
 BROKERS = 1
 CONTROLLERS = 2

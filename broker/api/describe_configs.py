@@ -14,20 +14,20 @@ Source: DescribeConfigsRequest.json, DescribeConfigsResponse.json; KIP-133, KIP-
 from collections.abc import Sequence
 from typing import Any
 
-from broker.request_context import RequestContext
-from config.describe import (
+from headrace.broker.network.request_context import RequestContext
+from headrace.config.describe import (
     BrokerLayers,
     ConfigEntry,
     describe_broker,
     describe_broker_defaults,
     describe_topic,
 )
-from config.node import NodeConfig
-from metadata.client import MetadataClient
-from metadata.topic_names import is_valid_topic_name
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, KafkaError
-from protocol.messages import DescribeConfigsRequest, DescribeConfigsResponse
+from headrace.config.node import NodeConfig
+from headrace.metadata.client import MetadataClient
+from headrace.metadata.topic_names import is_valid_topic_name
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.messages import DescribeConfigsRequest, DescribeConfigsResponse
 
 TOPIC, BROKER = 2, 4
 

@@ -13,13 +13,13 @@ Source: DescribeGroupsRequest.json, DescribeGroupsResponse.json;
 
 from typing import Any, Final
 
-from broker.coordinator.group.requests import DescribedGroup
-from broker.coordinator.group.states import GroupState
-from broker.coordinator.runtime import GroupCoordinator
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, KafkaError
-from protocol.messages import DescribeGroupsRequest, DescribeGroupsResponse
+from headrace.broker.coordinator.group.requests import DescribedGroup
+from headrace.broker.coordinator.group.states import GroupState
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.messages import DescribeGroupsRequest, DescribeGroupsResponse
 
 API = ApiKey.DESCRIBE_GROUPS
 

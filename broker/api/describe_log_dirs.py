@@ -12,11 +12,11 @@ Source: DescribeLogDirsRequest.json, DescribeLogDirsResponse.json; KIP-113, KIP-
 
 from typing import Any
 
-from broker.partition.partition import Partition
-from broker.partition.registry import PartitionRegistry
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.messages import DescribeLogDirsRequest, DescribeLogDirsResponse
+from headrace.broker.network.request_context import RequestContext
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.messages import DescribeLogDirsRequest, DescribeLogDirsResponse
 
 _Result = DescribeLogDirsResponse.DescribeLogDirsResult
 _Topic = _Result.DescribeLogDirsTopic

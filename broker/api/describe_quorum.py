@@ -14,15 +14,15 @@ Source: DescribeQuorumRequest.json, DescribeQuorumResponse.json; KIP-595, KIP-83
 from collections.abc import Sequence
 from typing import Any, Final
 
-from broker.request_context import RequestContext
-from metadata.admin import error_of
-from metadata.errors import MetadataError
-from metadata.quorum_admin import QuorumAdmin
-from metadata.records.members import NO_DIRECTORY
-from metadata.rpc.responses import QuorumDescribed, QuorumMember
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import DescribeQuorumRequest, DescribeQuorumResponse
+from headrace.broker.network.request_context import RequestContext
+from headrace.metadata.admin import error_of
+from headrace.metadata.errors import MetadataError
+from headrace.metadata.quorum_admin import QuorumAdmin
+from headrace.metadata.records.members import NO_DIRECTORY
+from headrace.metadata.rpc.responses import QuorumDescribed, QuorumMember
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import DescribeQuorumRequest, DescribeQuorumResponse
 
 METADATA_TOPIC: Final = "__cluster_metadata"
 METADATA_PARTITION: Final = 0

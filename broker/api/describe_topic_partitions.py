@@ -10,14 +10,14 @@ Source: DescribeTopicPartitionsRequest.json, DescribeTopicPartitionsResponse.jso
 
 from typing import Any
 
-from broker.cluster_view import ClusterView, SeenCluster
-from broker.partition.internal_topics import INTERNAL_TOPICS
-from broker.request_context import RequestContext
-from metadata.image import PartitionImage, TopicImage
-from metadata.topic_names import is_valid_topic_name
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import (
+from headrace.broker.cluster.cluster_view import ClusterView, SeenCluster
+from headrace.broker.network.request_context import RequestContext
+from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
+from headrace.metadata.image import PartitionImage, TopicImage
+from headrace.metadata.topic_names import is_valid_topic_name
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import (
     DescribeTopicPartitionsRequest,
     DescribeTopicPartitionsResponse,
 )

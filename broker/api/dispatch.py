@@ -1,23 +1,23 @@
 """From a frame to its handler: version check, decoding, answer.
 
 Produce and Fetch have codecs of their own and are handed the undecoded body; everything else goes through
-`protocol.messages` and runs as a task of the listener.
+`headrace.protocol.messages` and runs as a task of the listener.
 """
 
 import struct
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from broker.api.fetch import FetchHandler
-from broker.api.produce import ProduceHandler
-from broker.network.session import ConnectionInfo, Reply
-from broker.request_context import Handler, RequestContext
-from broker.telemetry.request_metrics import RequestMetrics
-from protocol import messages
-from protocol.api_keys import ApiKey
-from protocol.api_versions import ApiVersions
-from protocol.errors import ProtocolError
-from protocol.server_connection import Frame
+from headrace.broker.api.fetch import FetchHandler
+from headrace.broker.api.produce import ProduceHandler
+from headrace.broker.network.request_context import Handler, RequestContext
+from headrace.broker.network.session import ConnectionInfo, Reply
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.protocol import messages
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import ApiVersions
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.server_connection import Frame
 
 _SIZE = struct.Struct(">i")
 _PRODUCE = int(ApiKey.PRODUCE)
@@ -25,7 +25,7 @@ _FETCH = int(ApiKey.FETCH)
 
 
 class ApiDispatcher:
-    """The broker's side of `broker.network.session.Dispatcher`."""
+    """The broker's side of `headrace.broker.network.session.Dispatcher`."""
 
     def __init__(
         self,

@@ -19,25 +19,25 @@ from collections.abc import Coroutine
 from typing import Any
 from uuid import UUID
 
-from broker.api.current_leaders import name_leaders
-from broker.cluster_view import ClusterView
-from broker.fetch.reader import FetchReader, PartitionRead, ReadResult
-from broker.fetch.session import FetchContext
-from broker.fetch.session_cache import FetchSessions
-from broker.network.session import Reply
-from broker.request_context import RequestContext
-from broker.telemetry.request_metrics import RequestMetrics
-from config.node import LogConfig
-from protocol.api_keys import ApiKey
-from protocol.errors import KafkaError
-from protocol.fetch.request import FetchRequest, decode_fetch
-from protocol.fetch.response import (
+from headrace.broker.api.current_leaders import name_leaders
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.fetch.reader import FetchReader, PartitionRead, ReadResult
+from headrace.broker.fetch.session import FetchContext
+from headrace.broker.fetch.session_cache import FetchSessions
+from headrace.broker.network.request_context import RequestContext
+from headrace.broker.network.session import Reply
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.config.node import LogConfig
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import KafkaError
+from headrace.protocol.fetch.request import FetchRequest, decode_fetch
+from headrace.protocol.fetch.response import (
     NODE_ENDPOINTS_SINCE,
     FetchPartitionResponse,
     FetchTopicResponse,
     encode_fetch_response,
 )
-from protocol.leader_discovery import NodeEndpoint
+from headrace.protocol.leader_discovery import NodeEndpoint
 
 API = ApiKey.FETCH
 TOPIC_IDS_SINCE = 13

@@ -21,10 +21,10 @@ Source: FindCoordinatorRequest.json, FindCoordinatorResponse.json; `KafkaApis.ge
 
 from typing import Any, Final, NamedTuple, Protocol
 
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, KafkaError
-from protocol.messages import FindCoordinatorRequest, FindCoordinatorResponse
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.messages import FindCoordinatorRequest, FindCoordinatorResponse
 
 API = ApiKey.FIND_COORDINATOR
 

@@ -12,12 +12,12 @@ Source: HeartbeatRequest.json, HeartbeatResponse.json; `GroupCoordinatorService.
 
 from typing import Any
 
-from broker.coordinator.group.requests import HeartbeatRequest as GroupHeartbeat
-from broker.coordinator.runtime import GroupCoordinator
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, KafkaError
-from protocol.messages import HeartbeatRequest, HeartbeatResponse
+from headrace.broker.coordinator.group.requests import HeartbeatRequest as GroupHeartbeat
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.messages import HeartbeatRequest, HeartbeatResponse
 
 API = ApiKey.HEARTBEAT
 

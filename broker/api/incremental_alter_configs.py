@@ -12,11 +12,14 @@ Source: IncrementalAlterConfigsRequest.json, IncrementalAlterConfigsResponse.jso
 from collections import Counter
 from typing import Any
 
-from broker.request_context import RequestContext
-from metadata.client import ConfigOperation, MetadataClient
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
+from headrace.broker.network.request_context import RequestContext
+from headrace.metadata.client import ConfigOperation, MetadataClient
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import (
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
 
 TOPIC = 2
 

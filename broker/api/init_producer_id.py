@@ -14,12 +14,12 @@ Source: InitProducerIdRequest.json, InitProducerIdResponse.json; KIP-98, KIP-360
 
 from typing import Any
 
-from broker.producer_ids import ProducerIds
-from broker.request_context import RequestContext
-from metadata.errors import MetadataError
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import InitProducerIdRequest, InitProducerIdResponse
+from headrace.broker.cluster.producer_ids import ProducerIds
+from headrace.broker.network.request_context import RequestContext
+from headrace.metadata.errors import MetadataError
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import InitProducerIdRequest, InitProducerIdResponse
 
 GIVEN_SINCE = 3
 

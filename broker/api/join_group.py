@@ -19,14 +19,19 @@ Source: JoinGroupRequest.json, JoinGroupResponse.json; `GroupCoordinatorService.
 
 from typing import Any, Final
 
-from broker.coordinator.group.requests import NO_MEMBER_ID, JoinProtocol, JoinRequest, JoinResult
-from broker.coordinator.record_fields import fits_string
-from broker.coordinator.runtime import GroupCoordinator
-from broker.request_context import RequestContext
-from config.node import GroupConfig
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, KafkaError
-from protocol.messages import JoinGroupRequest, JoinGroupResponse
+from headrace.broker.coordinator.group.requests import (
+    NO_MEMBER_ID,
+    JoinProtocol,
+    JoinRequest,
+    JoinResult,
+)
+from headrace.broker.coordinator.record_fields import fits_string
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.request_context import RequestContext
+from headrace.config.node import GroupConfig
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.messages import JoinGroupRequest, JoinGroupResponse
 
 API = ApiKey.JOIN_GROUP
 

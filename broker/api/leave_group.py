@@ -15,12 +15,12 @@ Source: LeaveGroupRequest.json, LeaveGroupResponse.json; `GroupMetadataManager.c
 
 from typing import Any, Final
 
-from broker.coordinator.group.requests import LeavingMember
-from broker.coordinator.runtime import GroupCoordinator
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, KafkaError
-from protocol.messages import LeaveGroupRequest, LeaveGroupResponse
+from headrace.broker.coordinator.group.requests import LeavingMember
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.messages import LeaveGroupRequest, LeaveGroupResponse
 
 API = ApiKey.LEAVE_GROUP
 

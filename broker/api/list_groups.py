@@ -12,11 +12,11 @@ Source: ListGroupsRequest.json, ListGroupsResponse.json; `GroupMetadataManager.l
 
 from typing import Any, Final
 
-from broker.coordinator.runtime import GroupCoordinator
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, KafkaError
-from protocol.messages import ListGroupsRequest, ListGroupsResponse
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.messages import ListGroupsRequest, ListGroupsResponse
 
 API = ApiKey.LIST_GROUPS
 

@@ -18,15 +18,15 @@ import logging
 from collections import Counter
 from typing import Any
 
-from broker.partition.offset_search import find_by_timestamp, find_newest
-from broker.partition.partition import Partition
-from broker.partition.registry import PartitionRegistry
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import ListOffsetsRequest, ListOffsetsResponse
-from protocol.records.errors import RecordsError
-from storage.errors import StorageError
+from headrace.broker.network.request_context import RequestContext
+from headrace.broker.partition.offset_search import find_by_timestamp, find_newest
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import ListOffsetsRequest, ListOffsetsResponse
+from headrace.protocol.records.errors import RecordsError
+from headrace.storage.errors import StorageError
 
 logger = logging.getLogger("headrace.api")
 

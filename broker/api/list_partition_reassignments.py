@@ -7,9 +7,9 @@ Source: ListPartitionReassignmentsRequest.json, ListPartitionReassignmentsRespon
 
 from typing import Any
 
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.messages import (
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.messages import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
 )

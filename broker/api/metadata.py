@@ -18,14 +18,14 @@ Source: MetadataRequest.json, MetadataResponse.json; KIP-516, KIP-1102.
 from typing import Any
 from uuid import UUID
 
-from broker.cluster_view import ClusterView, SeenCluster
-from broker.partition.internal_topics import INTERNAL_TOPICS
-from broker.request_context import RequestContext
-from broker.topic_creation import TopicCreation
-from metadata.image import TopicImage
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import MetadataRequest, MetadataResponse
+from headrace.broker.cluster.cluster_view import ClusterView, SeenCluster
+from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.network.request_context import RequestContext
+from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
+from headrace.metadata.image import TopicImage
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import MetadataRequest, MetadataResponse
 
 AUTO_CREATION_FLAG_SINCE = 4
 LISTENER_NOT_FOUND_SINCE = 6

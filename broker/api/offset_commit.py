@@ -2,7 +2,7 @@
 
 Behaviour:
   * Answered when the offsets are durable. Which commits a group accepts is told in
-    `broker.coordinator.group.committing`.
+    `headrace.broker.coordinator.group.committing`.
   * Partitions that do not exist get UNKNOWN_TOPIC_OR_PARTITION (an unknown topic id:
     UNKNOWN_TOPIC_ID), the others are committed.
   * An error of the group is given to each partition.
@@ -15,13 +15,13 @@ Source: OffsetCommitRequest.json, OffsetCommitResponse.json; `KafkaApis.handleOf
 from typing import Any, Final
 from uuid import UUID
 
-from broker.coordinator.group.requests import CommitRequest, OffsetEntry
-from broker.coordinator.ports import TopicDirectory
-from broker.coordinator.runtime import GroupCoordinator
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, KafkaError
-from protocol.messages import OffsetCommitRequest, OffsetCommitResponse
+from headrace.broker.coordinator.group.requests import CommitRequest, OffsetEntry
+from headrace.broker.coordinator.ports import TopicDirectory
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.messages import OffsetCommitRequest, OffsetCommitResponse
 
 API = ApiKey.OFFSET_COMMIT
 

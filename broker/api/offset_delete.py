@@ -12,12 +12,12 @@ Source: OffsetDeleteRequest.json, OffsetDeleteResponse.json; KIP-496;
 
 from typing import Any
 
-from broker.coordinator.ports import TopicDirectory
-from broker.coordinator.runtime import GroupCoordinator
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, KafkaError
-from protocol.messages import OffsetDeleteRequest, OffsetDeleteResponse
+from headrace.broker.coordinator.ports import TopicDirectory
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.messages import OffsetDeleteRequest, OffsetDeleteResponse
 
 API = ApiKey.OFFSET_DELETE
 

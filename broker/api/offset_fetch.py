@@ -22,13 +22,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from broker.coordinator.group.requests import CommittedOffset, OffsetQuery
-from broker.coordinator.ports import TopicDirectory
-from broker.coordinator.runtime import GroupCoordinator
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, KafkaError
-from protocol.messages import OffsetFetchRequest, OffsetFetchResponse
+from headrace.broker.coordinator.group.requests import CommittedOffset, OffsetQuery
+from headrace.broker.coordinator.ports import TopicDirectory
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.messages import OffsetFetchRequest, OffsetFetchResponse
 
 API = ApiKey.OFFSET_FETCH
 

@@ -11,12 +11,12 @@ Source: OffsetForLeaderEpochRequest.json, OffsetForLeaderEpochResponse.json; KIP
 
 from typing import Any
 
-from broker.partition.partition import Partition
-from broker.partition.registry import PartitionRegistry
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
+from headrace.broker.network.request_context import RequestContext
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
 
 _Topic = OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult
 _End = _Topic.EpochEndOffset

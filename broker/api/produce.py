@@ -28,19 +28,19 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 from uuid import UUID
 
-from broker.api.current_leaders import name_leaders
-from broker.cluster_view import ClientSide, ClusterView
-from broker.network.session import Reply
-from broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
-from broker.partition.internal_topics import INTERNAL_TOPICS
-from broker.partition.partition import Partition
-from broker.partition.registry import PartitionRegistry
-from broker.telemetry.request_metrics import RequestMetrics
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.headers import RequestHeader
-from protocol.leader_discovery import NodeEndpoint
-from protocol.produce import (
+from headrace.broker.api.current_leaders import name_leaders
+from headrace.broker.cluster.cluster_view import ClientSide, ClusterView
+from headrace.broker.network.session import Reply
+from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
+from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.headers import RequestHeader
+from headrace.protocol.leader_discovery import NodeEndpoint
+from headrace.protocol.produce import (
     LEADER_DISCOVERY_SINCE,
     ProducePartitionResponse,
     ProduceRequest,
@@ -49,8 +49,8 @@ from protocol.produce import (
     decode_produce,
     encode_produce_response,
 )
-from storage.engine import StorageEngine
-from storage.errors import BackPressureError, StorageError
+from headrace.storage.engine import StorageEngine
+from headrace.storage.errors import BackPressureError, StorageError
 
 logger = logging.getLogger("headrace.produce")
 

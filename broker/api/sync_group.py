@@ -16,12 +16,12 @@ Source: SyncGroupRequest.json, SyncGroupResponse.json; `GroupMetadataManager.cla
 
 from typing import Any, Final
 
-from broker.coordinator.group.requests import SyncRequest, SyncResult
-from broker.coordinator.runtime import GroupCoordinator
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, KafkaError
-from protocol.messages import SyncGroupRequest, SyncGroupResponse
+from headrace.broker.coordinator.group.requests import SyncRequest, SyncResult
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.messages import SyncGroupRequest, SyncGroupResponse
 
 API = ApiKey.SYNC_GROUP
 

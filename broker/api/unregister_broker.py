@@ -10,13 +10,13 @@ Source: UnregisterBrokerRequest.json, UnregisterBrokerResponse.json; `Replicatio
 
 from typing import Any
 
-from broker.request_context import RequestContext
-from metadata.admin import error_of
-from metadata.errors import MetadataError
-from metadata.quorum_admin import QuorumAdmin
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import UnregisterBrokerRequest, UnregisterBrokerResponse
+from headrace.broker.network.request_context import RequestContext
+from headrace.metadata.admin import error_of
+from headrace.metadata.errors import MetadataError
+from headrace.metadata.quorum_admin import QuorumAdmin
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import UnregisterBrokerRequest, UnregisterBrokerResponse
 
 
 class UnregisterBrokerHandler:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import click
 
-from broker.cli.spelling import nearest_word
+from headrace.broker.cli.spelling import nearest_word
 
 
 class LazyCommand(NamedTuple):

@@ -11,29 +11,55 @@ from collections.abc import Sequence
 
 import click
 
-from broker.cli.failures import CommandFailedError
-from broker.cli.interrupts import Interrupts
-from broker.cli.lazy import LazyCommand, LazyGroup
+from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.interrupts import Interrupts
+from headrace.broker.cli.lazy import LazyCommand, LazyGroup
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 _COMMANDS = {
-    "dev": LazyCommand("broker.cli.dev", "dev", "Run a broker on this machine, no set-up needed."),
-    "server": LazyCommand("broker.cli.server", "server", "Run a node from a properties file."),
-    "topic": LazyCommand("broker.cli.topic", "topic", "Create, list, describe, alter and delete."),
-    "produce": LazyCommand("broker.cli.produce", "produce", "Send lines as records to a topic."),
-    "consume": LazyCommand("broker.cli.consume", "consume", "Print the records of a topic."),
-    "group": LazyCommand("broker.cli.group", "group", "Consumer groups and their offsets."),
-    "cluster": LazyCommand("broker.cli.cluster", "cluster", "Nodes and settings of a cluster."),
-    "bucket": LazyCommand("broker.cli.bucket", "bucket", "Look into a bucket, without a broker."),
-    "object": LazyCommand("broker.cli.object", "object_", "Show and check single objects."),
-    "stream": LazyCommand("broker.cli.stream", "stream", "What is known of streams."),
-    "metadata": LazyCommand(
-        "broker.cli.metadata", "metadata", "Look at metadata, and make it anew from a bucket."
+    "dev": LazyCommand(
+        "headrace.broker.cli.node.dev", "dev", "Run a broker on this machine, no set-up needed."
     ),
-    "wal": LazyCommand("broker.cli.wal", "wal", "Look at, check and prepare write-ahead logs."),
-    "config": LazyCommand("broker.cli.config", "config", "Check and explain configuration."),
-    "version": LazyCommand("broker.cli.version", "version", "Version of this program."),
+    "server": LazyCommand(
+        "headrace.broker.cli.node.server", "server", "Run a node from a properties file."
+    ),
+    "topic": LazyCommand(
+        "headrace.broker.cli.client.topic", "topic", "Create, list, describe, alter and delete."
+    ),
+    "produce": LazyCommand(
+        "headrace.broker.cli.client.produce", "produce", "Send lines as records to a topic."
+    ),
+    "consume": LazyCommand(
+        "headrace.broker.cli.client.consume", "consume", "Print the records of a topic."
+    ),
+    "group": LazyCommand(
+        "headrace.broker.cli.client.group", "group", "Consumer groups and their offsets."
+    ),
+    "cluster": LazyCommand(
+        "headrace.broker.cli.client.cluster", "cluster", "Nodes and settings of a cluster."
+    ),
+    "bucket": LazyCommand(
+        "headrace.broker.cli.bucket.commands", "bucket", "Look into a bucket, without a broker."
+    ),
+    "object": LazyCommand(
+        "headrace.broker.cli.bucket.object_commands", "object_", "Show and check single objects."
+    ),
+    "stream": LazyCommand(
+        "headrace.broker.cli.bucket.stream_commands", "stream", "What is known of streams."
+    ),
+    "metadata": LazyCommand(
+        "headrace.broker.cli.metadata.commands",
+        "metadata",
+        "Look at metadata, and make it anew from a bucket.",
+    ),
+    "wal": LazyCommand(
+        "headrace.broker.cli.wal.commands", "wal", "Look at, check and prepare write-ahead logs."
+    ),
+    "config": LazyCommand(
+        "headrace.broker.cli.node.config", "config", "Check and explain configuration."
+    ),
+    "version": LazyCommand("headrace.broker.cli.version", "version", "Version of this program."),
 }
 
 

@@ -5,6 +5,6 @@ from collections.abc import Iterable
 
 def nearest_word(word: str, known: Iterable[str]) -> str | None:
     """Find the word that was most likely meant."""
-    from config.suggest import nearest  # noqa: PLC0415 - only after a mistake
+    from headrace.config.suggest import nearest  # noqa: PLC0415 - only after a mistake
 
     return nearest(word, known)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from broker.cli.options import output_option
-from broker.cli.output import emit_object
+from headrace.broker.cli.options import output_option
+from headrace.broker.cli.output import emit_object
 
 
 @click.command()
@@ -45,7 +45,7 @@ def program_version() -> str:
 def _checkout_version() -> str:
     import tomllib  # noqa: PLC0415 - only in a checkout
 
-    project = Path(__file__).parents[2] / "pyproject.toml"
+    project = Path(__file__).resolve().parents[2] / "pyproject.toml"
     try:
         version = tomllib.loads(project.read_text())["project"]["version"]
     except (OSError, KeyError):

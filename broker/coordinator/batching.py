@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from broker.coordinator.records import RECORD_BYTES_MAX, CoordinatorRecord, encode_record
-from protocol.errors import KafkaError
-from protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.broker.coordinator.records import RECORD_BYTES_MAX, CoordinatorRecord, encode_record
+from headrace.protocol.errors import KafkaError
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 
 BATCH_BYTES_MAX: Final = RECORD_BYTES_MAX
 PENDING_BYTES_MAX: Final = 32 * 1024 * 1024  # of one shard; at it, writes are sent away

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from broker.coordinator.ports import CoordinatorLog
-from broker.coordinator.record_fields import CorruptRecordError
-from broker.coordinator.records import CoordinatorRecord, decode_record
-from protocol.records.batch import split_batches
-from protocol.records.record import decode_records
+from headrace.broker.coordinator.ports import CoordinatorLog
+from headrace.broker.coordinator.record_fields import CorruptRecordError
+from headrace.broker.coordinator.records import CoordinatorRecord, decode_record
+from headrace.protocol.records.batch import split_batches
+from headrace.protocol.records.record import decode_records
 
 # What one batch may decompress to. We write none compressed; a tool that copies a topic may.
 DECOMPRESSED_BYTES_MAX: Final = 64 * 1024 * 1024

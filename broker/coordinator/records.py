@@ -59,7 +59,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from broker.coordinator.record_fields import (
+from headrace.broker.coordinator.record_fields import (
     CorruptRecordError,
     FieldReader,
     write_bytes,

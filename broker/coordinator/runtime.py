@@ -15,9 +15,9 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from broker.coordinator.group.decision import Decision
-from broker.coordinator.group.membership import LeaveResult
-from broker.coordinator.group.requests import (
+from headrace.broker.coordinator.group.decision import Decision
+from headrace.broker.coordinator.group.membership import LeaveResult
+from headrace.broker.coordinator.group.requests import (
     CommitRequest,
     CommittedOffset,
     DeletedTopic,
@@ -32,12 +32,12 @@ from broker.coordinator.group.requests import (
     SyncRequest,
     SyncResult,
 )
-from broker.coordinator.group.shard import GroupShard
-from broker.coordinator.ports import CoordinatorLogs
-from broker.coordinator.record_fields import fits_string
-from broker.coordinator.shard_driver import Operation, ShardDriver, ShardState, Submitted
-from config.node import GroupConfig
-from protocol.errors import ErrorCode, KafkaError
+from headrace.broker.coordinator.group.shard import GroupShard
+from headrace.broker.coordinator.ports import CoordinatorLogs
+from headrace.broker.coordinator.record_fields import fits_string
+from headrace.broker.coordinator.shard_driver import Operation, ShardDriver, ShardState, Submitted
+from headrace.config.node import GroupConfig
+from headrace.protocol.errors import ErrorCode, KafkaError
 
 T = TypeVar("T")
 

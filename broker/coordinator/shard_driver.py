@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from broker.coordinator.batching import Outcome, PendingBatches
-from broker.coordinator.group.decision import Decision
-from broker.coordinator.group.requests import (
+from headrace.broker.coordinator.batching import Outcome, PendingBatches
+from headrace.broker.coordinator.group.decision import Decision
+from headrace.broker.coordinator.group.requests import (
     DeletedTopic,
     Instant,
     JoinRequest,
@@ -25,12 +25,12 @@ from broker.coordinator.group.requests import (
     SyncRequest,
     SyncResult,
 )
-from broker.coordinator.group.shard import GroupShard
-from broker.coordinator.loading import replay_log
-from broker.coordinator.ports import CoordinatorLog
-from config.node import GroupConfig
-from protocol.errors import ErrorCode, KafkaError
-from storage.errors import StorageError
+from headrace.broker.coordinator.group.shard import GroupShard
+from headrace.broker.coordinator.loading import replay_log
+from headrace.broker.coordinator.ports import CoordinatorLog
+from headrace.config.node import GroupConfig
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.storage.errors import StorageError
 
 T = TypeVar("T")
 Operation = Callable[[GroupShard, Instant], Decision[T]]

@@ -11,9 +11,9 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from broker.partition.partition import Partition
-from storage.errors import StorageError
-from storage.record_batch import StreamRecordBatch
+from headrace.broker.partition.partition import Partition
+from headrace.storage.errors import StorageError
+from headrace.storage.record_batch import StreamRecordBatch
 
 logger = logging.getLogger("headrace.fetch")
 

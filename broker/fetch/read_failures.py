@@ -6,11 +6,11 @@ Clients are told an error code at most, and repeat what fails as fast as they ca
 import logging
 from typing import Final
 
-from broker.partition.partition import Partition
-from broker.partition.storage_errors import code_of
-from broker.telemetry.request_metrics import RequestMetrics
-from protocol.errors import ErrorCode
-from storage.errors import CorruptObjectError, ObjectNotFoundError, StorageError
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.storage_errors import code_of
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.protocol.errors import ErrorCode
+from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, StorageError
 
 logger = logging.getLogger("headrace.fetch")
 

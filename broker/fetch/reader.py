@@ -5,16 +5,16 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from broker.fetch.cold_reads import ColdReads
-from broker.fetch.read_failures import ReadFailures
-from broker.fetch.session import SessionPartition
-from broker.partition.partition import Partition
-from broker.partition.registry import PartitionRegistry
-from broker.partition.storage_errors import code_of
-from broker.telemetry.request_metrics import RequestMetrics
-from protocol.errors import ErrorCode
-from storage.errors import StorageError
-from storage.record_batch import StreamRecordBatch
+from headrace.broker.fetch.cold_reads import ColdReads
+from headrace.broker.fetch.read_failures import ReadFailures
+from headrace.broker.fetch.session import SessionPartition
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.partition.storage_errors import code_of
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.protocol.errors import ErrorCode
+from headrace.storage.errors import StorageError
+from headrace.storage.record_batch import StreamRecordBatch
 
 # An answer waits so long for the bucket: what is in memory must not be held up by a bucket that hangs. A read goes on
 # without its Fetch, and the next one of the same place joins it.

@@ -21,8 +21,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
-from protocol.errors import ErrorCode
-from protocol.fetch.request import FetchPartition, FetchRequest
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.fetch.request import FetchPartition, FetchRequest
 
 NO_SESSION: Final = 0
 FINAL_EPOCH: Final = -1

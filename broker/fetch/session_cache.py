@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
-from broker.fetch.session import (
+from headrace.broker.fetch.session import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
     NO_SESSION,
@@ -22,8 +22,8 @@ from broker.fetch.session import (
     SessionPartition,
     next_epoch,
 )
-from protocol.errors import ErrorCode, KafkaError
-from protocol.fetch.request import TOPIC_IDS_SINCE, FetchRequest
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.fetch.request import TOPIC_IDS_SINCE, FetchRequest
 
 SESSION_ID_MAX: Final = 2**31 - 1
 EVICTION_MS: Final = 120_000  # a session that was not used for so long may go

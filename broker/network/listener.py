@@ -6,8 +6,8 @@ import socket
 from collections.abc import Coroutine
 from typing import Any
 
-from broker.network.session import Dispatcher, Session
-from config.node import Endpoint, NetworkConfig
+from headrace.broker.network.session import Dispatcher, Session
+from headrace.config.node import Endpoint, NetworkConfig
 
 logger = logging.getLogger("headrace.network")
 

@@ -13,9 +13,9 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
-from config.node import NetworkConfig
-from protocol.errors import ProtocolError
-from protocol.server_connection import Buffer, Frame, ServerConnection
+from headrace.config.node import NetworkConfig
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.server_connection import Buffer, Frame, ServerConnection
 
 logger = logging.getLogger("headrace.network")
 

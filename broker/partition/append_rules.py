@@ -6,12 +6,18 @@ codec than the producer chose.
 
 from typing import NamedTuple
 
-from config.topic import EffectiveTopicConfig
-from protocol.errors import ErrorCode
-from protocol.records.batch import HEADER_BYTES, MAGIC, BatchHeader, check_crc, parse_header
-from protocol.records.compression import Compression
-from protocol.records.errors import DecompressionLimitError, RecordsError
-from protocol.records.record import BatchOptions, decode_records, encode_batch
+from headrace.config.topic import EffectiveTopicConfig
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.records.batch import (
+    HEADER_BYTES,
+    MAGIC,
+    BatchHeader,
+    check_crc,
+    parse_header,
+)
+from headrace.protocol.records.compression import Compression
+from headrace.protocol.records.errors import DecompressionLimitError, RecordsError
+from headrace.protocol.records.record import BatchOptions, decode_records, encode_batch
 
 ZSTD_SINCE_VERSION = 7
 NO_TIMESTAMP = -1

@@ -17,10 +17,10 @@ import struct
 import crc32c
 import msgspec
 
-from broker.partition.leader_epochs import EpochStart, LeaderEpochs
-from broker.partition.producer_state import BatchMetadata, ProducerEntry
-from broker.partition.state import PartitionState
-from broker.partition.time_index import TimeIndexEntry
+from headrace.broker.partition.leader_epochs import EpochStart, LeaderEpochs
+from headrace.broker.partition.producer_state import BatchMetadata, ProducerEntry
+from headrace.broker.partition.state import PartitionState
+from headrace.broker.partition.time_index import TimeIndexEntry
 
 MAGIC = 0x48525043
 VERSION = 2

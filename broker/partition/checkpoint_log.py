@@ -4,12 +4,12 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from broker.partition import checkpoint
-from broker.partition.append_rules import RECORD_OVERHEAD_BYTES
-from broker.partition.state import PartitionState
-from storage.engine import StorageEngine
-from storage.errors import StorageError
-from storage.stream import Stream
+from headrace.broker.partition import checkpoint
+from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
+from headrace.broker.partition.state import PartitionState
+from headrace.storage.engine import StorageEngine
+from headrace.storage.errors import StorageError
+from headrace.storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
 

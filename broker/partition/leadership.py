@@ -13,16 +13,16 @@ import logging
 from collections.abc import Callable, Iterable
 from uuid import UUID
 
-from broker.partition.opening import restore_state
-from broker.partition.partition import Partition
-from broker.partition.registry import PartitionKey, PartitionRegistry
-from config.node import LogConfig
-from config.topic import EffectiveTopicConfig
-from metadata.client import MetadataClient
-from metadata.image import MetadataImage, PartitionImage, TopicImage
-from storage.engine import StorageEngine
-from storage.errors import FencedError, StorageError
-from storage.stream import Stream
+from headrace.broker.partition.opening import restore_state
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionKey, PartitionRegistry
+from headrace.config.node import LogConfig
+from headrace.config.topic import EffectiveTopicConfig
+from headrace.metadata.client import MetadataClient
+from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
+from headrace.storage.engine import StorageEngine
+from headrace.storage.errors import FencedError, StorageError
+from headrace.storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
 

@@ -6,12 +6,12 @@ A batch may decompress to millions of records: decoding them lets others have th
 import asyncio
 from collections.abc import AsyncIterator
 
-from broker.partition.append_rules import DECOMPRESSED_BYTES_MAX
-from broker.partition.partition import Partition
-from broker.partition.time_index import NO_TIMESTAMP, Step
-from protocol.records.batch import parse_header
-from protocol.records.record import decode_records
-from storage.record_batch import StreamRecordBatch
+from headrace.broker.partition.append_rules import DECOMPRESSED_BYTES_MAX
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.time_index import NO_TIMESTAMP, Step
+from headrace.protocol.records.batch import parse_header
+from headrace.protocol.records.record import decode_records
+from headrace.storage.record_batch import StreamRecordBatch
 
 READ_BYTES = 4 * 1024 * 1024
 RECORDS_PER_TURN = 1_000  # about 2 ms

@@ -4,11 +4,11 @@ import logging
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
-from broker.partition import checkpoint
-from broker.partition.state import PartitionState
-from broker.partition.time_index import STEP_MS_MAX
-from protocol.records.batch import parse_header
-from storage.stream import Stream
+from headrace.broker.partition import checkpoint
+from headrace.broker.partition.state import PartitionState
+from headrace.broker.partition.time_index import STEP_MS_MAX
+from headrace.protocol.records.batch import parse_header
+from headrace.storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
 

@@ -11,19 +11,19 @@ from collections.abc import Callable
 from typing import NamedTuple
 from uuid import UUID
 
-from broker.partition import append_rules
-from broker.partition.append_rules import Rejection
-from broker.partition.checkpoint_log import CheckpointLog
-from broker.partition.producer_state import NO_PRODUCER_ID, Verdict
-from broker.partition.state import PartitionState
-from broker.partition.storage_errors import code_of
-from config.topic import EffectiveTopicConfig
-from protocol.errors import ErrorCode
-from protocol.records.batch import BatchHeader, parse_header, patch, set_log_append_time
-from storage.engine import StorageEngine
-from storage.errors import BackPressureError, OffsetOutOfRangeError, StorageError
-from storage.record_batch import StreamRecordBatch
-from storage.stream import Stream
+from headrace.broker.partition import append_rules
+from headrace.broker.partition.append_rules import Rejection
+from headrace.broker.partition.checkpoint_log import CheckpointLog
+from headrace.broker.partition.producer_state import NO_PRODUCER_ID, Verdict
+from headrace.broker.partition.state import PartitionState
+from headrace.broker.partition.storage_errors import code_of
+from headrace.config.topic import EffectiveTopicConfig
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.records.batch import BatchHeader, parse_header, patch, set_log_append_time
+from headrace.storage.engine import StorageEngine
+from headrace.storage.errors import BackPressureError, OffsetOutOfRangeError, StorageError
+from headrace.storage.record_batch import StreamRecordBatch
+from headrace.storage.stream import Stream
 
 NO_LEADER_EPOCH = -1
 

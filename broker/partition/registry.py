@@ -8,10 +8,10 @@ import asyncio
 from collections.abc import Callable, Iterable
 from uuid import UUID
 
-from broker.partition.partition import Partition
-from metadata.client import MetadataClient
-from metadata.image import PartitionImage, TopicImage
-from protocol.errors import ErrorCode
+from headrace.broker.partition.partition import Partition
+from headrace.metadata.client import MetadataClient
+from headrace.metadata.image import PartitionImage, TopicImage
+from headrace.protocol.errors import ErrorCode
 
 PartitionKey = tuple[UUID, int]
 Listener = Callable[[Partition], None]

@@ -13,13 +13,13 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from broker.partition.internal_topics import INTERNAL_TOPICS
-from broker.partition.partition import Partition
-from broker.partition.registry import PartitionRegistry
-from broker.partition.time_index import NO_TIMESTAMP, TimeIndex
-from config.node import LogConfig
-from config.topic import EffectiveTopicConfig
-from storage.errors import StorageError
+from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.partition.time_index import NO_TIMESTAMP, TimeIndex
+from headrace.config.node import LogConfig
+from headrace.config.topic import EffectiveTopicConfig
+from headrace.storage.errors import StorageError
 
 logger = logging.getLogger("headrace.partition")
 

@@ -3,15 +3,15 @@
 `apply` is the only way in, for a batch just appended as for one replayed after a restart.
 """
 
-from broker.partition.leader_epochs import LeaderEpochs
-from broker.partition.producer_state import (
+from headrace.broker.partition.leader_epochs import LeaderEpochs
+from headrace.broker.partition.producer_state import (
     NO_PRODUCER_ID,
     BatchMetadata,
     ProducerStates,
     last_sequence,
 )
-from broker.partition.time_index import STEP_MS_MAX, TimeIndex
-from protocol.records.batch import BatchHeader
+from headrace.broker.partition.time_index import STEP_MS_MAX, TimeIndex
+from headrace.protocol.records.batch import BatchHeader
 
 
 class PartitionState:

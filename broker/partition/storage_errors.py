@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from protocol.errors import ErrorCode
-from storage.errors import (
+from headrace.protocol.errors import ErrorCode
+from headrace.storage.errors import (
     BackPressureError,
     CorruptObjectError,
     EngineFailedError,

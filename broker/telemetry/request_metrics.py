@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from prometheus_client import Histogram
 from prometheus_client.registry import Collector
 
-from protocol.api_keys import ApiKey
+from headrace.protocol.api_keys import ApiKey
 
 LATENCY_BUCKETS_S = (
     0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5, 1, 2, 5, 30,

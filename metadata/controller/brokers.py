@@ -7,22 +7,22 @@ for them, commits what its WAL still holds under the old stream epoch, and only 
 the new one. A process that wakes up with the old node epoch is refused whatever it asks.
 """
 
-from metadata.controller.decision import Decision, Inputs
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.images.brokers import BrokerImage, BrokerState
-from metadata.records.brokers import (
+from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.brokers import BrokerImage, BrokerState
+from headrace.metadata.records.brokers import (
     FenceBrokerRecord,
     FenceReason,
     RegisterBrokerRecord,
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
-from metadata.records.codec import Record
-from metadata.records.topics import PartitionChangeRecord
-from metadata.rpc.requests import RegisterBroker, UnregisterBroker
-from metadata.rpc.responses import BrokerRegistered, Done, HeartbeatAnswer
-from protocol.errors import ErrorCode
+from headrace.metadata.records.codec import Record
+from headrace.metadata.records.topics import PartitionChangeRecord
+from headrace.metadata.rpc.requests import RegisterBroker, UnregisterBroker
+from headrace.metadata.rpc.responses import BrokerRegistered, Done, HeartbeatAnswer
+from headrace.protocol.errors import ErrorCode
 
 ENDPOINTS_MAX = 64
 SESSION_TIMEOUT_MS_MAX = 3_600_000  # so long nobody takes the place of a broker that has died

@@ -6,16 +6,16 @@ Source: ConfigurationControlManager.java; KIP-339 for the operations.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from metadata.controller.decision import ConfigRules, ConfigValidator, Decision, Inputs
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.images.configs import BROKER_RESOURCE, NO_OVERRIDES, TOPIC_RESOURCE
-from metadata.records.codec import Record
-from metadata.records.topics import ConfigRecord
-from metadata.rpc.requests import AlterConfigs, ConfigChange, ConfigOp
-from metadata.rpc.responses import Done
-from metadata.topic_names import topic_name_problem
-from protocol.errors import ErrorCode
+from headrace.metadata.controller.decision import ConfigRules, ConfigValidator, Decision, Inputs
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.configs import BROKER_RESOURCE, NO_OVERRIDES, TOPIC_RESOURCE
+from headrace.metadata.records.codec import Record
+from headrace.metadata.records.topics import ConfigRecord
+from headrace.metadata.rpc.requests import AlterConfigs, ConfigChange, ConfigOp
+from headrace.metadata.rpc.responses import Done
+from headrace.metadata.topic_names import topic_name_problem
+from headrace.protocol.errors import ErrorCode
 
 VALUE_LENGTH_MAX: Final = 32_767  # Short.MAX_VALUE, as in Kafka
 

@@ -6,10 +6,10 @@ compaction ran may or may not be in its output.
 
 from collections.abc import Iterable
 
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.records.objects import StreamRange
-from protocol.errors import ErrorCode
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.records.objects import StreamRange
+from headrace.protocol.errors import ErrorCode
 
 Interval = tuple[int, int]
 

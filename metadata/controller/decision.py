@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from metadata.records.codec import Record
-from metadata.rpc.responses import Response
+from headrace.metadata.records.codec import Record
+from headrace.metadata.rpc.responses import Response
 
 if TYPE_CHECKING:
     from random import Random

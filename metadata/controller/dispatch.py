@@ -3,17 +3,20 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from metadata.controller.brokers import register_broker, unregister_broker
-from metadata.controller.configs import alter_configs
-from metadata.controller.decision import Decision, Inputs
-from metadata.controller.key_values import put_key_values
-from metadata.controller.object_commits import commit_stream_set_object, compact_stream_object
-from metadata.controller.objects import forget_objects, prepare_objects
-from metadata.controller.producer_ids import allocate_producer_ids
-from metadata.controller.streams import close_stream, open_stream, trim_stream
-from metadata.controller.topics import create_partitions, create_topics, delete_topics
-from metadata.image import MetadataImage
-from metadata.rpc.requests import (
+from headrace.metadata.controller.brokers import register_broker, unregister_broker
+from headrace.metadata.controller.configs import alter_configs
+from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.controller.key_values import put_key_values
+from headrace.metadata.controller.object_commits import (
+    commit_stream_set_object,
+    compact_stream_object,
+)
+from headrace.metadata.controller.objects import forget_objects, prepare_objects
+from headrace.metadata.controller.producer_ids import allocate_producer_ids
+from headrace.metadata.controller.streams import close_stream, open_stream, trim_stream
+from headrace.metadata.controller.topics import create_partitions, create_topics, delete_topics
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
     AlterConfigs,
     CloseStream,

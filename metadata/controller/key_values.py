@@ -1,14 +1,14 @@
 """Decisions about the small cluster-wide key-value store. Pure."""
 
-from metadata.controller.brokers import require_broker
-from metadata.controller.decision import Decision, Inputs
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.records.cluster import KeyValueRecord, RemoveKeyValueRecord
-from metadata.records.codec import Record
-from metadata.rpc.requests import PutKeyValues
-from metadata.rpc.responses import Done
-from protocol.errors import ErrorCode
+from headrace.metadata.controller.brokers import require_broker
+from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.records.cluster import KeyValueRecord, RemoveKeyValueRecord
+from headrace.metadata.records.codec import Record
+from headrace.metadata.rpc.requests import PutKeyValues
+from headrace.metadata.rpc.responses import Done
+from headrace.protocol.errors import ErrorCode
 
 KEYS_MAX = 10_000  # in the whole store
 VALUE_BYTES_MAX = 64 * 1024

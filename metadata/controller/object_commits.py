@@ -8,7 +8,7 @@ A commit is one entry of the log: either all of it counts or nothing. Its rules,
   3. Every object is prepared, by this node, and has not expired.
   4. Upload: each range starts where its stream ends, and carries the stream's epoch. Compaction:
      the new objects hold exactly the live offsets of those that they replace, and are made by the
-     node that looks after them (`metadata.images.brokers.caretaker`), whose they are from then on:
+     node that looks after them (`headrace.metadata.images.brokers.caretaker`), whose they are from then on:
      Stream Set Objects by that of their node, Stream Objects by that of the stream's writer.
 Ranges of streams that have been removed are dead: they are neither checked nor used, so that a
 topic can be deleted while its last upload is under way. So is, in a compaction, what lies below the
@@ -18,28 +18,28 @@ start of its stream.
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from metadata.controller.brokers import require_broker
-from metadata.controller.coverage import LiveOffsets
-from metadata.controller.decision import Decision, Inputs
-from metadata.controller.streams import require_writer
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.images.brokers import caretaker
-from metadata.images.objects import ObjectImage, ObjectKind, ObjectState
-from metadata.records.codec import Record
-from metadata.records.objects import (
+from headrace.metadata.controller.brokers import require_broker
+from headrace.metadata.controller.coverage import LiveOffsets
+from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.controller.streams import require_writer
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.brokers import caretaker
+from headrace.metadata.images.objects import ObjectImage, ObjectKind, ObjectState
+from headrace.metadata.records.codec import Record
+from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
     StreamObjectRecord,
     StreamRange,
     StreamSetObjectRecord,
 )
-from metadata.rpc.requests import (
+from headrace.metadata.rpc.requests import (
     CommitStreamSetObject,
     CommittedStreamObject,
     CompactStreamObject,
 )
-from metadata.rpc.responses import Done
-from protocol.errors import ErrorCode
+from headrace.metadata.rpc.responses import Done
+from headrace.protocol.errors import ErrorCode
 
 NO_OBJECT_ID: Final = -1
 SIZE_BYTES_MAX: Final = 1 << 50

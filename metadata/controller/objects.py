@@ -2,19 +2,19 @@
 
 from typing import Final
 
-from metadata.controller.brokers import require_broker
-from metadata.controller.decision import Decision, Inputs
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.images.objects import ObjectState
-from metadata.records.objects import (
+from headrace.metadata.controller.brokers import require_broker
+from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
     ObjectsPreparedRecord,
     ObjectsRemovedRecord,
 )
-from metadata.rpc.requests import ForgetObjects, PrepareObjects
-from metadata.rpc.responses import Done, ObjectsPrepared
-from protocol.errors import ErrorCode
+from headrace.metadata.rpc.requests import ForgetObjects, PrepareObjects
+from headrace.metadata.rpc.responses import Done, ObjectsPrepared
+from headrace.protocol.errors import ErrorCode
 
 PREPARED_PER_REQUEST_MAX: Final = 10_000
 PREPARE_TTL_MS_MAX: Final = 24 * 3_600_000

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from heapq import heapify, heapreplace
 from typing import TYPE_CHECKING
 
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage, PartitionImage
-from protocol.errors import ErrorCode
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage, PartitionImage
+from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
     from random import Random

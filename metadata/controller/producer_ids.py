@@ -1,14 +1,14 @@
 """Decisions about producer ids: blocks that no two brokers share. Pure."""
 
-from metadata.controller.brokers import require_broker
-from metadata.controller.decision import Decision, Inputs
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.records.cluster import ProducerIdsRecord
-from metadata.records.numbers import INT64_MAX
-from metadata.rpc.requests import AllocateProducerIds
-from metadata.rpc.responses import ProducerIdBlock
-from protocol.errors import ErrorCode
+from headrace.metadata.controller.brokers import require_broker
+from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.records.cluster import ProducerIdsRecord
+from headrace.metadata.records.numbers import INT64_MAX
+from headrace.metadata.rpc.requests import AllocateProducerIds
+from headrace.metadata.rpc.responses import ProducerIdBlock
+from headrace.protocol.errors import ErrorCode
 
 PRODUCER_ID_BLOCK_SIZE = 1_000  # as in Kafka (ProducerIdsBlock.java)
 

@@ -9,24 +9,24 @@ before, whose WAL it has by then recovered.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from metadata.controller.brokers import require_broker
-from metadata.controller.decision import Decision, Inputs
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.images.objects import ObjectState
-from metadata.images.streams import ObjectRange, StreamImage, object_index
-from metadata.records.codec import Record
-from metadata.records.objects import ObjectsDestroyedRecord
-from metadata.records.streams import (
+from headrace.metadata.controller.brokers import require_broker
+from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.images.streams import ObjectRange, StreamImage, object_index
+from headrace.metadata.records.codec import Record
+from headrace.metadata.records.objects import ObjectsDestroyedRecord
+from headrace.metadata.records.streams import (
     RangeRecord,
     RemoveStreamRecord,
     StreamState,
     StreamStateRecord,
     StreamTrimmedRecord,
 )
-from metadata.rpc.requests import CloseStream, OpenStream, TrimStream
-from metadata.rpc.responses import Done, StreamOpened
-from protocol.errors import ErrorCode
+from headrace.metadata.rpc.requests import CloseStream, OpenStream, TrimStream
+from headrace.metadata.rpc.responses import Done, StreamOpened
+from headrace.protocol.errors import ErrorCode
 
 
 def open_stream(request: OpenStream, image: MetadataImage, inputs: Inputs) -> Decision:

@@ -12,33 +12,44 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from metadata.controller.configs import check_config
-from metadata.controller.decision import Decision, Inputs
-from metadata.controller.placement import (
+from headrace.metadata.controller.configs import check_config
+from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.controller.placement import (
     active_brokers,
     assigned_leader,
     partitions_led,
     place,
 )
-from metadata.controller.streams import remove_streams
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage, TopicImage
-from metadata.images.configs import TOPIC_RESOURCE
-from metadata.images.streams import NO_EPOCH
-from metadata.records.codec import Record
-from metadata.records.ids import random_id
-from metadata.records.streams import StreamRecord
-from metadata.records.topics import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
-from metadata.rpc.requests import (
+from headrace.metadata.controller.streams import remove_streams
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage, TopicImage
+from headrace.metadata.images.configs import TOPIC_RESOURCE
+from headrace.metadata.images.streams import NO_EPOCH
+from headrace.metadata.records.codec import Record
+from headrace.metadata.records.ids import random_id
+from headrace.metadata.records.streams import StreamRecord
+from headrace.metadata.records.topics import (
+    ConfigRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
+from headrace.metadata.rpc.requests import (
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
     TopicCreation,
     TopicDeletion,
 )
-from metadata.rpc.responses import Done, TopicCreated, TopicDeleted, TopicsCreated, TopicsDeleted
-from metadata.topic_names import collision_key, topic_name_problem
-from protocol.errors import ErrorCode
+from headrace.metadata.rpc.responses import (
+    Done,
+    TopicCreated,
+    TopicDeleted,
+    TopicsCreated,
+    TopicsDeleted,
+)
+from headrace.metadata.topic_names import collision_key, topic_name_problem
+from headrace.protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
     from random import Random

@@ -7,8 +7,8 @@ from uuid import UUID
 import immutables
 import msgspec
 
-from config.node import Endpoint
-from metadata.records.brokers import (
+from headrace.config.node import Endpoint
+from headrace.metadata.records.brokers import (
     FenceBrokerRecord,
     FenceReason,
     RegisterBrokerRecord,

@@ -2,7 +2,7 @@
 
 import immutables
 
-from metadata.records.topics import ConfigRecord
+from headrace.metadata.records.topics import ConfigRecord
 
 TOPIC_RESOURCE = 2  # ConfigResource.Type of Kafka's protocol
 BROKER_RESOURCE = 4

@@ -12,8 +12,8 @@ from enum import IntEnum
 import immutables
 import msgspec
 
-from metadata.images.streams import ObjectRange, StreamsDelta
-from metadata.records.objects import (
+from headrace.metadata.images.streams import ObjectRange, StreamsDelta
+from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
     ObjectsPreparedRecord,
     ObjectsRemovedRecord,

@@ -12,8 +12,8 @@ from uuid import UUID
 import immutables
 import msgspec
 
-from metadata.records.objects import StreamRange
-from metadata.records.streams import (
+from headrace.metadata.records.objects import StreamRange
+from headrace.metadata.records.streams import (
     RangeRecord,
     RemoveStreamRecord,
     StreamRecord,

@@ -5,13 +5,13 @@ from uuid import UUID
 import immutables
 import msgspec
 
-from metadata.records.topics import (
+from headrace.metadata.records.topics import (
     PartitionChangeRecord,
     PartitionRecord,
     RemoveTopicRecord,
     TopicRecord,
 )
-from metadata.topic_names import collision_key
+from headrace.metadata.topic_names import collision_key
 
 
 class PartitionImage(msgspec.Struct, frozen=True, gc=False):

@@ -22,14 +22,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from metadata.errors import MetadataLogCorruptError
-from metadata.log.entry_format import (
+from headrace.metadata.errors import MetadataLogCorruptError
+from headrace.metadata.log.entry_format import (
     SEGMENT_HEADER_BYTES,
     ScannedSegment,
     decode_segment_header,
     scan_segment,
 )
-from metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
+from headrace.metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
 
 SEGMENT_SUFFIX: Final = ".log"
 SNAPSHOT_SUFFIX: Final = ".checkpoint"

@@ -43,8 +43,8 @@ from typing import Final, NamedTuple
 
 from crc32c import crc32c
 
-from metadata.errors import MetadataLogCorruptError
-from metadata.records.entry import LogEntry
+from headrace.metadata.errors import MetadataLogCorruptError
+from headrace.metadata.records.entry import LogEntry
 
 SEGMENT_MAGIC: Final = b"HRML"
 FRAME_MAGIC: Final = b"HRME"

@@ -3,7 +3,7 @@
 There is always a last segment, which entries are appended to. A snapshot begins with a new segment,
 so that every older one is of no use once the snapshot is durable. What counts of a directory, also
 of one that a crash left behind in the middle of anything below, is decided in
-`metadata.log.contents`; each change here comes into force by the one rename that makes it so.
+`headrace.metadata.log.contents`; each change here comes into force by the one rename that makes it so.
 """
 
 import os
@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metadata.errors import MetadataLogFailedError
-from metadata.log.contents import (
+from headrace.metadata.errors import MetadataLogFailedError
+from headrace.metadata.log.contents import (
     INSTALL_SUFFIX,
     SNAPSHOT_SUFFIX,
     Segment,
@@ -22,21 +22,21 @@ from metadata.log.contents import (
     segment_path,
     snapshot_path,
 )
-from metadata.log.durable_files import (
+from headrace.metadata.log.durable_files import (
     TEMPORARY_SUFFIX,
     Sync,
     create_whole,
     sync_directory,
     write_all,
 )
-from metadata.log.entry_format import (
+from headrace.metadata.log.entry_format import (
     SEGMENT_HEADER_BYTES,
     SegmentHeader,
     encode_group,
     encode_segment_header,
 )
-from metadata.log.recovered import Recovered
-from metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
+from headrace.metadata.log.recovered import Recovered
+from headrace.metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

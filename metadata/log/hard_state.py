@@ -24,9 +24,9 @@ from typing import Final
 
 from crc32c import crc32c
 
-from metadata.errors import MetadataLogCorruptError
-from metadata.log.durable_files import Sync, create_whole, write_all
-from metadata.raft.effects import HardState
+from headrace.metadata.errors import MetadataLogCorruptError
+from headrace.metadata.log.durable_files import Sync, create_whole, write_all
+from headrace.metadata.raft.effects import HardState
 
 HARD_STATE_FILE: Final = "quorum-state"
 SLOT_POSITIONS: Final = (0, 4096)

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from metadata.errors import MetadataIdentityError
-from metadata.log.durable_files import Sync, create_whole
-from metadata.records.members import NO_DIRECTORY
+from headrace.metadata.errors import MetadataIdentityError
+from headrace.metadata.log.durable_files import Sync, create_whole
+from headrace.metadata.records.members import NO_DIRECTORY
 
 IDENTITY_FILE: Final = "meta.properties"
 LOCK_FILE: Final = "lock"

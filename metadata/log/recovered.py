@@ -3,8 +3,8 @@
 from typing import NamedTuple
 from uuid import UUID
 
-from metadata.raft.effects import HardState
-from metadata.records.entry import LogEntry
+from headrace.metadata.raft.effects import HardState
+from headrace.metadata.records.entry import LogEntry
 
 
 class Recovered(NamedTuple):

@@ -32,12 +32,12 @@ from typing import Final
 
 from crc32c import crc32c
 
-from metadata.errors import MetadataFormatError, MetadataLogCorruptError
-from metadata.image import MetadataImage
-from metadata.records.codec import Record, decode_records, encode_records
-from metadata.records.entry import SnapshotId
-from metadata.records.objects import StreamSetObjectRecord
-from metadata.snapshot import image_to_records, records_to_image
+from headrace.metadata.errors import MetadataFormatError, MetadataLogCorruptError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.records.codec import Record, decode_records, encode_records
+from headrace.metadata.records.entry import SnapshotId
+from headrace.metadata.records.objects import StreamSetObjectRecord
+from headrace.metadata.snapshot import image_to_records, records_to_image
 
 MAGIC: Final = b"HRMS"
 VERSION: Final = 1

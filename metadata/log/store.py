@@ -13,20 +13,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from metadata.errors import MetadataIdentityError, MetadataLogCorruptError
-from metadata.image import MetadataImage
-from metadata.log.contents import INSTALL_SUFFIX, has_log
-from metadata.log.durable_files import Sync
-from metadata.log.files import LogFiles
-from metadata.log.hard_state import HardStateFile
-from metadata.log.identity import Identity, find_identity, lock_directory, write_identity
-from metadata.log.one_thread import OneThread
-from metadata.log.recovered import Opened
-from metadata.log.snapshot_format import decode_snapshot
-from metadata.raft.effects import FRESH, NOBODY, HardState, Persist
-from metadata.records.entry import SnapshotId
-from metadata.records.ids import random_id
-from metadata.records.members import NO_DIRECTORY
+from headrace.metadata.errors import MetadataIdentityError, MetadataLogCorruptError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.contents import INSTALL_SUFFIX, has_log
+from headrace.metadata.log.durable_files import Sync
+from headrace.metadata.log.files import LogFiles
+from headrace.metadata.log.hard_state import HardStateFile
+from headrace.metadata.log.identity import Identity, find_identity, lock_directory, write_identity
+from headrace.metadata.log.one_thread import OneThread
+from headrace.metadata.log.recovered import Opened
+from headrace.metadata.log.snapshot_format import decode_snapshot
+from headrace.metadata.raft.effects import FRESH, NOBODY, HardState, Persist
+from headrace.metadata.records.entry import SnapshotId
+from headrace.metadata.records.ids import random_id
+from headrace.metadata.records.members import NO_DIRECTORY
 
 if TYPE_CHECKING:
     from random import Random

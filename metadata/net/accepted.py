@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Final, Protocol
 
-from metadata.errors import MetadataFormatError
-from metadata.net.dialling import tune
-from metadata.net.framing import (
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.net.dialling import tune
+from headrace.metadata.net.framing import (
     BEAT,
     FrameReader,
     Hello,
@@ -18,7 +18,7 @@ from metadata.net.framing import (
     encode_hello,
     encode_numbered,
 )
-from metadata.raft.messages import RaftMessage
+from headrace.metadata.raft.messages import RaftMessage
 
 HELLO_MS: Final = 5_000  # a connection that does not say what it is for ends after so long
 FRAME_MS: Final = 30_000  # and one in the middle of a frame after so long

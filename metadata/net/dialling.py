@@ -4,9 +4,16 @@ import asyncio
 import socket
 from typing import Final
 
-from metadata.errors import MetadataFormatError
-from metadata.net.framing import FrameReader, Hello, Kind, Party, decode_hello, encode_hello
-from metadata.transport import Address
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.net.framing import (
+    FrameReader,
+    Hello,
+    Kind,
+    Party,
+    decode_hello,
+    encode_hello,
+)
+from headrace.metadata.transport import Address
 
 DIAL_MS: Final = 1_000  # for the name, the connection and the hello together
 

@@ -22,10 +22,10 @@ Then, on an RPC connection, requests one way and answers the other way, in any o
 
 offset | bytes | type    | field   | meaning
 0      | 8     | u64 BE  | number  | chosen by who asks, from 1; returned with the answer. 0 with no payload: a beat
-8      | rest  | bytes   | payload | a frame of `metadata.rpc.frames`
+8      | rest  | bytes   | payload | a frame of `headrace.metadata.rpc.frames`
 
 A beat says that the controller is alive and at work on what it was asked. On a peer connection
-every further frame is one message of `metadata.raft.messages`, as MessagePack, from the node that
+every further frame is one message of `headrace.metadata.raft.messages`, as MessagePack, from the node that
 dialled; nothing comes back.
 """
 
@@ -36,9 +36,9 @@ from uuid import UUID
 
 import msgspec
 
-from metadata.errors import MetadataFormatError
-from metadata.raft.messages import RaftMessage
-from metadata.rpc import frames
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.raft.messages import RaftMessage
+from headrace.metadata.rpc import frames
 
 NET_VERSION: Final = 1
 MAGIC: Final = b"HRCN"

@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final
 
-from config.node import Endpoint
-from metadata.net.accepted import AcceptedConnection
-from metadata.net.framing import BODY_BYTES_MAX, Hello, Kind, Party
-from metadata.raft.messages import RaftMessage
+from headrace.config.node import Endpoint
+from headrace.metadata.net.accepted import AcceptedConnection
+from headrace.metadata.net.framing import BODY_BYTES_MAX, Hello, Kind, Party
+from headrace.metadata.raft.messages import RaftMessage
 
 logger = logging.getLogger("headrace.metadata")
 
@@ -53,7 +53,7 @@ class ControllerListener:
 
         Args:
             endpoint: where to listen.
-            handle: answers a frame of `metadata.rpc`; it raises only for a bug, which ends the connection.
+            handle: answers a frame of `headrace.metadata.rpc`; it raises only for a bug, which ends the connection.
             receive: takes a message of a peer; it neither waits nor raises.
             identity: who we are, as of now.
             on_peer: called with the node id of a peer that has connected.

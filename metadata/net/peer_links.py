@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from metadata.errors import MetadataFormatError
-from metadata.net.dialling import DialledConnection
-from metadata.net.framing import Kind, Party, encode_message
-from metadata.net.rpc_link import RpcTarget
-from metadata.raft.messages import AppendRequest, RaftMessage
-from metadata.transport import Address, NotSentError
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.net.dialling import DialledConnection
+from headrace.metadata.net.framing import Kind, Party, encode_message
+from headrace.metadata.net.rpc_link import RpcTarget
+from headrace.metadata.raft.messages import AppendRequest, RaftMessage
+from headrace.metadata.transport import Address, NotSentError
 
 if TYPE_CHECKING:
     from random import Random
@@ -201,7 +201,7 @@ class _Peer:
 
 
 class PeerLinks:
-    """The network to the other controllers, a `metadata.transport.PeerNetwork`."""
+    """The network to the other controllers, a `headrace.metadata.transport.PeerNetwork`."""
 
     def __init__(self, identity: Callable[[], Party], rng: "Random") -> None:
         """Dial nobody yet.

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from metadata.net.framing import Party
-from metadata.net.rpc_link import RpcTarget
-from metadata.rpc.frames import LeaderAddress
-from metadata.transport import Address, Transport
+from headrace.metadata.net.framing import Party
+from headrace.metadata.net.rpc_link import RpcTarget
+from headrace.metadata.rpc.frames import LeaderAddress
+from headrace.metadata.transport import Address, Transport
 
 logger = logging.getLogger("headrace.metadata")
 
@@ -45,7 +45,7 @@ class TransportStatistics:
 
 
 class QuorumTransport:
-    """Carries requests to the leader, a `metadata.transport.Transport`."""
+    """Carries requests to the leader, a `headrace.metadata.transport.Transport`."""
 
     def __init__(
         self,

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from itertools import count
 from typing import Final
 
-from metadata.errors import MetadataFormatError
-from metadata.net.dialling import DialledConnection
-from metadata.net.framing import BEAT, Kind, Party, decode_numbered, encode_numbered
-from metadata.transport import Address, NotSentError
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.net.dialling import DialledConnection
+from headrace.metadata.net.framing import BEAT, Kind, Party, decode_numbered, encode_numbered
+from headrace.metadata.transport import Address, NotSentError
 
 # A controller that owes an answer is heard of every `listener.BEAT_MS`. One that is not is stopped,
 # cut off or stuck, and its time must not cost a broker its session.

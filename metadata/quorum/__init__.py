@@ -1,1 +1,1 @@
-"""A controller as a member of the quorum: performs what `metadata.raft` decides, and keeps the image."""
+"""A controller as a member of the quorum: performs what `headrace.metadata.raft` decides, and keeps the image."""

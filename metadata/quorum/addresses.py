@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.core import RaftCore
-from metadata.raft.effects import NOBODY
-from metadata.records.members import Member
-from metadata.rpc.frames import LeaderAddress
-from metadata.transport import Address, PeerNetwork
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.core import RaftCore
+from headrace.metadata.raft.effects import NOBODY
+from headrace.metadata.records.members import Member
+from headrace.metadata.rpc.frames import LeaderAddress
+from headrace.metadata.transport import Address, PeerNetwork
 
 
 class MemberAddresses:

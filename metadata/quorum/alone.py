@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from metadata.raft.messages import RaftMessage
-from metadata.transport import Address, NotSentError
+from headrace.metadata.raft.messages import RaftMessage
+from headrace.metadata.transport import Address, NotSentError
 
 
 class NoPeers:

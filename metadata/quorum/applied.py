@@ -10,12 +10,12 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from metadata.entry_buffer import EntryBuffer
-from metadata.errors import MetadataFormatError
-from metadata.image import MetadataImage
-from metadata.records.codec import decode_records
-from metadata.records.entry import LogEntry
-from metadata.replay import replay
+from headrace.metadata.entry_buffer import EntryBuffer
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.records.codec import decode_records
+from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.replay import replay
 
 LOOP_SLICE_S: Final = 0.005  # replaying goes on for so long before others get their turn
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from metadata.quorum.node import QuorumNode
-from metadata.records.members import NO_DIRECTORY, Member
-from metadata.rpc.responses import QuorumDescribed, QuorumMember
+from headrace.metadata.quorum.node import QuorumNode
+from headrace.metadata.records.members import NO_DIRECTORY, Member
+from headrace.metadata.rpc.responses import QuorumDescribed, QuorumMember
 
 NOT_KNOWN: Final = -1
 

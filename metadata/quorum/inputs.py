@@ -5,9 +5,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from metadata.quorum.status import QuorumCounters
-from metadata.raft.core import RaftCore
-from metadata.raft.messages import RaftMessage
+from headrace.metadata.quorum.status import QuorumCounters
+from headrace.metadata.raft.core import RaftCore
+from headrace.metadata.raft.messages import RaftMessage
 
 # Messages that wait for their turn; beyond, the oldest is lost, as any message may be.
 INBOX_MAX: Final = 4_096

@@ -8,12 +8,12 @@ import asyncio
 import logging
 from typing import Final
 
-from metadata.errors import MetadataError
-from metadata.quorum.addresses import MemberAddresses
-from metadata.requester import Requester
-from metadata.rpc.requests import DescribeQuorum
-from metadata.rpc.responses import QuorumDescribed
-from metadata.transport import Address
+from headrace.metadata.errors import MetadataError
+from headrace.metadata.quorum.addresses import MemberAddresses
+from headrace.metadata.requester import Requester
+from headrace.metadata.rpc.requests import DescribeQuorum
+from headrace.metadata.rpc.responses import QuorumDescribed
+from headrace.metadata.transport import Address
 
 logger = logging.getLogger("headrace.controller")
 

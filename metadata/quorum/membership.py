@@ -7,14 +7,14 @@ it has all of it, so that no majority ever waits for a log to be copied.
 import asyncio
 from typing import Final
 
-from metadata.errors import RefusedError
-from metadata.quorum.node import QuorumNode
-from metadata.raft.changes import AddLearner, MemberChange, Promote, Remove, UpdateMember
-from metadata.raft.configuration import Configuration
-from metadata.raft.errors import ChangeRefusedError
-from metadata.records.members import NO_DIRECTORY, Member
-from metadata.rpc.requests import AddVoter, RemoveVoter
-from protocol.errors import ErrorCode
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.quorum.node import QuorumNode
+from headrace.metadata.raft.changes import AddLearner, MemberChange, Promote, Remove, UpdateMember
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.errors import ChangeRefusedError
+from headrace.metadata.records.members import NO_DIRECTORY, Member
+from headrace.metadata.rpc.requests import AddVoter, RemoveVoter
+from headrace.protocol.errors import ErrorCode
 
 CHANGE_TIMEOUT_MS: Final = 20_000
 LOOK_INTERVAL_MS: Final = 20

@@ -17,26 +17,26 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.log.store import LogStore
-from metadata.quorum.addresses import MemberAddresses
-from metadata.quorum.applied import AppliedLog
-from metadata.quorum.inputs import CoreInputs
-from metadata.quorum.read_rounds import ReadRounds
-from metadata.quorum.snapshots import Snapshots
-from metadata.quorum.status import QuorumCounters, QuorumStatus, StandingWatch, status_of
-from metadata.quorum.waiters import EntryWaiters
-from metadata.raft.changes import MemberChange
-from metadata.raft.configuration import Configuration
-from metadata.raft.core import RaftCore
-from metadata.raft.effects import NOBODY, Persist, Role
-from metadata.raft.errors import NotLeaderError, QuorumBusyError
-from metadata.raft.messages import RaftMessage
-from metadata.raft.progress import ProgressView
-from metadata.records.entry import LogEntry
-from metadata.transport import Address, PeerNetwork
-from protocol.errors import ErrorCode
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.store import LogStore
+from headrace.metadata.quorum.addresses import MemberAddresses
+from headrace.metadata.quorum.applied import AppliedLog
+from headrace.metadata.quorum.inputs import CoreInputs
+from headrace.metadata.quorum.read_rounds import ReadRounds
+from headrace.metadata.quorum.snapshots import Snapshots
+from headrace.metadata.quorum.status import QuorumCounters, QuorumStatus, StandingWatch, status_of
+from headrace.metadata.quorum.waiters import EntryWaiters
+from headrace.metadata.raft.changes import MemberChange
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.core import RaftCore
+from headrace.metadata.raft.effects import NOBODY, Persist, Role
+from headrace.metadata.raft.errors import NotLeaderError, QuorumBusyError
+from headrace.metadata.raft.messages import RaftMessage
+from headrace.metadata.raft.progress import ProgressView
+from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.transport import Address, PeerNetwork
+from headrace.protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.controller")
 

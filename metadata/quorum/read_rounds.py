@@ -7,12 +7,12 @@ asked before it began; who comes later waits for the next. At most one is under 
 import asyncio
 from collections.abc import Callable, Collection
 
-from metadata.errors import RefusedError
-from metadata.quorum.applied import AppliedLog
-from metadata.raft.core import RaftCore
-from metadata.raft.effects import ReadReady
-from metadata.raft.errors import NotLeaderError, QuorumBusyError
-from protocol.errors import ErrorCode
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.quorum.applied import AppliedLog
+from headrace.metadata.raft.core import RaftCore
+from headrace.metadata.raft.effects import ReadReady
+from headrace.metadata.raft.errors import NotLeaderError, QuorumBusyError
+from headrace.protocol.errors import ErrorCode
 
 Waiter = asyncio.Future[None]
 

@@ -6,20 +6,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
 from typing import Final, NamedTuple
 
-from metadata.errors import MetadataError, MetadataLogCorruptError, RefusedError
-from metadata.image import MetadataImage
-from metadata.log.snapshot_format import encode_snapshot
-from metadata.log.store import LogStore
-from metadata.quorum.applied import AppliedLog
-from metadata.quorum.status import QuorumCounters
-from metadata.raft.configuration import Configuration
-from metadata.raft.core import RaftCore
-from metadata.raft.effects import SnapshotWanted
-from metadata.records.entry import SnapshotId
-from metadata.rpc.frames import decode_answer, encode_request
-from metadata.snapshot_download import SnapshotDownload
-from metadata.transport import PeerNetwork
-from protocol.errors import ErrorCode
+from headrace.metadata.errors import MetadataError, MetadataLogCorruptError, RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.snapshot_format import encode_snapshot
+from headrace.metadata.log.store import LogStore
+from headrace.metadata.quorum.applied import AppliedLog
+from headrace.metadata.quorum.status import QuorumCounters
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.core import RaftCore
+from headrace.metadata.raft.effects import SnapshotWanted
+from headrace.metadata.records.entry import SnapshotId
+from headrace.metadata.rpc.frames import decode_answer, encode_request
+from headrace.metadata.snapshot_download import SnapshotDownload
+from headrace.metadata.transport import PeerNetwork
+from headrace.protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.controller")
 

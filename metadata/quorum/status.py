@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from metadata.raft.core import RaftCore
-from metadata.raft.effects import NOBODY, Role
+from headrace.metadata.raft.core import RaftCore
+from headrace.metadata.raft.effects import NOBODY, Role
 
 
 @dataclass(slots=True)

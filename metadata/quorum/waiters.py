@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from metadata.errors import LeadershipLostError
-from metadata.records.entry import LogEntry
+from headrace.metadata.errors import LeadershipLostError
+from headrace.metadata.records.entry import LogEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from uuid import UUID
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.errors import ChangeRefusedError
-from metadata.records.members import NO_DIRECTORY, Member
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.errors import ChangeRefusedError
+from headrace.metadata.records.members import NO_DIRECTORY, Member
 
 
 class AddLearner(NamedTuple):

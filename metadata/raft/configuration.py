@@ -9,7 +9,7 @@ from uuid import UUID
 
 import msgspec
 
-from metadata.records.members import NO_DIRECTORY, Member
+from headrace.metadata.records.members import NO_DIRECTORY, Member
 
 
 class Configuration(msgspec.Struct, frozen=True, gc=False):

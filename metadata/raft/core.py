@@ -8,22 +8,22 @@ nothing is said before what it rests on is durable.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from metadata.errors import MetadataFormatError
-from metadata.raft.changes import MemberChange
-from metadata.raft.configuration import Configuration
-from metadata.raft.effects import (
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.raft.changes import MemberChange
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.effects import (
     NOBODY,
     DurableState,
     Effects,
     RaftSettings,
     Role,
 )
-from metadata.raft.elections import Elections
-from metadata.raft.errors import NotLeaderError
-from metadata.raft.following import Following
-from metadata.raft.leading import EncodeMembers, Leadership, OpenTerm
-from metadata.raft.log import LogPosition, MembersOf, RaftLog
-from metadata.raft.messages import (
+from headrace.metadata.raft.elections import Elections
+from headrace.metadata.raft.errors import NotLeaderError
+from headrace.metadata.raft.following import Following
+from headrace.metadata.raft.leading import EncodeMembers, Leadership, OpenTerm
+from headrace.metadata.raft.log import LogPosition, MembersOf, RaftLog
+from headrace.metadata.raft.messages import (
     AppendRequest,
     AppendResponse,
     RaftMessage,
@@ -32,10 +32,10 @@ from metadata.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from metadata.raft.node_state import NodeState
-from metadata.raft.plausibility import is_plausible, is_strange
-from metadata.raft.views import CoreViews
-from metadata.records.entry import SnapshotId
+from headrace.metadata.raft.node_state import NodeState
+from headrace.metadata.raft.plausibility import is_plausible, is_strange
+from headrace.metadata.raft.views import CoreViews
+from headrace.metadata.records.entry import SnapshotId
 
 if TYPE_CHECKING:
     from random import Random

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import msgspec
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.messages import RaftMessage
-from metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.messages import RaftMessage
+from headrace.metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
 
 NOBODY: Final = -1
 

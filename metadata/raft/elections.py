@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from uuid import UUID
 
-from metadata.raft.effects import Role
-from metadata.raft.messages import VoteRequest, VoteResponse
-from metadata.raft.node_state import NodeState
-from metadata.records.members import NO_DIRECTORY
+from headrace.metadata.raft.effects import Role
+from headrace.metadata.raft.messages import VoteRequest, VoteResponse
+from headrace.metadata.raft.node_state import NodeState
+from headrace.metadata.records.members import NO_DIRECTORY
 
 
 class Elections:

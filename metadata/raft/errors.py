@@ -1,6 +1,6 @@
 """Why the core takes a request not at all: in each case nothing has changed. Pure."""
 
-from metadata.errors import MetadataError
+from headrace.metadata.errors import MetadataError
 
 
 class NotLeaderError(MetadataError):

@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from metadata.raft.effects import SnapshotWanted
-from metadata.raft.log import RaftLog
-from metadata.raft.messages import AppendRequest, AppendResponse, SnapshotOffer
-from metadata.raft.node_state import NodeState
-from metadata.records.entry import SnapshotId
+from headrace.metadata.raft.effects import SnapshotWanted
+from headrace.metadata.raft.log import RaftLog
+from headrace.metadata.raft.messages import AppendRequest, AppendResponse, SnapshotOffer
+from headrace.metadata.raft.node_state import NodeState
+from headrace.metadata.records.entry import SnapshotId
 
 NO_TERM = -1
 

@@ -4,22 +4,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from metadata.raft.changes import MemberChange, Promote, changed, with_directories
-from metadata.raft.configuration import Configuration
-from metadata.raft.effects import NOBODY
-from metadata.raft.errors import ChangeRefusedError, NotLeaderError, QuorumBusyError
-from metadata.raft.following import NO_TERM
-from metadata.raft.log import LogPosition
-from metadata.raft.messages import (
+from headrace.metadata.raft.changes import MemberChange, Promote, changed, with_directories
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.effects import NOBODY
+from headrace.metadata.raft.errors import ChangeRefusedError, NotLeaderError, QuorumBusyError
+from headrace.metadata.raft.following import NO_TERM
+from headrace.metadata.raft.log import LogPosition
+from headrace.metadata.raft.messages import (
     AppendResponse,
     RaftMessage,
     TimeoutNow,
 )
-from metadata.raft.node_state import NodeState
-from metadata.raft.progress import Progress, ProgressView
-from metadata.raft.reads import ReadQueue, Rounds
-from metadata.raft.sending import messages_to
-from metadata.records.members import Member
+from headrace.metadata.raft.node_state import NodeState
+from headrace.metadata.raft.progress import Progress, ProgressView
+from headrace.metadata.raft.reads import ReadQueue, Rounds
+from headrace.metadata.raft.sending import messages_to
+from headrace.metadata.records.members import Member
 
 EncodeMembers = Callable[[Sequence[Member]], bytes]
 OpenTerm = Callable[[int, int], bytes]

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.effects import DurableState
-from metadata.records.entry import LogEntry, SnapshotId
-from metadata.records.members import Member
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.effects import DurableState
+from headrace.metadata.records.entry import LogEntry, SnapshotId
+from headrace.metadata.records.members import Member
 
 MembersOf = Callable[[bytes], tuple[Member, ...] | None]
 

@@ -2,15 +2,15 @@
 
 Fields are encoded in the order written here; only append. `term` is the sender's, except in a
 pre-vote, where it is the term that the sender would stand for. `source_directory` says with which
-disk the sender speaks (`metadata.records.members`).
+disk the sender speaks (`headrace.metadata.records.members`).
 """
 
 from uuid import UUID
 
 import msgspec
 
-from metadata.records.entry import LogEntry
-from metadata.records.numbers import Count, Int64
+from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.records.numbers import Count, Int64
 
 
 class Message(msgspec.Struct, frozen=True, array_like=True, gc=False, kw_only=True):

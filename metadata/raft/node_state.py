@@ -4,8 +4,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Final, TypedDict
 from uuid import UUID
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.effects import (
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.effects import (
     NOBODY,
     HardState,
     Persist,
@@ -14,8 +14,8 @@ from metadata.raft.effects import (
     Role,
     RoleChange,
 )
-from metadata.raft.log import RaftLog
-from metadata.raft.messages import (
+from headrace.metadata.raft.log import RaftLog
+from headrace.metadata.raft.messages import (
     AppendRequest,
     AppendResponse,
     RaftMessage,

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.messages import (
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.messages import (
     AppendRequest,
     AppendResponse,
     RaftMessage,

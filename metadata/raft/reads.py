@@ -5,7 +5,7 @@ that nobody else led when it was asked for. One round is under way; what comes m
 the next, as the answers to this one may have been sent before it came.
 """
 
-from metadata.raft.effects import ReadReady
+from headrace.metadata.raft.effects import ReadReady
 
 
 class Rounds:

@@ -1,8 +1,8 @@
-"""What a leader sends to one other member, by what it knows of it (`metadata.raft.progress`). Pure."""
+"""What a leader sends to one other member, by what it knows of it (`headrace.metadata.raft.progress`). Pure."""
 
-from metadata.raft.messages import AppendRequest, SnapshotOffer
-from metadata.raft.node_state import NodeState
-from metadata.raft.progress import Feeding, Progress
+from headrace.metadata.raft.messages import AppendRequest, SnapshotOffer
+from headrace.metadata.raft.node_state import NodeState
+from headrace.metadata.raft.progress import Feeding, Progress
 
 
 def messages_to(

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.effects import Role
-from metadata.raft.leading import Leadership
-from metadata.raft.log import RaftLog
-from metadata.raft.node_state import NodeState
-from metadata.raft.progress import ProgressView
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.effects import Role
+from headrace.metadata.raft.leading import Leadership
+from headrace.metadata.raft.log import RaftLog
+from headrace.metadata.raft.node_state import NodeState
+from headrace.metadata.raft.progress import ProgressView
 
 
 class CoreViews:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import msgspec
 
-from metadata.records.numbers import Count, ShortText
+from headrace.metadata.records.numbers import Count, ShortText
 
 
 class FenceReason(IntEnum):

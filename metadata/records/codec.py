@@ -18,14 +18,14 @@ from typing import Final
 
 import msgspec
 
-from metadata.errors import MetadataFormatError
-from metadata.records.brokers import (
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.records.brokers import (
     FenceBrokerRecord,
     RegisterBrokerRecord,
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
-from metadata.records.cluster import (
+from headrace.metadata.records.cluster import (
     ClusterIdRecord,
     FeatureRecord,
     KeyValueRecord,
@@ -34,22 +34,22 @@ from metadata.records.cluster import (
     ProducerIdsRecord,
     RemoveKeyValueRecord,
 )
-from metadata.records.members import Member, MembersRecord
-from metadata.records.objects import (
+from headrace.metadata.records.members import Member, MembersRecord
+from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
     ObjectsPreparedRecord,
     ObjectsRemovedRecord,
     StreamObjectRecord,
     StreamSetObjectRecord,
 )
-from metadata.records.streams import (
+from headrace.metadata.records.streams import (
     RangeRecord,
     RemoveStreamRecord,
     StreamRecord,
     StreamStateRecord,
     StreamTrimmedRecord,
 )
-from metadata.records.topics import (
+from headrace.metadata.records.topics import (
     ConfigRecord,
     PartitionChangeRecord,
     PartitionRecord,

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from metadata.records.numbers import Int64
+from headrace.metadata.records.numbers import Int64
 
 
 class StreamRange(msgspec.Struct, frozen=True, array_like=True, gc=False):

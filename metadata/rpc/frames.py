@@ -17,10 +17,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from metadata.errors import MetadataFormatError
-from metadata.rpc.requests import Request
-from metadata.rpc.responses import Response
-from protocol.errors import ErrorCode
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.rpc.requests import Request
+from headrace.metadata.rpc.responses import Response
+from headrace.protocol.errors import ErrorCode
 
 RPC_VERSION: Final = 1
 FRAME_BYTES_MAX: Final = 64 << 20

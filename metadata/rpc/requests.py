@@ -8,9 +8,9 @@ from uuid import UUID
 
 import msgspec
 
-from metadata.records.brokers import BrokerEndpoint
-from metadata.records.numbers import Count, Int32, Int64, ShortText, Text
-from metadata.records.objects import StreamRange
+from headrace.metadata.records.brokers import BrokerEndpoint
+from headrace.metadata.records.numbers import Count, Int32, Int64, ShortText, Text
+from headrace.metadata.records.objects import StreamRange
 
 
 class BrokerGoal(IntEnum):

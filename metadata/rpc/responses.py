@@ -4,7 +4,7 @@ from uuid import UUID
 
 import msgspec
 
-from metadata.records.entry import LogEntry
+from headrace.metadata.records.entry import LogEntry
 
 
 class Done(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=False):

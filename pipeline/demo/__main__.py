@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from pipeline import package_sizes
-from pipeline.demo import clients
-from pipeline.demo.debian import write_package_index
-from pipeline.demo.digests import TopicDigest
-from pipeline.demo.local_broker import LocalBroker
-from pipeline.demo.progress import DemoError, Progress
-from pipeline.fields import SAMPLE_DOCUMENTS, FieldChoice, NoSuchFieldError, choose_fields
-from pipeline.java import NoJavaError
-from pipeline.session import create_session
+from headrace.pipeline import package_sizes
+from headrace.pipeline.demo import clients
+from headrace.pipeline.demo.debian import write_package_index
+from headrace.pipeline.demo.digests import TopicDigest
+from headrace.pipeline.demo.local_broker import LocalBroker
+from headrace.pipeline.demo.progress import DemoError, Progress
+from headrace.pipeline.fields import SAMPLE_DOCUMENTS, FieldChoice, NoSuchFieldError, choose_fields
+from headrace.pipeline.java import NoJavaError
+from headrace.pipeline.session import create_session
 
 TOPIC = "documents"
 BUCKET_READS = "headrace_object_store_get_bytes_total"
@@ -159,7 +159,7 @@ def free_ports(count: int) -> list[int]:
 
 def parse_arguments() -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(prog="python -m pipeline.demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m headrace.pipeline.demo", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--data", type=Path, help="JSON lines; default: Debian's package index")
     parser.add_argument("--records", type=int, help="use only the first so many")

@@ -11,8 +11,8 @@ import kafka
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from pipeline.demo.digests import TopicDigest
-from pipeline.demo.progress import DemoError
+from headrace.pipeline.demo.digests import TopicDigest
+from headrace.pipeline.demo.progress import DemoError
 
 _TIMEOUT_S = 60
 _ERRORS_ONLY = 3  # syslog's number: librdkafka also tells about what it retries

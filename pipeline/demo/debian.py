@@ -18,7 +18,7 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pipeline.demo.progress import DemoError
+from headrace.pipeline.demo.progress import DemoError
 
 _NUMBERS = frozenset({"installed_size", "size"})
 _PACKAGES_EXPECTED = 1_000  # a machine whose lists are empty knows what it has installed

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pipeline.demo.progress import DemoError
+from headrace.pipeline.demo.progress import DemoError
 
 _READY_WITHIN_S = 30
 _STOPPED_WITHIN_S = 60
@@ -28,7 +28,7 @@ class LocalBroker:
         self._admin = f"http://127.0.0.1:{admin_port}"
         ports = ["--port", str(port), "--admin-port", str(admin_port)]
         data = ["--data-dir", str(directory / "data")]
-        self._command = [sys.executable, "-m", "broker", "dev", *ports, *data]
+        self._command = [sys.executable, "-m", "headrace.broker", "dev", *ports, *data]
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:

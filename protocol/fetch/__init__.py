@@ -1,16 +1,16 @@
-"""Fetch by hand, as `protocol.produce` is: requests to tuples, responses to buffers.
+"""Fetch by hand, as `headrace.protocol.produce` is: requests to tuples, responses to buffers.
 
-The one door to `protocol.fetch.request` and `protocol.fetch.response`.
+The one door to `headrace.protocol.fetch.request` and `headrace.protocol.fetch.response`.
 """
 
-from protocol.fetch.request import (
+from headrace.protocol.fetch.request import (
     FetchPartition,
     FetchRequest,
     FetchTopic,
     ForgottenTopic,
     decode_fetch,
 )
-from protocol.fetch.response import (
+from headrace.protocol.fetch.response import (
     AbortedTransaction,
     EpochEndOffset,
     FetchPartitionResponse,

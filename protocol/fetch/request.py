@@ -27,10 +27,10 @@ from struct import Struct, error
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from protocol.api_keys import ApiKey
-from protocol.api_versions import VERSIONS
-from protocol.errors import ProtocolError
-from protocol.primitives import (
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import VERSIONS
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.primitives import (
     ARRAY_ELEMENTS_MAX,
     UUID_BYTES,
     Reader,
@@ -118,7 +118,7 @@ class FetchRequest(NamedTuple):
 def decode_fetch(version: int, body: memoryview) -> FetchRequest:
     """Decode the body of a request. Nothing of `body` is kept.
 
-    Bytes behind it are passed over, see `protocol.messages`.
+    Bytes behind it are passed over, see `headrace.protocol.messages`.
 
     Raises:
         ProtocolError: the version is not spoken here, or the bytes are not a whole body.

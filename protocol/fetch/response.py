@@ -24,15 +24,15 @@ from struct import Struct
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from protocol.api_keys import ApiKey
-from protocol.api_versions import VERSIONS
-from protocol.leader_discovery import (
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import VERSIONS
+from headrace.protocol.leader_discovery import (
     CurrentLeader,
     NodeEndpoint,
     encode_current_leader,
     encode_response_tags,
 )
-from protocol.primitives import (
+from headrace.protocol.primitives import (
     NO_TAGS,
     UUID_ZERO_BYTES,
     encode_compact_string,

@@ -139,7 +139,7 @@ from kafka.protocol.sasl import (
     SaslHandshakeResponse,
 )
 
-from protocol.messages.added import (
+from headrace.protocol.messages.added import (
     AddRaftVoterRequest,
     AddRaftVoterResponse,
     RemoveRaftVoterRequest,
@@ -147,7 +147,7 @@ from protocol.messages.added import (
     UnregisterBrokerRequest,
     UnregisterBrokerResponse,
 )
-from protocol.messages.codec import (
+from headrace.protocol.messages.codec import (
     Message,
     decode_request,
     decode_response,

@@ -7,16 +7,16 @@ from typing import Any, Final, TypeAlias
 
 from kafka.protocol.schemas.fields.codecs import EncodeBufferPool
 
-from protocol import headers
-from protocol.api_keys import ApiKey
-from protocol.api_versions import VERSIONS, accepts
-from protocol.errors import ErrorCode, ProtocolError
-from protocol.headers import RequestHeader
-from protocol.messages.decoding import decoder
-from protocol.messages.registry import REQUESTS, RESPONSES
-from protocol.primitives import Reader
+from headrace.protocol import headers
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import VERSIONS, accepts
+from headrace.protocol.errors import ErrorCode, ProtocolError
+from headrace.protocol.headers import RequestHeader
+from headrace.protocol.messages.decoding import decoder
+from headrace.protocol.messages.registry import REQUESTS, RESPONSES
+from headrace.protocol.primitives import Reader
 
-# An instance of a class of `protocol.messages`: their fields are known to the schemas alone.
+# An instance of a class of `headrace.protocol.messages`: their fields are known to the schemas alone.
 Message: TypeAlias = Any
 
 _API_VERSIONS_FALLBACK: Final = 0

@@ -16,8 +16,8 @@ from struct import Struct
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from protocol.errors import ProtocolError
-from protocol.primitives import UUID_BYTES, Reader, read_uuid
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.primitives import UUID_BYTES, Reader, read_uuid
 
 Read = Callable[[Reader], Any]
 _Store = Callable[[Reader, Any], None]

@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn
 
 from kafka.protocol import admin, consumer, metadata, producer, sasl
 
-from protocol.messages import added
+from headrace.protocol.messages import added
 
 
 class _SharedDefault(list[Any]):

@@ -32,7 +32,7 @@ from typing import Final, NamedTuple
 
 from crc32c import crc32c
 
-from protocol.records.errors import CorruptBatchError
+from headrace.protocol.records.errors import CorruptBatchError
 
 Buffer = bytes | bytearray | memoryview
 
@@ -96,7 +96,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def codec(self) -> int:
-        """Compression codec, see `protocol.records.compression.Compression`; may be undefined."""
+        """Compression codec, see `headrace.protocol.records.compression.Compression`; may be undefined."""
         return self.attributes & CODEC_MASK
 
     @property

@@ -27,7 +27,7 @@ import cramjam
 import lz4.frame
 import zstandard
 
-from protocol.records.errors import (
+from headrace.protocol.records.errors import (
     CorruptBatchError,
     DecompressionLimitError,
     UnsupportedCompressionError,

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from protocol.records.batch import (
+from headrace.protocol.records.batch import (
     CONTROL_FLAG,
     HEADER_BYTES,
     LOG_APPEND_TIME_FLAG,
@@ -34,8 +34,8 @@ from protocol.records.batch import (
     encode_header,
     parse_header,
 )
-from protocol.records.compression import Compression, compress, decompress
-from protocol.records.errors import CorruptBatchError
+from headrace.protocol.records.compression import Compression, compress, decompress
+from headrace.protocol.records.errors import CorruptBatchError
 
 NO_TIMESTAMP: Final = -1
 _VARINT_LAST_SHIFT: Final = 63

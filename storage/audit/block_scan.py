@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 from crc32c import crc32c
 
-from storage.objects.data_block import BLOCK_HEADER_BYTES, MAGIC
-from storage.objects.index_block import IndexEntry
-from storage.record_batch import HEADER_BYTES as BATCH_HEADER_BYTES
-from storage.record_batch import MAGIC as BATCH_MAGIC
+from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES, MAGIC
+from headrace.storage.objects.index_block import IndexEntry
+from headrace.storage.record_batch import HEADER_BYTES as BATCH_HEADER_BYTES
+from headrace.storage.record_batch import MAGIC as BATCH_MAGIC
 
 DAMAGE_PER_BLOCK_MAX: Final = 8
 

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from typing import Final
 
-from storage.audit.object_check import ObjectReport, RangeReader, Watch, check_object
-from storage.errors import ObjectNotFoundError
+from headrace.storage.audit.object_check import ObjectReport, RangeReader, Watch, check_object
+from headrace.storage.errors import ObjectNotFoundError
 
 PARALLEL_DEFAULT: Final = 8
 PARALLEL_MAX: Final = 64

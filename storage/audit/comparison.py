@@ -25,9 +25,9 @@ from enum import Enum
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from storage.audit.inventory import KeyKind, ListedObject, meaning_of
-from storage.objects.keys import object_key
-from storage.ports import StreamRange
+from headrace.storage.audit.inventory import KeyKind, ListedObject, meaning_of
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import StreamRange
 
 FINDINGS_KEPT_MAX: Final = 100_000  # of each kind; more are only counted
 OVERDUE_MS_DEFAULT: Final = 24 * 3_600_000

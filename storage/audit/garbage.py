@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from storage.audit.comparison import Comparison, Finding, Problem
-from storage.audit.inventory import UNKNOWN_TIME, KeyKind, meaning_of
+from headrace.storage.audit.comparison import Comparison, Finding, Problem
+from headrace.storage.audit.inventory import UNKNOWN_TIME, KeyKind, meaning_of
 
 SAFE_AGE_MS_DEFAULT: Final = 24 * 3_600_000
 

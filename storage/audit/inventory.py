@@ -2,9 +2,9 @@
 
 | key | kind |
 |---|---|
-| `<spread>/<cluster id>/<object id>` | an object of streams, `storage.objects.keys` |
+| `<spread>/<cluster id>/<object id>` | an object of streams, `headrace.storage.objects.keys` |
 | `metadata/<cluster id>/<index>-<term>.checkpoint` | a snapshot of the metadata |
-| `wal/<cluster id>/<node id>/...` | a write-ahead log made of objects, `wal.objects.layout` |
+| `wal/<cluster id>/<node id>/...` | a write-ahead log made of objects, `headrace.wal.objects.layout` |
 | `headrace-probe/...` | left behind by a probe that was killed |
 | `.tmp/...` | `file://` only: being written, or left by a writer that was killed; the broker tidies up |
 | any other | not ours, or of a version that this one does not know |
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
 
-from storage.objects.keys import parse_object_key
+from headrace.storage.objects.keys import parse_object_key
 
 PROBE_PREFIX: Final = "headrace-probe"
-TEMPORARY_FOLDER: Final = ".tmp"  # as `storage.object_store.filesystem` has it
+TEMPORARY_FOLDER: Final = ".tmp"  # as `headrace.storage.object_store.filesystem` has it
 METADATA_FOLDER: Final = "metadata"
 WAL_FOLDER: Final = "wal"
 NO_OBJECT: Final = -1

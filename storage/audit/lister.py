@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from storage.audit.inventory import ListedObject
-from storage.object_store.daemon_threads import stepwise
-from storage.object_store.s3_access import S3Access
-from storage.object_store.s3_administration import s3_client
-from storage.object_store.s3_errors import asked_of_bucket
-from storage.object_store.s3_listing import PAGE_ENTRIES_MAX, pages_of
+from headrace.storage.audit.inventory import ListedObject
+from headrace.storage.object_store.daemon_threads import stepwise
+from headrace.storage.object_store.s3_access import S3Access
+from headrace.storage.object_store.s3_administration import s3_client
+from headrace.storage.object_store.s3_errors import asked_of_bucket
+from headrace.storage.object_store.s3_listing import PAGE_ENTRIES_MAX, pages_of
 
 
 class BucketLister(Protocol):

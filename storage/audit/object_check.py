@@ -11,12 +11,12 @@ from typing import Final, Protocol
 
 from crc32c import crc32c
 
-from storage.audit.block_scan import BatchHead, BlockScan, Damage
-from storage.audit.comparison import Run
-from storage.errors import CorruptObjectError
-from storage.objects.footer import FOOTER_BYTES, Footer, decode_footer
-from storage.objects.index_block import INDEX_ENTRY_BYTES, IndexEntry, ObjectIndex
-from storage.objects.reader import tail_start
+from headrace.storage.audit.block_scan import BatchHead, BlockScan, Damage
+from headrace.storage.audit.comparison import Run
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.footer import FOOTER_BYTES, Footer, decode_footer
+from headrace.storage.objects.index_block import INDEX_ENTRY_BYTES, IndexEntry, ObjectIndex
+from headrace.storage.objects.reader import tail_start
 
 CHUNK_BYTES: Final = 4 * 1024 * 1024
 INDEX_CHUNK_BYTES: Final = INDEX_ENTRY_BYTES * 29_127  # the entries of about 1 MiB
@@ -28,7 +28,7 @@ class RangeReader(Protocol):
     """What is needed of a bucket."""
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
-        """Read `[start, end)`, as `storage.ports.ObjectStore` does."""
+        """Read `[start, end)`, as `headrace.storage.ports.ObjectStore` does."""
         ...
 
 

@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from storage.audit.lister import BucketLister, DirectoryLister, S3Lister
-from storage.audit.object_check import RangeReader
-from storage.errors import ObjectNotFoundError, ObjectStoreError
-from storage.object_store.factory import open_object_store
-from storage.object_store.ranges import exactly, require_valid_range
-from storage.object_store.retrying import RetryPolicy
-from storage.object_store.s3_access import resolve_access
-from storage.object_store.uri import (
+from headrace.storage.audit.lister import BucketLister, DirectoryLister, S3Lister
+from headrace.storage.audit.object_check import RangeReader
+from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError
+from headrace.storage.object_store.factory import open_object_store
+from headrace.storage.object_store.ranges import exactly, require_valid_range
+from headrace.storage.object_store.retrying import RetryPolicy
+from headrace.storage.object_store.s3_access import resolve_access
+from headrace.storage.object_store.uri import (
     FileLocation,
     Location,
     MemoryLocation,
     S3Location,
     parse_bucket_uri,
 )
-from storage.objects.keys import require_valid_key
+from headrace.storage.objects.keys import require_valid_key
 
 READ_THREADS: Final = 4
 
@@ -45,7 +45,7 @@ class DirectoryReader:
         self._threads = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="bucket-read")
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         require_valid_key(key)
         require_valid_range(start, end)
         loop = asyncio.get_running_loop()
@@ -97,7 +97,7 @@ def open_place(
     """Open the bucket that a URI names.
 
     Args:
-        uri: see `storage.object_store.uri`.
+        uri: see `headrace.storage.object_store.uri`.
         rng: jitter of retries.
         environment: where `AWS_*` variables are looked up for `s3://`.
         policy: how reads are retried.

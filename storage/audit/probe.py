@@ -14,23 +14,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
-from storage.audit import rights
-from storage.audit.inventory import PROBE_PREFIX, TEMPORARY_FOLDER
-from storage.audit.place import require_reachable
-from storage.audit.probe_s3 import (
+from headrace.storage.audit import rights
+from headrace.storage.audit.inventory import PROBE_PREFIX, TEMPORARY_FOLDER
+from headrace.storage.audit.place import require_reachable
+from headrace.storage.audit.probe_s3 import (
     LAST_PART_BYTES,
     PART_BYTES,
     RefusedRequestError,
     S3Requests,
     WrongAnswerError,
 )
-from storage.audit.rights import Outcome, Refusal, Status, Step, judge, judge_race
-from storage.errors import StorageError
-from storage.object_store.factory import open_object_store
-from storage.object_store.retrying import RefusedError, RetryPolicy
-from storage.object_store.s3_access import resolve_access
-from storage.object_store.uri import FileLocation, S3Location, parse_bucket_uri
-from storage.ports import Buffer, ObjectStore
+from headrace.storage.audit.rights import Outcome, Refusal, Status, Step, judge, judge_race
+from headrace.storage.errors import StorageError
+from headrace.storage.object_store.factory import open_object_store
+from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
+from headrace.storage.object_store.s3_access import resolve_access
+from headrace.storage.object_store.uri import FileLocation, S3Location, parse_bucket_uri
+from headrace.storage.ports import Buffer, ObjectStore
 
 CREATORS_DEFAULT: Final = 16
 CREATORS_MAX: Final = 256
@@ -71,7 +71,7 @@ async def probe_bucket(
     """Probe a bucket. Nothing but keys below `headrace-probe/` is written or removed.
 
     Args:
-        uri: see `storage.object_store.uri`.
+        uri: see `headrace.storage.object_store.uri`.
         rng: names the probe's keys, and makes what they hold.
         environment: where `AWS_*` variables are looked up.
         creators: how many race for one key.

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from storage.audit import rights
-from storage.audit.rights import Refusal
-from storage.object_store.s3_access import S3Access
-from storage.object_store.s3_administration import s3_client
+from headrace.storage.audit import rights
+from headrace.storage.audit.rights import Refusal
+from headrace.storage.object_store.s3_access import S3Access
+from headrace.storage.object_store.s3_administration import s3_client
 
 ATTEMPTS_MAX: Final = 2
 PART_BYTES: Final = 5 * 1024 * 1024  # the least that S3 takes for a part that is not the last

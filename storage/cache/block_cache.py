@@ -8,17 +8,17 @@ the LogCache and delay no upload.
 import asyncio
 from collections.abc import Iterator
 
-from config.node import StorageConfig
-from storage.cache.cached_block import CachedBlock
-from storage.cache.data_blocks import DataBlockCache, DataBlockStatistics
-from storage.cache.index_cache import IndexCacheStatistics, ObjectIndexCache
-from storage.cache.loop_pace import LoopPace
-from storage.cache.read_ahead import AheadRequest, ReadAhead
-from storage.errors import CorruptObjectError, ObjectNotFoundError, StorageError
-from storage.objects.index_block import IndexEntry, ObjectIndex
-from storage.ports import ObjectManager, ObjectRange, ObjectStore, ObjectType
-from storage.record_batch import StreamRecordBatch
-from storage.request_budget import RequestBudget
+from headrace.config.node import StorageConfig
+from headrace.storage.cache.cached_block import CachedBlock
+from headrace.storage.cache.data_blocks import DataBlockCache, DataBlockStatistics
+from headrace.storage.cache.index_cache import IndexCacheStatistics, ObjectIndexCache
+from headrace.storage.cache.loop_pace import LoopPace
+from headrace.storage.cache.read_ahead import AheadRequest, ReadAhead
+from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, StorageError
+from headrace.storage.objects.index_block import IndexEntry, ObjectIndex
+from headrace.storage.ports import ObjectManager, ObjectRange, ObjectStore, ObjectType
+from headrace.storage.record_batch import StreamRecordBatch
+from headrace.storage.request_budget import RequestBudget
 
 OBJECTS_PER_PLAN = 8
 REPLANS_MAX = 5

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from storage.errors import CorruptObjectError
-from storage.objects.data_block import verify_block
-from storage.objects.index_block import IndexEntry
-from storage.record_batch import StreamRecordBatch, decode_batch
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.data_block import verify_block
+from headrace.storage.objects.index_block import IndexEntry
+from headrace.storage.record_batch import StreamRecordBatch, decode_batch
 
 RESUME_POINTS_MAX = 16  # readers of one block whose place in it is remembered
 

@@ -12,12 +12,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from storage.cache.cached_block import CachedBlock, Segment
-from storage.errors import ObjectStoreError
-from storage.objects.index_block import IndexEntry
-from storage.objects.keys import object_key
-from storage.ports import ObjectStore
-from storage.request_budget import RequestBudget
+from headrace.storage.cache.cached_block import CachedBlock, Segment
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.objects.index_block import IndexEntry
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import ObjectStore
+from headrace.storage.request_budget import RequestBudget
 
 # Of one request, unless a single block is larger. S3 gives a connection about 90 MB/s, so a window of
 # reading ahead must be several requests, and many enough that their first bytes cost nothing.

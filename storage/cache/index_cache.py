@@ -4,13 +4,13 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from storage.errors import CorruptObjectError, ObjectStoreError
-from storage.objects.footer import FOOTER_BYTES
-from storage.objects.index_block import ObjectIndex
-from storage.objects.keys import object_key
-from storage.objects.reader import decode_index, decode_tail, index_in_tail, tail_start
-from storage.ports import ObjectStore
-from storage.request_budget import RequestBudget
+from headrace.storage.errors import CorruptObjectError, ObjectStoreError
+from headrace.storage.objects.footer import FOOTER_BYTES
+from headrace.storage.objects.index_block import ObjectIndex
+from headrace.storage.objects.keys import object_key
+from headrace.storage.objects.reader import decode_index, decode_tail, index_in_tail, tail_start
+from headrace.storage.ports import ObjectStore
+from headrace.storage.request_budget import RequestBudget
 
 ENTRY_OVERHEAD_BYTES = 512  # of one cached index, beside its bytes
 

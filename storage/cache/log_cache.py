@@ -22,7 +22,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from storage.record_batch import HEADER_BYTES, StreamRecordBatch
+from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch
 
 # Measured: 405 bytes of Python objects for a record (tuple, view, integers, list slots), 650 for
 # a record that is a group of its own.

@@ -12,12 +12,12 @@ from typing import Final
 
 from crc32c import crc32c
 
-from storage.compaction.rewrite import RewriteError
-from storage.compaction.source import DamagedSourceError, SourceObject
-from storage.errors import CorruptObjectError
-from storage.objects.footer import Footer, encode_footer
-from storage.objects.index_block import IndexEntry, encode_entry
-from storage.ports import Buffer, CopiedRange, StreamRange
+from headrace.storage.compaction.rewrite import RewriteError
+from headrace.storage.compaction.source import DamagedSourceError, SourceObject
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.footer import Footer, encode_footer
+from headrace.storage.objects.index_block import IndexEntry, encode_entry
+from headrace.storage.ports import Buffer, CopiedRange, StreamRange
 
 ENTRIES_PER_STEP: Final = 256  # the loop gets its turn after so many
 

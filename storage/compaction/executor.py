@@ -1,7 +1,7 @@
 """Compactor: merges Stream Set Objects and Stream Objects of streams that this node looks after, at intervals.
 
-What to do is decided by `storage.compaction.plan`, done by `storage.compaction.rewrite` or by a copy
-within the bucket (`storage.compaction.copy`), and takes effect by one atomic commit; whatever fails
+What to do is decided by `headrace.storage.compaction.plan`, done by `headrace.storage.compaction.rewrite` or by a copy
+within the bucket (`headrace.storage.compaction.copy`), and takes effect by one atomic commit; whatever fails
 before leaves prepared objects that expire. An object that turns out to be damaged is left alone from
 then on and reported, so that it holds up nothing else; one that is in use no more (its topics were
 deleted, or trimmed) is not damaged, and its group is chosen anew.
@@ -17,8 +17,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from config.node import StorageConfig
-from storage.compaction.plan import (
+from headrace.config.node import StorageConfig
+from headrace.storage.compaction.plan import (
     GROUP_WIDTH_MIN,
     GroupLimits,
     LackingSourceError,
@@ -29,12 +29,12 @@ from storage.compaction.plan import (
     live_bytes,
     plan_runs,
 )
-from storage.compaction.rewrite import RewriteError, Rewriter
-from storage.compaction.source import DamagedSourceError, SourceObject
-from storage.compaction.statistics import CompactionStatistics
-from storage.compaction.stream_objects import StreamObjectMerger
-from storage.compaction.throttle import Throttle
-from storage.errors import (
+from headrace.storage.compaction.rewrite import RewriteError, Rewriter
+from headrace.storage.compaction.source import DamagedSourceError, SourceObject
+from headrace.storage.compaction.statistics import CompactionStatistics
+from headrace.storage.compaction.stream_objects import StreamObjectMerger
+from headrace.storage.compaction.throttle import Throttle
+from headrace.storage.errors import (
     CommitRefusedError,
     CorruptObjectError,
     ObjectNotFoundError,
@@ -42,8 +42,8 @@ from storage.errors import (
     RetriableStorageError,
     StorageError,
 )
-from storage.objects.index_block import ObjectIndex
-from storage.ports import (
+from headrace.storage.objects.index_block import ObjectIndex
+from headrace.storage.ports import (
     ObjectManager,
     ObjectRange,
     ObjectStore,

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
-from storage.errors import CorruptObjectError
-from storage.objects.index_block import ObjectIndex
-from storage.ports import ObjectRange, StreamRange
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.index_block import ObjectIndex
+from headrace.storage.ports import ObjectRange, StreamRange
 
 GROUP_WIDTH_MIN = 4  # fewer objects of a size are left alone
 COPIED_GROUP_WIDTH_MIN = 8  # of Stream Objects where a copy costs requests and nothing else

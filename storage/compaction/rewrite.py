@@ -8,12 +8,12 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 
-from storage.compaction.plan import Run
-from storage.compaction.source import SourceObject
-from storage.objects.index_block import IndexEntry
-from storage.objects.keys import object_key
-from storage.objects.writer import ObjectWriter
-from storage.ports import (
+from headrace.storage.compaction.plan import Run
+from headrace.storage.compaction.source import SourceObject
+from headrace.storage.objects.index_block import IndexEntry
+from headrace.storage.objects.keys import object_key
+from headrace.storage.objects.writer import ObjectWriter
+from headrace.storage.ports import (
     NO_OBJECT_ID,
     Buffer,
     ObjectManager,

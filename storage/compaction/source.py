@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncIterator
 
-from storage.cache.index_cache import load_index
-from storage.errors import CorruptObjectError, ObjectNotFoundError
-from storage.objects.data_block import verify_block
-from storage.objects.index_block import IndexEntry, ObjectIndex
-from storage.objects.keys import object_key
-from storage.ports import ObjectStore
+from headrace.storage.cache.index_cache import load_index
+from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError
+from headrace.storage.objects.data_block import verify_block
+from headrace.storage.objects.index_block import IndexEntry, ObjectIndex
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import ObjectStore
 
 
 class DamagedSourceError(CorruptObjectError):

@@ -5,20 +5,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from config.node import StorageConfig
-from storage.compaction.copy import Composition, compose_stream_object
-from storage.compaction.plan import (
+from headrace.config.node import StorageConfig
+from headrace.storage.compaction.copy import Composition, compose_stream_object
+from headrace.storage.compaction.plan import (
     GroupLimits,
     Piece,
     Run,
     is_worth_copying,
     stream_object_limits,
 )
-from storage.compaction.rewrite import Rewriter, Spend
-from storage.compaction.source import SourceObject
-from storage.errors import CopyUnsupportedError
-from storage.objects.keys import object_key
-from storage.ports import ObjectManager, ObjectRange, ObjectStore, StreamObject, StreamRange
+from headrace.storage.compaction.rewrite import Rewriter, Spend
+from headrace.storage.compaction.source import SourceObject
+from headrace.storage.errors import CopyUnsupportedError
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import (
+    ObjectManager,
+    ObjectRange,
+    ObjectStore,
+    StreamObject,
+    StreamRange,
+)
 
 logger = logging.getLogger("headrace.storage.compaction")
 

@@ -6,9 +6,9 @@ has several under way at once bounds them itself.
 
 from collections.abc import AsyncIterable, Sequence
 
-from config.node import StorageConfig
-from storage.ports import Buffer, CopiedRange, ObjectStore, Progress, unnoticed
-from storage.request_budget import RequestBudget
+from headrace.config.node import StorageConfig
+from headrace.storage.ports import Buffer, CopiedRange, ObjectStore, Progress, unnoticed
+from headrace.storage.request_budget import RequestBudget
 
 
 class BudgetedObjectStore:
@@ -19,22 +19,22 @@ class BudgetedObjectStore:
         self.budget = budget
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         async with self.budget.reserved(sum(map(len, parts))):
             await self._inner.put(key, parts)
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         async with self.budget.reserved(sum(map(len, parts))):
             return await self._inner.create(key, parts)
 
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         await self._inner.put_stream(key, chunks)
 
     @property
     def copies_remotely(self) -> bool:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         return self._inner.copies_remotely
 
     async def compose(
@@ -43,23 +43,23 @@ class BudgetedObjectStore:
         pieces: Sequence[CopiedRange | Buffer],
         progress: Progress = unnoticed,
     ) -> None:
-        """See `storage.ports.ObjectStore`; ranges copied within the bucket are no bytes of ours."""
+        """See `headrace.storage.ports.ObjectStore`; ranges copied within the bucket are no bytes of ours."""
         size_bytes = sum(0 if isinstance(it, CopiedRange) else len(it) for it in pieces)
         async with self.budget.reserved(size_bytes):
             await self._inner.compose(key, pieces, progress)
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         async with self.budget.reserved(end - start):
             return await self._inner.get_range(key, start, end)
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         async with self.budget.reserved(0):
             await self._inner.delete(keys)
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         async with self.budget.reserved(0):
             return await self._inner.list(prefix)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from storage.errors import InvalidRequestError
-from storage.ports import Buffer, CopiedRange
+from headrace.storage.errors import InvalidRequestError
+from headrace.storage.ports import Buffer, CopiedRange
 
 MIB: Final = 1024 * 1024
 PART_BYTES_MIN: Final = 5 * MIB

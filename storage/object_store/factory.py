@@ -4,11 +4,16 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
-from storage.object_store.filesystem import FileObjectStore
-from storage.object_store.memory import MemoryObjectStore
-from storage.object_store.retrying import RetryingObjectStore, RetryPolicy
-from storage.object_store.uri import FileLocation, MemoryLocation, S3Location, parse_bucket_uri
-from storage.ports import ObjectStore
+from headrace.storage.object_store.filesystem import FileObjectStore
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.object_store.retrying import RetryingObjectStore, RetryPolicy
+from headrace.storage.object_store.uri import (
+    FileLocation,
+    MemoryLocation,
+    S3Location,
+    parse_bucket_uri,
+)
+from headrace.storage.ports import ObjectStore
 
 PART_BYTES_DEFAULT = 16 * 1024 * 1024
 
@@ -24,7 +29,7 @@ def open_object_store(
     """Open a bucket; `ensure_bucket` says whether it is there.
 
     Args:
-        uri: see `storage.object_store.uri`.
+        uri: see `headrace.storage.object_store.uri`.
         rng: jitter of retries.
         environment: where `AWS_*` variables are looked up for `s3://`.
         part_bytes: size of the parts of multipart uploads.
@@ -42,7 +47,7 @@ def open_object_store(
             inner = _directory(location)
         case S3Location() as location:
             # Loaded only where it is used: the client starts threads of its own.
-            from storage.object_store.s3 import S3ObjectStore  # noqa: PLC0415
+            from headrace.storage.object_store.s3 import S3ObjectStore  # noqa: PLC0415
 
             inner = S3ObjectStore(location, environment=environment or {}, part_bytes=part_bytes)
     return RetryingObjectStore(inner, rng, policy)
@@ -61,8 +66,8 @@ async def ensure_bucket(uri: str, *, environment: Mapping[str, str] | None = Non
     location = parse_bucket_uri(uri)
     if not isinstance(location, S3Location):
         return False
-    from storage.object_store.s3_access import resolve_access  # noqa: PLC0415
-    from storage.object_store.s3_administration import ensure_s3_bucket  # noqa: PLC0415
+    from headrace.storage.object_store.s3_access import resolve_access  # noqa: PLC0415
+    from headrace.storage.object_store.s3_administration import ensure_s3_bucket  # noqa: PLC0415
 
     return await ensure_s3_bucket(resolve_access(location, environment or {}))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from storage.errors import CorruptObjectError
+from headrace.storage.errors import CorruptObjectError
 
 STEP_BYTES: Final = 4 * 1024 * 1024  # as much as a piece that is written
 # Kernels and file systems that cannot, or not between these two files.

@@ -23,11 +23,11 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from storage.errors import NotDeletedError, ObjectNotFoundError, ObjectStoreError
-from storage.object_store import file_copy
-from storage.object_store.ranges import exactly, folder_of, require_valid_range
-from storage.objects.keys import require_valid_key
-from storage.ports import Buffer, CopiedRange, Progress, unnoticed
+from headrace.storage.errors import NotDeletedError, ObjectNotFoundError, ObjectStoreError
+from headrace.storage.object_store import file_copy
+from headrace.storage.object_store.ranges import exactly, folder_of, require_valid_range
+from headrace.storage.objects.keys import require_valid_key
+from headrace.storage.ports import Buffer, CopiedRange, Progress, unnoticed
 
 READ_THREADS = 2
 WRITE_THREADS = 2
@@ -76,7 +76,7 @@ class FileObjectStore:
             raise ObjectStoreError(f"bucket directory {root}: {error}") from error
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
-        """See `storage.ports.ObjectStore`.
+        """See `headrace.storage.ports.ObjectStore`.
 
         Cancellation: the object may still appear.
         """
@@ -88,7 +88,7 @@ class FileObjectStore:
             await self._append(self._writers, temporary, parts)
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
-        """See `storage.ports.ObjectStore`.
+        """See `headrace.storage.ports.ObjectStore`.
 
         Cancellation: the object may still appear.
         """
@@ -96,7 +96,7 @@ class FileObjectStore:
         return await _run(self._writers, self._create_object, key, parts)
 
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
-        """See `storage.ports.ObjectStore`.
+        """See `headrace.storage.ports.ObjectStore`.
 
         Each step opens the temporary file anew: a step that outlives a cancelled caller shares no
         descriptor.
@@ -117,7 +117,7 @@ class FileObjectStore:
         pieces: Sequence[CopiedRange | Buffer],
         progress: Progress = unnoticed,
     ) -> None:
-        """See `storage.ports.ObjectStore`.
+        """See `headrace.storage.ports.ObjectStore`.
 
         Step by step as well, so that others of its kind get their turn in between.
         """
@@ -135,20 +135,20 @@ class FileObjectStore:
                     progress(len(piece))
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         require_valid_key(key)
         require_valid_range(start, end)
         content = await _run(self._readers, self._read_object, key, start, end)
         return exactly(content, key, start, end)
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         for key in keys:
             require_valid_key(key)
         await _run(self._background, self._delete, keys)
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         return await _run(self._readers, self._list, folder_of(prefix))
 
     async def close(self) -> None:

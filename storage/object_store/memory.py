@@ -2,10 +2,10 @@
 
 from collections.abc import AsyncIterable, Sequence
 
-from storage.errors import ObjectNotFoundError
-from storage.object_store.ranges import exactly, folder_of, require_valid_range
-from storage.objects.keys import require_valid_key
-from storage.ports import Buffer, CopiedRange, Progress, unnoticed
+from headrace.storage.errors import ObjectNotFoundError
+from headrace.storage.object_store.ranges import exactly, folder_of, require_valid_range
+from headrace.storage.objects.keys import require_valid_key
+from headrace.storage.ports import Buffer, CopiedRange, Progress, unnoticed
 
 
 class MemoryObjectStore:
@@ -15,12 +15,12 @@ class MemoryObjectStore:
         self.objects: dict[str, bytes] = {}
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         require_valid_key(key)
         self.objects[key] = b"".join(parts)
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         require_valid_key(key)
         if key in self.objects:
             return False
@@ -28,7 +28,7 @@ class MemoryObjectStore:
         return True
 
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         require_valid_key(key)
         joined = [b"".join(parts) async for parts in chunks]
         self.objects[key] = b"".join(joined)
@@ -44,7 +44,7 @@ class MemoryObjectStore:
         pieces: Sequence[CopiedRange | Buffer],
         progress: Progress = unnoticed,
     ) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         require_valid_key(key)
         parts = [
             await self.get_range(*piece) if isinstance(piece, CopiedRange) else piece
@@ -54,7 +54,7 @@ class MemoryObjectStore:
         progress(len(self.objects[key]))
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         require_valid_key(key)
         require_valid_range(start, end)
         content = self.objects.get(key)
@@ -63,14 +63,14 @@ class MemoryObjectStore:
         return exactly(memoryview(content)[start:end], key, start, end)
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         for key in keys:
             require_valid_key(key)
         for key in keys:
             self.objects.pop(key, None)
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         folder = folder_of(prefix)
         return sorted(
             (key, len(content)) for key, content in self.objects.items() if key.startswith(folder)

@@ -1,6 +1,6 @@
 """Rules of ranged reads that every store keeps alike."""
 
-from storage.errors import CorruptObjectError, InvalidRequestError
+from headrace.storage.errors import CorruptObjectError, InvalidRequestError
 
 
 def require_valid_range(start: int, end: int) -> None:

@@ -1,7 +1,7 @@
 """Bounded retries with jitter, a time-out per attempt, and counters, around any object store.
 
 What is retried is `ObjectStoreError`, and whatever else a client may raise is made one
-(`storage.object_store.unforeseen`): every operation of the port is idempotent (a `put` repeats
+(`headrace.storage.object_store.unforeseen`): every operation of the port is idempotent (a `put` repeats
 the same content under the same key), except `put_stream`, whose chunks are gone. `RefusedError` is
 not retried: the store answered, and would answer the same again. An object that is not found is
 looked for once more at once: a single wrong answer must not be taken for a loss.
@@ -15,17 +15,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from storage.errors import (
+from headrace.storage.errors import (
     CorruptObjectError,
     NotDeletedError,
     ObjectNotFoundError,
     ObjectStoreError,
     StorageError,
 )
-from storage.object_store.failures import FailureKind, failure_kind
-from storage.object_store.statistics import Operation, StoreStatistics
-from storage.object_store.unforeseen import UnforeseenError, foreseen
-from storage.ports import Buffer, CopiedRange, ObjectStore, Progress, unnoticed
+from headrace.storage.object_store.failures import FailureKind, failure_kind
+from headrace.storage.object_store.statistics import Operation, StoreStatistics
+from headrace.storage.object_store.unforeseen import UnforeseenError, foreseen
+from headrace.storage.ports import Buffer, CopiedRange, ObjectStore, Progress, unnoticed
 
 logger = logging.getLogger("headrace.storage.object_store")
 
@@ -73,7 +73,7 @@ class RetryingObjectStore:
         self._told: set[tuple[Operation, type | None]] = set()
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         size = sum(map(len, parts))
         started = _now_s()
         self.statistics.put_requests += 1
@@ -82,7 +82,7 @@ class RetryingObjectStore:
         self.statistics.put_seconds += _now_s() - started
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
-        """See `storage.ports.ObjectStore`. Tried once."""
+        """See `headrace.storage.ports.ObjectStore`. Tried once."""
         size = sum(map(len, parts))
         started = _now_s()
         self.statistics.put_requests += 1
@@ -94,7 +94,7 @@ class RetryingObjectStore:
         return created
 
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
-        """See `storage.ports.ObjectStore`. Tried once; how long it takes is up to `chunks`."""
+        """See `headrace.storage.ports.ObjectStore`. Tried once; how long it takes is up to `chunks`."""
         self.statistics.put_requests += 1
         sent = _Chunks(chunks, self.statistics)
 
@@ -113,7 +113,7 @@ class RetryingObjectStore:
 
     @property
     def copies_remotely(self) -> bool:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         return self._inner.copies_remotely
 
     async def compose(
@@ -122,7 +122,7 @@ class RetryingObjectStore:
         pieces: Sequence[CopiedRange | Buffer],
         progress: Progress = unnoticed,
     ) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         copied = sum(it.size_bytes for it in pieces if isinstance(it, CopiedRange))
         given = sum(len(it) for it in pieces if not isinstance(it, CopiedRange))
         self.statistics.copy_requests += 1
@@ -142,7 +142,7 @@ class RetryingObjectStore:
         self.statistics.put_bytes += given
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         started = _now_s()
         self.statistics.get_requests += 1
         content = await self._try(
@@ -153,7 +153,7 @@ class RetryingObjectStore:
         return content
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         left = keys
 
         async def attempt() -> None:
@@ -176,12 +176,12 @@ class RetryingObjectStore:
             self.statistics.deleted_objects += len(keys) - len(left)
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         self.statistics.list_requests += 1
         return await self._try(Operation.LIST, lambda: self._inner.list(prefix), 0)
 
     async def close(self) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         await self._inner.close()
 
     def _attempt_s(self, size_bytes: int) -> float:

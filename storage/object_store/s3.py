@@ -5,7 +5,7 @@ The data path is obstore (Rust; its own threads, no GIL while bytes move). An ob
 the whole of a request at once, in one copy; so what is large and all here is sent by boto3, step by
 step (`S3Copier.upload`). When that fails, the object is sent in small parts from then on, each of
 which is retried by itself. The clients retry parts and copies; all else is retried by
-`storage.object_store.retrying`, which counts it. Lists are boto3's, which lets us see each page.
+`headrace.storage.object_store.retrying`, which counts it. Lists are boto3's, which lets us see each page.
 
 A failed multipart upload is aborted by the client; what a killed or cancelled one leaves is for the
 sweep. One whose completion was answered by "no such upload" is settled by the object's size: a key
@@ -31,24 +31,24 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
-from storage.errors import (
+from headrace.storage.errors import (
     CorruptObjectError,
     NotDeletedError,
     ObjectNotFoundError,
     ObjectStoreError,
 )
-from storage.object_store.failures import FailureKind, failure_kind, keys_left
-from storage.object_store.ranges import exactly, folder_of, require_valid_range
-from storage.object_store.retrying import RefusedError
-from storage.object_store.s3_access import ChainCredentials, S3Access, resolve_access
-from storage.object_store.s3_administration import s3_client
-from storage.object_store.s3_calls import S3Calls
-from storage.object_store.s3_copy import S3Copier
-from storage.object_store.s3_listing import S3Listing
-from storage.object_store.upload_parts import part_bytes_for
-from storage.object_store.uri import S3Location
-from storage.objects.keys import require_valid_key
-from storage.ports import Buffer, CopiedRange, Progress, unnoticed
+from headrace.storage.object_store.failures import FailureKind, failure_kind, keys_left
+from headrace.storage.object_store.ranges import exactly, folder_of, require_valid_range
+from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.s3_access import ChainCredentials, S3Access, resolve_access
+from headrace.storage.object_store.s3_administration import s3_client
+from headrace.storage.object_store.s3_calls import S3Calls
+from headrace.storage.object_store.s3_copy import S3Copier
+from headrace.storage.object_store.s3_listing import S3Listing
+from headrace.storage.object_store.upload_parts import part_bytes_for
+from headrace.storage.object_store.uri import S3Location
+from headrace.storage.objects.keys import require_valid_key
+from headrace.storage.ports import Buffer, CopiedRange, Progress, unnoticed
 
 if TYPE_CHECKING:
     from obstore.store import S3Config
@@ -126,7 +126,7 @@ class S3ObjectStore:
         self._listing = S3Listing(listing, access.bucket)
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
-        """See `storage.ports.ObjectStore`.
+        """See `headrace.storage.ports.ObjectStore`.
 
         Cancellation: the object may still appear.
         """
@@ -143,7 +143,7 @@ class S3ObjectStore:
             await obstore.put_async(self._single, self._prefix + key, content, use_multipart=False)
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
-        """See `storage.ports.ObjectStore`: `If-None-Match: *`.
+        """See `headrace.storage.ports.ObjectStore`: `If-None-Match: *`.
 
         Cancellation: the object may still appear.
         """
@@ -167,7 +167,7 @@ class S3ObjectStore:
         return True
 
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         require_valid_key(key)
         begin: list[Buffer] = []
         begin_bytes = 0
@@ -195,13 +195,13 @@ class S3ObjectStore:
         pieces: Sequence[CopiedRange | Buffer],
         progress: Progress = unnoticed,
     ) -> None:
-        """See `storage.ports.ObjectStore`: multipart copy."""
+        """See `headrace.storage.ports.ObjectStore`: multipart copy."""
         for name in (key, *(it.key for it in pieces if isinstance(it, CopiedRange))):
             require_valid_key(name)
         await self._copier.compose(key, pieces, progress)
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         require_valid_key(key)
         require_valid_range(start, end)
         with _translated(key, ObjectNotFoundError):
@@ -211,7 +211,7 @@ class S3ObjectStore:
         return exactly(memoryview(content), key, start, end)
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         for key in keys:
             require_valid_key(key)
         if not keys:
@@ -227,7 +227,7 @@ class S3ObjectStore:
             raise
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
-        """See `storage.ports.ObjectStore`."""
+        """See `headrace.storage.ports.ObjectStore`."""
         found = await self._listing.objects(self._prefix + folder_of(prefix))
         return sorted((key.removeprefix(self._prefix), size) for key, size in found)
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
-from config.bucket_uris import check_endpoint
-from storage.errors import ObjectStoreError
-from storage.object_store.failures import CREDENTIALS_FAILED
-from storage.object_store.uri import S3Location
+from headrace.config.bucket_uris import check_endpoint
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store.failures import CREDENTIALS_FAILED
+from headrace.storage.object_store.uri import S3Location
 
 if TYPE_CHECKING:
     from obstore.store import S3Credential

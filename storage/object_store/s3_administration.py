@@ -3,9 +3,9 @@
 import asyncio
 from typing import Any
 
-from storage.object_store.daemon_threads import DaemonThreads
-from storage.object_store.s3_access import S3Access
-from storage.object_store.s3_errors import (
+from headrace.storage.object_store.daemon_threads import DaemonThreads
+from headrace.storage.object_store.s3_access import S3Access
+from headrace.storage.object_store.s3_errors import (
     code_of,
     status_of,
     translated_of_bucket,

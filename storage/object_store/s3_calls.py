@@ -6,9 +6,9 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
-from storage.errors import ObjectStoreError
-from storage.object_store.daemon_threads import DaemonThreads
-from storage.object_store.s3_errors import translating
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store.daemon_threads import DaemonThreads
+from headrace.storage.object_store.s3_errors import translating
 
 CLOSE_TIMEOUT_S: Final = 2.0
 

@@ -21,17 +21,17 @@ from contextlib import suppress
 from hashlib import md5
 from typing import Any, Final
 
-from storage.errors import (
+from headrace.storage.errors import (
     CopyUnsupportedError,
     CorruptObjectError,
     ObjectNotFoundError,
     ObjectStoreError,
 )
-from storage.object_store.copy_parts import Part, Piece, UploadedPart, plan_parts, size_of
-from storage.object_store.s3_calls import S3Calls
-from storage.object_store.s3_errors import is_answer, status_of
-from storage.object_store.upload_parts import PartBody, cut
-from storage.ports import Buffer, CopiedRange, Progress, unnoticed
+from headrace.storage.object_store.copy_parts import Part, Piece, UploadedPart, plan_parts, size_of
+from headrace.storage.object_store.s3_calls import S3Calls
+from headrace.storage.object_store.s3_errors import is_answer, status_of
+from headrace.storage.object_store.upload_parts import PartBody, cut
+from headrace.storage.ports import Buffer, CopiedRange, Progress, unnoticed
 
 logger = logging.getLogger("headrace.storage.object_store")
 
@@ -43,7 +43,7 @@ ReadRange = Callable[[str, int, int], Awaitable[memoryview]]
 
 
 class S3Copier:
-    """Composes objects; see `storage.ports.ObjectStore.compose`."""
+    """Composes objects; see `headrace.storage.ports.ObjectStore.compose`."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class S3Copier:
     async def compose(
         self, key: str, pieces: Sequence[Piece], progress: Progress = unnoticed
     ) -> None:
-        """See `storage.ports.ObjectStore`.
+        """See `headrace.storage.ports.ObjectStore`.
 
         Cancellation: the object may still appear; parts may stay until the sweep.
         """

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
-from storage.errors import (
+from headrace.storage.errors import (
     CopyUnsupportedError,
     CorruptObjectError,
     ObjectNotFoundError,
     ObjectStoreError,
 )
-from storage.object_store.retrying import RefusedError
-from storage.object_store.unforeseen import foreseen
+from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.unforeseen import foreseen
 
 # Refusals that pass by themselves: a clock that is being set, a token that is being renewed, an
 # upload that somebody cleaned away.

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from storage.errors import ObjectStoreError
-from storage.object_store.s3_calls import S3Calls
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store.s3_calls import S3Calls
 
 PAGE_ENTRIES_MAX: Final = 1_000  # what one page of S3 has at most
 

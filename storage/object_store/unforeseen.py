@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from storage.errors import InvalidRequestError, ObjectStoreError, StorageError
+from headrace.storage.errors import InvalidRequestError, ObjectStoreError, StorageError
 
 MESSAGE_LENGTH_MAX: Final = 500
 

@@ -8,7 +8,7 @@ however large it is, a request takes one step of memory.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from storage.ports import Buffer
+from headrace.storage.ports import Buffer
 
 MIB: Final = 1024 * 1024
 PARTS_MAX: Final = 4  # of one object, all of them under way at once

@@ -1,9 +1,15 @@
 """Bucket URIs as clients and tools take them: those of the configuration, and with keys.
 
-See `config.bucket_uris`, which knows them all.
+See `headrace.config.bucket_uris`, which knows them all.
 """
 
-from config.bucket_uris import FileLocation, Location, MemoryLocation, S3Location, parse_location
+from headrace.config.bucket_uris import (
+    FileLocation,
+    Location,
+    MemoryLocation,
+    S3Location,
+    parse_location,
+)
 
 __all__ = ["FileLocation", "Location", "MemoryLocation", "S3Location", "parse_bucket_uri"]
 

@@ -9,7 +9,7 @@ All integers are big-endian.
 | 2  | 4 | i32 | record count | StreamRecordBatches in the block, at least 1 |
 | 6  | 4 | i32 | data length  | bytes that follow the header |
 | 10 | 4 | u32 | CRC32C       | of the data, then of bytes 0 to 9 of this header |
-| 14 | n |     | data         | encoded StreamRecordBatches (`storage.record_batch`) |
+| 14 | n |     | data         | encoded StreamRecordBatches (`headrace.storage.record_batch`) |
 
 The header comes last into the checksum because count and length are known last: a writer needs no
 second pass.
@@ -22,8 +22,8 @@ from collections.abc import Iterator
 
 from crc32c import crc32c
 
-from storage.errors import CorruptObjectError
-from storage.record_batch import StreamRecordBatch, decode_batch
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.record_batch import StreamRecordBatch, decode_batch
 
 MAGIC = 0x5A
 _PREFIX = struct.Struct(">BBii")

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
-from storage.errors import CorruptObjectError
+from headrace.storage.errors import CorruptObjectError
 
 MAGIC = int.from_bytes(b"headrace", "big")
 VERSION = 1

@@ -24,8 +24,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from storage.errors import CorruptObjectError
-from storage.objects.data_block import BLOCK_HEADER_BYTES, BLOCK_SIZE_MAX
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES, BLOCK_SIZE_MAX
 
 _ENTRY = struct.Struct(">qqiiqi")
 _STREAM_AND_START = struct.Struct(">qq")

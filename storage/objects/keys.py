@@ -7,7 +7,7 @@ cluster, so that several clusters can share a bucket, then the id in decimal.
 
 import re
 
-from storage.errors import InvalidRequestError
+from headrace.storage.errors import InvalidRequestError
 
 _CLUSTER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*|_[A-Za-z0-9_-]+")
 _KEY = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*")

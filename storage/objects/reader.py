@@ -8,9 +8,9 @@ index = decode_index(<read index_range(footer), or a slice of the tail>, footer)
 
 from crc32c import crc32c
 
-from storage.errors import CorruptObjectError
-from storage.objects.footer import FOOTER_BYTES, Footer, decode_footer
-from storage.objects.index_block import INDEX_ENTRY_BYTES, ObjectIndex
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.footer import FOOTER_BYTES, Footer, decode_footer
+from headrace.storage.objects.index_block import INDEX_ENTRY_BYTES, ObjectIndex
 
 _TAIL_BYTES_MIN = 16 * 1024  # an object of hundreds of small streams needs one read
 _BLOCK_BYTES_TYPICAL = 1024 * 1024

@@ -5,11 +5,15 @@ from dataclasses import dataclass
 
 from crc32c import crc32c
 
-from storage.objects.data_block import BLOCK_HEADER_BYTES, BLOCK_SIZE_MAX, encode_block_header
-from storage.objects.footer import FOOTER_BYTES, Footer, encode_footer
-from storage.objects.index_block import END_OFFSET_DELTA_MAX, IndexEntry, encode_entry
-from storage.ports import StreamRange
-from storage.record_batch import HEADER_BYTES, StreamRecordBatch, encode_header
+from headrace.storage.objects.data_block import (
+    BLOCK_HEADER_BYTES,
+    BLOCK_SIZE_MAX,
+    encode_block_header,
+)
+from headrace.storage.objects.footer import FOOTER_BYTES, Footer, encode_footer
+from headrace.storage.objects.index_block import END_OFFSET_DELTA_MAX, IndexEntry, encode_entry
+from headrace.storage.ports import StreamRange
+from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch, encode_header
 
 Buffer = bytes | memoryview
 

@@ -4,10 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.audit.lister import BucketLister, DirectoryLister, S3Lister
-from storage.object_store.s3_access import resolve_access
-from storage.object_store.uri import FileLocation, MemoryLocation, S3Location, parse_bucket_uri
-from storage.sweep.uploads import DirectoryUploads, IncompleteUploads, S3Uploads
+from headrace.storage.audit.lister import BucketLister, DirectoryLister, S3Lister
+from headrace.storage.object_store.s3_access import resolve_access
+from headrace.storage.object_store.uri import (
+    FileLocation,
+    MemoryLocation,
+    S3Location,
+    parse_bucket_uri,
+)
+from headrace.storage.sweep.uploads import DirectoryUploads, IncompleteUploads, S3Uploads
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What may be removed from a bucket while its cluster runs. Pure.
 
-Of objects it is what `headrace bucket gc` would remove (`storage.audit.garbage`), decided page by
+Of objects it is what `headrace bucket gc` would remove (`headrace.storage.audit.garbage`), decided page by
 page. One look is enough here, since the metadata are read after the page: an id that has been given
 out and is not known has been forgotten, and whoever forgets an id has deleted its object. What lies
 there was written later: by a PUT that took its time. Nobody can ever commit it.
@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from storage.audit.comparison import Finding, KnownBucket, KnownState, Problem, compare
-from storage.audit.garbage import plan_garbage
-from storage.audit.inventory import KeyKind, ListedObject, meaning_of
+from headrace.storage.audit.comparison import Finding, KnownBucket, KnownState, Problem, compare
+from headrace.storage.audit.garbage import plan_garbage
+from headrace.storage.audit.inventory import KeyKind, ListedObject, meaning_of
 
 # Files that a writer of this machine has left; their names do not tell what they were to become.
 TEMPORARY_AGE_MS: Final = 24 * 3_600_000

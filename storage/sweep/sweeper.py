@@ -3,7 +3,7 @@
 There are two ways for something to be left over. A PUT can arrive after its object was given up,
 expired, and was deleted and forgotten: nobody looks there again. And a writer that dies, or whose
 abort is lost, leaves an upload with parts that no list of objects shows. One node of the cluster
-looks for both; `storage.sweep.rules` decides.
+looks for both; `headrace.storage.sweep.rules` decides.
 """
 
 import asyncio
@@ -14,14 +14,14 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final, Protocol, cast
 
-from config.node import StorageConfig
-from storage.audit.comparison import KnownBucket
-from storage.audit.inventory import ListedObject, meaning_of
-from storage.errors import NotDeletedError, StorageError
-from storage.object_store.unforeseen import UnforeseenError
-from storage.ports import ObjectStore
-from storage.sweep.place import SweptPlace
-from storage.sweep.rules import IncompleteUpload, is_abandoned, swept
+from headrace.config.node import StorageConfig
+from headrace.storage.audit.comparison import KnownBucket
+from headrace.storage.audit.inventory import ListedObject, meaning_of
+from headrace.storage.errors import NotDeletedError, StorageError
+from headrace.storage.object_store.unforeseen import UnforeseenError
+from headrace.storage.ports import ObjectStore
+from headrace.storage.sweep.place import SweptPlace
+from headrace.storage.sweep.rules import IncompleteUpload, is_abandoned, swept
 
 logger = logging.getLogger("headrace.storage.sweep")
 

@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from storage.audit.inventory import TEMPORARY_FOLDER
-from storage.object_store.daemon_threads import stepwise
-from storage.object_store.s3_access import S3Access
-from storage.object_store.s3_administration import s3_client
-from storage.object_store.s3_errors import asked_of_bucket, code_of, status_of
-from storage.object_store.s3_listing import PAGE_ENTRIES_MAX, pages_of
-from storage.sweep.rules import IncompleteUpload
+from headrace.storage.audit.inventory import TEMPORARY_FOLDER
+from headrace.storage.object_store.daemon_threads import stepwise
+from headrace.storage.object_store.s3_access import S3Access
+from headrace.storage.object_store.s3_administration import s3_client
+from headrace.storage.object_store.s3_errors import asked_of_bucket, code_of, status_of
+from headrace.storage.object_store.s3_listing import PAGE_ENTRIES_MAX, pages_of
+from headrace.storage.sweep.rules import IncompleteUpload
 
 _T = TypeVar("_T")
 

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from storage.errors import ObjectNotPreparedError
-from storage.ports import ObjectManager, StreamSetCommit
-from storage.stats import UploadCounters
-from storage.upload.object_upload import ObjectUpload, Uploaded
-from storage.upload.plan import UploadPlan
+from headrace.storage.errors import ObjectNotPreparedError
+from headrace.storage.ports import ObjectManager, StreamSetCommit
+from headrace.storage.stats import UploadCounters
+from headrace.storage.upload.object_upload import ObjectUpload, Uploaded
+from headrace.storage.upload.plan import UploadPlan
 
 
 class Committer:

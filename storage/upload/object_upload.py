@@ -4,15 +4,21 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from config.node import StorageConfig
-from storage.objects.keys import object_key
-from storage.objects.writer import ObjectWriter, WrittenObject
-from storage.ports import NO_OBJECT_ID, ObjectManager, ObjectStore, StreamObject, StreamSetCommit
-from storage.record_batch import StreamRecordBatch
-from storage.request_budget import RequestBudget
-from storage.stats import UploadCounters
-from storage.upload.plan import StreamSlice, UploadPlan
-from storage.upload.retry import Retrying
+from headrace.config.node import StorageConfig
+from headrace.storage.objects.keys import object_key
+from headrace.storage.objects.writer import ObjectWriter, WrittenObject
+from headrace.storage.ports import (
+    NO_OBJECT_ID,
+    ObjectManager,
+    ObjectStore,
+    StreamObject,
+    StreamSetCommit,
+)
+from headrace.storage.record_batch import StreamRecordBatch
+from headrace.storage.request_budget import RequestBudget
+from headrace.storage.stats import UploadCounters
+from headrace.storage.upload.plan import StreamSlice, UploadPlan
+from headrace.storage.upload.retry import Retrying
 
 # Encoding yields to the loop after either: about 1 ms of checksums, about 1 ms of headers.
 ENCODE_STEP_BYTES = 4 * 1024 * 1024

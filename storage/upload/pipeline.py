@@ -14,13 +14,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from storage.cache.log_cache import CacheBlock, LogCache
-from storage.errors import EngineFailedError, StorageError
-from storage.ports import NO_OBJECT_ID, StreamRange, StreamSetCommit
-from storage.stats import UploadCounters
-from storage.upload.commit import Committer
-from storage.upload.object_upload import Uploaded
-from storage.upload.plan import UploadPlan, plan_upload
+from headrace.storage.cache.log_cache import CacheBlock, LogCache
+from headrace.storage.errors import EngineFailedError, StorageError
+from headrace.storage.ports import NO_OBJECT_ID, StreamRange, StreamSetCommit
+from headrace.storage.stats import UploadCounters
+from headrace.storage.upload.commit import Committer
+from headrace.storage.upload.object_upload import Uploaded
+from headrace.storage.upload.plan import UploadPlan, plan_upload
 
 # An old block that may not be archived yet (many are waiting) is looked at again after this.
 AGED_RETRY_MS = 1_000

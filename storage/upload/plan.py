@@ -10,8 +10,8 @@ Pure. Source: S3Stream's upload of LogCache blocks.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from storage.ports import StreamRange
-from storage.record_batch import StreamRecordBatch
+from headrace.storage.ports import StreamRange
+from headrace.storage.record_batch import StreamRecordBatch
 
 
 @dataclass(frozen=True, slots=True)

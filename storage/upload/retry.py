@@ -6,9 +6,9 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from storage.errors import RetriableStorageError
-from storage.stats import UploadCounters
-from storage.upload.backoff import Backoff
+from headrace.storage.errors import RetriableStorageError
+from headrace.storage.stats import UploadCounters
+from headrace.storage.upload.backoff import Backoff
 
 logger = logging.getLogger("headrace.storage.upload")
 

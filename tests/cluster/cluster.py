@@ -268,7 +268,7 @@ class Cluster:
             **own,
             **self._settings,
         }
-        program = [sys.executable, "-m", "broker", "server", "--config"]
+        program = [sys.executable, "-m", "headrace.broker", "server", "--config"]
         return Node(
             name,
             node_id,

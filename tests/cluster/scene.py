@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from metadata.image import MetadataImage
-from metadata.offline import read_offline
-from metadata.snapshot import canonical_bytes
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.offline import read_offline
+from headrace.metadata.snapshot import canonical_bytes
 from tests.cluster.admin_load import AdminLoad
 from tests.cluster.client_errors import SeenErrors
 from tests.cluster.cluster import Cluster

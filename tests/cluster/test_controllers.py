@@ -42,7 +42,7 @@ def directory_id(controller: Node) -> str:
 
 def headrace(cluster: Cluster, *arguments: str) -> None:
     """Run `headrace cluster quorum`."""
-    command = [sys.executable, "-m", "broker", "cluster", "quorum", *arguments]
+    command = [sys.executable, "-m", "headrace.broker", "cluster", "quorum", *arguments]
     command += ["-b", cluster.bootstrap]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0, f"{arguments}: {ran.stdout}{ran.stderr}"

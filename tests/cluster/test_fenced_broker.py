@@ -8,8 +8,8 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from kafka.protocol.consumer import FetchResponse
 
-from metadata.image import MetadataImage
-from metadata.images.objects import ObjectState
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.objects import ObjectState
 from tests.cluster.clock import now_ns
 from tests.cluster.cluster import BUCKET, SESSION_MS, Cluster
 from tests.cluster.raw_writer import Answered, RawWriter

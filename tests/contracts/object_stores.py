@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from storage.object_store.factory import open_object_store
-from storage.object_store.retrying import RetryingObjectStore, RetryPolicy
+from headrace.storage.object_store.factory import open_object_store
+from headrace.storage.object_store.retrying import RetryingObjectStore, RetryPolicy
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY
 
 BUCKET = "contract"

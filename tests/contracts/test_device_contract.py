@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from config.node import WalConfig
+from headrace.config.node import WalConfig
+from headrace.wal.buffers import BufferPool
+from headrace.wal.device import BlockDevice
+from headrace.wal.errors import WalDeviceError, WalLockedError
+from headrace.wal.open_device import open_device
 from tests.simulation.disk import SimulatedDisk
-from wal.buffers import BufferPool
-from wal.device import BlockDevice
-from wal.errors import WalDeviceError, WalLockedError
-from wal.open_device import open_device
 
 PAGE = 4096
 SIZE = 64 * PAGE

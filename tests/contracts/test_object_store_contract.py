@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from storage.errors import (
+from headrace.storage.errors import (
     CopyUnsupportedError,
     CorruptObjectError,
     NotDeletedError,
     ObjectNotFoundError,
     ObjectStoreError,
 )
-from storage.object_store.factory import ensure_bucket
-from storage.object_store.filesystem import FileObjectStore
-from storage.object_store.memory import MemoryObjectStore
-from storage.object_store.retrying import RetryingObjectStore
-from storage.object_store.s3 import S3ObjectStore
-from storage.object_store.uri import parse_bucket_uri
-from storage.ports import CopiedRange, ObjectStore
+from headrace.storage.object_store.factory import ensure_bucket
+from headrace.storage.object_store.filesystem import FileObjectStore
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.object_store.retrying import RetryingObjectStore
+from headrace.storage.object_store.s3 import S3ObjectStore
+from headrace.storage.object_store.uri import parse_bucket_uri
+from headrace.storage.ports import CopiedRange, ObjectStore
 from tests.contracts.object_stores import (
     PART_BYTES,
     file_store,

@@ -11,22 +11,22 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from broker.wal_bucket import WalBucket
-from config.node import WalConfig
-from storage.ports import ObjectStore
-from tests.contracts.object_stores import OpenStore, file_store, memory_store
-from tests.simulation.disk import SimulatedDisk
-from wal.errors import (
+from headrace.broker.adapters.wal_bucket import WalBucket
+from headrace.config.node import WalConfig
+from headrace.storage.ports import ObjectStore
+from headrace.wal.errors import (
     WalError,
     WalFailedError,
     WalMissingError,
     WalOverCapacityError,
     WalRecordTooLargeError,
 )
-from wal.log import DeltaWal
-from wal.objects.log import ObjectWal
-from wal.open_device import DeviceOpener, open_device
-from wal.port import Appended, WriteAheadLog
+from headrace.wal.log import DeltaWal
+from headrace.wal.objects.log import ObjectWal
+from headrace.wal.open_device import DeviceOpener, open_device
+from headrace.wal.port import Appended, WriteAheadLog
+from tests.contracts.object_stores import OpenStore, file_store, memory_store
+from tests.simulation.disk import SimulatedDisk
 
 KIB = 1024
 CAPACITY = 512 * KIB
@@ -55,7 +55,7 @@ class Opened:
 
 
 class NotedRegistry:
-    """A `wal.registry.LogRegistry` that notes what it is told, and when."""
+    """A `headrace.wal.registry.LogRegistry` that notes what it is told, and when."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, int | None]] = []

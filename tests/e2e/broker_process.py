@@ -115,7 +115,7 @@ class HeadraceProcess:
         return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
     def _command(self, dev_arguments: Sequence[str] | None) -> list[str]:
-        start = [sys.executable, "-m", "broker"]
+        start = [sys.executable, "-m", "headrace.broker"]
         if dev_arguments is None:
             return [*start, "server", "--config", str(self.directory / "server.properties")]
         ports = ("--port", str(self.port), "--admin-port", str(self.admin_port))

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from metadata.image import MetadataImage
-from metadata.images.objects import ObjectImage, ObjectKind, ObjectState
-from metadata.images.streams import StreamImage
-from storage.objects.keys import object_key
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.objects import ObjectImage, ObjectKind, ObjectState
+from headrace.metadata.images.streams import StreamImage
+from headrace.storage.objects.keys import object_key
 from tests.cluster.cluster import BUCKET, REGION, Cluster
 from tests.cluster.scene import image_of
 from tests.cluster.wire_calls import create_topic, delete_topic
@@ -59,7 +59,7 @@ def tool(cluster: Cluster, *arguments: str) -> Any:
     """Run one of `headrace bucket | object` on the bucket; what it says, in JSON."""
     place = f"s3://{BUCKET}?region={REGION}&endpoint={cluster.s3.endpoint}&pathStyle=true"
     ran = subprocess.run(
-        [sys.executable, "-m", "broker", *arguments[:2], place, *arguments[2:], "--json"],
+        [sys.executable, "-m", "headrace.broker", *arguments[:2], place, *arguments[2:], "--json"],
         cwd=ROOT,
         env={**os.environ, "AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY},
         capture_output=True,
@@ -146,7 +146,7 @@ def compact(cluster: Cluster) -> None:
     groups = -1
     while True:
         ran = subprocess.run(
-            [sys.executable, "-m", "broker", "bucket", "compact", "--admin", address, "--json"],
+            [sys.executable, "-m", "headrace.broker", "bucket", "compact", "--admin", address, "--json"],
             cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
         )  # fmt: skip
         found = json.loads(ran.stdout)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from metadata.offline import read_offline
+from headrace.metadata.offline import read_offline
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.client_programs import CONFLUENT
 from tests.e2e.records import Record
@@ -46,7 +46,7 @@ def tool(broker: HeadraceProcess) -> RunTool:
         if metadata:
             command += ["--metadata", str(data)]
         done = subprocess.run(
-            [sys.executable, "-m", "broker", *command],
+            [sys.executable, "-m", "headrace.broker", *command],
             cwd=ROOT,
             env=dict(os.environ),
             capture_output=True,
@@ -131,7 +131,9 @@ def test_when_a_topic_is_deleted_the_bucket_holds_what_the_metadata_know(
     before = tool("bucket", "ls")[1]["bytes"]
     assert before > 20 * MIB
     command = ["topic", "delete", "deleted", "--yes", "-b", broker.bootstrap]
-    subprocess.run([sys.executable, "-m", "broker", *command], cwd=ROOT, check=True, timeout=60)
+    subprocess.run(
+        [sys.executable, "-m", "headrace.broker", *command], cwd=ROOT, check=True, timeout=60
+    )
 
     def settled() -> bool:
         _, found = tool("bucket", "fsck", metadata=True)

@@ -28,7 +28,7 @@ def headrace(bootstrap: str) -> Callable[..., Outcome]:
 
     def run(*arguments: str, stdin: str = "") -> Outcome:
         done = subprocess.run(
-            [sys.executable, "-m", "broker", *arguments],
+            [sys.executable, "-m", "headrace.broker", *arguments],
             cwd=ROOT,
             env=os.environ | {"HEADRACE_BOOTSTRAP_SERVER": bootstrap},
             input=stdin,
@@ -221,7 +221,16 @@ def test_a_group_goes_on_where_it_committed(headrace, succeed, topic, group):
 
 def test_a_group_with_members_shows_them_and_cannot_be_deleted(bootstrap, headrace, topic, group):
     consumer = subprocess.Popen(
-        [sys.executable, "-m", "broker", "consume", topic, "-g", group, "--from-beginning"],
+        [
+            sys.executable,
+            "-m",
+            "headrace.broker",
+            "consume",
+            topic,
+            "-g",
+            group,
+            "--from-beginning",
+        ],
         cwd=ROOT,
         env=os.environ | {"HEADRACE_BOOTSTRAP_SERVER": bootstrap, "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
@@ -247,7 +256,7 @@ def test_a_group_with_members_shows_them_and_cannot_be_deleted(bootstrap, headra
 def test_a_reader_that_goes_away_ends_a_consumer_quietly(bootstrap, succeed, topic):
     succeed("produce", topic, stdin="".join(f"{number}\n" for number in range(20_000)))
     consumer = subprocess.Popen(
-        [sys.executable, "-m", "broker", "consume", topic, "--from-beginning"],
+        [sys.executable, "-m", "headrace.broker", "consume", topic, "--from-beginning"],
         cwd=ROOT,
         env=os.environ | {"HEADRACE_BOOTSTRAP_SERVER": bootstrap},
         stdout=subprocess.PIPE,

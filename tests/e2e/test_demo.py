@@ -27,7 +27,7 @@ def run_demo(component: Component, tmp_path: Path) -> Callable[..., str]:
     def run(*arguments: str) -> str:
         places = ["--output", str(tmp_path / "out"), "--connector-jars", str(connector_jars())]
         ran = subprocess.run(
-            [sys.executable, "-m", "pipeline.demo", *places, *arguments],
+            [sys.executable, "-m", "headrace.pipeline.demo", *places, *arguments],
             capture_output=True,
             text=True,
             timeout=280,

@@ -30,7 +30,7 @@ class Dev:
             environment |= {"HOME": str(home)}
             environment.pop("XDG_DATA_HOME", None)
         self.process = ServerProcess(
-            [sys.executable, "-m", "broker", "dev", *data, *arguments],
+            [sys.executable, "-m", "headrace.broker", "dev", *data, *arguments],
             log=self.log,
             environment=environment,
             directory=ROOT,
@@ -60,7 +60,7 @@ class Dev:
 
 
 def run(*arguments: str, stdin: str = "", shell: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "broker", *arguments]
+    command = [sys.executable, "-m", "headrace.broker", *arguments]
     return subprocess.run(
         shell or command,
         shell=bool(shell),
@@ -168,7 +168,7 @@ def server_file(tmp_path: Path) -> Path:
 def test_a_server_logs_json_where_nobody_looks(server_file):
     log = server_file.parent / "server.log"
     process = ServerProcess(
-        [sys.executable, "-m", "broker", "server", "--config", server_file],
+        [sys.executable, "-m", "headrace.broker", "server", "--config", server_file],
         log=log,
         directory=ROOT,
     )

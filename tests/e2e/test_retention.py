@@ -117,7 +117,7 @@ def test_by_size_the_oldest_go_and_leave_the_bucket(broker: HeadraceProcess) -> 
     assert metrics["headrace_retention_deleted_bytes_total"] >= 12 * MIB
     assert metrics["headrace_retention_failures_total"] == 0
     place = ["--metadata", str(broker.directory / "data"), "--json"]
-    fsck = [sys.executable, "-m", "broker", "bucket", "fsck"]
+    fsck = [sys.executable, "-m", "headrace.broker", "bucket", "fsck"]
     uri = f"file://{broker.directory / 'data/bucket'}"
     checked = subprocess.run([*fsck, uri, *place], cwd=ROOT, capture_output=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from pipeline import package_sizes
-from pipeline.fields import FieldChoice
+from headrace.pipeline import package_sizes
+from headrace.pipeline.fields import FieldChoice
 from tests.e2e.client_programs import CONFLUENT, KAFKA_PYTHON
 from tests.e2e.records import Record
 

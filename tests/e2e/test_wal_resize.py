@@ -42,7 +42,17 @@ def begin(directory: Path) -> CrashTest:
 def resize(crash: CrashTest, size: str, *options: str) -> subprocess.CompletedProcess[str]:
     """Run the command."""
     admin = f"127.0.0.1:{crash.broker.admin_port}"
-    command = [sys.executable, "-m", "broker", "wal", "resize", size, "--admin", admin, *options]
+    command = [
+        sys.executable,
+        "-m",
+        "headrace.broker",
+        "wal",
+        "resize",
+        size,
+        "--admin",
+        admin,
+        *options,
+    ]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
 
 

@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
 
 def headrace(*arguments: str) -> Outcome:
     done = subprocess.run(
-        [sys.executable, "-m", "broker", *arguments],
+        [sys.executable, "-m", "headrace.broker", *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from pipeline.java import NoJavaError
+from headrace.pipeline.java import NoJavaError
 from tests.environment.fio import fio_program
 from tests.environment.java import java_home
 from tests.environment.kafka import kafka_jars

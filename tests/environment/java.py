@@ -5,7 +5,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from pipeline.java import SUPPORTED_VERSIONS, NoJavaError, find_java_home
+from headrace.pipeline.java import SUPPORTED_VERSIONS, NoJavaError, find_java_home
 from tests.environment import debian
 from tests.environment.paths import MissingComponentError, build_once, find_program
 

@@ -8,18 +8,18 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from protocol import fetch, messages, produce
-from protocol.api_keys import ApiKey
-from protocol.api_versions import VERSIONS, accepts
-from protocol.errors import ProtocolError
-from protocol.frames import frame
-from protocol.headers import RequestHeader, encode_request_header, parse_request_header
-from protocol.messages.registry import REQUESTS, RESPONSES
-from protocol.records.batch import split_batches
-from protocol.records.compression import Compression, compress, decompress
-from protocol.records.errors import RecordsError
-from protocol.records.record import BatchOptions, Record, decode_records, encode_batch
-from protocol.server_connection import AHEAD_BYTES, ServerConnection
+from headrace.protocol import fetch, messages, produce
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import VERSIONS, accepts
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.frames import frame
+from headrace.protocol.headers import RequestHeader, encode_request_header, parse_request_header
+from headrace.protocol.messages.registry import REQUESTS, RESPONSES
+from headrace.protocol.records.batch import split_batches
+from headrace.protocol.records.compression import Compression, compress, decompress
+from headrace.protocol.records.errors import RecordsError
+from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
+from headrace.protocol.server_connection import AHEAD_BYTES, ServerConnection
 from tests.fuzz.mutations import mutate
 from tests.fuzz.random_messages import MessageMaker
 

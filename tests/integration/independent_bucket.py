@@ -15,8 +15,8 @@ from urllib.parse import parse_qs, urlsplit
 import boto3
 from botocore.config import Config
 
-from metadata.image import MetadataImage
-from metadata.images.objects import ObjectState
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.objects import ObjectState
 
 _OBJECT = re.compile(r"[0-9a-f]{2}/([^/]+)/(0|[1-9][0-9]*)")
 _PAGES_MAX = 10_000

@@ -40,16 +40,16 @@ from typing import Self
 
 import uvloop
 
-from config.node import WalConfig
+from headrace.config.node import WalConfig
+from headrace.wal.aio_device import AioDevice
+from headrace.wal.device import BlockDevice
+from headrace.wal.errors import WalCorruptError, WalError, WalFailedError
+from headrace.wal.file_device import DeviceFile
+from headrace.wal.log import DeltaWal
+from headrace.wal.open_device import open_device
+from headrace.wal.port import Appended
+from headrace.wal.thread_device import ThreadDevice
 from tests.environment.paths import ROOT
-from wal.aio_device import AioDevice
-from wal.device import BlockDevice
-from wal.errors import WalCorruptError, WalError, WalFailedError
-from wal.file_device import DeviceFile
-from wal.log import DeltaWal
-from wal.open_device import open_device
-from wal.port import Appended
-from wal.thread_device import ThreadDevice
 
 KIB = 1024
 MIB = 1024 * KIB

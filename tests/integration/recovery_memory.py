@@ -10,14 +10,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from config.node import WalConfig
-from storage.ports import StreamMetadata
-from storage.record_batch import decode_batch, encode_header
-from storage.recovery import SEGMENT_BYTES_MAX
-from storage.recovery_plan import RecoveryPlan
+from headrace.config.node import WalConfig
+from headrace.storage.ports import StreamMetadata
+from headrace.storage.record_batch import decode_batch, encode_header
+from headrace.storage.recovery import SEGMENT_BYTES_MAX
+from headrace.storage.recovery_plan import RecoveryPlan
+from headrace.wal.layout import RING_POSITION
+from headrace.wal.reader import WalReader
 from tests.unit.wal.log_files import LOG, block
-from wal.layout import RING_POSITION
-from wal.reader import WalReader
 
 MIB = 1024 * 1024
 PAYLOAD = bytes(16_000)

@@ -15,32 +15,32 @@ from pathlib import Path
 
 import pytest
 
-from broker.storage_adapter import StorageMetadata
-from config.node import StorageConfig, WalConfig
-from metadata.client import MetadataClient, NewTopic
-from metadata.images.objects import ObjectState
-from storage.cache.block_cache import BlockCache
-from storage.compaction.executor import Compactor
-from storage.deletion import ObjectDeleter
-from storage.engine import StorageEngine
-from storage.errors import (
+from headrace.broker.adapters.storage_metadata import StorageMetadata
+from headrace.config.node import StorageConfig, WalConfig
+from headrace.metadata.client import MetadataClient, NewTopic
+from headrace.metadata.images.objects import ObjectState
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.compaction.executor import Compactor
+from headrace.storage.deletion import ObjectDeleter
+from headrace.storage.engine import StorageEngine
+from headrace.storage.errors import (
     BackPressureError,
     CorruptObjectError,
     ObjectNotFoundError,
     RetriableStorageError,
 )
-from storage.object_store.factory import open_object_store
-from storage.object_store.retrying import RetryPolicy
-from storage.objects.keys import parse_object_key
-from storage.recovery import RecoveryReport
-from storage.stream import Stream
-from storage.sweep.place import open_swept_place
-from storage.sweep.sweeper import Sweeper
+from headrace.storage.object_store.factory import open_object_store
+from headrace.storage.object_store.retrying import RetryPolicy
+from headrace.storage.objects.keys import parse_object_key
+from headrace.storage.recovery import RecoveryReport
+from headrace.storage.stream import Stream
+from headrace.storage.sweep.place import open_swept_place
+from headrace.storage.sweep.sweeper import Sweeper
+from headrace.wal.log import DeltaWal
 from tests.integration.independent_bucket import contents_of, differences, objects_of
 from tests.integration.s3_fault_server import FaultServer
 from tests.unit.metadata.running_cluster import Cluster
 from tests.unit.storage.fakes import payload_of, require_dense
-from wal.log import DeltaWal
 
 MIB = 1 << 20
 PARTITIONS = 4
@@ -68,9 +68,11 @@ PASSING = (RetriableStorageError, CorruptObjectError, ObjectNotFoundError)
 def impatient(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let uploads be repeated, and requests of streams be given up, soon."""
     with patch.context() as context:
-        context.setattr("storage.upload.backoff.DELAY_MS_FIRST", 5)
-        context.setattr("storage.upload.backoff.DELAY_MS_MAX", 50)
-        context.setattr("storage.object_store.s3.REQUEST_TIMEOUT", timedelta(milliseconds=300))
+        context.setattr("headrace.storage.upload.backoff.DELAY_MS_FIRST", 5)
+        context.setattr("headrace.storage.upload.backoff.DELAY_MS_MAX", 50)
+        context.setattr(
+            "headrace.storage.object_store.s3.REQUEST_TIMEOUT", timedelta(milliseconds=300)
+        )
         yield
 
 

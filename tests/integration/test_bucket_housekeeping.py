@@ -15,14 +15,14 @@ from typing import Any
 import boto3
 import pytest
 
-from broker.node import Node, NodeAddress
-from config.node import MIB, NodeConfig, TelemetryConfig
-from metadata.offline import OfflineMetadata, read_offline
-from protocol import messages
-from protocol.api_keys import ApiKey
-from storage.compaction import plan
-from storage.object_store.uri import parse_bucket_uri
-from storage.objects.keys import object_key
+from headrace.broker.node.node import Node, NodeAddress
+from headrace.config.node import MIB, NodeConfig, TelemetryConfig
+from headrace.metadata.offline import OfflineMetadata, read_offline
+from headrace.protocol import messages
+from headrace.protocol.api_keys import ApiKey
+from headrace.storage.compaction import plan
+from headrace.storage.object_store.uri import parse_bucket_uri
+from headrace.storage.objects.keys import object_key
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer, minio_program
 from tests.environment.paths import ROOT
 from tests.integration.independent_bucket import contents_of, differences
@@ -237,7 +237,7 @@ def test_reads_are_the_same_while_everything_is_merged_and_deleted(
 
             # The command finds nothing to do, either.
             admin = node.address.admin_url.removeprefix("http://")
-            command = ["-m", "broker", "bucket", "compact", "--admin", admin, "--json"]
+            command = ["-m", "headrace.broker", "bucket", "compact", "--admin", admin, "--json"]
             process = await asyncio.create_subprocess_exec(
                 sys.executable, *command, cwd=ROOT, stdout=asyncio.subprocess.PIPE
             )

@@ -8,14 +8,14 @@ from pathlib import Path
 import boto3
 import pytest
 
-from broker.cli.root import run
-from storage.audit.lister import S3Lister, find_object
-from storage.audit.probe import probe_bucket
-from storage.audit.rights import Status
-from storage.errors import ObjectStoreError
-from storage.object_store.retrying import RefusedError
-from storage.object_store.s3_access import resolve_access
-from storage.object_store.uri import parse_bucket_uri
+from headrace.broker.cli.root import run
+from headrace.storage.audit.lister import S3Lister, find_object
+from headrace.storage.audit.probe import probe_bucket
+from headrace.storage.audit.rights import Status
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.s3_access import resolve_access
+from headrace.storage.object_store.uri import parse_bucket_uri
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer, minio_program
 from tests.unit.broker.cli.bucket_scene import BucketScene
 
@@ -132,7 +132,7 @@ def test_what_a_probe_that_was_killed_has_left_is_removed_by_the_next(minio, cap
         return json.loads(capsys.readouterr().out)["leftovers_removed"]
 
     assert verify() == 0  # they may be those of a probe that runs
-    monkeypatch.setattr("broker.cli.bucket_leftovers.LEFT_MS", -60_000)
+    monkeypatch.setattr("headrace.broker.cli.bucket.leftovers.LEFT_MS", -60_000)
     assert verify() == 2
     assert [it["Key"] for it in s3.list_objects_v2(Bucket=bucket)["Contents"]] == [
         "headrace-probes/put"

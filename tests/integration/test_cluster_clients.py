@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from broker.node import NodeAddress
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import (
+from headrace.broker.node.node import NodeAddress
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import (
     FetchRequest,
     FindCoordinatorRequest,
     HeartbeatRequest,
@@ -17,7 +17,7 @@ from protocol.messages import (
     OffsetFetchRequest,
     ProduceRequest,
 )
-from protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from tests.integration.test_cluster_nodes import Scene, client, create_topic, in_scene, produce
 
 LATEST = -1

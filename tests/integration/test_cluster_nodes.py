@@ -12,9 +12,9 @@ from uuid import UUID
 
 import pytest
 
-from broker import broker_role
-from broker.node import Node, NodeAddress
-from config.node import (
+from headrace.broker.node import broker_role
+from headrace.broker.node.node import Node, NodeAddress
+from headrace.config.node import (
     Endpoint,
     MetadataConfig,
     NetworkConfig,
@@ -22,13 +22,13 @@ from config.node import (
     TelemetryConfig,
     Voter,
 )
-from metadata.errors import MetadataLogFailedError
-from metadata.log.store import LogStore
-from protocol.api_keys import ApiKey
-from protocol.messages import AddRaftVoterRequest, CreateTopicsRequest
+from headrace.metadata.errors import MetadataLogFailedError
+from headrace.metadata.log.store import LogStore
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.messages import AddRaftVoterRequest, CreateTopicsRequest
+from headrace.wal.errors import WalIdentityError
 from tests.environment.ports import free_port
 from tests.integration.test_node import Client, config, leaf
-from wal.errors import WalIdentityError
 
 FIRST = 101
 PATIENCE_S = 30

@@ -6,8 +6,8 @@ import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from protocol.api_keys import ApiKey
-from protocol.messages import MetadataRequest
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.messages import MetadataRequest
 from tests.integration.test_cluster_nodes import Scene, client, create_topic, in_scene
 from tests.integration.test_node import Client
 

@@ -18,9 +18,16 @@ from uuid import UUID
 import pytest
 import uvloop
 
-from config.node import Endpoint
-from metadata.net import accepted, dialling, listener, peer_links, quorum_transport, rpc_link
-from metadata.net.framing import (
+from headrace.config.node import Endpoint
+from headrace.metadata.net import (
+    accepted,
+    dialling,
+    listener,
+    peer_links,
+    quorum_transport,
+    rpc_link,
+)
+from headrace.metadata.net.framing import (
     BEAT,
     BODY_BYTES_MAX,
     HELLO_BYTES_MAX,
@@ -33,13 +40,13 @@ from metadata.net.framing import (
     encode_message,
     encode_numbered,
 )
-from metadata.net.listener import ControllerListener
-from metadata.net.peer_links import PeerLinks
-from metadata.net.quorum_transport import LocalController, QuorumTransport
-from metadata.raft.messages import AppendRequest, TimeoutNow
-from metadata.records.entry import LogEntry
-from metadata.rpc.frames import LeaderAddress
-from metadata.transport import Address, LocalTransport, NotSentError
+from headrace.metadata.net.listener import ControllerListener
+from headrace.metadata.net.peer_links import PeerLinks
+from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
+from headrace.metadata.raft.messages import AppendRequest, TimeoutNow
+from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.rpc.frames import LeaderAddress
+from headrace.metadata.transport import Address, LocalTransport, NotSentError
 from tests.environment.ports import free_port
 
 CLUSTER = "a-cluster"
@@ -600,9 +607,9 @@ async def test_a_given_up_request_still_counts_for_the_silence(monkeypatch):
 _STOPPED = """
 import asyncio, sys
 from uuid import UUID
-from config.node import Endpoint
-from metadata.net.framing import Party
-from metadata.net.listener import ControllerListener
+from headrace.config.node import Endpoint
+from headrace.metadata.net.framing import Party
+from headrace.metadata.net.listener import ControllerListener
 
 async def main():
     async def handle(frame):

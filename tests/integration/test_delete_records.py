@@ -11,8 +11,8 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from kafka.protocol.admin import DeleteRecordsRequest, DeleteRecordsResponse
 
-from broker.cli.root import run
-from protocol.errors import ErrorCode
+from headrace.broker.cli.root import run
+from headrace.protocol.errors import ErrorCode
 from tests.e2e.admin_calls import end_offsets, start_offsets
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.client_programs import CONFLUENT

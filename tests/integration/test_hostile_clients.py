@@ -13,13 +13,18 @@ from typing import Any
 
 import pytest
 
-from broker.node import Node, NodeAddress
-from config.node import MIB, NodeConfig
-from protocol import messages
-from protocol.api_keys import ApiKey
-from protocol.headers import RequestHeader
-from protocol.messages import ApiVersionsRequest, FetchRequest, MetadataRequest, ProduceRequest
-from protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.broker.node.node import Node, NodeAddress
+from headrace.config.node import MIB, NodeConfig
+from headrace.protocol import messages
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.headers import RequestHeader
+from headrace.protocol.messages import (
+    ApiVersionsRequest,
+    FetchRequest,
+    MetadataRequest,
+    ProduceRequest,
+)
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from tests.integration.test_node import TOPIC, Client, config
 
 CONNECTIONS_MAX = 20

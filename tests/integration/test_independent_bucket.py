@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from metadata.rpc.requests import CommitStreamSetObject, CommittedStreamObject
+from headrace.metadata.rpc.requests import CommitStreamSetObject, CommittedStreamObject
 from tests.integration import independent_bucket
 from tests.integration.independent_bucket import committed_in, contents_of, differences
 from tests.integration.s3_fault_server import FaultServer

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from config.node import Endpoint, MetadataConfig
-from metadata.client import BrokerIdentity, MetadataClient, NewTopic
-from metadata.controller.decision import ConfigRules
-from metadata.driver import ControllerNode
-from metadata.transport import LocalTransport
-from protocol.errors import ErrorCode
+from headrace.config.node import Endpoint, MetadataConfig
+from headrace.metadata.client import BrokerIdentity, MetadataClient, NewTopic
+from headrace.metadata.controller.decision import ConfigRules
+from headrace.metadata.driver import ControllerNode
+from headrace.metadata.transport import LocalTransport
+from headrace.protocol.errors import ErrorCode
 
 ROOT = Path(__file__).parents[2]
 ROUNDS = 6

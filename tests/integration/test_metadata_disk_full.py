@@ -6,12 +6,12 @@ import subprocess
 
 import pytest
 
-from metadata.errors import MetadataLogFailedError
-from metadata.image import MetadataImage
-from metadata.log.snapshot_format import encode_snapshot
-from metadata.log.store import LogStore
-from metadata.raft.effects import HardState, Persist
-from metadata.records.entry import LogEntry, SnapshotId
+from headrace.metadata.errors import MetadataLogFailedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.snapshot_format import encode_snapshot
+from headrace.metadata.log.store import LogStore
+from headrace.metadata.raft.effects import HardState, Persist
+from headrace.metadata.records.entry import LogEntry, SnapshotId
 from tests.environment.fault_disk import fault_disk_support
 
 SIZE_BYTES = 1 << 20

@@ -8,12 +8,12 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from broker.cli.root import run
-from metadata.errors import MetadataError
-from metadata.image import MetadataImage
-from metadata.log.identity import IDENTITY_FILE
-from metadata.log.snapshot_format import decode_snapshot
-from metadata.offline import read_offline
+from headrace.broker.cli.root import run
+from headrace.metadata.errors import MetadataError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.identity import IDENTITY_FILE
+from headrace.metadata.log.snapshot_format import decode_snapshot
+from headrace.metadata.offline import read_offline
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.ports import free_port
 

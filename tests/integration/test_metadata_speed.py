@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from broker.storage_adapter import StorageMetadata
-from metadata.client import NewTopic
-from protocol.errors import ErrorCode
-from storage.ports import StreamRange, StreamSetCommit
+from headrace.broker.adapters.storage_metadata import StorageMetadata
+from headrace.metadata.client import NewTopic
+from headrace.protocol.errors import ErrorCode
+from headrace.storage.ports import StreamRange, StreamSetCommit
 from tests.unit.metadata.running_cluster import Cluster, scenario
 
 TOPICS, PARTITIONS = 1_000, 10

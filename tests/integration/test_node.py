@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from broker import broker_role
-from broker.node import Node, NodeAddress
-from config.node import (
+from headrace.broker.node import broker_role
+from headrace.broker.node.node import Node, NodeAddress
+from headrace.config.node import (
     MIB,
     Endpoint,
     GroupConfig,
@@ -22,18 +22,18 @@ from config.node import (
     TelemetryConfig,
     WalConfig,
 )
-from protocol import messages
-from protocol.api_keys import ApiKey
-from protocol.headers import RequestHeader
-from protocol.messages import (
+from headrace.protocol import messages
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.headers import RequestHeader
+from headrace.protocol.messages import (
     FetchRequest,
     MetadataRequest,
     OffsetCommitRequest,
     OffsetFetchRequest,
     ProduceRequest,
 )
-from protocol.records.record import BatchOptions, Record, decode_records, encode_batch
-from wal.errors import WalError, WalLockedError
+from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
+from headrace.wal.errors import WalError, WalLockedError
 
 TOPIC = "events"
 

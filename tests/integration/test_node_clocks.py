@@ -4,8 +4,8 @@ import asyncio
 import time
 from pathlib import Path
 
-from broker.node import Node, NodeAddress
-from broker.surroundings import Surroundings
+from headrace.broker.node.environment import Surroundings
+from headrace.broker.node.node import Node, NodeAddress
 from tests.integration.test_cluster_nodes import client
 from tests.integration.test_node import TOPIC, config
 

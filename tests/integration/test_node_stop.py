@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from broker.node import Node
-from broker.partition.registry import PartitionRegistry
-from metadata.log.store import LogStore
-from storage.engine import StorageEngine
+from headrace.broker.node.node import Node
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.metadata.log.store import LogStore
+from headrace.storage.engine import StorageEngine
 from tests.integration.test_node import config, serving
 
 DEADLINE_S = 20

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from broker.wal_bucket import WalBucket
-from storage.object_store.factory import ensure_bucket
+from headrace.broker.adapters.wal_bucket import WalBucket
+from headrace.storage.object_store.factory import ensure_bucket
+from headrace.wal.errors import WalDeviceError
+from headrace.wal.objects.errors import WalFencedError
+from headrace.wal.objects.log import ObjectWal
 from tests.contracts import test_wal_contract as contract
 from tests.contracts.object_stores import opener, s3_uri
 from tests.environment.minio import MinioServer, minio_program
-from wal.errors import WalDeviceError
-from wal.objects.errors import WalFencedError
-from wal.objects.log import ObjectWal
 
 REQUIREMENTS = [it for name, it in vars(contract).items() if name.startswith("test_")]
 CONFIG = replace(contract.settings("s3://", "auto"), batch_interval_ms=5, capacity_bytes=2**24)

@@ -5,13 +5,13 @@ import random
 
 import pytest
 
-from storage.errors import ObjectStoreError
-from storage.object_store.factory import ensure_bucket, open_object_store
-from storage.object_store.retrying import RefusedError, RetryPolicy
-from storage.object_store.s3_access import resolve_access
-from storage.object_store.s3_administration import s3_client
-from storage.object_store.uri import S3Location, parse_bucket_uri
-from storage.sweep.place import open_swept_place
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store.factory import ensure_bucket, open_object_store
+from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
+from headrace.storage.object_store.s3_access import resolve_access
+from headrace.storage.object_store.s3_administration import s3_client
+from headrace.storage.object_store.uri import S3Location, parse_bucket_uri
+from headrace.storage.sweep.place import open_swept_place
 from tests.contracts.object_stores import PART_BYTES, moto_endpoint, s3_uri
 from tests.environment.minio import MinioServer, minio_program
 from tests.environment.ports import free_port

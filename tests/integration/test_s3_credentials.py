@@ -5,11 +5,11 @@ import random
 
 import pytest
 
-from storage.errors import ObjectStoreError
-from storage.object_store.factory import ensure_bucket, open_object_store
-from storage.object_store.failures import FailureKind
-from storage.object_store.retrying import RetryPolicy
-from storage.sweep.place import open_swept_place
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store.factory import ensure_bucket, open_object_store
+from headrace.storage.object_store.failures import FailureKind
+from headrace.storage.object_store.retrying import RetryPolicy
+from headrace.storage.sweep.place import open_swept_place
 from tests.integration.s3_fault_server import FaultServer
 
 GOOD = (

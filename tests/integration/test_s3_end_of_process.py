@@ -6,9 +6,9 @@ import sys
 # A service that takes connections and says nothing; the store's call is given up and it is closed.
 SILENT_SERVICE = """
 import asyncio, socket, sys
-from storage.object_store.s3 import S3ObjectStore
-from storage.object_store.uri import parse_bucket_uri
-from storage.ports import CopiedRange
+from headrace.storage.object_store.s3 import S3ObjectStore
+from headrace.storage.object_store.uri import parse_bucket_uri
+from headrace.storage.ports import CopiedRange
 service = socket.create_server(("127.0.0.1", 0))
 uri = parse_bucket_uri(f"s3://bucket?endpoint=http://127.0.0.1:{service.getsockname()[1]}")
 keys = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}

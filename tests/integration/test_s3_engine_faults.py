@@ -6,8 +6,8 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from storage.errors import BackPressureError
-from storage.object_store.statistics import Operation
+from headrace.storage.errors import BackPressureError
+from headrace.storage.object_store.statistics import Operation
 from tests.integration.s3_fault_server import (
     ACCESS_DENIED,
     CUT,

@@ -5,16 +5,16 @@ import random
 
 import pytest
 
-from storage.errors import (
+from headrace.storage.errors import (
     CorruptObjectError,
     NotDeletedError,
     ObjectNotFoundError,
     ObjectStoreError,
 )
-from storage.object_store.factory import open_object_store
-from storage.object_store.failures import FailureKind
-from storage.object_store.retrying import RefusedError, RetryPolicy
-from storage.ports import CopiedRange
+from headrace.storage.object_store.factory import open_object_store
+from headrace.storage.object_store.failures import FailureKind
+from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
+from headrace.storage.ports import CopiedRange
 from tests.contracts.object_stores import PART_BYTES
 from tests.integration.s3_fault_server import (
     ACCESS_DENIED,

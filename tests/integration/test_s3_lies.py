@@ -8,7 +8,7 @@ import random
 import urllib.error
 import urllib.request
 
-from config.node import MIB
+from headrace.config.node import MIB
 from tests.integration.s3_fault_server import Answer, FaultServer
 from tests.integration.test_bucket_housekeeping import PATIENCE_S, busy_config, running
 

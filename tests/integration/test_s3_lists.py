@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from storage.audit.probe import probe_bucket
-from storage.audit.rights import LIST_UPLOADS, Status
-from storage.errors import ObjectStoreError
-from storage.sweep.place import open_swept_place
+from headrace.storage.audit.probe import probe_bucket
+from headrace.storage.audit.rights import LIST_UPLOADS, Status
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.sweep.place import open_swept_place
 from tests.integration.s3_fault_server import CUT, OK_WITH_ERROR, SLOW_DOWN, Answer, FaultServer
 from tests.integration.test_s3_faults import run
 

@@ -5,12 +5,12 @@ import random
 
 import pytest
 
-from config.node import StorageConfig
-from storage.cache.block_cache import BlockCache
-from storage.compaction.executor import Compactor
-from storage.deletion import ObjectDeleter
-from storage.object_store.factory import ensure_bucket
-from storage.objects.keys import object_key, parse_object_key
+from headrace.config.node import StorageConfig
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.compaction.executor import Compactor
+from headrace.storage.deletion import ObjectDeleter
+from headrace.storage.object_store.factory import ensure_bucket
+from headrace.storage.objects.keys import object_key, parse_object_key
 from tests.contracts.object_stores import file_store, moto_endpoint, opener, s3_uri
 from tests.environment.minio import MinioServer, minio_program
 from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager

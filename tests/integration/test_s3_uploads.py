@@ -5,11 +5,11 @@ import random
 
 import pytest
 
-from storage.errors import ObjectStoreError
-from storage.object_store import s3
-from storage.object_store.factory import open_object_store
-from storage.object_store.retrying import RefusedError, RetryPolicy
-from storage.sweep.place import open_swept_place
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store import s3
+from headrace.storage.object_store.factory import open_object_store
+from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
+from headrace.storage.sweep.place import open_swept_place
 from tests.integration.s3_fault_server import (
     ACCESS_DENIED,
     CUT,

@@ -4,11 +4,12 @@ import asyncio
 import random
 from pathlib import Path
 
-from config.node import StorageConfig, WalConfig
-from storage.cache.block_cache import BlockCache
-from storage.engine import StorageEngine
-from storage.object_store.filesystem import FileObjectStore
-from storage.stream import Stream
+from headrace.config.node import StorageConfig, WalConfig
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.engine import StorageEngine
+from headrace.storage.object_store.filesystem import FileObjectStore
+from headrace.storage.stream import Stream
+from headrace.wal.log import DeltaWal
 from tests.unit.storage.fakes import (
     CLUSTER_ID,
     FakeControlPlane,
@@ -16,7 +17,6 @@ from tests.unit.storage.fakes import (
     payload_of,
     require_dense,
 )
-from wal.log import DeltaWal
 
 MIB = 1 << 20
 STREAMS = range(1, 6)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from config.node import WalConfig
+from headrace.config.node import WalConfig
+from headrace.wal.tools.benchmark.figures import Load, Row
+from headrace.wal.tools.benchmark.session import Plan, Session
 from tests.environment.fio import fio_program
 from tests.environment.loop_device import LoopDevice
 from tests.environment.paths import ROOT
-from wal.benchmark.figures import Load, Row
-from wal.benchmark.session import Plan, Session
 
 Component = Callable[[Callable[[], object]], None]
 
@@ -27,7 +27,7 @@ def bench(
     *arguments: Path | str, cwd: Path = ROOT, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "broker", "wal", "bench", *QUICK, *map(str, arguments)],
+        [sys.executable, "-m", "headrace.broker", "wal", "bench", *QUICK, *map(str, arguments)],
         cwd=cwd,
         capture_output=True,
         text=True,

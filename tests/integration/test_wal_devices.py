@@ -16,14 +16,14 @@ from typing import NamedTuple
 
 import pytest
 
-from broker.cli.root import run
-from config.node import WalConfig
+from headrace.broker.cli.root import run
+from headrace.config.node import WalConfig
+from headrace.wal.errors import WalDeviceError, WalForeignError, WalLockedError
+from headrace.wal.file_device import open_file
+from headrace.wal.log import DeltaWal
+from headrace.wal.tools.inspection import OfflineDevice, inspect
 from tests.environment import debian
 from tests.environment.paths import ROOT, MissingComponentError
-from wal.errors import WalDeviceError, WalForeignError, WalLockedError
-from wal.file_device import open_file
-from wal.log import DeltaWal
-from wal.offline import OfflineDevice, inspect
 
 MIB = 1024 * 1024
 SIZE = 32 * MIB  # of every device here
@@ -164,7 +164,7 @@ class Holder:
 
     _PROGRAM = (
         "import sys\n"
-        "from wal.file_device import open_file\n"
+        "from headrace.wal.file_device import open_file\n"
         "file = open_file(sys.argv[1], writable=True)\n"
         "print('held', flush=True)\n"
         "sys.stdin.read()\n"

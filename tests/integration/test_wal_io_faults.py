@@ -18,16 +18,16 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from config.node import WalConfig
+from headrace.config.node import WalConfig
+from headrace.wal import aio_device, thread_device
+from headrace.wal.aio_device import AioDevice
+from headrace.wal.device import BlockDevice
+from headrace.wal.errors import WalDeviceError, WalError, WalFailedError, WalStateError
+from headrace.wal.layout import RING_POSITION
+from headrace.wal.log import DeltaWal
+from headrace.wal.open_device import open_device
+from headrace.wal.port import Appended
 from tests.environment.fault_disk import FaultDisk, fault_disk_support
-from wal import aio_device, thread_device
-from wal.aio_device import AioDevice
-from wal.device import BlockDevice
-from wal.errors import WalDeviceError, WalError, WalFailedError, WalStateError
-from wal.layout import RING_POSITION
-from wal.log import DeltaWal
-from wal.open_device import open_device
-from wal.port import Appended
 
 KIB = 1024
 CAPACITY = 4 * KIB * KIB

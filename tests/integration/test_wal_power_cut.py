@@ -21,12 +21,12 @@ from pathlib import Path
 
 import pytest
 
+from headrace.wal.errors import WalCorruptError, WalDeviceError
+from headrace.wal.layout import RING_POSITION, Superblock
+from headrace.wal.port import RecoveredRecord
+from headrace.wal.reader import WalReader
 from tests.environment.fault_disk import FaultDisk, fault_disk_support
 from tests.integration.power_cut_writer import CAPACITY, NOTE, Task, Values, WriterServer
-from wal.errors import WalCorruptError, WalDeviceError
-from wal.layout import RING_POSITION, Superblock
-from wal.port import RecoveredRecord
-from wal.reader import WalReader
 
 WITHIN_S = 15.0
 MIB = 1 << 20

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from config.load import load
-from config.node import MIB, NodeConfig, WalConfig
+from headrace.config.load import load
+from headrace.config.node import MIB, NodeConfig, WalConfig
+from headrace.wal.errors import WalCorruptError
+from headrace.wal.layout import PAGE_BYTES, RING_POSITION, decode_superblock
+from headrace.wal.log import DeltaWal
 from tests.environment.paths import ROOT
 from tests.integration.test_node import copy_of_a_crash, leaf, serving
-from wal.errors import WalCorruptError
-from wal.layout import PAGE_BYTES, RING_POSITION, decode_superblock
-from wal.log import DeltaWal
 
 TOPICS = ("kept", "damaged")
 

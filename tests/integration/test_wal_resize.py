@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.errors import ResizeRefusedError, RetriableStorageError
+from headrace.storage.errors import ResizeRefusedError, RetriableStorageError
 from tests.integration.test_storage_engine import MIB, Cluster
 
 CAPACITY = 32 * MIB
@@ -150,7 +150,7 @@ def test_a_disk_that_is_full_refuses_and_the_node_goes_on(tmp_path: Path) -> Non
 def test_a_bucket_that_is_away_leaves_the_wal_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storage.wal_resize.UPLOAD_TIMEOUT_MS", 300)
+    monkeypatch.setattr("headrace.storage.wal_resize.UPLOAD_TIMEOUT_MS", 300)
 
     async def scenario() -> None:
         cluster = Cluster(tmp_path)

@@ -5,8 +5,8 @@ import contextlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.coordinator.record_fields import CorruptRecordError
-from broker.coordinator.records import (
+from headrace.broker.coordinator.record_fields import CorruptRecordError
+from headrace.broker.coordinator.records import (
     CoordinatorRecord,
     GroupMetadataValue,
     GroupRecord,

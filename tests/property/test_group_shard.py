@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from broker.coordinator.group.classic_group import ClassicGroup
-from broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind
-from broker.coordinator.group.requests import DeletedTopic, JoinProtocol, LeavingMember
-from broker.coordinator.group.states import GroupState
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.group.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind
+from headrace.broker.coordinator.group.requests import DeletedTopic, JoinProtocol, LeavingMember
+from headrace.broker.coordinator.group.states import GroupState
+from headrace.protocol.errors import ErrorCode
 from tests.unit.broker.coordinator.group.scene import Scene, offset, subscription
 
 GROUPS = st.sampled_from(["g", "h"])

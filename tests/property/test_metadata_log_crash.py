@@ -16,14 +16,14 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metadata.errors import MetadataLogCorruptError
-from metadata.image import MetadataImage
-from metadata.log.entry_format import SEGMENT_HEADER_BYTES
-from metadata.log.files import LogFiles
-from metadata.log.snapshot_format import encode_snapshot
-from metadata.log.store import LogStore
-from metadata.raft.effects import FRESH, HardState, Persist
-from metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
+from headrace.metadata.errors import MetadataLogCorruptError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.entry_format import SEGMENT_HEADER_BYTES
+from headrace.metadata.log.files import LogFiles
+from headrace.metadata.log.snapshot_format import encode_snapshot
+from headrace.metadata.log.store import LogStore
+from headrace.metadata.raft.effects import FRESH, HardState, Persist
+from headrace.metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
 from tests.property.recorded_directory import RecordedDirectory
 
 NAME = "cluster"

@@ -14,13 +14,13 @@ from hypothesis.stateful import (
     rule,
 )
 
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.images.objects import ObjectKind, ObjectState
-from metadata.records.brokers import FenceReason
-from metadata.records.codec import decode_records
-from metadata.replay import replay
-from metadata.rpc.requests import (
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.objects import ObjectKind, ObjectState
+from headrace.metadata.records.brokers import FenceReason
+from headrace.metadata.records.codec import decode_records
+from headrace.metadata.replay import replay
+from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
     CommitStreamSetObject,
     CompactStreamObject,
@@ -28,7 +28,7 @@ from metadata.rpc.requests import (
     CreateTopics,
     OpenStream,
 )
-from metadata.snapshot import canonical_bytes, image_to_records, records_to_image
+from headrace.metadata.snapshot import canonical_bytes, image_to_records, records_to_image
 from tests.unit.metadata.pure_controller import PureController, stream_range, topic_creation
 
 NODES = (1, 2)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocol import fetch, messages, produce
-from protocol.api_keys import ApiKey
-from protocol.errors import ProtocolError
-from protocol.headers import RequestHeader, parse_request_header
-from protocol.leader_discovery import CurrentLeader, NodeEndpoint
+from headrace.protocol import fetch, messages, produce
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.headers import RequestHeader, parse_request_header
+from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
 from tests.fuzz.random_messages import MessageMaker
 
 SEEDS = st.integers(0, 2**32)

@@ -14,12 +14,12 @@ from kio.index import load_payload_module
 from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
-from protocol import messages
-from protocol.api_keys import ApiKey
-from protocol.api_versions import VERSIONS, accepts
-from protocol.errors import ProtocolError
-from protocol.headers import RequestHeader, parse_request_header, parse_response_header
-from protocol.messages.registry import REQUESTS, RESPONSES
+from headrace.protocol import messages
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import VERSIONS, accepts
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.headers import RequestHeader, parse_request_header, parse_response_header
+from headrace.protocol.messages.registry import REQUESTS, RESPONSES
 from tests.fuzz.random_messages import MessageMaker
 
 SPOKEN = [

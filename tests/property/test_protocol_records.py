@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kafka.record.default_records import DefaultRecordBatch
 
-from protocol.records.batch import check_crc, parse_header, patch, split_batches
-from protocol.records.compression import Compression
-from protocol.records.record import BatchOptions, Record, decode_records, encode_batch
+from headrace.protocol.records.batch import check_crc, parse_header, patch, split_batches
+from headrace.protocol.records.compression import Compression
+from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
 
 NULLABLE = st.none() | st.binary(max_size=200)
 HEADERS = st.lists(st.tuples(st.text(max_size=10), NULLABLE), max_size=3).map(tuple)

@@ -5,10 +5,10 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocol.errors import ProtocolError
-from protocol.frames import frame
-from protocol.headers import RequestHeader, encode_request_header
-from protocol.server_connection import Frame, ServerConnection
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.frames import frame
+from headrace.protocol.headers import RequestHeader, encode_request_header
+from headrace.protocol.server_connection import Frame, ServerConnection
 
 HEADERS = st.builds(
     RequestHeader,

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from metadata.raft.effects import HardState, Persist
+from headrace.metadata.raft.effects import HardState, Persist
 from tests.environment.rotation import turn_of_today
 from tests.simulation import raft_run
 from tests.simulation.raft_disk import SimulatedLog

@@ -12,6 +12,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from headrace.wal.errors import WalCorruptError
+from headrace.wal.framing import BlockHeader, read_block_header
+from headrace.wal.layout import PAGE_BYTES, RING_POSITION, Superblock, decode_superblock
 from tests.environment.paths import ROOT
 from tests.simulation import virtual_time, wal_crash_run
 from tests.simulation.disk import Completed, Event, PowerCut, SimulatedDisk, Submitted
@@ -19,9 +22,6 @@ from tests.simulation.wal_catalogue import BY_NAME, WORKLOADS
 from tests.simulation.wal_crash_judge import Judge
 from tests.simulation.wal_run import WalOnDisk, recover_image
 from tests.simulation.wal_workloads import Workload
-from wal.errors import WalCorruptError
-from wal.framing import BlockHeader, read_block_header
-from wal.layout import PAGE_BYTES, RING_POSITION, Superblock, decode_superblock
 
 SEED = 1
 

@@ -6,10 +6,16 @@ from contextlib import suppress
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wal.errors import WalCorruptError
-from wal.framing import BLOCK_HEADER_BYTES, BLOCK_MAGIC, BlockHeader, write_block_header
-from wal.layout import PAGE_BYTES, RING_POSITION, ShutdownType, Superblock, decode_superblock
-from wal.recovery import Scan
+from headrace.wal.errors import WalCorruptError
+from headrace.wal.framing import BLOCK_HEADER_BYTES, BLOCK_MAGIC, BlockHeader, write_block_header
+from headrace.wal.layout import (
+    PAGE_BYTES,
+    RING_POSITION,
+    ShutdownType,
+    Superblock,
+    decode_superblock,
+)
+from headrace.wal.recovery import Scan
 
 PAGES = 12
 RING_BYTES = PAGES * PAGE_BYTES

@@ -25,7 +25,7 @@ class SeededBug:
     @property
     def module(self) -> str:
         """Name of the file as a module."""
-        return self.file.removesuffix(".py").replace("/", ".")
+        return "headrace." + self.file.removesuffix(".py").replace("/", ".")
 
     def apply(self, text: str) -> str:
         """Return the file's text with the mistake.

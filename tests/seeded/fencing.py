@@ -57,7 +57,7 @@ BUGS = (
     SeededBug(
         "fence-06",
         "leases go by the clock of the wall",
-        "broker/broker_role.py",
+        "broker/node/broker_role.py",
         "                boot_clock_ms=self._around.boot_clock_ms,\n",
         "                boot_clock_ms=self._around.wall_clock_ms,\n",
         "tests/integration/test_node_clocks.py"
@@ -66,10 +66,10 @@ BUGS = (
     SeededBug(
         "fence-07",
         "the clock of leases can be set",
-        "broker/surroundings.py",
+        "broker/node/environment.py",
         "        time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000\n",
         "        time.clock_gettime_ns(time.CLOCK_REALTIME) // 1_000_000\n",
-        "tests/unit/broker/test_surroundings.py"
+        "tests/unit/broker/node/test_environment.py"
         "::test_the_boot_clock_goes_on_in_suspend_and_cannot_be_set",
     ),
     SeededBug(
@@ -116,10 +116,10 @@ BUGS = (
     SeededBug(
         "fence-11",
         "a broker deletes objects by metadata that may be old, without the lease",
-        "broker/storage_adapter.py",
+        "broker/adapters/storage_metadata.py",
         "        if not self.holds():\n",
         "        if False:\n",
-        "tests/unit/broker/test_storage_adapter.py"
+        "tests/unit/broker/adapters/test_storage_metadata.py"
         "::test_objects_are_deleted_when_their_retention_has_passed",
     ),
     # Sessions
@@ -270,7 +270,7 @@ BUGS = (
     SeededBug(
         "fence-27",
         "a broker does not say which cluster it has come to know",
-        "broker/broker_role.py",
+        "broker/node/broker_role.py",
         "        self._cluster_id = new.cluster_id\n",
         "",
         f"{_NODES}::test_a_broker_does_not_speak_to_another_cluster_where_its_controllers_were",

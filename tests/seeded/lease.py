@@ -70,10 +70,10 @@ BUGS = (
     SeededBug(
         "lease-08",
         "a broker names itself as coordinator without the lease",
-        "broker/coordinator_logs.py",
+        "broker/coordinator/coordinator_logs.py",
         "        if leader == self._cluster.node_id and not self.is_certain():\n",
         "        if False:\n",
-        f"{_UNIT}/test_coordinator_logs.py"
+        f"{_UNIT}/coordinator/test_coordinator_logs.py"
         "::test_a_broker_whose_lease_is_not_certain_does_not_name_itself",
     ),
     SeededBug(

@@ -21,7 +21,8 @@ from pathlib import Path
 from tests.seeded.bug import ROOT, SeededBug
 from tests.seeded.plugin import NOTHING_RAN, WRONG_MODULE
 
-COPIED = ("broker", "config", "metadata", "pipeline", "protocol", "storage", "wal", "tests", "docs")
+PACKAGES = ("broker", "config", "metadata", "pipeline", "protocol", "storage", "wal")
+COPIED = (*PACKAGES, "headrace", "tests", "docs")
 FILES = ("pyproject.toml", "Makefile", "README.md")
 LINKED = (".cache", ".venv")
 TEST_TIMEOUT_S = 60
@@ -65,7 +66,7 @@ def copied_project() -> Iterator[Path]:
         copy = Path(name).resolve()
         for directory in COPIED:
             # Byte code comes along, and keeps its validity with the times of the files.
-            shutil.copytree(ROOT / directory, copy / directory)
+            shutil.copytree(ROOT / directory, copy / directory, symlinks=True)
         for file in FILES:
             shutil.copy2(ROOT / file, copy / file)
         for link in LINKED:

@@ -348,7 +348,7 @@ _COMMITS_AND_DELETION = (
     SeededBug(
         "storage-37",
         "objects are deleted at once: a reader's plan points to nothing",
-        "broker/storage_adapter.py",
+        "broker/adapters/storage_metadata.py",
         "            if destroyed_ms + self._retention_ms <= now_ms and mine",
         "            if destroyed_ms <= now_ms and mine",
         _HISTORIES,

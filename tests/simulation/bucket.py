@@ -2,8 +2,8 @@
 
 A request takes effect at one moment (`create` as one step), which may be long after its sender has given up, and a
 second time later when it is doubled. Every request has had its effect by `late_s_max` after it was sent: what a
-fence must outlive. `Client` is the `wal.objects.port.Bucket` of one process, which can be cut off: what it has sent
-still arrives, nothing comes back, nothing more is sent.
+fence must outlive. `Client` is the `headrace.wal.objects.port.Bucket` of one process, which can be cut off: what it has
+sent still arrives, nothing comes back, nothing more is sent.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from wal.objects.port import BucketError
+from headrace.wal.objects.port import BucketError
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class SimulatedBucket:
 
 
 class Client:
-    """A `wal.objects.port.Bucket`."""
+    """A `headrace.wal.objects.port.Bucket`."""
 
     def __init__(self, bucket: SimulatedBucket) -> None:
         self._bucket = bucket

@@ -1,7 +1,7 @@
 """A disk in memory that can lose power: writes stay in flight until they are completed, and a crash may leave of
 each of them nothing, all, or any set of its sectors.
 
-`SimulatedDevice` is a `wal.device.BlockDevice` on it, so production code runs unchanged. What happened
+`SimulatedDevice` is a `headrace.wal.device.BlockDevice` on it, so production code runs unchanged. What happened
 is in the disk's trace, from which `tests.simulation.crash_states` makes every state that a crash may
 leave. No two writes in flight ever overlap, which the disk insists on: so the order in which a crash
 lets them reach the medium makes no difference.
@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from wal.device import WriteDone
-from wal.errors import WalDeviceError, WalLockedError
+from headrace.wal.device import WriteDone
+from headrace.wal.errors import WalDeviceError, WalLockedError
 
 SECTOR_BYTES = 512
 

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from storage.errors import ObjectNotFoundError, ObjectStoreError
-from storage.ports import Buffer, CopiedRange, ObjectStore, Progress, unnoticed
+from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError
+from headrace.storage.ports import Buffer, CopiedRange, ObjectStore, Progress, unnoticed
 
 
 class Fault(Enum):

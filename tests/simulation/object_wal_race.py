@@ -13,14 +13,14 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from config.node import WalConfig
+from headrace.config.node import WalConfig
+from headrace.wal.errors import WalDeviceError, WalError
+from headrace.wal.objects.deletion import FENCE_RETENTION_S
+from headrace.wal.objects.errors import WalObjectCorruptError
+from headrace.wal.objects.log import ObjectWal
+from headrace.wal.port import RecoveredRecord
 from tests.simulation.bucket import Client, SimulatedBucket, Weather
 from tests.simulation.virtual_time import run
-from wal.errors import WalDeviceError, WalError
-from wal.objects.deletion import FENCE_RETENTION_S
-from wal.objects.errors import WalObjectCorruptError
-from wal.objects.log import ObjectWal
-from wal.port import RecoveredRecord
 
 KIB = 1024
 SMALL = WalConfig(

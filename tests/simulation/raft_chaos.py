@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from metadata.raft.changes import AddLearner, MemberChange, Promote, Remove, UpdateMember
-from metadata.raft.configuration import Configuration
-from metadata.raft.effects import Role
-from metadata.raft.errors import ChangeRefusedError, NotLeaderError, QuorumBusyError
-from metadata.records.members import NO_DIRECTORY, Member
+from headrace.metadata.raft.changes import AddLearner, MemberChange, Promote, Remove, UpdateMember
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.effects import Role
+from headrace.metadata.raft.errors import ChangeRefusedError, NotLeaderError, QuorumBusyError
+from headrace.metadata.records.members import NO_DIRECTORY, Member
 from tests.simulation.raft_invariants import Invariants, majority_is_whole
 from tests.simulation.raft_node import Node
 from tests.simulation.raft_swarm import NODES_MAX

@@ -2,10 +2,10 @@
 
 from uuid import UUID
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.effects import FRESH, DurableState, HardState, Persist
-from metadata.records.codec import decode_members
-from metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.effects import FRESH, DurableState, HardState, Persist
+from headrace.metadata.records.codec import decode_members
+from headrace.metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
 
 
 class HoleError(Exception):

@@ -7,9 +7,9 @@ committed at each index, by whichever leader; nothing in the nodes reads it.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.effects import Effects, HardState, ReadReady, Role, SnapshotWanted
-from metadata.raft.messages import (
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.effects import Effects, HardState, ReadReady, Role, SnapshotWanted
+from headrace.metadata.raft.messages import (
     AppendRequest,
     AppendResponse,
     RaftMessage,
@@ -17,8 +17,8 @@ from metadata.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from metadata.records.entry import LogEntry, SnapshotId
-from metadata.records.members import NO_DIRECTORY
+from headrace.metadata.records.entry import LogEntry, SnapshotId
+from headrace.metadata.records.members import NO_DIRECTORY
 from tests.simulation.raft_world import World
 from tests.simulation.raft_writes import Seen, WriteRules
 

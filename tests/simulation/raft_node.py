@@ -4,12 +4,12 @@ import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.core import RaftCore
-from metadata.raft.effects import Effects, RaftSettings, SnapshotWanted
-from metadata.raft.messages import RaftMessage
-from metadata.records.codec import decode_members, encode_members
-from metadata.records.entry import LogEntry, SnapshotId
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.core import RaftCore
+from headrace.metadata.raft.effects import Effects, RaftSettings, SnapshotWanted
+from headrace.metadata.raft.messages import RaftMessage
+from headrace.metadata.records.codec import decode_members, encode_members
+from headrace.metadata.records.entry import LogEntry, SnapshotId
 from tests.simulation.raft_world import ViolationError, World
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import random
 import traceback
 from dataclasses import dataclass, field
 
-from metadata.raft.effects import Role
+from headrace.metadata.raft.effects import Role
 from tests.simulation.raft_chaos import Chaos
 from tests.simulation.raft_invariants import Invariants
 from tests.simulation.raft_node import Node

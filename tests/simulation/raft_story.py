@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.effects import Persist
-from metadata.raft.messages import (
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.effects import Persist
+from headrace.metadata.raft.messages import (
     AppendRequest,
     AppendResponse,
     Message,
@@ -13,9 +13,9 @@ from metadata.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from metadata.records.codec import decode_members
-from metadata.records.entry import LogEntry
-from metadata.records.members import NO_DIRECTORY
+from headrace.metadata.records.codec import decode_members
+from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.records.members import NO_DIRECTORY
 
 
 def brief(detail: Any) -> str:

@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 from uuid import UUID
 
-from metadata.raft.messages import RaftMessage
+from headrace.metadata.raft.messages import RaftMessage
 from tests.simulation.raft_disk import SimulatedLog
 from tests.simulation.raft_story import brief
 from tests.simulation.raft_swarm import Swarm

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, NoReturn
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.effects import NOBODY, Persist, Role
-from metadata.raft.messages import AppendRequest
-from metadata.records.codec import decode_members
-from metadata.records.entry import LogEntry
-from metadata.records.members import NO_DIRECTORY
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.effects import NOBODY, Persist, Role
+from headrace.metadata.raft.messages import AppendRequest
+from headrace.metadata.records.codec import decode_members
+from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.records.members import NO_DIRECTORY
 from tests.simulation.raft_world import ViolationError, World
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wal.framing import (
+from headrace.wal.framing import (
     BLOCK_HEADER_BYTES,
     RECORD_HEADER_BYTES,
     BlockHeader,
@@ -10,8 +10,8 @@ from wal.framing import (
     write_block_header,
     write_record,
 )
-from wal.layout import PAGE_BYTES, RING_POSITION, Ring, ShutdownType, Superblock
-from wal.recovery import Scan, ScanSummary
+from headrace.wal.layout import PAGE_BYTES, RING_POSITION, Ring, ShutdownType, Superblock
+from headrace.wal.recovery import Scan, ScanSummary
 
 PAGES = 16
 RING_BYTES = PAGES * PAGE_BYTES

@@ -4,11 +4,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from headrace.wal.layout import PAGE_BYTES, RING_POSITION
 from tests.simulation import wal_scripts as scripts
 from tests.simulation.disk import newest_first, oldest_first, oldest_last
 from tests.simulation.wal_run import KIB, SMALL
 from tests.simulation.wal_workloads import FRAME_BYTES, Workload
-from wal.layout import PAGE_BYTES, RING_POSITION
 
 PAGE = PAGE_BYTES - FRAME_BYTES  # bodies that fill what they are in
 BLOCK = SMALL.block_bytes - FRAME_BYTES

@@ -11,14 +11,10 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tests.simulation.crash_states import CrashPoint, Kept, crash_points
-from tests.simulation.disk import SECTOR_BYTES, Noted, SimulatedDisk, Submitted
-from tests.simulation.wal_run import Expectation, examine_image, recover_image
-from tests.simulation.wal_workloads import Workload
-from wal.content import Kind
-from wal.errors import WalError
-from wal.framing import read_block_header
-from wal.layout import (
+from headrace.wal.content import Kind
+from headrace.wal.errors import WalError
+from headrace.wal.framing import read_block_header
+from headrace.wal.layout import (
     PAGE_BYTES,
     RING_POSITION,
     SUPERBLOCK_SLOTS,
@@ -26,6 +22,10 @@ from wal.layout import (
     decode_superblock,
     newest_superblock,
 )
+from tests.simulation.crash_states import CrashPoint, Kept, crash_points
+from tests.simulation.disk import SECTOR_BYTES, Noted, SimulatedDisk, Submitted
+from tests.simulation.wal_run import Expectation, examine_image, recover_image
+from tests.simulation.wal_workloads import Workload
 
 
 @dataclass(frozen=True, slots=True)

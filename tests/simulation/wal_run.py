@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from config.node import WalConfig
+from headrace.config.node import WalConfig
+from headrace.wal.content import END_BYTES, Content, examine
+from headrace.wal.errors import WalError
+from headrace.wal.layout import RING_POSITION, Ring, Superblock, newest_superblock
+from headrace.wal.log import DeltaWal
+from headrace.wal.port import RecoveredRecord
+from headrace.wal.recovery import Scan, ScanSummary
+from headrace.wal.superblock_store import require_log
 from tests.simulation.disk import Event, Noted, SimulatedDisk
-from wal.content import END_BYTES, Content, examine
-from wal.errors import WalError
-from wal.layout import RING_POSITION, Ring, Superblock, newest_superblock
-from wal.log import DeltaWal
-from wal.port import RecoveredRecord
-from wal.recovery import Scan, ScanSummary
-from wal.superblock_store import require_log
 
 KIB = 1024
 RING_BYTES = 64 * KIB

@@ -7,17 +7,17 @@ from contextlib import suppress
 
 import pytest
 
-from tests.simulation.disk import SimulatedDisk
-from tests.simulation.wal_workloads import FRAME_BYTES, Run
-from wal import zeroing
-from wal.errors import (
+from headrace.wal import zeroing
+from headrace.wal.errors import (
     WalCorruptError,
     WalError,
     WalFailedError,
     WalOverCapacityError,
     WalRecordTooLargeError,
 )
-from wal.layout import PAGE_BYTES, RING_POSITION
+from headrace.wal.layout import PAGE_BYTES, RING_POSITION
+from tests.simulation.disk import SimulatedDisk
+from tests.simulation.wal_workloads import FRAME_BYTES, Run
 
 Sizes = Sequence[int] | range
 # Called between bursts.

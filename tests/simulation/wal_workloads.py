@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from config.node import WalConfig
+from headrace.config.node import WalConfig
+from headrace.wal.errors import WalFailedError
+from headrace.wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
+from headrace.wal.layout import align_down
 from tests.simulation import virtual_time
 from tests.simulation.disk import Policy, SimulatedDisk, any_order
 from tests.simulation.wal_run import SMALL, Expectation, FakeClock, WalOnDisk, recover_image
-from wal.errors import WalFailedError
-from wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
-from wal.layout import align_down
 
 FRAME_BYTES = BLOCK_HEADER_BYTES + RECORD_HEADER_BYTES  # what the first record of a block costs
 _POLLS_MAX = 20_000

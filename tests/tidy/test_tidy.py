@@ -85,7 +85,34 @@ def test_recipes_are_short() -> None:
         assert len(recipe) <= RECIPE_LINES_MAX, f"move this out of the Makefile: {rule}"
 
 
-def test_only_the_seven_packages_are_distributed() -> None:
-    project = (ROOT / "pyproject.toml").read_text()
-    listed = ", ".join(f'"{package}"' for package in PACKAGES)
-    assert f"packages = [{listed}]" in project
+def test_the_namespace_links_to_the_seven_packages() -> None:
+    links = {
+        path.name: path.readlink() for path in (ROOT / "headrace").iterdir() if path.is_symlink()
+    }
+    assert links == {package: Path("..") / package for package in PACKAGES}
+
+
+def bare_imports(text: str) -> list[str]:
+    """Return what a module imports of ours by another name than `headrace.<package>`."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append(node.module or "")
+    return [module for module in found if module.partition(".")[0] in PACKAGES]
+
+
+def test_nothing_is_imported_by_a_bare_name() -> None:
+    assert bare_imports("import config\nfrom storage.engine import x\nimport headrace.wal.log") == [
+        "config",
+        "storage.engine",
+    ]
+    folders = (*PACKAGES, "tests", "bench")
+    offenders = {
+        name(path): bare
+        for folder in folders
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if (bare := bare_imports(path.read_text()))
+    }
+    assert not offenders, "import headrace.<package>: a user's own config.py may come first"

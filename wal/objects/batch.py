@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from wal.framing import RECORD_HEADER_BYTES, write_record
-from wal.port import Appended, Buffer
+from headrace.wal.framing import RECORD_HEADER_BYTES, write_record
+from headrace.wal.port import Appended, Buffer
 
 
 class Arena:

@@ -1,7 +1,7 @@
 """Which appends share an object, when it goes out, and what is confirmed.
 
 Sans-IO: records come in, objects to create come out, outcomes come in, the confirmed offset comes
-out. The driver (`wal.objects.writer`) performs it.
+out. The driver (`headrace.wal.objects.writer`) performs it.
 
 Objects are created side by side and confirmed in the order of their numbers: number n is confirmed
 once all up to n are durable. No number is `REACH` or more beyond the first that is not confirmed:
@@ -15,11 +15,11 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wal.errors import WalError, WalOverCapacityError, WalRecordTooLargeError
-from wal.framing import RECORD_HEADER_BYTES, checksum_seed
-from wal.objects.batch import Arena, Batch
-from wal.objects.layout import HEADER_BYTES, REACH, Kind, ObjectHeader
-from wal.port import Appended, Buffer
+from headrace.wal.errors import WalError, WalOverCapacityError, WalRecordTooLargeError
+from headrace.wal.framing import RECORD_HEADER_BYTES, checksum_seed
+from headrace.wal.objects.batch import Arena, Batch
+from headrace.wal.objects.layout import HEADER_BYTES, REACH, Kind, ObjectHeader
+from headrace.wal.port import Appended, Buffer
 
 # What a log may keep unreleased, however small its objects: 7 hours at four objects a second.
 OBJECTS_MAX = 100_000
@@ -157,7 +157,7 @@ class ObjectCommit:
         return self._last_records_number >= self._told_confirmed
 
     def append(self, header: Buffer, payload: Buffer) -> Appended:
-        """Copy a record into the current batch; errors as in `wal.port`."""
+        """Copy a record into the current batch; errors as in `headrace.wal.port`."""
         body_bytes = len(header) + len(payload)
         if self._refusal is not None:
             raise self._refusal

@@ -14,9 +14,9 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from wal.objects.layout import LogKeys
-from wal.objects.port import BucketError
-from wal.objects.requests import Requests
+from headrace.wal.objects.layout import LogKeys
+from headrace.wal.objects.port import BucketError
+from headrace.wal.objects.requests import Requests
 
 FENCE_RETENTION_S = 30 * 60.0
 KEYS_PER_REQUEST = 500

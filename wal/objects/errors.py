@@ -1,6 +1,6 @@
-"""Errors of the object WAL beside those of `wal.errors`."""
+"""Errors of the object WAL beside those of `headrace.wal.errors`."""
 
-from wal.errors import WalCorruptError, WalFailedError
+from headrace.wal.errors import WalCorruptError, WalFailedError
 
 
 class WalFencedError(WalFailedError):

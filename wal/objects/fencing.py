@@ -15,9 +15,9 @@ The rules on which the log's safety rests:
 
 from dataclasses import dataclass
 
-from wal.objects.errors import WalFencedError
-from wal.objects.layout import Kind, ObjectHeader, decode_header
-from wal.port import Buffer
+from headrace.wal.objects.errors import WalFencedError
+from headrace.wal.objects.layout import Kind, ObjectHeader, decode_header
+from headrace.wal.port import Buffer
 
 
 @dataclass(frozen=True, slots=True)

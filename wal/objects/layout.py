@@ -7,7 +7,7 @@ The log of a node is one dense sequence of numbers, whoever of the node's lives 
 The keys begin with `wal/`, so that one rule of access or lifecycle covers the logs of all clusters.
 They need no hashed prefix: a log makes a handful of requests a second, a prefix takes thousands.
 
-An object is a header and records as in `wal.framing`, packed, whose checksums are seeded with the
+An object is a header and records as in `headrace.wal.framing`, packed, whose checksums are seeded with the
 life id. So every byte has a checksum. Header, big-endian, 160 bytes:
 
     offset | bytes | type  | field
@@ -41,14 +41,14 @@ from enum import IntEnum
 
 from crc32c import crc32c
 
-from wal.errors import WalVersionError
-from wal.framing import (
+from headrace.wal.errors import WalVersionError
+from headrace.wal.framing import (
     RECORD_HEADER_BYTES,
     body_is_intact,
     checksum_seed,
     read_record_header,
 )
-from wal.port import Buffer, RecoveredRecord
+from headrace.wal.port import Buffer, RecoveredRecord
 
 MAGIC = b"HEADWALO"
 FORMAT_VERSION = 1

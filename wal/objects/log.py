@@ -9,20 +9,20 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from enum import Enum
 
-from config.node import WalConfig
-from wal.buffers import BufferPool
-from wal.errors import WalError, WalFailedError, WalStateError
-from wal.objects.commit import CommitLimits, Life, ObjectCommit
-from wal.objects.fencing import Owner
-from wal.objects.layout import CLUSTER_ID_BYTES_MAX, REACH, LogKeys
-from wal.objects.port import Bucket
-from wal.objects.requests import Requests
-from wal.objects.takeover import Takeover
-from wal.objects.walk import WalkSummary
-from wal.objects.writer import ObjectWriter
-from wal.port import Appended, Buffer, Medium, RecoveredRecord
-from wal.registry import LogRegistry, NoRegistry
-from wal.submissions import WriteStatistics
+from headrace.config.node import WalConfig
+from headrace.wal.buffers import BufferPool
+from headrace.wal.errors import WalError, WalFailedError, WalStateError
+from headrace.wal.objects.commit import CommitLimits, Life, ObjectCommit
+from headrace.wal.objects.fencing import Owner
+from headrace.wal.objects.layout import CLUSTER_ID_BYTES_MAX, REACH, LogKeys
+from headrace.wal.objects.port import Bucket
+from headrace.wal.objects.requests import Requests
+from headrace.wal.objects.takeover import Takeover
+from headrace.wal.objects.walk import WalkSummary
+from headrace.wal.objects.writer import ObjectWriter
+from headrace.wal.port import Appended, Buffer, Medium, RecoveredRecord
+from headrace.wal.registry import LogRegistry, NoRegistry
+from headrace.wal.submissions import WriteStatistics
 
 LINGER_S = 0.010
 _NO_REGISTRY = NoRegistry()
@@ -42,7 +42,7 @@ def _ignore_room() -> None:
 
 
 class ObjectWal:
-    """A `WriteAheadLog` in a bucket; see `wal.port` for its methods."""
+    """A `WriteAheadLog` in a bucket; see `headrace.wal.port` for its methods."""
 
     def __init__(  # noqa: PLR0913 - what a composition root hands over, by name
         self,
@@ -164,7 +164,7 @@ class ObjectWal:
         self._state = _State.STARTED
 
     async def recover(self) -> AsyncIterator[RecoveredRecord]:
-        """Yield what survived, and fence older lives off; see `wal.port`. May be repeated.
+        """Yield what survived, and fence older lives off; see `headrace.wal.port`. May be repeated.
 
         Raises:
             WalObjectCorruptError: what was confirmed cannot be read.
@@ -217,13 +217,13 @@ class ObjectWal:
         return self._writer is not None and self._writer.commit.room_for(body_bytes)
 
     def append(self, header: Buffer, payload: Buffer) -> Appended:
-        """Copy a record into the current batch; see `wal.port`."""
+        """Copy a record into the current batch; see `headrace.wal.port`."""
         if self._writer is None:
             raise self._not_running()
         return self._writer.append(header, payload)
 
     def trim(self, offset: int) -> None:
-        """Release everything up to and including `offset`; see `wal.port`.
+        """Release everything up to and including `offset`; see `headrace.wal.port`.
 
         Raises:
             ValueError: `offset` is not confirmed.

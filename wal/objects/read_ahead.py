@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Mapping
 
-from wal.objects.layout import HEADER_BYTES, LogKeys, decode_header
-from wal.objects.requests import Requests
+from headrace.wal.objects.layout import HEADER_BYTES, LogKeys, decode_header
+from headrace.wal.objects.requests import Requests
 
 OBJECTS_AHEAD_MAX = 8
 BYTES_AHEAD_MAX = 32 * 1024 * 1024

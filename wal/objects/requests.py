@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from wal.objects.layout import HEADER_BYTES
-from wal.objects.port import Bucket, BucketError, BucketRefusedError, Part
-from wal.submissions import WriteStatistics
+from headrace.wal.objects.layout import HEADER_BYTES
+from headrace.wal.objects.port import Bucket, BucketError, BucketRefusedError, Part
+from headrace.wal.submissions import WriteStatistics
 
 # The first attempt is given up early: a request that hangs holds up everything behind it.
 ATTEMPT_S_INITIAL = 5.0

@@ -1,7 +1,7 @@
 """Takes a node's log over: checks the bucket, drives the walk, and takes the numbers of older lives.
 
-What the walk wants is decided in `wal.objects.walk`, what an object in the way means in
-`wal.objects.fencing`.
+What the walk wants is decided in `headrace.wal.objects.walk`, what an object in the way means in
+`headrace.wal.objects.fencing`.
 """
 
 import asyncio
@@ -9,15 +9,15 @@ from collections.abc import AsyncGenerator, Awaitable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from wal.errors import WalDeviceError
-from wal.objects.errors import WalObjectCorruptError
-from wal.objects.fencing import Owner, require_void
-from wal.objects.layout import HEADER_BYTES, WINDOW, LogKeys, ObjectHeader, decode_header
-from wal.objects.port import BucketError
-from wal.objects.read_ahead import ReadAhead
-from wal.objects.requests import Requests
-from wal.objects.walk import Action, Claims, Walk, check_identity, newest_numbers
-from wal.port import RecoveredRecord
+from headrace.wal.errors import WalDeviceError
+from headrace.wal.objects.errors import WalObjectCorruptError
+from headrace.wal.objects.fencing import Owner, require_void
+from headrace.wal.objects.layout import HEADER_BYTES, WINDOW, LogKeys, ObjectHeader, decode_header
+from headrace.wal.objects.port import BucketError
+from headrace.wal.objects.read_ahead import ReadAhead
+from headrace.wal.objects.requests import Requests
+from headrace.wal.objects.walk import Action, Claims, Walk, check_identity, newest_numbers
+from headrace.wal.port import RecoveredRecord
 
 _LISTS_MAX = 10
 _PROBE = b"Headrace created this object to see that this bucket never replaces one.\n"

@@ -24,11 +24,18 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from wal.errors import WalIdentityError
-from wal.objects.errors import WalFencedError, WalObjectCorruptError
-from wal.objects.fencing import Owner
-from wal.objects.layout import WINDOW, Kind, LogKeys, ObjectHeader, decode_header, read_records
-from wal.port import RecoveredRecord
+from headrace.wal.errors import WalIdentityError
+from headrace.wal.objects.errors import WalFencedError, WalObjectCorruptError
+from headrace.wal.objects.fencing import Owner
+from headrace.wal.objects.layout import (
+    WINDOW,
+    Kind,
+    LogKeys,
+    ObjectHeader,
+    decode_header,
+    read_records,
+)
+from headrace.wal.port import RecoveredRecord
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Drives one life of the object WAL: performs what `wal.objects.commit` decides, from `reset` to the end.
+"""Drives one life of the object WAL: performs what `headrace.wal.objects.commit` decides, from `reset` to the end.
 
 A bucket that does not answer is no failure: objects are tried again until they are settled, nothing
 behind the first that is not is confirmed, and the room ends where the memory for it does. The log
@@ -9,16 +9,16 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 
-from wal.errors import WalError, WalFailedError
-from wal.latencies import OpenBlocks, WriteQueue
-from wal.objects.commit import ObjectCommit, Outgoing
-from wal.objects.deletion import Deletion
-from wal.objects.errors import WalFencedError
-from wal.objects.fencing import require_own
-from wal.objects.layout import LogKeys
-from wal.objects.requests import Requests
-from wal.port import Appended, Buffer
-from wal.submissions import WriteStatistics
+from headrace.wal.errors import WalError, WalFailedError
+from headrace.wal.latencies import OpenBlocks, WriteQueue
+from headrace.wal.objects.commit import ObjectCommit, Outgoing
+from headrace.wal.objects.deletion import Deletion
+from headrace.wal.objects.errors import WalFencedError
+from headrace.wal.objects.fencing import require_own
+from headrace.wal.objects.layout import LogKeys
+from headrace.wal.objects.requests import Requests
+from headrace.wal.port import Appended, Buffer
+from headrace.wal.submissions import WriteStatistics
 
 # Loop timers are not finer than this: uvloop rounds less to nothing.
 _WAKE_DELAY_S_MIN = 0.001
@@ -72,7 +72,7 @@ class ObjectWriter:
         self._deletion.start()
 
     def append(self, header: Buffer, payload: Buffer) -> Appended:
-        """Copy a record into the current batch; see `wal.port`."""
+        """Copy a record into the current batch; see `headrace.wal.port`."""
         commit = self.commit
         was_full = commit.has_full_batch  # then it waits for an outcome, and not for this append
         appended = commit.append(header, payload)
@@ -89,7 +89,7 @@ class ObjectWriter:
         return appended
 
     def trim(self, offset: int) -> None:
-        """Release records; see `wal.port`.
+        """Release records; see `headrace.wal.port`.
 
         Raises:
             ValueError: `offset` is not confirmed.

@@ -12,12 +12,12 @@ Source: `ClassicGroup` of Apache Kafka.
 
 from collections import Counter
 
-from broker.coordinator.consumer_protocol import PROTOCOL_TYPE, subscribed_topics
-from broker.coordinator.group.member import Member
-from broker.coordinator.group.requests import JoinedMember, JoinProtocol
-from broker.coordinator.group.states import TRANSITIONS, GroupState
-from broker.coordinator.records import NO_TIMESTAMP, GroupMetadataValue
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.consumer_protocol import PROTOCOL_TYPE, subscribed_topics
+from headrace.broker.coordinator.group.member import Member
+from headrace.broker.coordinator.group.requests import JoinedMember, JoinProtocol
+from headrace.broker.coordinator.group.states import TRANSITIONS, GroupState
+from headrace.broker.coordinator.records import NO_TIMESTAMP, GroupMetadataValue
+from headrace.protocol.errors import ErrorCode
 
 
 class ClassicGroup:

@@ -16,11 +16,11 @@ Source: `ClassicGroup.validateOffsetCommit`, `validateOffsetDelete`, `OffsetMeta
 Apache Kafka.
 """
 
-from broker.coordinator.group.classic_group import ClassicGroup
-from broker.coordinator.group.requests import NO_MEMBER_ID, CommitRequest
-from broker.coordinator.group.states import GroupState
-from broker.coordinator.record_fields import fits_string
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.group.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.requests import NO_MEMBER_ID, CommitRequest
+from headrace.broker.coordinator.group.states import GroupState
+from headrace.broker.coordinator.record_fields import fits_string
+from headrace.protocol.errors import ErrorCode
 
 _REBALANCING_OR_STABLE = frozenset(
     {GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE, GroupState.STABLE}

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from broker.coordinator.group.requests import Instant, JoinResult, SyncResult
-from broker.coordinator.records import CoordinatorRecord
+from headrace.broker.coordinator.group.requests import Instant, JoinResult, SyncResult
+from headrace.broker.coordinator.records import CoordinatorRecord
 
 T = TypeVar("T")
 

@@ -7,18 +7,18 @@ Source: KIP-62, KIP-345 (static members), KIP-394 (two-step ids), KIP-389 (maxim
 from dataclasses import replace
 from typing import Final
 
-from broker.coordinator.group.classic_group import ClassicGroup
-from broker.coordinator.group.decision import Turn
-from broker.coordinator.group.rebalance import Rebalancer, current_generation
-from broker.coordinator.group.requests import (
+from headrace.broker.coordinator.group.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.decision import Turn
+from headrace.broker.coordinator.group.rebalance import Rebalancer, current_generation
+from headrace.broker.coordinator.group.requests import (
     NO_MEMBER_ID,
     JoinRequest,
     JoinResult,
 )
-from broker.coordinator.group.sessions import MemberSessions
-from broker.coordinator.group.states import GroupState
-from broker.coordinator.records import GroupRecord, fits_record
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.group.sessions import MemberSessions
+from headrace.broker.coordinator.group.states import GroupState
+from headrace.broker.coordinator.records import GroupRecord, fits_record
+from headrace.protocol.errors import ErrorCode
 
 # Ids given out and not yet used, in one group. Beyond it a client is sent away to try again, so
 # that one that never comes back with its id cannot fill the memory.

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from broker.coordinator.group.requests import JoinedMember, JoinProtocol
-from broker.coordinator.records import MemberMetadata
+from headrace.broker.coordinator.group.requests import JoinedMember, JoinProtocol
+from headrace.broker.coordinator.records import MemberMetadata
 
 
 class Member:

@@ -7,19 +7,19 @@ Apache Kafka.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from broker.coordinator.group.classic_group import ClassicGroup
-from broker.coordinator.group.decision import Turn
-from broker.coordinator.group.rebalance import Rebalancer, current_assignment
-from broker.coordinator.group.requests import (
+from headrace.broker.coordinator.group.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.decision import Turn
+from headrace.broker.coordinator.group.rebalance import Rebalancer, current_assignment
+from headrace.broker.coordinator.group.requests import (
     NO_MEMBER_ID,
     HeartbeatRequest,
     LeavingMember,
     SyncRequest,
     SyncResult,
 )
-from broker.coordinator.group.sessions import MemberSessions
-from broker.coordinator.group.states import GroupState
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.group.sessions import MemberSessions
+from headrace.broker.coordinator.group.states import GroupState
+from headrace.protocol.errors import ErrorCode
 
 
 class LeaveResult(NamedTuple):

@@ -6,10 +6,10 @@ Source: `OffsetMetadataManager`, `OffsetExpirationConditionImpl` of Apache Kafka
 
 from collections.abc import Iterator
 
-from broker.coordinator.group.classic_group import ClassicGroup
-from broker.coordinator.group.requests import CommittedOffset, DeletedTopic, OffsetQuery
-from broker.coordinator.group.states import GroupState
-from broker.coordinator.records import (
+from headrace.broker.coordinator.group.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.requests import CommittedOffset, DeletedTopic, OffsetQuery
+from headrace.broker.coordinator.group.states import GroupState
+from headrace.broker.coordinator.records import (
     NO_TIMESTAMP,
     OffsetCommitKey,
     OffsetCommitValue,

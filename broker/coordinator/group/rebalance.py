@@ -13,20 +13,20 @@ Source: `GroupMetadataManager` of Apache Kafka (prepareRebalance, completeClassi
 expire...).
 """
 
-from broker.coordinator.group.classic_group import ClassicGroup
-from broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind, Deadlines
-from broker.coordinator.group.decision import Turn
-from broker.coordinator.group.member import Member
-from broker.coordinator.group.requests import (
+from headrace.broker.coordinator.group.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind, Deadlines
+from headrace.broker.coordinator.group.decision import Turn
+from headrace.broker.coordinator.group.member import Member
+from headrace.broker.coordinator.group.requests import (
     NO_MEMBER_ID,
     JoinRequest,
     JoinResult,
     SyncResult,
 )
-from broker.coordinator.group.sessions import MemberSessions
-from broker.coordinator.group.states import REBALANCEABLE, GroupState
-from broker.coordinator.records import GroupRecord, fits_record
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.group.sessions import MemberSessions
+from headrace.broker.coordinator.group.states import REBALANCEABLE, GroupState
+from headrace.broker.coordinator.records import GroupRecord, fits_record
+from headrace.protocol.errors import ErrorCode
 
 
 class Rebalancer:

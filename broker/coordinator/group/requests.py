@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from broker.coordinator.records import OffsetCommitValue
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.records import OffsetCommitValue
+from headrace.protocol.errors import ErrorCode
 
 NO_MEMBER_ID: Final = ""
 NO_GENERATION: Final = -1

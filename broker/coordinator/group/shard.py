@@ -8,16 +8,20 @@ the log. After the last record of a load, `loaded` starts the sessions.
 from collections.abc import Sequence
 from typing import Final
 
-from broker.coordinator.group.classic_group import ClassicGroup
-from broker.coordinator.group.committing import check_commit, check_metadata, check_offset_delete
-from broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind, Deadlines
-from broker.coordinator.group.decision import Decision, Turn
-from broker.coordinator.group.describing import describe_group, list_group
-from broker.coordinator.group.joining import Joining
-from broker.coordinator.group.membership import LeaveResult, Membership
-from broker.coordinator.group.offsets import CommittedOffsets, expired_offsets
-from broker.coordinator.group.rebalance import Rebalancer
-from broker.coordinator.group.requests import (
+from headrace.broker.coordinator.group.classic_group import ClassicGroup
+from headrace.broker.coordinator.group.committing import (
+    check_commit,
+    check_metadata,
+    check_offset_delete,
+)
+from headrace.broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind, Deadlines
+from headrace.broker.coordinator.group.decision import Decision, Turn
+from headrace.broker.coordinator.group.describing import describe_group, list_group
+from headrace.broker.coordinator.group.joining import Joining
+from headrace.broker.coordinator.group.membership import LeaveResult, Membership
+from headrace.broker.coordinator.group.offsets import CommittedOffsets, expired_offsets
+from headrace.broker.coordinator.group.rebalance import Rebalancer
+from headrace.broker.coordinator.group.requests import (
     DEFAULT_RETENTION,
     NO_MEMBER_ID,
     CommitRequest,
@@ -34,9 +38,9 @@ from broker.coordinator.group.requests import (
     SyncRequest,
     SyncResult,
 )
-from broker.coordinator.group.sessions import MemberSessions
-from broker.coordinator.group.states import GroupState
-from broker.coordinator.records import (
+from headrace.broker.coordinator.group.sessions import MemberSessions
+from headrace.broker.coordinator.group.states import GroupState
+from headrace.broker.coordinator.records import (
     NO_TIMESTAMP,
     CoordinatorRecord,
     GroupMetadataValue,
@@ -45,8 +49,8 @@ from broker.coordinator.records import (
     OffsetCommitValue,
     OffsetRecord,
 )
-from config.node import GroupConfig
-from protocol.errors import ErrorCode
+from headrace.config.node import GroupConfig
+from headrace.protocol.errors import ErrorCode
 
 RETENTION_GROUPS_PER_TURN: Final = (
     100  # groups looked at in one go, so that the loop is not held up

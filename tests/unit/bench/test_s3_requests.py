@@ -11,7 +11,7 @@ from bench.s3_requests import (
     parse_request,
     request_marks,
 )
-from storage.audit.cost import Prices
+from headrace.storage.audit.cost import Prices
 
 COPY = {
     "x-amz-copy-source": "b/k",

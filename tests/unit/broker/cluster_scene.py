@@ -5,34 +5,34 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
-from broker.partition.partition import Partition
-from broker.partition.state import PartitionState
-from broker.request_context import Handler, RequestContext
-from config.topic import EffectiveTopicConfig
-from metadata.client import ConfigOperation, DeletionResult, NewTopic, TopicResult
-from metadata.image import MetadataImage
-from metadata.records.brokers import (
+from headrace.broker.network.request_context import Handler, RequestContext
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.state import PartitionState
+from headrace.config.topic import EffectiveTopicConfig
+from headrace.metadata.client import ConfigOperation, DeletionResult, NewTopic, TopicResult
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.records.brokers import (
     BrokerEndpoint,
     FenceBrokerRecord,
     FenceReason,
     RegisterBrokerRecord,
     UnfenceBrokerRecord,
 )
-from metadata.records.codec import Record as MetadataRecord
-from metadata.records.topics import PartitionRecord, TopicRecord
-from metadata.replay import replay
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.headers import RequestHeader, parse_request_header
-from protocol.messages import (
+from headrace.metadata.records.codec import Record as MetadataRecord
+from headrace.metadata.records.topics import PartitionRecord, TopicRecord
+from headrace.metadata.replay import replay
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.headers import RequestHeader, parse_request_header
+from headrace.protocol.messages import (
     decode_request,
     decode_response,
     encode_request,
     encode_response,
 )
-from protocol.records.compression import Compression
-from protocol.records.record import BatchOptions, Record, encode_batch
-from storage.record_batch import StreamRecordBatch
+from headrace.protocol.records.compression import Compression
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.storage.record_batch import StreamRecordBatch
 from tests.unit.broker.partition.fakes import FakeEngine, FakeStream
 
 NOW_MS = 1_700_000_000_000

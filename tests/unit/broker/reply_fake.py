@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from protocol.api_keys import ApiKey
-from protocol.messages import decode_response
-from protocol.server_connection import Buffer
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.messages import decode_response
+from headrace.protocol.server_connection import Buffer
 
 
 class FakeReply:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from config.assemble import Setting, assemble
-from config.node import Endpoint, Voter
+from headrace.config.assemble import Setting, assemble
+from headrace.config.node import Endpoint, Voter
 
 MIB = 1024 * 1024
 

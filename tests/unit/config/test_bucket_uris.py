@@ -2,15 +2,15 @@
 
 import pytest
 
-from config.bucket_uris import (
+from headrace.config.bucket_uris import (
     BUCKET_OPTIONS,
     KEY_OPTIONS,
     PREFIX_BYTES_MAX,
     S3Location,
     parse_location,
 )
-from config.uris import WalPlace, parse_bucket, parse_wal_place
-from storage.object_store.uri import parse_bucket_uri
+from headrace.config.uris import WalPlace, parse_bucket, parse_wal_place
+from headrace.storage.object_store.uri import parse_bucket_uri
 
 VALUES = {
     "region": "eu-west-3",

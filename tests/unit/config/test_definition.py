@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.definition import (
+from headrace.config.definition import (
     ANYTHING,
     LONG_MAX,
     Between,

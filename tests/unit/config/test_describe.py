@@ -2,15 +2,15 @@
 
 import pytest
 
-from config.definition import ConfigSource, ConfigType
-from config.describe import (
+from headrace.config.definition import ConfigSource, ConfigType
+from headrace.config.describe import (
     BrokerLayers,
     describe_broker,
     describe_broker_defaults,
     describe_topic,
 )
-from config.server_keys import SERVER_KEYS
-from config.topic_keys import TOPIC_CONFIGS
+from headrace.config.server_keys import SERVER_KEYS
+from headrace.config.topic_keys import TOPIC_CONFIGS
 
 EVERYWHERE = BrokerLayers(
     dynamic_broker={"log.retention.ms": "2"},

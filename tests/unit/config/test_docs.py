@@ -1,13 +1,13 @@
 """The generated documentation."""
 
-from config.docs import PATH, main, render
-from config.ignored_keys import IGNORED
-from config.server_keys import SERVER_KEYS
-from config.topic_keys import TOPIC_CONFIGS
+from headrace.config.docs import PATH, main, render
+from headrace.config.ignored_keys import IGNORED
+from headrace.config.server_keys import SERVER_KEYS
+from headrace.config.topic_keys import TOPIC_CONFIGS
 
 
 def test_the_committed_page_is_up_to_date():
-    assert PATH.read_text() == render(), "run `python -m config.docs`"
+    assert PATH.read_text() == render(), "run `python -m headrace.config.docs`"
 
 
 def test_every_key_is_on_the_page():

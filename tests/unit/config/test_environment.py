@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.environment import Variable, key_of, settings_from
+from headrace.config.environment import Variable, key_of, settings_from
 
 
 @pytest.mark.parametrize(

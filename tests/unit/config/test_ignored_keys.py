@@ -2,8 +2,8 @@
 
 import pytest
 
-from config.ignored_keys import IGNORED, PROTECTIONS, reason_ignored
-from config.server_keys import find_key
+from headrace.config.ignored_keys import IGNORED, PROTECTIONS, reason_ignored
+from headrace.config.server_keys import find_key
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from config.definition import ConfigType
-from config.kafka_keys import KAFKA_KEYS
-from config.server_keys import SERVER_KEYS, default_text
+from headrace.config.definition import ConfigType
+from headrace.config.kafka_keys import KAFKA_KEYS
+from headrace.config.server_keys import SERVER_KEYS, default_text
 
 # Type and default of keys whose default is Kafka's own, from DescribeConfigs of Apache Kafka 4.3.1.
 KAFKA = """

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from config.load import FILE_BYTES_MAX, load
-from config.problems import ConfigError
-from config.quorum import founds_quorum
+from headrace.config.load import FILE_BYTES_MAX, load
+from headrace.config.problems import ConfigError
+from headrace.config.quorum import founds_quorum
 
 
 @pytest.fixture

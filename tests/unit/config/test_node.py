@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from config.node import NodeConfig, StorageConfig
-from config.relations import RelationError
+from headrace.config.node import NodeConfig, StorageConfig
+from headrace.config.relations import RelationError
 
 
 def test_a_configuration_cannot_be_changed():

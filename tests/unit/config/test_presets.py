@@ -1,7 +1,7 @@
 """What `headrace dev` starts from."""
 
-from config.load import load
-from config.presets import DEV_PRESETS
+from headrace.config.load import load
+from headrace.config.presets import DEV_PRESETS
 
 
 def test_the_presets_are_a_valid_configuration():

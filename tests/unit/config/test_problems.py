@@ -1,6 +1,6 @@
 """How a mistake is told."""
 
-from config.problems import ConfigError, Problem
+from headrace.config.problems import ConfigError, Problem
 
 
 def test_a_problem_tells_place_value_range_and_example():

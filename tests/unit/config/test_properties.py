@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.properties import PropertiesError, parse_properties
+from headrace.config.properties import PropertiesError, parse_properties
 
 
 def pairs(text):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from config.node import Endpoint, MetadataConfig, NetworkConfig, NodeConfig, Voter
-from config.quorum import controller_address, controller_addresses, founds_quorum
+from headrace.config.node import Endpoint, MetadataConfig, NetworkConfig, NodeConfig, Voter
+from headrace.config.quorum import controller_address, controller_addresses, founds_quorum
 
 VOTERS = (Voter(1, "h", 9093), Voter(2, "i", 9093))
 ANYWHERE = Endpoint("CONTROLLER", "", 9093)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.node import (
+from headrace.config.node import (
     Endpoint,
     GroupConfig,
     LogConfig,
@@ -13,8 +13,8 @@ from config.node import (
     Voter,
     WalConfig,
 )
-from config.relations import RelationError, relation_texts, violated_relations
-from config.server_keys import SERVER_KEYS
+from headrace.config.relations import RelationError, relation_texts, violated_relations
+from headrace.config.server_keys import SERVER_KEYS
 
 MIB = 1024 * 1024
 

@@ -2,9 +2,9 @@
 
 import dataclasses
 
-from config.assemble import Setting, assemble
-from config.node import NodeConfig
-from config.server_keys import (
+from headrace.config.assemble import Setting, assemble
+from headrace.config.node import NodeConfig
+from headrace.config.server_keys import (
     SERVER_KEYS,
     TOPIC_DEFAULT_KEYS,
     allowed_text,

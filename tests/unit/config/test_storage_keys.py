@@ -2,8 +2,8 @@
 
 import pytest
 
-from config.server_keys import SERVER_KEYS, value_problem
-from config.storage_keys import HEADRACE_KEYS, S3_KEYS
+from headrace.config.server_keys import SERVER_KEYS, value_problem
+from headrace.config.storage_keys import HEADRACE_KEYS, S3_KEYS
 
 
 def test_the_wal_path_sets_only_what_it_says():

@@ -1,6 +1,6 @@
 """The nearest known name."""
 
-from config.suggest import NAME_LENGTH_MAX, nearest
+from headrace.config.suggest import NAME_LENGTH_MAX, nearest
 
 KNOWN = ["num.partitions", "log.retention.ms", "listeners"]
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from config.topic import (
+from headrace.config.topic import (
     TOPIC_CONFIGS,
     EffectiveTopicConfig,
     topic_defaults,

@@ -1,7 +1,7 @@
 """The table of topic settings against what Apache Kafka 4.3 answers."""
 
-from config.definition import ConfigType, problem_with
-from config.topic_keys import NOT_ACTED_ON_YET, TOPIC_CONFIGS
+from headrace.config.definition import ConfigType, problem_with
+from headrace.config.topic_keys import NOT_ACTED_ON_YET, TOPIC_CONFIGS
 
 # Name, type and default of every topic config, as DescribeConfigs of Apache Kafka 4.3.1 has them.
 KAFKA = """

@@ -2,8 +2,8 @@
 
 import pytest
 
-from config.node import Endpoint, Voter
-from config.uris import (
+from headrace.config.node import Endpoint, Voter
+from headrace.config.uris import (
     WalPlace,
     parse_advertised,
     parse_bootstrap,

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from config.node import LogConfig, NodeConfig, StorageConfig, WalConfig
-from config.relations import RelationError
-from config.uris import parse_wal_place, with_wal_capacity
-from config.wal_capacity import check_wal_capacity, wal_place_text
+from headrace.config.node import LogConfig, NodeConfig, StorageConfig, WalConfig
+from headrace.config.relations import RelationError
+from headrace.config.uris import parse_wal_place, with_wal_capacity
+from headrace.config.wal_capacity import check_wal_capacity, wal_place_text
 
 MIB = 1024 * 1024
 CONFIG = NodeConfig(

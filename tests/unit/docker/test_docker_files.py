@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from config.load import load
-from config.quorum import is_broker, is_controller, own_voter
+from headrace.config.load import load
+from headrace.config.quorum import is_broker, is_controller, own_voter
 from tests.environment import compose
 from tests.environment.dockerfile import instructions, read_image
 from tests.environment.paths import ROOT
@@ -65,6 +65,7 @@ def test_the_image_is_small_and_owned_by_nobody_who_matters():
 def test_the_image_has_every_package_and_needs_nothing_that_is_not_sent_to_the_builder():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     packages = set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"])
+    packages |= {link.name for link in (ROOT / "headrace").iterdir() if link.is_symlink()}
     copied = {
         source
         for name, argument in instructions(DOCKERFILE)

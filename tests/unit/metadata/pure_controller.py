@@ -5,20 +5,20 @@ from uuid import UUID
 
 import pytest
 
-from metadata.admin import topic_deletion
-from metadata.controller.brokers import fence_broker, unfence_broker
-from metadata.controller.decision import ConfigRules, Decision, Inputs
-from metadata.controller.dispatch import decide
-from metadata.controller.objects import expire_objects
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.records.brokers import BrokerEndpoint, FenceReason
-from metadata.records.cluster import ClusterIdRecord, LeaderChangeRecord
-from metadata.records.codec import decode_records, encode_records
-from metadata.records.entry import LogEntry
-from metadata.records.objects import StreamRange
-from metadata.replay import replay
-from metadata.rpc.requests import (
+from headrace.metadata.admin import topic_deletion
+from headrace.metadata.controller.brokers import fence_broker, unfence_broker
+from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
+from headrace.metadata.controller.dispatch import decide
+from headrace.metadata.controller.objects import expire_objects
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.records.brokers import BrokerEndpoint, FenceReason
+from headrace.metadata.records.cluster import ClusterIdRecord, LeaderChangeRecord
+from headrace.metadata.records.codec import decode_records, encode_records
+from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.records.objects import StreamRange
+from headrace.metadata.replay import replay
+from headrace.metadata.rpc.requests import (
     CloseStream,
     CommitStreamSetObject,
     CommittedStreamObject,

@@ -6,16 +6,16 @@ import random
 from contextlib import asynccontextmanager, suppress
 from uuid import UUID
 
-from config.node import Endpoint, MetadataConfig
-from metadata.client import BrokerIdentity, MetadataClient
-from metadata.controller.decision import ConfigRules
-from metadata.controller.sessions import tick_interval_ms
-from metadata.driver import ControllerNode
-from metadata.records.brokers import BrokerEndpoint
-from metadata.rpc.frames import decode_answer, encode_request
-from metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker
-from metadata.transport import LocalTransport, NotSentError
-from protocol.errors import ErrorCode
+from headrace.config.node import Endpoint, MetadataConfig
+from headrace.metadata.client import BrokerIdentity, MetadataClient
+from headrace.metadata.controller.decision import ConfigRules
+from headrace.metadata.controller.sessions import tick_interval_ms
+from headrace.metadata.driver import ControllerNode
+from headrace.metadata.records.brokers import BrokerEndpoint
+from headrace.metadata.rpc.frames import decode_answer, encode_request
+from headrace.metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker
+from headrace.metadata.transport import LocalTransport, NotSentError
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import validate
 
 ENDPOINTS = (Endpoint("PLAINTEXT", "localhost", 9092),)

@@ -1,13 +1,13 @@
 import pytest
 
-from metadata.admin import error_of
-from metadata.errors import (
+from headrace.metadata.admin import error_of
+from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataFormatError,
     NodeFencedError,
     RefusedError,
 )
-from protocol.errors import ErrorCode
+from headrace.protocol.errors import ErrorCode
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from metadata.client import ConfigOp, ConfigOperation, NewTopic
-from metadata.errors import ControllerUnavailableError
-from protocol.errors import ErrorCode
+from headrace.metadata.client import ConfigOp, ConfigOperation, NewTopic
+from headrace.metadata.errors import ControllerUnavailableError
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import FaultyTransport, scenario
 
 TOPIC = 2

@@ -3,20 +3,20 @@ import random
 
 import pytest
 
-from metadata import commits
-from metadata.commits import Committer
-from metadata.controller.decision import ConfigRules, Decision, Inputs
-from metadata.errors import (
+from headrace.metadata import commits
+from headrace.metadata.commits import Committer
+from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
+from headrace.metadata.errors import (
     ControllerUnavailableError,
     LeadershipLostError,
     RefusedError,
 )
-from metadata.image import MetadataImage
-from metadata.records.cluster import KeyValueRecord
-from metadata.records.members import MembersRecord
-from metadata.replay import replay
-from metadata.rpc.responses import Done
-from protocol.errors import ErrorCode
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.records.cluster import KeyValueRecord
+from headrace.metadata.records.members import MembersRecord
+from headrace.metadata.replay import replay
+from headrace.metadata.rpc.responses import Done
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import eventually, running, scenario
 
 INPUTS = Inputs(0, random.Random(1), ConfigRules(validate_topic=lambda name, value: None))

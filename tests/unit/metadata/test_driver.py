@@ -4,23 +4,23 @@ from pathlib import Path
 
 import pytest
 
-from metadata import log_reads
-from metadata.errors import MetadataIdentityError, MetadataLogCorruptError, RefusedError
-from metadata.log.snapshot_format import decode_snapshot
-from metadata.log.store import LogStore
-from metadata.quorum.snapshots import Snapshots
-from metadata.raft.effects import NOBODY, HardState, Persist
-from metadata.records.codec import encode_members, encode_records
-from metadata.records.entry import LogEntry
-from metadata.records.members import Member
-from metadata.rpc.requests import (
+from headrace.metadata import log_reads
+from headrace.metadata.errors import MetadataIdentityError, MetadataLogCorruptError, RefusedError
+from headrace.metadata.log.snapshot_format import decode_snapshot
+from headrace.metadata.log.store import LogStore
+from headrace.metadata.quorum.snapshots import Snapshots
+from headrace.metadata.raft.effects import NOBODY, HardState, Persist
+from headrace.metadata.records.codec import encode_members, encode_records
+from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.records.members import Member
+from headrace.metadata.rpc.requests import (
     CreateTopics,
     FetchEntries,
     FetchSnapshot,
     PrepareObjects,
 )
-from metadata.startup import opening_records
-from protocol.errors import ErrorCode
+from headrace.metadata.startup import opening_records
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import topic_creation
 from tests.unit.metadata.running_cluster import (
     Cluster,

@@ -2,9 +2,9 @@ import asyncio
 
 import pytest
 
-from metadata import entry_buffer
-from metadata.entry_buffer import EntryBuffer
-from metadata.records.entry import LogEntry
+from headrace.metadata import entry_buffer
+from headrace.metadata.entry_buffer import EntryBuffer
+from headrace.metadata.records.entry import LogEntry
 from tests.unit.metadata.running_cluster import scenario
 
 

@@ -4,19 +4,19 @@ import threading
 
 import pytest
 
-from metadata import follower as module
-from metadata.errors import (
+from headrace.metadata import follower as module
+from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataDivergedError,
     MetadataFormatError,
 )
-from metadata.follower import LogFollower
-from metadata.log.snapshot_format import encode_snapshot
-from metadata.requester import Requester
-from metadata.rpc.frames import Answer, decode_correlation, decode_request, encode_answer
-from metadata.rpc.requests import FetchSnapshot
-from metadata.rpc.responses import Done, Entries, SnapshotChunk
-from protocol.errors import ErrorCode
+from headrace.metadata.follower import LogFollower
+from headrace.metadata.log.snapshot_format import encode_snapshot
+from headrace.metadata.requester import Requester
+from headrace.metadata.rpc.frames import Answer, decode_correlation, decode_request, encode_answer
+from headrace.metadata.rpc.requests import FetchSnapshot
+from headrace.metadata.rpc.responses import Done, Entries, SnapshotChunk
+from headrace.protocol.errors import ErrorCode
 from tests.simulation import virtual_time
 from tests.unit.metadata.running_cluster import eventually, running, scenario
 

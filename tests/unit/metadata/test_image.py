@@ -1,6 +1,6 @@
 import pytest
 
-from metadata.image import MetadataImage
+from headrace.metadata.image import MetadataImage
 from tests.unit.metadata.pure_controller import stream_range
 
 

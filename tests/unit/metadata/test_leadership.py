@@ -5,15 +5,15 @@ import random
 
 import pytest
 
-from config.node import MetadataConfig
-from metadata.controller.decision import ConfigRules, Decision, Inputs
-from metadata.errors import RefusedError
-from metadata.image import MetadataImage
-from metadata.leadership import Leadership
-from metadata.quorum.description import Clocks
-from metadata.rpc.responses import Done
-from metadata.transport import Address
-from protocol.errors import ErrorCode
+from headrace.config.node import MetadataConfig
+from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
+from headrace.metadata.errors import RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.leadership import Leadership
+from headrace.metadata.quorum.description import Clocks
+from headrace.metadata.rpc.responses import Done
+from headrace.metadata.transport import Address
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import scenario
 
 

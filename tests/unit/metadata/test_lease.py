@@ -1,4 +1,4 @@
-from metadata.lease import BrokerLease
+from headrace.metadata.lease import BrokerLease
 from tests.unit.metadata.running_cluster import Clock
 
 

@@ -5,12 +5,12 @@ import asyncio
 import msgspec
 import pytest
 
-from metadata import publishing
-from metadata.image import MetadataImage
-from metadata.log.snapshot_format import decode_snapshot
-from metadata.published import parse_published_key, published_key
-from metadata.publishing import KEPT, SnapshotPublisher
-from metadata.records.entry import SnapshotId
+from headrace.metadata import publishing
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log.snapshot_format import decode_snapshot
+from headrace.metadata.published import parse_published_key, published_key
+from headrace.metadata.publishing import KEPT, SnapshotPublisher
+from headrace.metadata.records.entry import SnapshotId
 from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController
 
 

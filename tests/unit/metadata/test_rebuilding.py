@@ -4,9 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from metadata.images.brokers import BrokerState
-from metadata.images.objects import ObjectState
-from metadata.rebuilding import (
+from headrace.metadata.images.brokers import BrokerState
+from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.rebuilding import (
     FOR_EVER_MS,
     ID_STEP,
     INDEX_STEP,
@@ -14,16 +14,16 @@ from metadata.rebuilding import (
     TERM_STEP,
     rebuild,
 )
-from metadata.records.members import Member
-from metadata.rpc.requests import (
+from headrace.metadata.records.members import Member
+from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
     CommitStreamSetObject,
     OpenStream,
     PrepareObjects,
     RegisterBroker,
 )
-from metadata.snapshot import image_to_records, records_to_image
-from protocol.errors import ErrorCode
+from headrace.metadata.snapshot import image_to_records, records_to_image
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import CLUSTER_ID, ENDPOINT, PureController, stream_range
 
 MEMBER = Member(7, UUID(int=77), "localhost", 9093, voter=True)

@@ -1,8 +1,8 @@
 import msgspec
 import pytest
 
-from metadata.image import MetadataImage
-from metadata.records.cluster import (
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.records.cluster import (
     ClusterIdRecord,
     FeatureRecord,
     KeyValueRecord,
@@ -11,9 +11,9 @@ from metadata.records.cluster import (
     ProducerIdsRecord,
     RemoveKeyValueRecord,
 )
-from metadata.records.codec import Record, decode_records
-from metadata.records.streams import StreamRecord
-from metadata.replay import _REPLAY, replay
+from headrace.metadata.records.codec import Record, decode_records
+from headrace.metadata.records.streams import StreamRecord
+from headrace.metadata.replay import _REPLAY, replay
 from tests.unit.metadata.pure_controller import stream_range
 
 

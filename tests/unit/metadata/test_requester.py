@@ -3,18 +3,18 @@ import random
 
 import pytest
 
-from metadata import requester as module
-from metadata.errors import ControllerUnavailableError, RefusedError
-from metadata.requester import ONCE_ONLY, Requester
-from metadata.rpc import frames
-from metadata.rpc.frames import (
+from headrace.metadata import requester as module
+from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.requester import ONCE_ONLY, Requester
+from headrace.metadata.rpc import frames
+from headrace.metadata.rpc.frames import (
     Answer,
     LeaderAddress,
     decode_correlation,
     decode_request,
     encode_answer,
 )
-from metadata.rpc.requests import (
+from headrace.metadata.rpc.requests import (
     AlterConfigs,
     CreatePartitions,
     CreateTopics,
@@ -23,9 +23,9 @@ from metadata.rpc.requests import (
     RemoveVoter,
     UnregisterBroker,
 )
-from metadata.rpc.responses import Done
-from metadata.transport import NotSentError
-from protocol.errors import ErrorCode
+from headrace.metadata.rpc.responses import Done
+from headrace.metadata.transport import NotSentError
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import scenario
 
 REPEATABLE = PrepareObjects(1, 1, 1, 1)

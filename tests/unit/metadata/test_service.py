@@ -2,10 +2,10 @@ from uuid import UUID
 
 import pytest
 
-from metadata.commits import Committed
-from metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
-from metadata.rpc.frames import Answer, LeaderAddress, decode_answer, encode_request
-from metadata.rpc.requests import (
+from headrace.metadata.commits import Committed
+from headrace.metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
+from headrace.metadata.rpc.frames import Answer, LeaderAddress, decode_answer, encode_request
+from headrace.metadata.rpc.requests import (
     AddVoter,
     BrokerGoal,
     DescribeQuorum,
@@ -15,15 +15,15 @@ from metadata.rpc.requests import (
     RemoveVoter,
     UnregisterBroker,
 )
-from metadata.rpc.responses import (
+from headrace.metadata.rpc.responses import (
     Done,
     Entries,
     HeartbeatAnswer,
     QuorumDescribed,
     SnapshotChunk,
 )
-from metadata.service import ControllerService
-from protocol.errors import ErrorCode
+from headrace.metadata.service import ControllerService
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import scenario
 
 

@@ -3,11 +3,11 @@ import dataclasses
 
 import pytest
 
-from metadata.errors import NodeFencedError, RefusedError
-from metadata.image import BrokerState
-from metadata.rpc.frames import decode_request
-from metadata.rpc.requests import CreateTopics, FetchEntries
-from metadata.transport import LocalTransport
+from headrace.metadata.errors import NodeFencedError, RefusedError
+from headrace.metadata.image import BrokerState
+from headrace.metadata.rpc.frames import decode_request
+from headrace.metadata.rpc.requests import CreateTopics, FetchEntries
+from headrace.metadata.transport import LocalTransport
 from tests.unit.metadata.pure_controller import topic_creation
 from tests.unit.metadata.running_cluster import (
     FaultyTransport,

@@ -1,12 +1,17 @@
 import pytest
 
-from metadata.image import MetadataImage
-from metadata.records.brokers import FenceReason
-from metadata.records.cluster import KeyValueRecord
-from metadata.records.codec import decode_records
-from metadata.replay import replay
-from metadata.rpc.requests import AllocateProducerIds, AlterConfigs, ConfigChange, PutKeyValues
-from metadata.snapshot import canonical_bytes, image_to_records, records_to_image
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.records.brokers import FenceReason
+from headrace.metadata.records.cluster import KeyValueRecord
+from headrace.metadata.records.codec import decode_records
+from headrace.metadata.replay import replay
+from headrace.metadata.rpc.requests import (
+    AllocateProducerIds,
+    AlterConfigs,
+    ConfigChange,
+    PutKeyValues,
+)
+from headrace.metadata.snapshot import canonical_bytes, image_to_records, records_to_image
 from tests.unit.metadata.pure_controller import PureController, stream_range
 
 

@@ -1,9 +1,9 @@
 import pytest
 
-from metadata.errors import MetadataFormatError
-from metadata.rpc.requests import FetchSnapshot
-from metadata.rpc.responses import Done, SnapshotChunk
-from metadata.snapshot_download import CHUNK_BYTES, SNAPSHOT_BYTES_MAX, SnapshotDownload
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.rpc.requests import FetchSnapshot
+from headrace.metadata.rpc.responses import Done, SnapshotChunk
+from headrace.metadata.snapshot_download import CHUNK_BYTES, SNAPSHOT_BYTES_MAX, SnapshotDownload
 
 
 def test_a_snapshot_comes_part_by_part():

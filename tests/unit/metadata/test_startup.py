@@ -3,22 +3,26 @@ from uuid import UUID
 
 import pytest
 
-from config.node import Voter
-from metadata.errors import MetadataFormatError, MetadataIdentityError, MetadataLogCorruptError
-from metadata.log.recovered import Recovered
-from metadata.log.snapshot_format import encode_snapshot
-from metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
-from metadata.records.codec import encode_records
-from metadata.records.entry import LogEntry
-from metadata.records.members import NO_DIRECTORY, Member
-from metadata.startup import (
+from headrace.config.node import Voter
+from headrace.metadata.errors import (
+    MetadataFormatError,
+    MetadataIdentityError,
+    MetadataLogCorruptError,
+)
+from headrace.metadata.log.recovered import Recovered
+from headrace.metadata.log.snapshot_format import encode_snapshot
+from headrace.metadata.records.cluster import ClusterIdRecord, FeatureRecord, LeaderChangeRecord
+from headrace.metadata.records.codec import encode_records
+from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.records.members import NO_DIRECTORY, Member
+from headrace.metadata.startup import (
     METADATA_FEATURE,
     first_configuration,
     load_image,
     new_cluster_id,
     opening_records,
 )
-from metadata.transport import Address
+from headrace.metadata.transport import Address
 from tests.unit.metadata.pure_controller import CLUSTER_ID
 
 

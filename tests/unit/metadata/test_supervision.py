@@ -3,18 +3,18 @@ import dataclasses
 import random
 from uuid import UUID
 
-from metadata import supervision
-from metadata.client import BrokerIdentity, MetadataClient
-from metadata.errors import ControllerUnavailableError
-from metadata.image import BrokerState
-from metadata.records.brokers import BrokerEndpoint
-from metadata.rpc.requests import (
+from headrace.metadata import supervision
+from headrace.metadata.client import BrokerIdentity, MetadataClient
+from headrace.metadata.errors import ControllerUnavailableError
+from headrace.metadata.image import BrokerState
+from headrace.metadata.records.brokers import BrokerEndpoint
+from headrace.metadata.rpc.requests import (
     BrokerGoal,
     PrepareObjects,
     RegisterBroker,
 )
-from metadata.transport import LocalTransport
-from protocol.errors import ErrorCode
+from headrace.metadata.transport import LocalTransport
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import (
     ENDPOINTS,
     ask,

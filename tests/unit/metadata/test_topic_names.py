@@ -1,6 +1,6 @@
 import pytest
 
-from metadata.topic_names import collision_key, is_valid_topic_name, topic_name_problem
+from headrace.metadata.topic_names import collision_key, is_valid_topic_name, topic_name_problem
 
 
 @pytest.mark.parametrize("name", ["a", "A.b_c-9", "...", "a" * 249, "-", "__consumer_offsets"])

@@ -1,4 +1,4 @@
-from metadata.transport import LocalTransport, Transport
+from headrace.metadata.transport import LocalTransport, Transport
 from tests.unit.metadata.running_cluster import scenario
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pipeline.fields import FieldChoice, NoSuchFieldError, choose_fields
+from headrace.pipeline.fields import FieldChoice, NoSuchFieldError, choose_fields
 
 
 def lines(*documents: object) -> list[str]:

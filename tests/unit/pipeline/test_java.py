@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import java
+from headrace.pipeline import java
 
 
 def install_java(directory: Path, name: str, version: str, *, status: int = 0) -> Path:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from pipeline.fields import FieldChoice
-from pipeline.package_sizes import add_up, parse_documents, table
+from headrace.pipeline.fields import FieldChoice
+from headrace.pipeline.package_sizes import add_up, parse_documents, table
 
 pytestmark = pytest.mark.spark
 

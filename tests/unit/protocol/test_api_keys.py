@@ -4,7 +4,7 @@ import re
 
 from kafka.protocol.api_key import ApiKey as KafkaPythonApiKey
 
-from protocol.api_keys import ApiKey
+from headrace.protocol.api_keys import ApiKey
 
 
 def test_names_and_numbers_are_those_of_kafka() -> None:

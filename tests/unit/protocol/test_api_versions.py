@@ -4,9 +4,9 @@ import pytest
 from kio.schema.index import api_key_map, schema_name_map
 from kio.static.constants import EntityType
 
-from protocol.api_keys import ApiKey
-from protocol.api_versions import NEVER, VERSIONS, accepts, advertised, is_flexible
-from protocol.messages.registry import REQUESTS, RESPONSES
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import NEVER, VERSIONS, accepts, advertised, is_flexible
+from headrace.protocol.messages.registry import REQUESTS, RESPONSES
 
 
 @pytest.mark.parametrize("key", sorted(VERSIONS), ids=lambda key: key.name)

@@ -2,7 +2,7 @@
 
 from kio.schema.errors import ErrorCode as KioErrorCode
 
-from protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.errors import ErrorCode, KafkaError
 
 
 def test_codes_are_those_of_kafka() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from protocol.errors import ProtocolError
-from protocol.frames import encode_frame_size, frame, parse_frame_size
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.frames import encode_frame_size, frame, parse_frame_size
 
 
 def test_size_goes_before_the_payload() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from protocol.api_keys import ApiKey
-from protocol.errors import ProtocolError
-from protocol.headers import (
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.headers import (
     RequestHeader,
     encode_request_header,
     encode_response_header,

@@ -1,6 +1,6 @@
 """KIP-951 tags: known bytes."""
 
-from protocol.leader_discovery import (
+from headrace.protocol.leader_discovery import (
     CurrentLeader,
     NodeEndpoint,
     encode_current_leader,

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from protocol.errors import ProtocolError
-from protocol.primitives import (
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.primitives import (
     ARRAY_ELEMENTS_MAX,
     Reader,
     check_array,

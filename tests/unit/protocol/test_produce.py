@@ -7,10 +7,10 @@ from uuid import UUID
 
 import pytest
 
-from protocol.errors import ErrorCode, ProtocolError
-from protocol.leader_discovery import CurrentLeader, NodeEndpoint
-from protocol.primitives import ARRAY_ELEMENTS_MAX, encode_uvarint
-from protocol.produce import (
+from headrace.protocol.errors import ErrorCode, ProtocolError
+from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
+from headrace.protocol.primitives import ARRAY_ELEMENTS_MAX, encode_uvarint
+from headrace.protocol.produce import (
     ProducePartitionResponse,
     ProduceRequest,
     ProduceTopic,

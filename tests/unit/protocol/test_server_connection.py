@@ -6,11 +6,11 @@ tests/property/test_protocol_server_connection.py.
 
 import pytest
 
-from protocol.api_keys import ApiKey
-from protocol.errors import ProtocolError
-from protocol.frames import encode_frame_size, frame
-from protocol.headers import RequestHeader, encode_request_header
-from protocol.server_connection import (
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.frames import encode_frame_size, frame
+from headrace.protocol.headers import RequestHeader, encode_request_header
+from headrace.protocol.server_connection import (
     AHEAD_BYTES,
     FIRST_BUFFER_BYTES,
     Frame,

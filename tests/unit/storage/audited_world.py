@@ -10,22 +10,22 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from broker.known_objects import known_bucket
-from broker.storage_adapter import StorageMetadata
-from config.node import StorageConfig
-from metadata.errors import ControllerUnavailableError
-from metadata.images.objects import ObjectState
-from storage.audit.comparison import Comparison, compare
-from storage.audit.inventory import ListedObject
-from storage.cache.block_cache import BlockCache
-from storage.compaction.executor import Compactor
-from storage.deletion import ObjectDeleter
-from storage.engine import StorageEngine
-from storage.errors import NotDeletedError
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.keys import object_key, parse_object_key
-from storage.record_batch import StreamRecordBatch, decode_batch
-from storage.stream import Stream
+from headrace.broker.adapters.known_objects import known_bucket
+from headrace.broker.adapters.storage_metadata import StorageMetadata
+from headrace.config.node import StorageConfig
+from headrace.metadata.errors import ControllerUnavailableError
+from headrace.metadata.images.objects import ObjectState
+from headrace.storage.audit.comparison import Comparison, compare
+from headrace.storage.audit.inventory import ListedObject
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.compaction.executor import Compactor
+from headrace.storage.deletion import ObjectDeleter
+from headrace.storage.engine import StorageEngine
+from headrace.storage.errors import NotDeletedError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.keys import object_key, parse_object_key
+from headrace.storage.record_batch import StreamRecordBatch, decode_batch
+from headrace.storage.stream import Stream
 from tests.simulation.faulty_store import FaultyStore, Rates
 from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController
 from tests.unit.storage.fakes import FakeLease, FakeWal, payload_of

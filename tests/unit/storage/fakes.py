@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequen
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from config.node import StorageConfig
-from storage.engine import StorageEngine
-from storage.errors import (
+from headrace.config.node import StorageConfig
+from headrace.storage.engine import StorageEngine
+from headrace.storage.errors import (
     CommitRefusedError,
     FencedError,
     ObjectNotFoundError,
@@ -21,12 +21,12 @@ from storage.errors import (
     ObjectStoreError,
     RetriableStorageError,
 )
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.data_block import iterate_batches, verify_block
-from storage.objects.footer import FOOTER_BYTES, decode_footer
-from storage.objects.index_block import ObjectIndex
-from storage.objects.keys import object_key
-from storage.ports import (
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.data_block import iterate_batches, verify_block
+from headrace.storage.objects.footer import FOOTER_BYTES, decode_footer
+from headrace.storage.objects.index_block import ObjectIndex
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import (
     NO_OBJECT_ID,
     ObjectRange,
     ObjectType,
@@ -35,10 +35,10 @@ from storage.ports import (
     StreamRange,
     StreamSetCommit,
 )
-from storage.record_batch import StreamRecordBatch
-from storage.stream import Stream
-from wal.errors import WalFailedError, WalOverCapacityError
-from wal.port import Appended, Buffer, RecoveredRecord
+from headrace.storage.record_batch import StreamRecordBatch
+from headrace.storage.stream import Stream
+from headrace.wal.errors import WalFailedError, WalOverCapacityError
+from headrace.wal.port import Appended, Buffer, RecoveredRecord
 
 CLUSTER_ID = "test-cluster"
 WAL_RECORD_HEADER_BYTES = 24

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from storage.errors import CommitRefusedError
-from storage.objects.keys import object_key
-from storage.objects.writer import WrittenObject
-from storage.ports import (
+from headrace.storage.errors import CommitRefusedError
+from headrace.storage.objects.keys import object_key
+from headrace.storage.objects.writer import WrittenObject
+from headrace.storage.ports import (
     NO_OBJECT_ID,
     ObjectRange,
     ObjectStore,

@@ -3,9 +3,9 @@
 import random
 from collections.abc import Iterable, Sequence
 
-from storage.objects.data_block import BLOCK_HEADER_BYTES
-from storage.objects.writer import ObjectWriter, WrittenObject
-from storage.record_batch import StreamRecordBatch
+from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES
+from headrace.storage.objects.writer import ObjectWriter, WrittenObject
+from headrace.storage.record_batch import StreamRecordBatch
 
 
 def batch(

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from storage.admission import AdmissionGate
-from storage.errors import BackPressureError, EngineFailedError
+from headrace.storage.admission import AdmissionGate
+from headrace.storage.errors import BackPressureError, EngineFailedError
 from tests.unit.storage.fakes import Node, run, settle
 
 

@@ -1,7 +1,7 @@
 """First come, first served."""
 
-from storage.admission_queue import AdmissionQueue, log_cache_has_room
-from storage.cache.log_cache import charge_max
+from headrace.storage.admission_queue import AdmissionQueue, log_cache_has_room
+from headrace.storage.cache.log_cache import charge_max
 
 
 def test_only_the_head_is_called_and_only_once():

@@ -2,14 +2,14 @@
 
 import pytest
 
-from storage.errors import (
+from headrace.storage.errors import (
     BackPressureError,
     EngineFailedError,
     FencedError,
     RecordTooLargeError,
 )
+from headrace.wal.errors import WalRecordTooLargeError
 from tests.unit.storage.fakes import Node, run, settle
-from wal.errors import WalRecordTooLargeError
 
 
 def manual(**options) -> Node:

@@ -5,16 +5,16 @@ import random
 
 import pytest
 
-from config.node import StorageConfig
-from storage.cache.block_cache import BlockCache
-from storage.compaction.executor import Compactor
-from storage.object_store.budgeted import compaction_view
-from storage.object_store.memory import MemoryObjectStore
-from storage.ports import ObjectType
-from storage.stats import UploadCounters
-from storage.upload.object_upload import ObjectUpload
-from storage.upload.plan import plan_upload
-from storage.upload.retry import Retrying
+from headrace.config.node import StorageConfig
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.compaction.executor import Compactor
+from headrace.storage.object_store.budgeted import compaction_view
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.ports import ObjectType
+from headrace.storage.stats import UploadCounters
+from headrace.storage.upload.object_upload import ObjectUpload
+from headrace.storage.upload.plan import plan_upload
+from headrace.storage.upload.retry import Retrying
 from tests.simulation.virtual_time import run
 from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
 from tests.unit.storage.samples import batches, write

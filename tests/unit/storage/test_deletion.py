@@ -5,12 +5,12 @@ import random
 
 import pytest
 
-from config.node import StorageConfig
-from storage import deletion
-from storage.deletion import ObjectDeleter
-from storage.errors import NotDeletedError, RetriableStorageError
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.keys import object_key
+from headrace.config.node import StorageConfig
+from headrace.storage import deletion
+from headrace.storage.deletion import ObjectDeleter
+from headrace.storage.errors import NotDeletedError, RetriableStorageError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.keys import object_key
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
 from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from storage.errors import EngineFailedError, FencedError
+from headrace.storage.errors import EngineFailedError, FencedError
 from tests.unit.storage.fakes import SMALL, Node, PassingError, require_dense, run, settle
 
 
@@ -239,7 +239,7 @@ class TestShutdown:
 
     def test_a_wal_that_cannot_be_closed_is_like_a_crash(self, caplog):
         async def scenario():
-            from wal.errors import WalFailedError
+            from headrace.wal.errors import WalFailedError
 
             node = await Node().start()
 

@@ -12,17 +12,17 @@ from collections.abc import Callable
 
 import pytest
 
-from config.node import StorageConfig
-from storage.append_path import AppendPath
-from storage.cache.log_cache import LogCache
-from storage.engine import StorageEngine
-from storage.errors import ObjectStoreError, StorageError
-from storage.open_appends import OpenAppends, group_by_buffer
-from storage.record_batch import decode_batch
-from storage.stream import Stream
-from storage.upload.commit import Committer
-from storage.upload.object_upload import ObjectUpload
-from storage.upload.pipeline import UploadPipeline
+from headrace.config.node import StorageConfig
+from headrace.storage.append_path import AppendPath
+from headrace.storage.cache.log_cache import LogCache
+from headrace.storage.engine import StorageEngine
+from headrace.storage.errors import ObjectStoreError, StorageError
+from headrace.storage.open_appends import OpenAppends, group_by_buffer
+from headrace.storage.record_batch import decode_batch
+from headrace.storage.stream import Stream
+from headrace.storage.upload.commit import Committer
+from headrace.storage.upload.object_upload import ObjectUpload
+from headrace.storage.upload.pipeline import UploadPipeline
 from tests.unit.storage.fakes import Node, PassingError, payload_of, require_dense, run, settle
 
 CONFIG = StorageConfig(
@@ -418,7 +418,7 @@ def object_id_is_used_after_it_expired(patch):
         return False
 
     patch.setattr(ObjectUpload, "may_have_expired", never)
-    patch.setattr("storage.upload.commit.ObjectNotPreparedError", KeyError)
+    patch.setattr("headrace.storage.upload.commit.ObjectNotPreparedError", KeyError)
 
 
 def forget_what_is_on_its_way(patch):

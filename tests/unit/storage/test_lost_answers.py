@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from metadata.errors import ControllerUnavailableError
-from metadata.rpc.requests import CommitStreamSetObject
+from headrace.metadata.errors import ControllerUnavailableError
+from headrace.metadata.rpc.requests import CommitStreamSetObject
 from tests.unit.storage import audited_world
 from tests.unit.storage.audited_world import World
 from tests.unit.storage.fakes import run

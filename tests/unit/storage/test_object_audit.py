@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.cache.block_cache import BlockCache
-from storage.cache.data_blocks import DataBlockCache
-from storage.cache.index_cache import load_index
-from storage.compaction import plan, rewrite
-from storage.errors import ObjectStoreError, OffsetOutOfRangeError, RetriableStorageError
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.keys import object_key
-from storage.objects.writer import ObjectWriter
-from storage.record_batch import StreamRecordBatch
-from storage.request_budget import RequestBudget
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.cache.data_blocks import DataBlockCache
+from headrace.storage.cache.index_cache import load_index
+from headrace.storage.compaction import plan, rewrite
+from headrace.storage.errors import ObjectStoreError, OffsetOutOfRangeError, RetriableStorageError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.keys import object_key
+from headrace.storage.objects.writer import ObjectWriter
+from headrace.storage.record_batch import StreamRecordBatch
+from headrace.storage.request_budget import RequestBudget
 from tests.simulation.faulty_store import Rates
 from tests.unit.metadata.pure_controller import CLUSTER_ID
 from tests.unit.storage.audited_world import CONFIG, World

@@ -1,8 +1,8 @@
 """Appends between the WAL and their confirmation."""
 
-from storage.cache.log_cache import charge_max
-from storage.open_appends import OpenAppend, OpenAppends, group_by_buffer
-from storage.record_batch import StreamRecordBatch
+from headrace.storage.cache.log_cache import charge_max
+from headrace.storage.open_appends import OpenAppend, OpenAppends, group_by_buffer
+from headrace.storage.record_batch import StreamRecordBatch
 
 
 def append_at(wal_offset: int, payload: memoryview, *, stream_id: int = 1) -> OpenAppend:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from storage.errors import EngineFailedError, FencedError, StreamClosedError
+from headrace.storage.errors import EngineFailedError, FencedError, StreamClosedError
 from tests.unit.storage.fakes import Node, require_dense, run, settle
 
 

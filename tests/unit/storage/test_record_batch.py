@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.errors import CorruptObjectError
-from storage.record_batch import (
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.record_batch import (
     COUNT_MAX,
     HEADER_BYTES,
     PAYLOAD_BYTES_MAX,

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from storage.errors import CorruptObjectError, FencedError, RecoveryError
-from storage.record_batch import decode_batch
+from headrace.storage.errors import CorruptObjectError, FencedError, RecoveryError
+from headrace.storage.record_batch import decode_batch
+from headrace.wal.port import RecoveredRecord
 from tests.unit.storage.fakes import (
     Crash,
     Node,
@@ -15,7 +16,6 @@ from tests.unit.storage.fakes import (
     run,
     settle,
 )
-from wal.port import RecoveredRecord
 
 
 async def crashed(*, appends: int = 12, **options) -> Node:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.errors import RecoveryError
-from storage.ports import StreamMetadata
-from storage.record_batch import StreamRecordBatch
-from storage.recovery_plan import RecoveryPlan, Verdict
+from headrace.storage.errors import RecoveryError
+from headrace.storage.ports import StreamMetadata
+from headrace.storage.record_batch import StreamRecordBatch
+from headrace.storage.recovery_plan import RecoveryPlan, Verdict
 from tests.unit.storage.fakes import batch_of, require_dense
 
 END = 100

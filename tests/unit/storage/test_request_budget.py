@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from storage.request_budget import RequestBudget
+from headrace.storage.request_budget import RequestBudget
 from tests.simulation.virtual_time import run
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from storage.errors import (
+from headrace.storage.errors import (
     CorruptObjectError,
     EngineFailedError,
     ObjectNotFoundError,

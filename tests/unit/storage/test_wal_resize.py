@@ -4,15 +4,15 @@ import asyncio
 
 import pytest
 
-from storage.errors import (
+from headrace.storage.errors import (
     BackPressureError,
     EngineFailedError,
     ResizeRefusedError,
     RetriableStorageError,
 )
-from storage.wal_resize import PAUSE_MS_MAX, UPLOAD_TIMEOUT_MS, ResizeReport
+from headrace.storage.wal_resize import PAUSE_MS_MAX, UPLOAD_TIMEOUT_MS, ResizeReport
+from headrace.wal.errors import WalDeviceError, WalFailedError
 from tests.unit.storage.fakes import Node, require_dense, run, settle
-from wal.errors import WalDeviceError, WalFailedError
 
 OLD = 8 << 20
 NEW = 24 << 20

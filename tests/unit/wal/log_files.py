@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tests.unit.wal.test_layout import EXAMPLE
-from wal.framing import (
+from headrace.wal.framing import (
     BLOCK_HEADER_BYTES,
     BlockHeader,
     checksum_seed,
     write_block_header,
     write_record,
 )
-from wal.layout import PAGE_BYTES, RING_POSITION, ShutdownType, Superblock, align_up
+from headrace.wal.layout import PAGE_BYTES, RING_POSITION, ShutdownType, Superblock, align_up
+from tests.unit.wal.test_layout import EXAMPLE
 
 RING_PAGES = 64
 LOG = replace(

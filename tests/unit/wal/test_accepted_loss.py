@@ -5,6 +5,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from headrace.wal.errors import WalCorruptError
+from headrace.wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
+from headrace.wal.layout import PAGE_BYTES
+from headrace.wal.recovery import LOST_RANGES_MAX, Scan, ScanSummary
 from tests.simulation.ring_image import (
     HEAD,
     LIFE,
@@ -14,10 +18,6 @@ from tests.simulation.ring_image import (
     Image,
     scan,
 )
-from wal.errors import WalCorruptError
-from wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
-from wal.layout import PAGE_BYTES
-from wal.recovery import LOST_RANGES_MAX, Scan, ScanSummary
 
 
 def accepted(image: Image, superblock=SUPERBLOCK, **options) -> tuple[list[bytes], ScanSummary]:

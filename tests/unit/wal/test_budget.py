@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wal.budget import IO_BYTES_MAX, IoBudget, TokenBucket
+from headrace.wal.budget import IO_BYTES_MAX, IoBudget, TokenBucket
 
 SECOND = 1_000_000_000
 

@@ -9,8 +9,8 @@ from queue import SimpleQueue
 
 import pytest
 
-from wal.buffers import HUGE_PAGE_BYTES, BufferPool, size_class, slab_bytes
-from wal.layout import PAGE_BYTES
+from headrace.wal.buffers import HUGE_PAGE_BYTES, BufferPool, size_class, slab_bytes
+from headrace.wal.layout import PAGE_BYTES
 
 KIB = 1024
 

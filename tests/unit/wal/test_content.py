@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.wal.test_layout import EXAMPLE
-from wal.content import (
+from headrace.wal.content import (
     END_BYTES,
     SAMPLE_BYTES,
     SAMPLES_MAX,
@@ -18,10 +17,11 @@ from wal.content import (
     steps_between,
     used_end,
 )
-from wal.errors import WalVersionError
-from wal.foreign import MARKS, Mark, identify
-from wal.framing import BlockHeader, write_block_header
-from wal.layout import FORMATTING_SLOT, PAGE_BYTES, RING_POSITION
+from headrace.wal.errors import WalVersionError
+from headrace.wal.foreign import MARKS, Mark, identify
+from headrace.wal.framing import BlockHeader, write_block_header
+from headrace.wal.layout import FORMATTING_SLOT, PAGE_BYTES, RING_POSITION
+from tests.unit.wal.test_layout import EXAMPLE
 
 KIB = 1024
 SIZE = 4 * END_BYTES

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from wal import device_size
-from wal.device_size import SHRINK_STEP_BYTES, DeviceSize
-from wal.errors import WalDeviceError
+from headrace.wal import device_size
+from headrace.wal.device_size import SHRINK_STEP_BYTES, DeviceSize
+from headrace.wal.errors import WalDeviceError
 
 STEP = SHRINK_STEP_BYTES
 BOUND_S = 5

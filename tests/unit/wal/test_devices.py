@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from wal import aio_device, thread_device
-from wal.aio_device import AioDevice, AioUnavailableError
-from wal.buffers import BufferPool
-from wal.file_device import DeviceFile
-from wal.thread_device import ThreadDevice
+from headrace.wal import aio_device, thread_device
+from headrace.wal.aio_device import AioDevice, AioUnavailableError
+from headrace.wal.buffers import BufferPool
+from headrace.wal.file_device import DeviceFile
+from headrace.wal.thread_device import ThreadDevice
 
 PAGE = 4096
 pool = BufferPool(idle_bytes_per_class=1 << 20)

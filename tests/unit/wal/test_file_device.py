@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from wal import file_device
-from wal.errors import WalDeviceError, WalLockedError
-from wal.file_device import open_file
-from wal.layout import PAGE_BYTES
+from headrace.wal import file_device
+from headrace.wal.errors import WalDeviceError, WalLockedError
+from headrace.wal.file_device import open_file
+from headrace.wal.layout import PAGE_BYTES
 
 
 def test_a_writer_creates_a_missing_file_with_its_directory(tmp_path: Path) -> None:

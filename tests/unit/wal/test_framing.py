@@ -2,7 +2,7 @@
 
 import pytest
 
-from wal.framing import (
+from headrace.wal.framing import (
     BLOCK_HEADER_BYTES,
     RECORD_HEADER_BYTES,
     BlockHeader,

@@ -1,8 +1,8 @@
 """A log of format version 1, byte by byte: every later version that reads version 1 reads this one."""
 
-from wal.framing import RECORD_HEADER_BYTES
-from wal.layout import PAGE_BYTES, RING_POSITION, ShutdownType, newest_superblock
-from wal.recovery import Scan
+from headrace.wal.framing import RECORD_HEADER_BYTES
+from headrace.wal.layout import PAGE_BYTES, RING_POSITION, ShutdownType, newest_superblock
+from headrace.wal.recovery import Scan
 
 OLDER = bytes.fromhex(
     "4845414452414345"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wal.kernel_queue import WriteCounters, write_bytes_max, write_counters
+from headrace.wal.kernel_queue import WriteCounters, write_bytes_max, write_counters
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from crc32c import crc32c
 
-from wal.errors import WalDeviceError, WalVersionError
-from wal.layout import (
+from headrace.wal.errors import WalDeviceError, WalVersionError
+from headrace.wal.layout import (
     PAGE_BYTES,
     RING_POSITION,
     Ring,

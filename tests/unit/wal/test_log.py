@@ -9,10 +9,7 @@ from itertools import count
 
 import pytest
 
-from tests.simulation.disk import SimulatedDisk
-from tests.simulation.wal_run import KIB, RING_BYTES, SMALL, WalOnDisk
-from tests.unit.wal.test_layout import of_version
-from wal.errors import (
+from headrace.wal.errors import (
     WalCorruptError,
     WalDeviceError,
     WalFailedError,
@@ -24,9 +21,12 @@ from wal.errors import (
     WalStateError,
     WalVersionError,
 )
-from wal.layout import FORMATTING_SLOT, RING_POSITION, ShutdownType
-from wal.log import DeltaWal
-from wal.port import WriteAheadLog
+from headrace.wal.layout import FORMATTING_SLOT, RING_POSITION, ShutdownType
+from headrace.wal.log import DeltaWal
+from headrace.wal.port import WriteAheadLog
+from tests.simulation.disk import SimulatedDisk
+from tests.simulation.wal_run import KIB, RING_BYTES, SMALL, WalOnDisk
+from tests.unit.wal.test_layout import of_version
 
 Scenario = Callable[[WalOnDisk], Awaitable[None]]
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
+from headrace.wal.group_commit import PACE_NS
 from tests.simulation import wal_run
 from tests.simulation.disk import SimulatedDisk
 from tests.simulation.virtual_time import run
 from tests.simulation.wal_run import SMALL, SimulatedTimer, WalOnDisk
-from wal.group_commit import PACE_NS
 
 PACE_S = PACE_NS / 1e9
 

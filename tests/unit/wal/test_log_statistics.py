@@ -2,9 +2,9 @@
 
 import asyncio
 
+from headrace.wal.layout import RING_POSITION
 from tests.simulation.disk import SimulatedDisk
 from tests.simulation.wal_run import SMALL, WalOnDisk
-from wal.layout import RING_POSITION
 
 
 def on_a_slow_disk() -> tuple[WalOnDisk, SimulatedDisk]:

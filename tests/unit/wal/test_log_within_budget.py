@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from config.node import WalConfig
+from headrace.config.node import WalConfig
+from headrace.wal.errors import WalFailedError
+from headrace.wal.layout import RING_POSITION
+from headrace.wal.log import DeltaWal
+from headrace.wal.wake_timer import LoopTimer
 from tests.simulation.disk import SimulatedDisk
 from tests.simulation.virtual_time import run
-from wal.errors import WalFailedError
-from wal.layout import RING_POSITION
-from wal.log import DeltaWal
-from wal.wake_timer import LoopTimer
 
 KIB = 1024
 CONFIG = WalConfig(

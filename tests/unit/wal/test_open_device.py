@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from config.node import WalConfig
-from wal import aio_device, file_device, open_device
-from wal.errors import WalDeviceError
+from headrace.config.node import WalConfig
+from headrace.wal import aio_device, file_device, open_device
+from headrace.wal.errors import WalDeviceError
 
 
 async def io_of(path: Path, io: str) -> str:

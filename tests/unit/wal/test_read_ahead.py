@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from wal import read_ahead
-from wal.buffers import BufferPool
-from wal.layout import PAGE_BYTES, RING_POSITION, Ring
-from wal.read_ahead import READS_AHEAD, ReadAhead
+from headrace.wal import read_ahead
+from headrace.wal.buffers import BufferPool
+from headrace.wal.layout import PAGE_BYTES, RING_POSITION, Ring
+from headrace.wal.read_ahead import READS_AHEAD, ReadAhead
 
 PAGES = 50
 RING_BYTES = PAGES * PAGE_BYTES

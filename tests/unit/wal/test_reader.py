@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from config.node import WalConfig
+from headrace.config.node import WalConfig
+from headrace.wal import ring_writer
+from headrace.wal.errors import WalChangedError, WalCorruptError, WalDeviceError
+from headrace.wal.layout import PAGE_BYTES, RING_POSITION
+from headrace.wal.reader import WalReader
 from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 from tests.simulation.wal_run import SMALL, WalOnDisk
-from wal import ring_writer
-from wal.errors import WalChangedError, WalCorruptError, WalDeviceError
-from wal.layout import PAGE_BYTES, RING_POSITION
-from wal.reader import WalReader
 
 
 def reader_of(disk: SimulatedDisk, config: WalConfig = SMALL) -> WalReader:

@@ -6,11 +6,11 @@ from itertools import product
 import pytest
 from crc32c import crc32c
 
+from headrace.wal.errors import WalCorruptError
+from headrace.wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
+from headrace.wal.layout import PAGE_BYTES, Ring, ShutdownType
+from headrace.wal.recovery import CASES, Page, Scan, Verdict, decide
 from tests.simulation.ring_image import HEAD, LIFE, PAGES, RING_BYTES, SUPERBLOCK, Image, scan
-from wal.errors import WalCorruptError
-from wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
-from wal.layout import PAGE_BYTES, Ring, ShutdownType
-from wal.recovery import CASES, Page, Scan, Verdict, decide
 
 # --- the table
 

@@ -7,12 +7,12 @@ from itertools import product
 
 import pytest
 
-from config.node import WalConfig
+from headrace.config.node import WalConfig
+from headrace.wal.errors import WalCorruptError
+from headrace.wal.layout import PAGE_BYTES, newest_superblock
+from headrace.wal.port import RecoveredRecord
 from tests.simulation.disk import SECTOR_BYTES, SimulatedDisk
 from tests.simulation.wal_run import SMALL, WalOnDisk
-from wal.errors import WalCorruptError
-from wal.layout import PAGE_BYTES, newest_superblock
-from wal.port import RecoveredRecord
 
 BODIES = [b"first---", b"second--" * 400, b"third---" * 900]
 SECTORS = range(PAGE_BYTES // SECTOR_BYTES)

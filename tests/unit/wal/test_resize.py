@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from headrace.wal.errors import WalDeviceError, WalFailedError, WalOverCapacityError, WalStateError
+from headrace.wal.layout import RING_POSITION, newest_superblock
+from headrace.wal.log import DeltaWal
+from headrace.wal.port import ResizableLog
 from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 from tests.simulation.wal_run import KIB, SMALL, WalOnDisk
-from wal.errors import WalDeviceError, WalFailedError, WalOverCapacityError, WalStateError
-from wal.layout import RING_POSITION, newest_superblock
-from wal.log import DeltaWal
-from wal.port import ResizableLog
 
 MIB = 1024 * KIB
 OLD = SMALL.capacity_bytes

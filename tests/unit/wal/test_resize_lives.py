@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from config.node import WalConfig
+from headrace.config.node import WalConfig
+from headrace.wal import device_size, zeroing
+from headrace.wal.buffers import BufferPool
+from headrace.wal.errors import WalOverCapacityError
+from headrace.wal.layout import RING_POSITION
+from headrace.wal.lives import Lives
+from headrace.wal.ring_writer import WalClocks
+from headrace.wal.superblock_store import WalIdentity
+from headrace.wal.wake_timer import LoopTimer
 from tests.simulation.disk import SimulatedDevice, SimulatedDisk
 from tests.simulation.wal_run import SMALL, WalOnDisk
-from wal import device_size, zeroing
-from wal.buffers import BufferPool
-from wal.errors import WalOverCapacityError
-from wal.layout import RING_POSITION
-from wal.lives import Lives
-from wal.ring_writer import WalClocks
-from wal.superblock_store import WalIdentity
-from wal.wake_timer import LoopTimer
 
 MIB = 1024 * 1024
 CONFIG = WalConfig(path="file", capacity_bytes=RING_POSITION + 16 * MIB, block_bytes=MIB)

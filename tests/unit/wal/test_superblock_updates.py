@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from wal.layout import ShutdownType, Superblock
-from wal.superblock_updates import SuperblockUpdates
+from headrace.wal.layout import ShutdownType, Superblock
+from headrace.wal.superblock_updates import SuperblockUpdates
 
 DURABLE = Superblock(
     sequence=7,

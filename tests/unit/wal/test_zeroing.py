@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import pytest
 
-from config.node import WalConfig
+from headrace.config.node import WalConfig
+from headrace.wal import zeroing
+from headrace.wal.layout import RING_POSITION
 from tests.simulation.disk import Completed, SimulatedDevice, SimulatedDisk, Submitted
 from tests.simulation.wal_run import WalOnDisk
-from wal import zeroing
-from wal.layout import RING_POSITION
 
 MIB = 1024 * 1024
 CONFIG = WalConfig(path="new", capacity_bytes=RING_POSITION + 20 * MIB, block_bytes=MIB)

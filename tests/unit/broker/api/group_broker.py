@@ -7,23 +7,23 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-from broker.api.delete_groups import DeleteGroupsHandler
-from broker.api.describe_groups import DescribeGroupsHandler
-from broker.api.heartbeat import HeartbeatHandler
-from broker.api.join_group import JoinGroupHandler
-from broker.api.leave_group import LeaveGroupHandler
-from broker.api.list_groups import ListGroupsHandler
-from broker.api.offset_commit import OffsetCommitHandler
-from broker.api.offset_delete import OffsetDeleteHandler
-from broker.api.offset_fetch import OffsetFetchHandler
-from broker.api.sync_group import SyncGroupHandler
-from broker.coordinator.runtime import GroupCoordinator
-from broker.request_context import Handler, RequestContext
-from config.node import GroupConfig
-from protocol.api_keys import ApiKey
-from protocol.api_versions import VERSIONS
-from protocol.headers import RequestHeader, parse_request_header
-from protocol.messages import (
+from headrace.broker.api.delete_groups import DeleteGroupsHandler
+from headrace.broker.api.describe_groups import DescribeGroupsHandler
+from headrace.broker.api.heartbeat import HeartbeatHandler
+from headrace.broker.api.join_group import JoinGroupHandler
+from headrace.broker.api.leave_group import LeaveGroupHandler
+from headrace.broker.api.list_groups import ListGroupsHandler
+from headrace.broker.api.offset_commit import OffsetCommitHandler
+from headrace.broker.api.offset_delete import OffsetDeleteHandler
+from headrace.broker.api.offset_fetch import OffsetFetchHandler
+from headrace.broker.api.sync_group import SyncGroupHandler
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.request_context import Handler, RequestContext
+from headrace.config.node import GroupConfig
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import VERSIONS
+from headrace.protocol.headers import RequestHeader, parse_request_header
+from headrace.protocol.messages import (
     JoinGroupRequest,
     OffsetCommitRequest,
     SyncGroupRequest,

@@ -2,11 +2,11 @@
 
 import pytest
 
-from broker.api.api_versions import ApiVersionsHandler
-from protocol.api_keys import ApiKey
-from protocol.api_versions import advertised
-from protocol.errors import ErrorCode
-from protocol.messages import ApiVersionsRequest
+from headrace.broker.api.api_versions import ApiVersionsHandler
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import advertised
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import ApiVersionsRequest
 from tests.unit.broker.cluster_scene import ask
 
 SERVED = (ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.API_VERSIONS)

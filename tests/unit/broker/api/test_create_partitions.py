@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from broker.api.create_partitions import OPENING_TIMEOUT_MS, CreatePartitionsHandler
-from protocol.errors import ErrorCode
-from protocol.messages import CreatePartitionsRequest
+from headrace.broker.api.create_partitions import OPENING_TIMEOUT_MS, CreatePartitionsHandler
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import CreatePartitionsRequest
 from tests.unit.broker.cluster_scene import FakeClient, FakeRegistry, ask
 
 _Topic = CreatePartitionsRequest.CreatePartitionsTopic

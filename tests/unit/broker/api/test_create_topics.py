@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from broker.api.create_topics import CreateTopicsHandler
-from broker.topic_creation import TopicCreation
-from config.definition import ConfigSource
-from config.node import LogConfig, NodeConfig
-from metadata.client import NewTopic
-from protocol.errors import ErrorCode
-from protocol.messages import CreateTopicsRequest
+from headrace.broker.api.create_topics import CreateTopicsHandler
+from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.config.definition import ConfigSource
+from headrace.config.node import LogConfig, NodeConfig
+from headrace.metadata.client import NewTopic
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import CreateTopicsRequest
 from tests.unit.broker.cluster_scene import NO_ID, FakeClient, FakeRegistry, ask
 
 VERSIONS = range(2, 8)

@@ -5,22 +5,22 @@ from typing import Any
 
 import pytest
 
-from broker.api.current_leaders import name_leaders
-from broker.api.fetch import FetchHandler
-from broker.api.produce import ProduceHandler
-from broker.cluster_view import ClusterView
-from broker.fetch.reader import FetchReader
-from broker.fetch.session_cache import FetchSessions
-from broker.network.session import ConnectionInfo
-from broker.telemetry.request_metrics import RequestMetrics
-from config.node import Endpoint, LogConfig, NetworkConfig
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.headers import RequestHeader, parse_request_header
-from protocol.leader_discovery import CurrentLeader, NodeEndpoint
-from protocol.messages import FetchRequest, ProduceRequest, encode_request
-from protocol.produce import ProducePartitionResponse, ProduceTopicResponse
-from protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.broker.api.current_leaders import name_leaders
+from headrace.broker.api.fetch import FetchHandler
+from headrace.broker.api.produce import ProduceHandler
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.fetch.reader import FetchReader
+from headrace.broker.fetch.session_cache import FetchSessions
+from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.config.node import Endpoint, LogConfig, NetworkConfig
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.headers import RequestHeader, parse_request_header
+from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
+from headrace.protocol.messages import FetchRequest, ProduceRequest, encode_request
+from headrace.protocol.produce import ProducePartitionResponse, ProduceTopicResponse
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from tests.unit.broker.cluster_scene import (
     NODE_ID,
     NOW_MS,

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from broker.api.delete_records import (
+from headrace.broker.api.delete_records import (
     DELETIONS_AT_ONCE,
     TIMEOUT_MS_MAX,
     TO_HIGH_WATERMARK,
     DeleteRecordsHandler,
 )
-from protocol.errors import ErrorCode
-from protocol.messages import DeleteRecordsRequest
-from protocol.records.record import Record
-from storage.errors import FencedError, ObjectStoreError, StreamClosedError
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import DeleteRecordsRequest
+from headrace.protocol.records.record import Record
+from headrace.storage.errors import FencedError, ObjectStoreError, StreamClosedError
 from tests.unit.broker.cluster_scene import (
     NOW_MS,
     FakeClient,

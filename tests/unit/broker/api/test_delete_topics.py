@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from broker.api.delete_topics import DeleteTopicsHandler
-from broker.partition.internal_topics import OFFSETS_TOPIC
-from protocol.errors import ErrorCode
-from protocol.messages import DeleteTopicsRequest
+from headrace.broker.api.delete_topics import DeleteTopicsHandler
+from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import DeleteTopicsRequest
 from tests.unit.broker.cluster_scene import FakeClient, ask, topic_id, topic_records
 
 

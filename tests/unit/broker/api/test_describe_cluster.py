@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from broker.api.describe_cluster import DescribeClusterHandler
-from broker.cluster_view import ClusterView
-from config.node import Endpoint, NetworkConfig
-from protocol.errors import ErrorCode
-from protocol.messages import DescribeClusterRequest
+from headrace.broker.api.describe_cluster import DescribeClusterHandler
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.config.node import Endpoint, NetworkConfig
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import DescribeClusterRequest
 from tests.unit.broker.cluster_scene import CLUSTER_ID, FakeClient, ask, broker_records
 
 ADVERTISED = (Endpoint("PLAINTEXT", "one", 9092), Endpoint("OUTSIDE", "gate", 19092))

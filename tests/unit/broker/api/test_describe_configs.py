@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from broker.api.describe_configs import DescribeConfigsHandler
-from config.definition import ConfigSource, ConfigType
-from config.node import NodeConfig
-from config.server_keys import SERVER_KEYS
-from config.topic_keys import TOPIC_CONFIGS
-from metadata.records.topics import ConfigRecord
-from protocol.errors import ErrorCode
-from protocol.messages import DescribeConfigsRequest
+from headrace.broker.api.describe_configs import DescribeConfigsHandler
+from headrace.config.definition import ConfigSource, ConfigType
+from headrace.config.node import NodeConfig
+from headrace.config.server_keys import SERVER_KEYS
+from headrace.config.topic_keys import TOPIC_CONFIGS
+from headrace.metadata.records.topics import ConfigRecord
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import DescribeConfigsRequest
 from tests.unit.broker.cluster_scene import FakeClient, ask, topic_records
 
 TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from broker.api.describe_log_dirs import DescribeLogDirsHandler
-from protocol.messages import DescribeLogDirsRequest
+from headrace.broker.api.describe_log_dirs import DescribeLogDirsHandler
+from headrace.protocol.messages import DescribeLogDirsRequest
 from tests.unit.broker.cluster_scene import FakeRegistry, ask
 
 _Topic = DescribeLogDirsRequest.DescribableLogDirTopic

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from broker.api.describe_topic_partitions import (
+from headrace.broker.api.describe_topic_partitions import (
     PARTITIONS_MAX,
     DescribeTopicPartitionsHandler,
 )
-from broker.cluster_view import ClusterView
-from config.node import NetworkConfig
-from protocol.errors import ErrorCode
-from protocol.messages import DescribeTopicPartitionsRequest
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.config.node import NetworkConfig
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import DescribeTopicPartitionsRequest
 from tests.unit.broker.cluster_scene import FakeClient, ask, broker_records, topic_records
 
 Page = list[tuple[str, list[int]]]

@@ -6,21 +6,21 @@ from typing import Any
 
 import pytest
 
-from broker.api.dispatch import ApiDispatcher
-from broker.network.session import ConnectionInfo
-from broker.request_context import RequestContext
-from broker.telemetry.request_metrics import RequestMetrics
-from protocol import messages
-from protocol.api_keys import ApiKey
-from protocol.api_versions import advertised
-from protocol.errors import ErrorCode, ProtocolError
-from protocol.headers import RequestHeader, parse_request_header
-from protocol.messages import (
+from headrace.broker.api.dispatch import ApiDispatcher
+from headrace.broker.network.request_context import RequestContext
+from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.protocol import messages
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import advertised
+from headrace.protocol.errors import ErrorCode, ProtocolError
+from headrace.protocol.headers import RequestHeader, parse_request_header
+from headrace.protocol.messages import (
     DescribeClusterRequest,
     ListGroupsRequest,
     ListGroupsResponse,
 )
-from protocol.server_connection import Frame
+from headrace.protocol.server_connection import Frame
 from tests.unit.broker.cluster_scene import NOW_MS
 from tests.unit.broker.reply_fake import FakeReply
 

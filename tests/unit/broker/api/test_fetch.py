@@ -8,18 +8,18 @@ from uuid import UUID
 
 import pytest
 
-from broker.api.fetch import FetchHandler
-from broker.cluster_view import ClusterView
-from broker.fetch.reader import FetchReader
-from broker.fetch.session_cache import FetchSessions
-from broker.telemetry.request_metrics import RequestMetrics
-from config.node import LogConfig, NetworkConfig
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, ProtocolError
-from protocol.headers import parse_request_header
-from protocol.messages import FetchRequest, encode_request
-from protocol.records.record import Record
-from storage.errors import ObjectNotFoundError, ObjectStoreError
+from headrace.broker.api.fetch import FetchHandler
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.fetch.reader import FetchReader
+from headrace.broker.fetch.session_cache import FetchSessions
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.config.node import LogConfig, NetworkConfig
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, ProtocolError
+from headrace.protocol.headers import parse_request_header
+from headrace.protocol.messages import FetchRequest, encode_request
+from headrace.protocol.records.record import Record
+from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError
 from tests.simulation import virtual_time
 from tests.unit.broker.cluster_scene import NODE_ID, NOW_MS, FakeRegistry, context_of, topic_id
 from tests.unit.broker.reply_fake import FakeReply

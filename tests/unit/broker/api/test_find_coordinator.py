@@ -2,11 +2,11 @@
 
 import pytest
 
-from broker.api.find_coordinator import FindCoordinatorHandler
-from broker.request_context import RequestContext
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, KafkaError
-from protocol.messages import FindCoordinatorRequest
+from headrace.broker.api.find_coordinator import FindCoordinatorHandler
+from headrace.broker.network.request_context import RequestContext
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.messages import FindCoordinatorRequest
 from tests.unit.broker.api.group_broker import ask, versions
 from tests.unit.broker.coordinator.virtual_time import run
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import HeartbeatRequest
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import HeartbeatRequest
 from tests.unit.broker.api.group_broker import group_broker, versions
 from tests.unit.broker.coordinator.virtual_time import run
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from broker.api.incremental_alter_configs import IncrementalAlterConfigsHandler
-from metadata.client import ConfigOperation
-from protocol.errors import ErrorCode
-from protocol.messages import IncrementalAlterConfigsRequest
+from headrace.broker.api.incremental_alter_configs import IncrementalAlterConfigsHandler
+from headrace.metadata.client import ConfigOperation
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import IncrementalAlterConfigsRequest
 from tests.unit.broker.cluster_scene import FakeClient, ask
 
 _Resource = IncrementalAlterConfigsRequest.AlterConfigsResource

@@ -2,11 +2,11 @@
 
 import pytest
 
-from broker.api.init_producer_id import InitProducerIdHandler
-from broker.producer_ids import ProducerIds
-from metadata.errors import ControllerUnavailableError
-from protocol.errors import ErrorCode
-from protocol.messages import InitProducerIdRequest
+from headrace.broker.api.init_producer_id import InitProducerIdHandler
+from headrace.broker.cluster.producer_ids import ProducerIds
+from headrace.metadata.errors import ControllerUnavailableError
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import InitProducerIdRequest
 from tests.unit.broker.cluster_scene import FakeClient, ask
 
 VERSIONS = range(6)

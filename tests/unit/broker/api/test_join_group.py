@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import JoinGroupRequest
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import JoinGroupRequest
 from tests.unit.broker.api.group_broker import group_broker, versions
 from tests.unit.broker.coordinator.virtual_time import run, settle
 
@@ -115,7 +115,7 @@ def test_a_static_leader_comes_back(version: int) -> None:
 
 
 def _sync(member_id: str) -> Any:
-    from protocol.messages import SyncGroupRequest
+    from headrace.protocol.messages import SyncGroupRequest
 
     return SyncGroupRequest(
         group_id="g",

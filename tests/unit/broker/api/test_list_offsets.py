@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from broker.api.list_offsets import (
+from headrace.broker.api.list_offsets import (
     EARLIEST,
     EARLIEST_LOCAL,
     EARLIEST_PENDING_UPLOAD,
@@ -14,11 +14,11 @@ from broker.api.list_offsets import (
     SINCE_VERSION,
     ListOffsetsHandler,
 )
-from protocol.errors import ErrorCode
-from protocol.messages import ListOffsetsRequest
-from protocol.records.compression import Compression
-from protocol.records.record import Record
-from storage.errors import ObjectStoreError
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import ListOffsetsRequest
+from headrace.protocol.records.compression import Compression
+from headrace.protocol.records.record import Record
+from headrace.storage.errors import ObjectStoreError
 from tests.unit.broker.cluster_scene import NOW_MS, FakeClient, FakeRegistry, ask, topic_records
 
 NEWEST = 11

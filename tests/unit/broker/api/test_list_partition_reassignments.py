@@ -1,7 +1,7 @@
 """ListPartitionReassignments: always empty (kafka-protocol 2.16)."""
 
-from broker.api.list_partition_reassignments import ListPartitionReassignmentsHandler
-from protocol.messages import ListPartitionReassignmentsRequest
+from headrace.broker.api.list_partition_reassignments import ListPartitionReassignmentsHandler
+from headrace.protocol.messages import ListPartitionReassignmentsRequest
 from tests.unit.broker.cluster_scene import ask
 
 

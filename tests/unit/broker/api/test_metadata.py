@@ -5,13 +5,13 @@ from uuid import UUID
 
 import pytest
 
-from broker.api.metadata import MetadataHandler
-from broker.cluster_view import ClusterView
-from broker.partition.internal_topics import OFFSETS_TOPIC
-from broker.topic_creation import TopicCreation
-from config.node import GroupConfig, LogConfig, NetworkConfig
-from protocol.errors import ErrorCode
-from protocol.messages import MetadataRequest
+from headrace.broker.api.metadata import MetadataHandler
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
+from headrace.config.node import GroupConfig, LogConfig, NetworkConfig
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import MetadataRequest
 from tests.unit.broker.cluster_scene import (
     CLUSTER_ID,
     NO_ID,

@@ -5,10 +5,10 @@ from uuid import UUID
 
 import pytest
 
-from broker.coordinator.records import OffsetRecord
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import OffsetCommitRequest
+from headrace.broker.coordinator.records import OffsetRecord
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import OffsetCommitRequest
 from tests.unit.broker.api.group_broker import TOPIC_IDS, GroupBroker, group_broker, versions
 from tests.unit.broker.coordinator.fake_log import WALL_MS
 from tests.unit.broker.coordinator.virtual_time import run

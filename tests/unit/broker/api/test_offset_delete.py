@@ -1,7 +1,7 @@
 """OffsetDelete over the wire (KIP-496)."""
 
-from protocol.errors import ErrorCode
-from protocol.messages import OffsetDeleteRequest, OffsetFetchRequest
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import OffsetDeleteRequest, OffsetFetchRequest
 from tests.unit.broker.api.group_broker import group_broker
 from tests.unit.broker.coordinator.virtual_time import run
 

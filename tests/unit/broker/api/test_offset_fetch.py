@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from protocol.messages import OffsetFetchRequest
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import OffsetFetchRequest
 from tests.unit.broker.api import group_broker as wire
 from tests.unit.broker.api.group_broker import TOPIC_IDS, group_broker, versions
 from tests.unit.broker.coordinator.virtual_time import run

@@ -7,20 +7,20 @@ from uuid import UUID
 
 import pytest
 
-from broker.api.produce import ProduceHandler
-from broker.cluster_view import ClusterView
-from broker.network.session import ConnectionInfo
-from broker.partition.append_rules import RECORD_OVERHEAD_BYTES
-from broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
-from broker.telemetry.request_metrics import RequestMetrics
-from config.node import NetworkConfig
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, ProtocolError
-from protocol.headers import RequestHeader, parse_request_header
-from protocol.messages import ProduceRequest, encode_request
-from protocol.records.compression import Compression
-from protocol.records.record import BatchOptions, Record, encode_batch
-from storage.errors import BackPressureError, EngineFailedError
+from headrace.broker.api.produce import ProduceHandler
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
+from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.config.node import NetworkConfig
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, ProtocolError
+from headrace.protocol.headers import RequestHeader, parse_request_header
+from headrace.protocol.messages import ProduceRequest, encode_request
+from headrace.protocol.records.compression import Compression
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.storage.errors import BackPressureError, EngineFailedError
 from tests.unit.broker.cluster_scene import (
     NODE_ID,
     NOW_MS,

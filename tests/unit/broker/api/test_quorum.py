@@ -5,17 +5,17 @@ from uuid import UUID
 
 import pytest
 
-from broker.api.add_raft_voter import AddRaftVoterHandler
-from broker.api.describe_quorum import DescribeQuorumHandler
-from broker.api.remove_raft_voter import RemoveRaftVoterHandler
-from broker.api.unregister_broker import UnregisterBrokerHandler
-from metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
-from metadata.quorum_admin import QuorumAdmin
-from metadata.records.members import NO_DIRECTORY
-from metadata.rpc.requests import AddVoter, DescribeQuorum, RemoveVoter, UnregisterBroker
-from metadata.rpc.responses import Done, QuorumDescribed, QuorumMember
-from protocol.errors import ErrorCode
-from protocol.messages import (
+from headrace.broker.api.add_raft_voter import AddRaftVoterHandler
+from headrace.broker.api.describe_quorum import DescribeQuorumHandler
+from headrace.broker.api.remove_raft_voter import RemoveRaftVoterHandler
+from headrace.broker.api.unregister_broker import UnregisterBrokerHandler
+from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
+from headrace.metadata.quorum_admin import QuorumAdmin
+from headrace.metadata.records.members import NO_DIRECTORY
+from headrace.metadata.rpc.requests import AddVoter, DescribeQuorum, RemoveVoter, UnregisterBroker
+from headrace.metadata.rpc.responses import Done, QuorumDescribed, QuorumMember
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.messages import (
     AddRaftVoterRequest,
     DescribeQuorumRequest,
     RemoveRaftVoterRequest,

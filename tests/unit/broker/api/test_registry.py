@@ -4,14 +4,14 @@ import random
 from types import SimpleNamespace
 from typing import Any
 
-from broker.api.registry import Services, build_dispatcher
-from broker.network.session import ConnectionInfo
-from broker.telemetry.request_metrics import RequestMetrics
-from config.node import NodeConfig
-from protocol.api_keys import ApiKey
-from protocol.api_versions import VERSIONS
-from protocol.headers import RequestHeader
-from protocol.server_connection import Frame
+from headrace.broker.api.registry import Services, build_dispatcher
+from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.config.node import NodeConfig
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import VERSIONS
+from headrace.protocol.headers import RequestHeader
+from headrace.protocol.server_connection import Frame
 from tests.unit.broker.cluster_scene import NOW_MS, run
 from tests.unit.broker.reply_fake import FakeReply
 

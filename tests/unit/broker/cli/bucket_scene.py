@@ -3,13 +3,13 @@
 import os
 from uuid import UUID
 
-from metadata.controller.objects import expire_objects
-from metadata.log.files import LogFiles
-from metadata.log.hard_state import HardStateFile
-from metadata.log.identity import Identity, lock_directory, write_identity
-from metadata.raft.effects import HardState
-from metadata.rpc.requests import CommitStreamSetObject, CommittedStreamObject
-from storage.objects.keys import object_key
+from headrace.metadata.controller.objects import expire_objects
+from headrace.metadata.log.files import LogFiles
+from headrace.metadata.log.hard_state import HardStateFile
+from headrace.metadata.log.identity import Identity, lock_directory, write_identity
+from headrace.metadata.raft.effects import HardState
+from headrace.metadata.rpc.requests import CommitStreamSetObject, CommittedStreamObject
+from headrace.storage.objects.keys import object_key
 from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController, stream_range
 from tests.unit.storage.samples import batches, joined, write
 

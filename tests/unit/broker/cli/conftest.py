@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from broker.cli.root import run
+from headrace.broker.cli.root import run
 from tests.unit.broker.cli.bucket_scene import BucketScene
 
 

@@ -5,7 +5,7 @@ import socket
 import pytest
 from kafka import errors
 
-from broker.cli.failures import (
+from headrace.broker.cli.failures import (
     CommandFailedError,
     explained,
     raise_all,
@@ -65,7 +65,7 @@ def test_a_bug_keeps_its_traceback():
 
 
 def test_every_explanation_is_for_an_error_of_the_client():
-    from broker.cli.failures import _EXPLANATIONS, _UNREACHABLE
+    from headrace.broker.cli.failures import _EXPLANATIONS, _UNREACHABLE
 
     for name in [*_EXPLANATIONS, *_UNREACHABLE]:
         assert issubclass(getattr(errors, name), errors.KafkaError), name

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from broker.cli import interrupts
+from headrace.broker.cli import interrupts
 
 
 def test_a_swallowed_interrupt_comes_again(monkeypatch):

@@ -6,10 +6,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from broker.cli.lazy import LazyCommand, LazyGroup
+from headrace.broker.cli.lazy import LazyCommand, LazyGroup
 
 TABLE = {
-    "version": LazyCommand("broker.cli.version", "version", "Tell the version."),
+    "version": LazyCommand("headrace.broker.cli.version", "version", "Tell the version."),
     "broken": LazyCommand("broker.cli.does_not_exist", "broken", "Not there."),
 }
 

@@ -4,7 +4,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from broker.cli.options import (
+from headrace.broker.cli.options import (
     bootstrap_option,
     confirm,
     output_option,

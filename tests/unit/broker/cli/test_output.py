@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from broker.cli.output import emit_object, emit_rows, talk
+from headrace.broker.cli.output import emit_object, emit_rows, talk
 
 ROWS = [
     {"name": "a", "size_bytes": 5, "tags": ["x", "y"], "open": True, "note": None},

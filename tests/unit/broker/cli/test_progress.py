@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from broker.cli.progress import progress
+from headrace.broker.cli.progress import progress
 
 
 def test_without_a_terminal_there_is_no_bar(capsys):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import click
 import pytest
 
-from broker.cli.record_format import record_formatter
+from headrace.broker.cli.record_format import record_formatter
 
 
 def record(**changes):

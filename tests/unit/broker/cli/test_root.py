@@ -11,12 +11,12 @@ from pathlib import Path
 import click
 import pytest
 
-from broker.cli.root import cli, run
+from headrace.broker.cli.root import cli, run
 
 ROOT = Path(__file__).parents[4]
 # What takes long to import; help must not need any of it.
 SLOW = ("kafka", "rich", "aiohttp", "boto3", "obstore", "uvloop", "prometheus_client", "asyncio")
-OF_THE_PRODUCT = ("config.", "storage.", "wal.", "metadata.", "protocol.", "broker.app")
+OF_THE_PRODUCT = ("config.", "storage.", "wal.", "metadata.", "protocol.", "headrace.broker.app")
 
 
 def command_lines(command, path=()):
@@ -30,7 +30,7 @@ def command_lines(command, path=()):
 def headrace(*arguments, **options):
     """Start the program as its users do."""
     return subprocess.Popen(
-        [sys.executable, "-m", "broker", *arguments],
+        [sys.executable, "-m", "headrace.broker", *arguments],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -45,7 +45,7 @@ def test_help_of_every_command_loads_nothing_slow():
     script = f"""
 import io, json, sys
 from contextlib import redirect_stdout
-from broker.cli.root import run
+from headrace.broker.cli.root import run
 for line in {lines!r}:
     with redirect_stdout(io.StringIO()) as shown:
         assert run([*line, "--help"]) == 0, line
@@ -114,7 +114,7 @@ def test_a_reader_that_goes_away_is_no_error():
     reading, writing = os.pipe()
     os.close(reading)  # nobody will ever read
     done = subprocess.run(
-        [sys.executable, "-m", "broker", "config", "check", "--all"],
+        [sys.executable, "-m", "headrace.broker", "config", "check", "--all"],
         cwd=ROOT,
         stdout=writing,
         stderr=subprocess.PIPE,

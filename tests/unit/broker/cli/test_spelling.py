@@ -1,6 +1,6 @@
 """The nearest known word."""
 
-from broker.cli.spelling import nearest_word
+from headrace.broker.cli.spelling import nearest_word
 
 
 def test_a_slip_is_recognised():

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import click
 import pytest
 
-from broker.cli.times import format_time, parse_time
+from headrace.broker.cli.times import format_time, parse_time
 
 NOW_MS = 1_800_000_000_000
 

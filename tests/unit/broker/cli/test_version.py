@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from broker.cli.version import program_version, version
+from headrace.broker.cli.version import program_version, version
 
 PROJECT = tomllib.loads((Path(__file__).parents[4] / "pyproject.toml").read_text())["project"]
 

@@ -3,19 +3,19 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from broker.coordinator.group.requests import (
+from headrace.broker.coordinator.group.requests import (
     CommitRequest,
     Instant,
     JoinProtocol,
     JoinRequest,
     OffsetEntry,
 )
-from broker.coordinator.partitioning import partition_for_group
-from broker.coordinator.ports import CoordinatorLog, CoordinatorLogs
-from broker.coordinator.records import CoordinatorRecord, decode_record
-from protocol.records.batch import split_batches
-from protocol.records.record import decode_records
-from storage.errors import RetriableStorageError
+from headrace.broker.coordinator.partitioning import partition_for_group
+from headrace.broker.coordinator.ports import CoordinatorLog, CoordinatorLogs
+from headrace.broker.coordinator.records import CoordinatorRecord, decode_record
+from headrace.protocol.records.batch import split_batches
+from headrace.protocol.records.record import decode_records
+from headrace.storage.errors import RetriableStorageError
 
 WALL_MS = 1_700_000_000_000
 

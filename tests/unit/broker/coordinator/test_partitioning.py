@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.coordinator.partitioning import java_string_hash, partition_for_group
+from headrace.broker.coordinator.partitioning import java_string_hash, partition_for_group
 
 
 @pytest.mark.parametrize(

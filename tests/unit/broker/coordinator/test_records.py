@@ -4,8 +4,12 @@ from uuid import UUID
 
 import pytest
 
-from broker.coordinator.record_fields import STRING_BYTES_MAX, CorruptRecordError, fits_string
-from broker.coordinator.records import (
+from headrace.broker.coordinator.record_fields import (
+    STRING_BYTES_MAX,
+    CorruptRecordError,
+    fits_string,
+)
+from headrace.broker.coordinator.records import (
     RECORD_BYTES_MAX,
     GroupMetadataValue,
     GroupRecord,

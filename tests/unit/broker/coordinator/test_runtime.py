@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from broker.coordinator.group.requests import (
+from headrace.broker.coordinator.group.requests import (
     CommittedOffset,
     DeletedTopic,
     HeartbeatRequest,
@@ -16,10 +16,10 @@ from broker.coordinator.group.requests import (
     OffsetQuery,
     SyncRequest,
 )
-from broker.coordinator.ports import CoordinatorLogs
-from broker.coordinator.runtime import GroupCoordinator
-from config.node import GroupConfig
-from protocol.errors import ErrorCode, KafkaError
+from headrace.broker.coordinator.ports import CoordinatorLogs
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.config.node import GroupConfig
+from headrace.protocol.errors import ErrorCode, KafkaError
 from tests.unit.broker.coordinator.fake_log import (
     WALL_MS,
     FakeLogs,

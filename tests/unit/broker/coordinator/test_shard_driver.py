@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from broker.coordinator import batching
-from broker.coordinator.group.requests import (
+from headrace.broker.coordinator import batching
+from headrace.broker.coordinator.group.requests import (
     DeletedTopic,
     HeartbeatRequest,
     JoinResult,
@@ -16,13 +16,13 @@ from broker.coordinator.group.requests import (
     SyncRequest,
     SyncResult,
 )
-from broker.coordinator.group.shard import GroupShard
-from broker.coordinator.records import OffsetCommitKey, OffsetCommitValue, OffsetRecord
-from broker.coordinator.shard_driver import ShardDriver, ShardState
-from config.node import GroupConfig
-from protocol.errors import ErrorCode, KafkaError
-from protocol.records.compression import Compression
-from protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.broker.coordinator.group.shard import GroupShard
+from headrace.broker.coordinator.records import OffsetCommitKey, OffsetCommitValue, OffsetRecord
+from headrace.broker.coordinator.shard_driver import ShardDriver, ShardState
+from headrace.config.node import GroupConfig
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.records.compression import Compression
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from tests.unit.broker.coordinator.fake_log import (
     WALL_MS,
     FakeLog,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from broker.fetch import cold_reads
-from broker.fetch.cold_reads import ColdReads
-from storage.errors import ObjectNotFoundError, StorageError
-from storage.record_batch import StreamRecordBatch
+from headrace.broker.fetch import cold_reads
+from headrace.broker.fetch.cold_reads import ColdReads
+from headrace.storage.errors import ObjectNotFoundError, StorageError
+from headrace.storage.record_batch import StreamRecordBatch
 from tests.simulation.virtual_time import run
 
 PLENTY = 1 << 20

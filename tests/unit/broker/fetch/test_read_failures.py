@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from broker.fetch.read_failures import LINES_MAX, REPEATED_S, ReadFailures
-from broker.telemetry.request_metrics import RequestMetrics
-from protocol.errors import ErrorCode
-from storage.errors import (
+from headrace.broker.fetch.read_failures import LINES_MAX, REPEATED_S, ReadFailures
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.protocol.errors import ErrorCode
+from headrace.storage.errors import (
     CorruptObjectError,
     FencedError,
     ObjectNotFoundError,

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from broker.fetch.reader import COLD_READS_MAX, FetchReader, ReadResult
-from broker.fetch.session import SessionPartition
-from broker.telemetry.request_metrics import RequestMetrics
-from protocol.errors import ErrorCode
-from protocol.fetch.request import FetchPartition
-from storage.errors import (
+from headrace.broker.fetch.reader import COLD_READS_MAX, FetchReader, ReadResult
+from headrace.broker.fetch.session import SessionPartition
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.fetch.request import FetchPartition
+from headrace.storage.errors import (
     CorruptObjectError,
     EngineFailedError,
     FencedError,

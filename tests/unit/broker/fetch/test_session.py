@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from broker.fetch.session import (
+from headrace.broker.fetch.session import (
     EPOCH_MAX,
     FetchContext,
     FullContext,
@@ -14,9 +14,9 @@ from broker.fetch.session import (
     SessionlessContext,
     next_epoch,
 )
-from broker.fetch.session_cache import EVICTION_MS, FetchSessions
-from protocol.errors import ErrorCode, KafkaError
-from protocol.fetch.request import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
+from headrace.broker.fetch.session_cache import EVICTION_MS, FetchSessions
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.fetch.request import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
 
 BY_NAME = 12
 BY_ID = 13

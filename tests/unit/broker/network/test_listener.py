@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from broker.network.listener import Listener
-from broker.network.session import ConnectionInfo, Reply, Session
-from config.node import Endpoint, NetworkConfig
-from protocol.errors import ProtocolError
-from protocol.server_connection import Frame
+from headrace.broker.network.listener import Listener
+from headrace.broker.network.session import ConnectionInfo, Reply, Session
+from headrace.config.node import Endpoint, NetworkConfig
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.server_connection import Frame
 
 ECHO, NEVER, FAIL, REFUSE = 3, 10, 11, 12
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]

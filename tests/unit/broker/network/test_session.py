@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from broker.network.session import ConnectionInfo, Reply, Session
-from config.node import NetworkConfig
-from protocol.errors import ProtocolError
-from protocol.server_connection import Frame
+from headrace.broker.network.session import ConnectionInfo, Reply, Session
+from headrace.config.node import NetworkConfig
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.server_connection import Frame
 
 PRODUCE, OTHER = 0, 3
 

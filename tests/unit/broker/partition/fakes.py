@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from broker.partition.partition import Partition
-from broker.partition.state import PartitionState
-from config.topic import EffectiveTopicConfig
-from storage.errors import StorageError
-from storage.record_batch import StreamRecordBatch
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.state import PartitionState
+from headrace.config.topic import EffectiveTopicConfig
+from headrace.storage.errors import StorageError
+from headrace.storage.record_batch import StreamRecordBatch
 
 OnAck = Callable[[Exception | None], None]
 

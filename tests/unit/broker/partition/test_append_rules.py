@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from broker.partition import append_rules
-from broker.partition.append_rules import Rejection
-from config.topic import EffectiveTopicConfig
-from protocol.errors import ErrorCode
-from protocol.records.batch import BatchHeader, encode_header, parse_header
-from protocol.records.compression import Compression
-from protocol.records.record import BatchOptions, Record, decode_records, encode_batch
+from headrace.broker.partition import append_rules
+from headrace.broker.partition.append_rules import Rejection
+from headrace.config.topic import EffectiveTopicConfig
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.records.batch import BatchHeader, encode_header, parse_header
+from headrace.protocol.records.compression import Compression
+from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
 
 NOW_MS = 1_700_000_000_000
 

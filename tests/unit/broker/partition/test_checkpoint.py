@@ -2,9 +2,9 @@
 
 import pytest
 
-from broker.partition import checkpoint
-from broker.partition.producer_state import BatchMetadata
-from broker.partition.state import PartitionState
+from headrace.broker.partition import checkpoint
+from headrace.broker.partition.producer_state import BatchMetadata
+from headrace.broker.partition.state import PartitionState
 
 
 def state() -> PartitionState:

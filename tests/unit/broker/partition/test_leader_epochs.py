@@ -1,6 +1,6 @@
 """Leader epochs and where each ends (KIP-101)."""
 
-from broker.partition.leader_epochs import EpochStart, LeaderEpochs
+from headrace.broker.partition.leader_epochs import EpochStart, LeaderEpochs
 
 
 def epochs() -> LeaderEpochs:

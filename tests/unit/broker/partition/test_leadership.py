@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from broker.partition.append_rules import Rejection
-from broker.partition.leadership import PartitionLeadership
-from broker.partition.partition import Partition
-from broker.partition.registry import PartitionRegistry
-from config.node import LogConfig
-from metadata.records.topics import ConfigRecord, PartitionChangeRecord, RemoveTopicRecord
-from protocol.errors import ErrorCode
-from storage.errors import RetriableStorageError, StorageError
+from headrace.broker.partition.append_rules import Rejection
+from headrace.broker.partition.leadership import PartitionLeadership
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.config.node import LogConfig
+from headrace.metadata.records.topics import ConfigRecord, PartitionChangeRecord, RemoveTopicRecord
+from headrace.protocol.errors import ErrorCode
+from headrace.storage.errors import RetriableStorageError, StorageError
 from tests.simulation.virtual_time import run
 from tests.unit.broker.cluster_scene import (
     NODE_ID,

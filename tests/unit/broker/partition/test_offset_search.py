@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from broker.partition.offset_search import find_by_timestamp, find_newest
-from broker.partition.partition import Partition
-from broker.partition.time_index import TimeIndex
-from protocol.records.compression import Compression
-from protocol.records.record import Record
+from headrace.broker.partition.offset_search import find_by_timestamp, find_newest
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.time_index import TimeIndex
+from headrace.protocol.records.compression import Compression
+from headrace.protocol.records.record import Record
 from tests.unit.broker.cluster_scene import NOW_MS, ServedPartition, run
 
 

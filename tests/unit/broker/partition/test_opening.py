@@ -2,12 +2,12 @@
 
 import pytest
 
-from broker.partition import checkpoint
-from broker.partition.opening import Restored, restore_state
-from broker.partition.partition import Partition
-from protocol.records.record import Record
-from storage.errors import ObjectStoreError
-from storage.record_batch import StreamRecordBatch
+from headrace.broker.partition import checkpoint
+from headrace.broker.partition.opening import Restored, restore_state
+from headrace.broker.partition.partition import Partition
+from headrace.protocol.records.record import Record
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.record_batch import StreamRecordBatch
 from tests.unit.broker.cluster_scene import NOW_MS, BoundedStream, ServedPartition, run
 from tests.unit.broker.partition.fakes import FakeStream
 

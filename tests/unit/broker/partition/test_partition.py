@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from broker.partition.append_rules import Rejection
-from broker.partition.checkpoint_log import CHECKPOINTS_RETAINED
-from broker.partition.opening import restore_state
-from broker.partition.partition import Accepted
-from protocol.errors import ErrorCode
-from protocol.records.batch import parse_header
-from protocol.records.record import BatchOptions, Record, decode_records, encode_batch
+from headrace.broker.partition.append_rules import Rejection
+from headrace.broker.partition.checkpoint_log import CHECKPOINTS_RETAINED
+from headrace.broker.partition.opening import restore_state
+from headrace.broker.partition.partition import Accepted
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.records.batch import parse_header
+from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
 from tests.unit.broker.partition.fakes import FakeStream, OpenPartition
 
 NOW_MS = 1_700_000_000_000

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from broker.partition.append_rules import Rejection
-from broker.partition.opening import restore_state
-from broker.partition.partition import Accepted
-from protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.broker.partition.append_rules import Rejection
+from headrace.broker.partition.opening import restore_state
+from headrace.broker.partition.partition import Accepted
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from tests.unit.broker.partition.fakes import OpenPartition
 
 NOW_MS = 1_700_000_000_000

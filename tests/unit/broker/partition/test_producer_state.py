@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.partition.producer_state import (
+from headrace.broker.partition.producer_state import (
     BATCHES_RETAINED,
     SEQUENCE_COUNT,
     BatchMetadata,

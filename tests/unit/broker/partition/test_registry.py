@@ -6,14 +6,18 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from broker.partition.leadership import RETRY_MS_MIN, UPKEEP_INTERVAL_MS, PartitionLeadership
-from broker.partition.partition import Partition
-from broker.partition.registry import PartitionRegistry
-from config.node import LogConfig
-from metadata.records.topics import PartitionChangeRecord, RemoveTopicRecord
-from protocol.errors import ErrorCode
-from protocol.records.record import BatchOptions, Record, encode_batch
-from storage.errors import FencedError, RetriableStorageError, StorageError
+from headrace.broker.partition.leadership import (
+    RETRY_MS_MIN,
+    UPKEEP_INTERVAL_MS,
+    PartitionLeadership,
+)
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.config.node import LogConfig
+from headrace.metadata.records.topics import PartitionChangeRecord, RemoveTopicRecord
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.storage.errors import FencedError, RetriableStorageError, StorageError
 from tests.simulation import virtual_time
 from tests.unit.broker.cluster_scene import (
     NOW_MS,

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from broker.partition.opening import restore_state
-from broker.partition.retention import Retention
-from broker.partition.time_index import INTERVAL_BYTES
-from config.node import LogConfig
-from config.topic import EffectiveTopicConfig
-from protocol.errors import ErrorCode
-from protocol.records.batch import set_max_timestamp
-from protocol.records.record import BatchOptions, Record, encode_batch
-from storage.errors import BackPressureError, ObjectStoreError, OffsetOutOfRangeError
+from headrace.broker.partition.opening import restore_state
+from headrace.broker.partition.retention import Retention
+from headrace.broker.partition.time_index import INTERVAL_BYTES
+from headrace.config.node import LogConfig
+from headrace.config.topic import EffectiveTopicConfig
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.records.batch import set_max_timestamp
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.storage.errors import BackPressureError, ObjectStoreError, OffsetOutOfRangeError
 from tests.unit.broker.partition.fakes import OpenPartition
 from tests.unit.storage.fakes import run, settle
 
@@ -184,7 +184,7 @@ def delete(opened: OpenPartition, offset: int) -> int:
 
 def test_what_is_due_goes_by_the_configuration_at_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A deletion may wait for others for long; meanwhile the topic was told to keep everything."""
-    monkeypatch.setattr("broker.partition.retention.DELETIONS_MAX", 1)
+    monkeypatch.setattr("headrace.broker.partition.retention.DELETIONS_MAX", 1)
     first, second = of(retention_ms="1"), of(retention_ms="1")
     for opened in (first, second):
         produce(opened, NOW_MS - DAY_MS)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from broker.partition.append_rules import Rejection
-from broker.partition.partition import Accepted
-from broker.partition.storage_errors import code_of
-from protocol.errors import ErrorCode
-from protocol.records.compression import Compression
-from protocol.records.record import BatchOptions, Record, encode_batch
-from storage import errors
+from headrace.broker.partition.append_rules import Rejection
+from headrace.broker.partition.partition import Accepted
+from headrace.broker.partition.storage_errors import code_of
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.records.compression import Compression
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.storage import errors
 from tests.unit.broker.partition.fakes import FakeStream, OnAck, OpenPartition
 
 NOW_MS = 1_700_000_000_000

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.partition.time_index import STEP_MS_MAX, TimeIndex
+from headrace.broker.partition.time_index import STEP_MS_MAX, TimeIndex
 
 
 def test_a_time_after_every_record_is_found_nowhere() -> None:

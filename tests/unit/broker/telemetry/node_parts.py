@@ -4,15 +4,15 @@ from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
-from broker.telemetry.collector import NodeCollector
-from broker.telemetry.request_metrics import RequestMetrics
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode
-from storage.object_store.failures import FailureKind
-from storage.object_store.statistics import Operation, StoreStatistics
-from storage.stats import EngineStats
-from wal.latencies import WriteQueue
-from wal.submissions import WriteStatistics
+from headrace.broker.collectors.broker_metrics import NodeCollector
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.storage.object_store.failures import FailureKind
+from headrace.storage.object_store.statistics import Operation, StoreStatistics
+from headrace.storage.stats import EngineStats
+from headrace.wal.latencies import WriteQueue
+from headrace.wal.submissions import WriteStatistics
 
 
 class FakeEngine:

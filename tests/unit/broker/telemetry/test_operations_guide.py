@@ -6,19 +6,19 @@ from types import SimpleNamespace
 
 from prometheus_client.registry import Collector
 
-from broker.partition.retention import RetentionStatistics
-from broker.telemetry.background_metrics import BackgroundCollector
-from broker.telemetry.block_cache_metrics import BlockCacheCollector
-from broker.telemetry.metadata_metrics import MetadataCollector
-from broker.telemetry.quorum_metrics import PublishingCollector, QuorumCollector
-from metadata.publishing import PublishingStatistics
-from storage.cache.data_blocks import DataBlockStatistics
-from storage.cache.index_cache import IndexCacheStatistics
-from storage.compaction.statistics import CompactionStatistics
-from storage.deletion import DeletionStatistics
-from storage.sweep.sweeper import SweepStatistics
+from headrace.broker.collectors.background_metrics import BackgroundCollector
+from headrace.broker.collectors.block_cache_metrics import BlockCacheCollector
+from headrace.broker.collectors.metadata_metrics import MetadataCollector
+from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
+from headrace.broker.partition.retention import RetentionStatistics
+from headrace.metadata.publishing import PublishingStatistics
+from headrace.storage.cache.data_blocks import DataBlockStatistics
+from headrace.storage.cache.index_cache import IndexCacheStatistics
+from headrace.storage.compaction.statistics import CompactionStatistics
+from headrace.storage.deletion import DeletionStatistics
+from headrace.storage.sweep.sweeper import SweepStatistics
+from tests.unit.broker.collectors.test_quorum_metrics import LINKS, status
 from tests.unit.broker.telemetry.node_parts import node_collector
-from tests.unit.broker.telemetry.test_quorum_metrics import LINKS, status
 
 GUIDE = Path(__file__).parents[4] / "docs" / "operations.md"
 CLIENT = SimpleNamespace(

@@ -1,6 +1,6 @@
 """Readiness: every condition is asked at every look, and says why."""
 
-from broker.telemetry.readiness import CheckResult, Readiness
+from headrace.broker.telemetry.readiness import CheckResult, Readiness
 
 
 def test_a_node_is_ready_when_every_condition_holds() -> None:

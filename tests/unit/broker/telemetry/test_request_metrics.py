@@ -2,8 +2,8 @@
 
 import pytest
 
-from broker.telemetry.request_metrics import LATENCY_BUCKETS_S, RequestMetrics
-from protocol.api_keys import ApiKey
+from headrace.broker.telemetry.request_metrics import LATENCY_BUCKETS_S, RequestMetrics
+from headrace.protocol.api_keys import ApiKey
 
 
 class Clock:

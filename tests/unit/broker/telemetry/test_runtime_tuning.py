@@ -2,7 +2,7 @@
 
 import sys
 
-from broker.telemetry.runtime_tuning import SWITCH_INTERVAL_S, tune
+from headrace.broker.telemetry.runtime_tuning import SWITCH_INTERVAL_S, tune
 
 
 def test_threads_beside_the_loop_get_their_turn_after_a_tenth_of_a_millisecond() -> None:

@@ -4,11 +4,11 @@ import itertools
 
 import pytest
 
-from metadata.images.brokers import active_brokers, caretaker
-from metadata.images.objects import ObjectState
-from metadata.records.brokers import FenceReason
-from metadata.rpc.requests import UnregisterBroker
-from protocol.errors import ErrorCode
+from headrace.metadata.images.brokers import active_brokers, caretaker
+from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.records.brokers import FenceReason
+from headrace.metadata.rpc.requests import UnregisterBroker
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import PureController, stream_range
 
 

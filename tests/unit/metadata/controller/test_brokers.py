@@ -2,10 +2,10 @@ from uuid import UUID
 
 import pytest
 
-from metadata.controller.brokers import fence_broker
-from metadata.image import BrokerState
-from metadata.records.brokers import BrokerEndpoint, FenceReason
-from metadata.rpc.requests import (
+from headrace.metadata.controller.brokers import fence_broker
+from headrace.metadata.image import BrokerState
+from headrace.metadata.records.brokers import BrokerEndpoint, FenceReason
+from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
     CloseStream,
     CommitStreamSetObject,
@@ -19,7 +19,7 @@ from metadata.rpc.requests import (
     TrimStream,
     UnregisterBroker,
 )
-from protocol.errors import ErrorCode
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import (
     CLUSTER_ID,
     ENDPOINT,

@@ -1,8 +1,8 @@
 import pytest
 
-from metadata.controller.decision import refuse_broker_config
-from metadata.rpc.requests import AlterConfigs, ConfigChange, ConfigOp
-from protocol.errors import ErrorCode
+from headrace.metadata.controller.decision import refuse_broker_config
+from headrace.metadata.rpc.requests import AlterConfigs, ConfigChange, ConfigOp
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import PureController, validate
 
 TOPIC, BROKER = 2, 4

@@ -1,6 +1,6 @@
 import pytest
 
-from metadata.controller.coverage import merged
+from headrace.metadata.controller.coverage import merged
 
 
 @pytest.mark.parametrize(

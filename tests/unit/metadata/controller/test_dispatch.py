@@ -1,7 +1,7 @@
 import typing
 
-from metadata.controller.dispatch import _DECISIONS
-from metadata.rpc.requests import Mutation
+from headrace.metadata.controller.dispatch import _DECISIONS
+from headrace.metadata.rpc.requests import Mutation
 
 
 def test_every_mutation_has_a_decision():

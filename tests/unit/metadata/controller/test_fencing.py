@@ -4,8 +4,8 @@ import typing
 
 import pytest
 
-from metadata.records.brokers import FenceReason
-from metadata.rpc.requests import (
+from headrace.metadata.records.brokers import FenceReason
+from headrace.metadata.rpc.requests import (
     AllocateProducerIds,
     CloseStream,
     CommitStreamSetObject,
@@ -19,7 +19,7 @@ from metadata.rpc.requests import (
     TrimStream,
     UnregisterBroker,
 )
-from protocol.errors import ErrorCode
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import PureController, stream_range
 
 KINDS = typing.get_args(NodeMutation)

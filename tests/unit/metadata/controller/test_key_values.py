@@ -1,6 +1,6 @@
-from metadata.controller.key_values import KEYS_MAX, VALUE_BYTES_MAX
-from metadata.rpc.requests import PutKeyValues
-from protocol.errors import ErrorCode
+from headrace.metadata.controller.key_values import KEYS_MAX, VALUE_BYTES_MAX
+from headrace.metadata.rpc.requests import PutKeyValues
+from headrace.protocol.errors import ErrorCode
 
 
 def put(controller, *items):

@@ -1,9 +1,9 @@
 import msgspec
 import pytest
 
-from metadata.images.objects import ObjectKind, ObjectState
-from metadata.rpc.requests import CommittedStreamObject
-from protocol.errors import ErrorCode
+from headrace.metadata.images.objects import ObjectKind, ObjectState
+from headrace.metadata.rpc.requests import CommittedStreamObject
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import stream_range
 
 replace = msgspec.structs.replace

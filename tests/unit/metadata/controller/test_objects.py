@@ -1,11 +1,11 @@
 import msgspec
 import pytest
 
-from config.definition import Between
-from config.server_keys import SERVER_KEYS
-from metadata.controller.objects import EXPIRED_PER_DECISION_MAX, PREPARE_TTL_MS_MAX
-from metadata.rpc.requests import ForgetObjects, PrepareObjects
-from protocol.errors import ErrorCode
+from headrace.config.definition import Between
+from headrace.config.server_keys import SERVER_KEYS
+from headrace.metadata.controller.objects import EXPIRED_PER_DECISION_MAX, PREPARE_TTL_MS_MAX
+from headrace.metadata.rpc.requests import ForgetObjects, PrepareObjects
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import stream_range
 
 replace = msgspec.structs.replace

@@ -4,8 +4,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metadata.controller.placement import partitions_led, place
-from metadata.image import PartitionImage
+from headrace.metadata.controller.placement import partitions_led, place
+from headrace.metadata.image import PartitionImage
 
 NODES = st.lists(st.integers(0, 99), min_size=1, max_size=8, unique=True)
 

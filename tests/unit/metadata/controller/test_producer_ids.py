@@ -1,9 +1,9 @@
 import msgspec
 
-from metadata.controller.producer_ids import PRODUCER_ID_BLOCK_SIZE
-from metadata.records.numbers import INT64_MAX
-from metadata.rpc.requests import AllocateProducerIds
-from protocol.errors import ErrorCode
+from headrace.metadata.controller.producer_ids import PRODUCER_ID_BLOCK_SIZE
+from headrace.metadata.records.numbers import INT64_MAX
+from headrace.metadata.rpc.requests import AllocateProducerIds
+from headrace.protocol.errors import ErrorCode
 
 
 def test_no_two_blocks_overlap(controller):

@@ -1,6 +1,6 @@
 import pytest
 
-from metadata.controller.sessions import (
+from headrace.metadata.controller.sessions import (
     BrokerSessions,
     Registered,
     lease_length_ms,

@@ -1,9 +1,9 @@
 import pytest
 
-from metadata.images.objects import ObjectState
-from metadata.records.topics import PartitionChangeRecord
-from metadata.rpc.requests import CloseStream, OpenStream, TrimStream
-from protocol.errors import ErrorCode
+from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.records.topics import PartitionChangeRecord
+from headrace.metadata.rpc.requests import CloseStream, OpenStream, TrimStream
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import stream_range
 
 

@@ -4,12 +4,12 @@ from uuid import UUID
 
 import pytest
 
-from metadata.admin import topic_deletion
-from metadata.controller.topics import PARTITIONS_PER_REQUEST_MAX, new_topic_id
-from metadata.image import MetadataImage
-from metadata.images.topics import TopicImage
-from metadata.rpc.requests import CreatePartitions, CreateTopics, DeleteTopics
-from protocol.errors import ErrorCode
+from headrace.metadata.admin import topic_deletion
+from headrace.metadata.controller.topics import PARTITIONS_PER_REQUEST_MAX, new_topic_id
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.topics import TopicImage
+from headrace.metadata.rpc.requests import CreatePartitions, CreateTopics, DeleteTopics
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import PureController, topic_creation
 
 

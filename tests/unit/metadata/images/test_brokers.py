@@ -3,8 +3,8 @@ from uuid import UUID
 import immutables
 import pytest
 
-from metadata.images.brokers import BrokersDelta, BrokerState
-from metadata.records.brokers import (
+from headrace.metadata.images.brokers import BrokersDelta, BrokerState
+from headrace.metadata.records.brokers import (
     FenceBrokerRecord,
     FenceReason,
     RegisterBrokerRecord,

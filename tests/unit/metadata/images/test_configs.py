@@ -1,7 +1,7 @@
 import immutables
 
-from metadata.images.configs import ConfigsDelta
-from metadata.records.topics import ConfigRecord
+from headrace.metadata.images.configs import ConfigsDelta
+from headrace.metadata.records.topics import ConfigRecord
 
 
 def replayed(configs, *records):

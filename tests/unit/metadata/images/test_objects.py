@@ -3,9 +3,9 @@ from uuid import UUID
 import immutables
 import pytest
 
-from metadata.images.objects import NO_OBJECTS, ObjectsDelta, ObjectState
-from metadata.images.streams import NO_EPOCH, StreamsDelta
-from metadata.records.objects import (
+from headrace.metadata.images.objects import NO_OBJECTS, ObjectsDelta, ObjectState
+from headrace.metadata.images.streams import NO_EPOCH, StreamsDelta
+from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
     ObjectsPreparedRecord,
     ObjectsRemovedRecord,
@@ -13,7 +13,7 @@ from metadata.records.objects import (
     StreamRange,
     StreamSetObjectRecord,
 )
-from metadata.records.streams import StreamRecord, StreamTrimmedRecord
+from headrace.metadata.records.streams import StreamRecord, StreamTrimmedRecord
 
 
 class Deltas:

@@ -3,7 +3,7 @@ from uuid import UUID
 import immutables
 import pytest
 
-from metadata.images.streams import (
+from headrace.metadata.images.streams import (
     NO_EPOCH,
     ObjectRange,
     StreamsDelta,
@@ -11,8 +11,8 @@ from metadata.images.streams import (
     holds_object,
     object_index,
 )
-from metadata.records.objects import StreamRange
-from metadata.records.streams import (
+from headrace.metadata.records.objects import StreamRange
+from headrace.metadata.records.streams import (
     RangeRecord,
     RemoveStreamRecord,
     StreamRecord,

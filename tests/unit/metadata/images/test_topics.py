@@ -3,8 +3,8 @@ from uuid import UUID
 import immutables
 import pytest
 
-from metadata.images.topics import TopicsDelta
-from metadata.records.topics import (
+from headrace.metadata.images.topics import TopicsDelta
+from headrace.metadata.records.topics import (
     PartitionChangeRecord,
     PartitionRecord,
     RemoveTopicRecord,

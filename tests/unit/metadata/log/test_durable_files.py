@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from metadata.log.durable_files import create_whole
+from headrace.metadata.log.durable_files import create_whole
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metadata.errors import MetadataLogCorruptError
-from metadata.log.entry_format import (
+from headrace.metadata.errors import MetadataLogCorruptError
+from headrace.metadata.log.entry_format import (
     FRAME_HEADER_BYTES,
     SEGMENT_HEADER_BYTES,
     SegmentHeader,
@@ -12,7 +12,7 @@ from metadata.log.entry_format import (
     encode_segment_header,
     scan_segment,
 )
-from metadata.records.entry import LogEntry
+from headrace.metadata.records.entry import LogEntry
 
 LIFE = 0x1122334455667788
 GOLDEN_HEADER = bytes.fromhex("48524d4c 0002 0000 0000000000000005 1122334455667788 00000009")

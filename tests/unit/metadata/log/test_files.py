@@ -5,11 +5,15 @@ import struct
 import pytest
 from crc32c import crc32c
 
-from metadata.errors import MetadataLogCorruptError, MetadataLogFailedError
-from metadata.log.contents import INSTALL_SUFFIX, has_log
-from metadata.log.entry_format import FRAME_HEADER_BYTES, SEGMENT_HEADER_BYTES, encode_group
-from metadata.log.files import LogFiles
-from metadata.records.entry import LogEntry, SnapshotId
+from headrace.metadata.errors import MetadataLogCorruptError, MetadataLogFailedError
+from headrace.metadata.log.contents import INSTALL_SUFFIX, has_log
+from headrace.metadata.log.entry_format import (
+    FRAME_HEADER_BYTES,
+    SEGMENT_HEADER_BYTES,
+    encode_group,
+)
+from headrace.metadata.log.files import LogFiles
+from headrace.metadata.records.entry import LogEntry, SnapshotId
 
 
 def entry(index, term=1):

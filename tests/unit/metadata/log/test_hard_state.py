@@ -2,15 +2,15 @@ import os
 
 import pytest
 
-from metadata.errors import MetadataLogCorruptError
-from metadata.log.hard_state import (
+from headrace.metadata.errors import MetadataLogCorruptError
+from headrace.metadata.log.hard_state import (
     HARD_STATE_FILE,
     SLOT_BYTES,
     SLOT_POSITIONS,
     HardStateFile,
     read_hard_state,
 )
-from metadata.raft.effects import FRESH, NOBODY, HardState
+from headrace.metadata.raft.effects import FRESH, NOBODY, HardState
 
 GOLDEN_SLOT = bytes.fromhex("48524d54 0001 0000 0000000000000007 0000000000000003 a47af101")
 
@@ -65,7 +65,7 @@ def test_damage_of_both_slots_is_refused_and_never_taken_for_an_empty_vote(tmp_p
 
 
 def test_a_newer_format_is_refused(tmp_path, path, monkeypatch):
-    monkeypatch.setattr("metadata.log.hard_state.VERSION", 2)
+    monkeypatch.setattr("headrace.metadata.log.hard_state.VERSION", 2)
     HardStateFile.create(tmp_path, HardState(8, 1), os.fsync)
     monkeypatch.undo()
 

@@ -3,15 +3,15 @@ from uuid import UUID
 
 import pytest
 
-from metadata.errors import MetadataIdentityError
-from metadata.log.identity import (
+from headrace.metadata.errors import MetadataIdentityError
+from headrace.metadata.log.identity import (
     IDENTITY_FILE,
     Identity,
     find_identity,
     lock_directory,
     write_identity,
 )
-from metadata.records.members import NO_DIRECTORY
+from headrace.metadata.records.members import NO_DIRECTORY
 
 DIRECTORY = UUID("6f2f7a36-5f5d-4b33-9f0a-0d6a5f0f4c11")
 OURS = Identity("ours", 1, DIRECTORY)

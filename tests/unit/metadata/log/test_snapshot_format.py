@@ -1,10 +1,10 @@
 import msgspec
 import pytest
 
-from metadata.errors import MetadataLogCorruptError
-from metadata.image import MetadataImage
-from metadata.log import snapshot_format
-from metadata.log.snapshot_format import decode_snapshot, encode_snapshot
+from headrace.metadata.errors import MetadataLogCorruptError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log import snapshot_format
+from headrace.metadata.log.snapshot_format import decode_snapshot, encode_snapshot
 from tests.unit.metadata.pure_controller import PureController, stream_range
 
 GOLDEN_HEADER = bytes.fromhex("48524d53 0001 0000 0000000000000003 0000000000000002")

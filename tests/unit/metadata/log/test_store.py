@@ -6,20 +6,20 @@ from itertools import pairwise
 
 import pytest
 
-from metadata.errors import (
+from headrace.metadata.errors import (
     MetadataIdentityError,
     MetadataLogCorruptError,
     MetadataLogFailedError,
 )
-from metadata.image import MetadataImage
-from metadata.log import store as store_module
-from metadata.log.hard_state import HARD_STATE_FILE
-from metadata.log.identity import IDENTITY_FILE
-from metadata.log.snapshot_format import encode_snapshot
-from metadata.log.store import LogStore
-from metadata.raft.effects import FRESH, NOBODY, HardState, Persist
-from metadata.records.entry import LogEntry, SnapshotId
-from metadata.records.members import NO_DIRECTORY
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.log import store as store_module
+from headrace.metadata.log.hard_state import HARD_STATE_FILE
+from headrace.metadata.log.identity import IDENTITY_FILE
+from headrace.metadata.log.snapshot_format import encode_snapshot
+from headrace.metadata.log.store import LogStore
+from headrace.metadata.raft.effects import FRESH, NOBODY, HardState, Persist
+from headrace.metadata.records.entry import LogEntry, SnapshotId
+from headrace.metadata.records.members import NO_DIRECTORY
 
 
 def entry(index):

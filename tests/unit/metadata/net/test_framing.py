@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metadata.errors import MetadataFormatError
-from metadata.net import framing
-from metadata.net.framing import (
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.net import framing
+from headrace.metadata.net.framing import (
     BODY_BYTES_MAX,
     HELLO_BYTES_MAX,
     FrameReader,
@@ -23,7 +23,7 @@ from metadata.net.framing import (
     encode_message,
     encode_numbered,
 )
-from metadata.raft.messages import (
+from headrace.metadata.raft.messages import (
     AppendRequest,
     AppendResponse,
     SnapshotOffer,
@@ -31,7 +31,7 @@ from metadata.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from metadata.records.entry import LogEntry
+from headrace.metadata.records.entry import LogEntry
 
 DIRECTORY = UUID(int=0x0102030405060708090A0B0C0D0E0F10)
 HELLO = Hello(Kind.PEER, Party("abc", 7, DIRECTORY))

@@ -19,12 +19,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from config.node import Endpoint
-from metadata.client import BrokerIdentity, MetadataClient, NewTopic
-from metadata.errors import MetadataError
-from metadata.image import BrokerState
-from metadata.rpc.requests import AddVoter, RemoveVoter
-from protocol.errors import ErrorCode
+from headrace.config.node import Endpoint
+from headrace.metadata.client import BrokerIdentity, MetadataClient, NewTopic
+from headrace.metadata.errors import MetadataError
+from headrace.metadata.image import BrokerState
+from headrace.metadata.rpc.requests import AddVoter, RemoveVoter
+from headrace.protocol.errors import ErrorCode
 from tests.simulation import virtual_time
 from tests.unit.metadata.quorum.three_controllers import (
     ClientTransport,

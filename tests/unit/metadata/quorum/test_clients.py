@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from config.node import Endpoint
-from metadata.client import BrokerIdentity, MetadataClient, NewTopic
-from metadata.errors import NodeFencedError
-from protocol.errors import ErrorCode
+from headrace.config.node import Endpoint
+from headrace.metadata.client import BrokerIdentity, MetadataClient, NewTopic
+from headrace.metadata.errors import NodeFencedError
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.quorum.three_controllers import (
     HOP_S,
     ClientTransport,

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from metadata.rpc.requests import AddVoter, RemoveVoter
-from protocol.errors import ErrorCode
+from headrace.metadata.rpc.requests import AddVoter, RemoveVoter
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.quorum.three_controllers import ask, controllers, scenario
 
 NOBODY, OTHER_DIRECTORY = 4, UUID(int=4)

@@ -4,9 +4,15 @@ import asyncio
 from itertools import count
 from uuid import UUID
 
-from metadata.records.members import NO_DIRECTORY
-from metadata.rpc.requests import AddVoter, BrokerGoal, DescribeQuorum, Heartbeat, RemoveVoter
-from protocol.errors import ErrorCode
+from headrace.metadata.records.members import NO_DIRECTORY
+from headrace.metadata.rpc.requests import (
+    AddVoter,
+    BrokerGoal,
+    DescribeQuorum,
+    Heartbeat,
+    RemoveVoter,
+)
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.quorum.three_controllers import (
     ClientTransport,
     Controllers,

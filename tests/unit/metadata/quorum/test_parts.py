@@ -5,25 +5,25 @@ from uuid import UUID
 
 import pytest
 
-from metadata.errors import LeadershipLostError, MetadataFormatError, RefusedError
-from metadata.image import MetadataImage
-from metadata.quorum import applied as applied_module
-from metadata.quorum import inputs as inputs_module
-from metadata.quorum import snapshots as snapshots_module
-from metadata.quorum.applied import AppliedLog
-from metadata.quorum.inputs import CoreInputs
-from metadata.quorum.read_rounds import ReadRounds
-from metadata.quorum.snapshots import FetchedSnapshot, Snapshots
-from metadata.quorum.status import QuorumCounters
-from metadata.quorum.waiters import EntryWaiters
-from metadata.raft.effects import ReadReady, SnapshotWanted
-from metadata.raft.errors import NotLeaderError
-from metadata.raft.messages import TimeoutNow
-from metadata.records.cluster import KeyValueRecord
-from metadata.records.codec import encode_records
-from metadata.records.entry import LogEntry, SnapshotId
-from metadata.replay import replay
-from protocol.errors import ErrorCode
+from headrace.metadata.errors import LeadershipLostError, MetadataFormatError, RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.quorum import applied as applied_module
+from headrace.metadata.quorum import inputs as inputs_module
+from headrace.metadata.quorum import snapshots as snapshots_module
+from headrace.metadata.quorum.applied import AppliedLog
+from headrace.metadata.quorum.inputs import CoreInputs
+from headrace.metadata.quorum.read_rounds import ReadRounds
+from headrace.metadata.quorum.snapshots import FetchedSnapshot, Snapshots
+from headrace.metadata.quorum.status import QuorumCounters
+from headrace.metadata.quorum.waiters import EntryWaiters
+from headrace.metadata.raft.effects import ReadReady, SnapshotWanted
+from headrace.metadata.raft.errors import NotLeaderError
+from headrace.metadata.raft.messages import TimeoutNow
+from headrace.metadata.records.cluster import KeyValueRecord
+from headrace.metadata.records.codec import encode_records
+from headrace.metadata.records.entry import LogEntry, SnapshotId
+from headrace.metadata.replay import replay
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import eventually, running, scenario
 
 

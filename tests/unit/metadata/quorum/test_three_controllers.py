@@ -5,17 +5,17 @@ from functools import partial
 
 import pytest
 
-from metadata import driver
-from metadata.controller.decision import Decision
-from metadata.errors import MetadataIdentityError, MetadataLogFailedError, RefusedError
-from metadata.raft.effects import RaftSettings, Role
-from metadata.raft.messages import VoteResponse
-from metadata.records.cluster import KeyValueRecord
-from metadata.records.entry import LogEntry
-from metadata.rpc.frames import LeaderAddress
-from metadata.rpc.requests import BrokerGoal, DescribeQuorum, FetchEntries, Heartbeat
-from metadata.rpc.responses import Done
-from protocol.errors import ErrorCode
+from headrace.metadata import driver
+from headrace.metadata.controller.decision import Decision
+from headrace.metadata.errors import MetadataIdentityError, MetadataLogFailedError, RefusedError
+from headrace.metadata.raft.effects import RaftSettings, Role
+from headrace.metadata.raft.messages import VoteResponse
+from headrace.metadata.records.cluster import KeyValueRecord
+from headrace.metadata.records.entry import LogEntry
+from headrace.metadata.rpc.frames import LeaderAddress
+from headrace.metadata.rpc.requests import BrokerGoal, DescribeQuorum, FetchEntries, Heartbeat
+from headrace.metadata.rpc.responses import Done
+from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.quorum.three_controllers import (
     ELECTION_TIMEOUT_MS,
     HOP_S,

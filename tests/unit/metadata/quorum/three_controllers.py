@@ -10,15 +10,15 @@ import shutil
 from contextlib import asynccontextmanager, suppress
 from uuid import UUID
 
-from config.node import MetadataConfig, Voter
-from metadata.controller.decision import ConfigRules
-from metadata.driver import ControllerNode
-from metadata.net.framing import encode_message
-from metadata.records.brokers import BrokerEndpoint
-from metadata.rpc.frames import decode_answer, encode_request
-from metadata.rpc.requests import RegisterBroker
-from metadata.transport import Address, NotSentError
-from protocol.errors import ErrorCode
+from headrace.config.node import MetadataConfig, Voter
+from headrace.metadata.controller.decision import ConfigRules
+from headrace.metadata.driver import ControllerNode
+from headrace.metadata.net.framing import encode_message
+from headrace.metadata.records.brokers import BrokerEndpoint
+from headrace.metadata.rpc.frames import decode_answer, encode_request
+from headrace.metadata.rpc.requests import RegisterBroker
+from headrace.metadata.transport import Address, NotSentError
+from headrace.protocol.errors import ErrorCode
 from tests.simulation import virtual_time
 from tests.unit.metadata.pure_controller import validate
 

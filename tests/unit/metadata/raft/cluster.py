@@ -4,9 +4,9 @@ import random
 from collections import deque
 from uuid import UUID
 
-from metadata.raft.configuration import Configuration
-from metadata.raft.core import RaftCore
-from metadata.raft.effects import (
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.core import RaftCore
+from headrace.metadata.raft.effects import (
     FRESH,
     DurableState,
     Effects,
@@ -15,7 +15,7 @@ from metadata.raft.effects import (
     RaftSettings,
     Role,
 )
-from metadata.raft.messages import (
+from headrace.metadata.raft.messages import (
     AppendRequest,
     AppendResponse,
     SnapshotOffer,
@@ -23,9 +23,9 @@ from metadata.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from metadata.records.codec import decode_members, encode_members
-from metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
-from metadata.records.members import NO_DIRECTORY, Member
+from headrace.metadata.records.codec import decode_members, encode_members
+from headrace.metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
+from headrace.metadata.records.members import NO_DIRECTORY, Member
 
 NO_MEMBERS = Configuration()
 ELECTION_MS = 500

@@ -4,12 +4,12 @@ from itertools import product
 
 import pytest
 
-from metadata.raft.changes import AddLearner
-from metadata.raft.effects import Role
-from metadata.raft.errors import NotLeaderError, QuorumBusyError
-from metadata.raft.messages import AppendRequest, AppendResponse
-from metadata.raft.node_state import OUTBOX_MESSAGES_MAX
-from metadata.records.entry import LogEntry, SnapshotId
+from headrace.metadata.raft.changes import AddLearner
+from headrace.metadata.raft.effects import Role
+from headrace.metadata.raft.errors import NotLeaderError, QuorumBusyError
+from headrace.metadata.raft.messages import AppendRequest, AppendResponse
+from headrace.metadata.raft.node_state import OUTBOX_MESSAGES_MAX
+from headrace.metadata.records.entry import LogEntry, SnapshotId
 from tests.unit.metadata.raft.cluster import (
     ELECTION_MS,
     HEARTBEAT_MS,

@@ -1,5 +1,5 @@
-from metadata.raft.effects import Role
-from metadata.records.codec import decode_members
+from headrace.metadata.raft.effects import Role
+from headrace.metadata.records.codec import decode_members
 from tests.unit.metadata.raft.cluster import RaftCluster, quorum
 
 

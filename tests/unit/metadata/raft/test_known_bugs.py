@@ -2,11 +2,16 @@
 
 import pytest
 
-from metadata.raft.changes import AddLearner, Promote, Remove
-from metadata.raft.effects import NOBODY, DurableState, HardState, Role
-from metadata.raft.errors import ChangeRefusedError, NotLeaderError
-from metadata.raft.messages import AppendRequest, AppendResponse, SnapshotOffer, VoteResponse
-from metadata.records.entry import SnapshotId
+from headrace.metadata.raft.changes import AddLearner, Promote, Remove
+from headrace.metadata.raft.effects import NOBODY, DurableState, HardState, Role
+from headrace.metadata.raft.errors import ChangeRefusedError, NotLeaderError
+from headrace.metadata.raft.messages import (
+    AppendRequest,
+    AppendResponse,
+    SnapshotOffer,
+    VoteResponse,
+)
+from headrace.metadata.records.entry import SnapshotId
 from tests.unit.metadata.raft.cluster import (
     ELECTION_MS,
     HEARTBEAT_MS,

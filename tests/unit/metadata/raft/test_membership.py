@@ -2,12 +2,12 @@
 
 import pytest
 
-from metadata.raft.changes import AddLearner, Promote, Remove, UpdateMember, changed
-from metadata.raft.configuration import Configuration
-from metadata.raft.effects import Role
-from metadata.raft.errors import ChangeRefusedError, NotLeaderError
-from metadata.raft.messages import AppendRequest, VoteRequest
-from metadata.records.members import NO_DIRECTORY, Member
+from headrace.metadata.raft.changes import AddLearner, Promote, Remove, UpdateMember, changed
+from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.effects import Role
+from headrace.metadata.raft.errors import ChangeRefusedError, NotLeaderError
+from headrace.metadata.raft.messages import AppendRequest, VoteRequest
+from headrace.metadata.records.members import NO_DIRECTORY, Member
 from tests.unit.metadata.raft.cluster import (
     ELECTION_MS,
     HEARTBEAT_MS,

@@ -2,16 +2,16 @@
 
 import pytest
 
-from metadata.raft.effects import NOBODY, Role
-from metadata.raft.errors import NotLeaderError
-from metadata.raft.messages import (
+from headrace.metadata.raft.effects import NOBODY, Role
+from headrace.metadata.raft.errors import NotLeaderError
+from headrace.metadata.raft.messages import (
     AppendRequest,
     AppendResponse,
     TimeoutNow,
     VoteRequest,
     VoteResponse,
 )
-from metadata.records.entry import LogEntry
+from headrace.metadata.records.entry import LogEntry
 from tests.unit.metadata.raft.cluster import (
     ELECTION_MS,
     HEARTBEAT_MS,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from metadata.raft.changes import Remove
-from metadata.raft.errors import NotLeaderError, QuorumBusyError
-from metadata.raft.messages import AppendRequest
+from headrace.metadata.raft.changes import Remove
+from headrace.metadata.raft.errors import NotLeaderError, QuorumBusyError
+from headrace.metadata.raft.messages import AppendRequest
 from tests.unit.metadata.raft.cluster import (
     HEARTBEAT_MS,
     RaftCluster,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from metadata.raft.effects import DurableState, HardState, Role
-from metadata.raft.messages import AppendRequest, SnapshotOffer
-from metadata.records.entry import SnapshotId
+from headrace.metadata.raft.effects import DurableState, HardState, Role
+from headrace.metadata.raft.messages import AppendRequest, SnapshotOffer
+from headrace.metadata.records.entry import SnapshotId
 from tests.unit.metadata.raft.cluster import (
     ELECTION_MS,
     HEARTBEAT_MS,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metadata.errors import MetadataFormatError
-from metadata.records import brokers, cluster, members, objects, streams, topics
-from metadata.records.codec import (
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.records import brokers, cluster, members, objects, streams, topics
+from headrace.metadata.records.codec import (
     Record,
     decode_members,
     decode_records,

@@ -1,7 +1,7 @@
 from base64 import urlsafe_b64encode
 from uuid import UUID
 
-from metadata.records.ids import random_id
+from headrace.metadata.records.ids import random_id
 
 
 class Scripted:

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metadata.errors import MetadataFormatError
-from metadata.rpc import frames
-from metadata.rpc.frames import (
+from headrace.metadata.errors import MetadataFormatError
+from headrace.metadata.rpc import frames
+from headrace.metadata.rpc.frames import (
     Answer,
     decode_answer,
     decode_correlation,
@@ -15,9 +15,9 @@ from metadata.rpc.frames import (
     encode_answer,
     encode_request,
 )
-from metadata.rpc.requests import BrokerGoal, FetchEntries, Heartbeat, OpenStream
-from metadata.rpc.responses import Done, HeartbeatAnswer
-from protocol.errors import ErrorCode
+from headrace.metadata.rpc.requests import BrokerGoal, FetchEntries, Heartbeat, OpenStream
+from headrace.metadata.rpc.responses import Done, HeartbeatAnswer
+from headrace.protocol.errors import ErrorCode
 
 HEARTBEAT = Heartbeat(1, 2, 3, BrokerGoal.SERVE)
 GOLDEN_REQUEST = bytes.fromhex("01 0000000000000007 95 02 01 02 03 01")

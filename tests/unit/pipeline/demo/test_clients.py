@@ -4,9 +4,9 @@ import io
 
 import pytest
 
-from pipeline.demo.clients import parse_kcat
-from pipeline.demo.digests import TopicDigest
-from pipeline.demo.progress import DemoError
+from headrace.pipeline.demo.clients import parse_kcat
+from headrace.pipeline.demo.digests import TopicDigest
+from headrace.pipeline.demo.progress import DemoError
 
 
 def test_bytes_that_look_like_the_format() -> None:

@@ -1,6 +1,6 @@
 """Paragraphs of a package index to documents."""
 
-from pipeline.demo.debian import parse_index
+from headrace.pipeline.demo.debian import parse_index
 
 INDEX = """\
 Package: 0ad

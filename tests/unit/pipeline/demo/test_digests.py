@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.demo.digests import TopicDigest
+from headrace.pipeline.demo.digests import TopicDigest
 
 Row = tuple[int, int, bytes | None, bytes]
 

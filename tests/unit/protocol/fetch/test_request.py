@@ -7,15 +7,15 @@ from uuid import UUID
 
 import pytest
 
-from protocol.errors import ProtocolError
-from protocol.fetch.request import (
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.fetch.request import (
     FetchPartition,
     FetchRequest,
     FetchTopic,
     ForgottenTopic,
     decode_fetch,
 )
-from protocol.primitives import ARRAY_ELEMENTS_MAX, encode_uvarint
+from headrace.protocol.primitives import ARRAY_ELEMENTS_MAX, encode_uvarint
 
 TOPIC_ID = UUID(int=7)
 ID = TOPIC_ID.hex

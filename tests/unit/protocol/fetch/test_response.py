@@ -5,8 +5,8 @@ That all versions agree with the message classes is in tests/property/test_proto
 
 from uuid import UUID
 
-from protocol.errors import ErrorCode
-from protocol.fetch.response import (
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.fetch.response import (
     AbortedTransaction,
     EpochEndOffset,
     FetchPartitionResponse,
@@ -14,7 +14,7 @@ from protocol.fetch.response import (
     SnapshotId,
     encode_fetch_response,
 )
-from protocol.leader_discovery import CurrentLeader, NodeEndpoint
+from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
 
 TOPIC_ID = UUID(int=7)
 

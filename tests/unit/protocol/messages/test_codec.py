@@ -2,11 +2,11 @@
 
 import pytest
 
-from protocol import messages
-from protocol.api_keys import ApiKey
-from protocol.errors import ErrorCode, ProtocolError
-from protocol.headers import RequestHeader, parse_request_header
-from protocol.primitives import ARRAY_ELEMENTS_MAX
+from headrace.protocol import messages
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, ProtocolError
+from headrace.protocol.headers import RequestHeader, parse_request_header
+from headrace.protocol.primitives import ARRAY_ELEMENTS_MAX
 
 HEARTBEAT_V0 = bytes.fromhex("0001 67 00000005 0001 6d")
 HEARTBEAT_V4 = bytes.fromhex("02 67 00000005 02 6d 00 00")

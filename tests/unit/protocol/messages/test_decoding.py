@@ -2,10 +2,10 @@
 
 import pytest
 
-from protocol.api_keys import ApiKey
-from protocol.errors import ProtocolError
-from protocol.messages.codec import decode_request, decode_response
-from protocol.primitives import ARRAY_ELEMENTS_MAX, encode_uvarint
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ProtocolError
+from headrace.protocol.messages.codec import decode_request, decode_response
+from headrace.protocol.primitives import ARRAY_ELEMENTS_MAX, encode_uvarint
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import pytest
 
-from protocol import messages
-from protocol.api_keys import ApiKey
-from protocol.api_versions import VERSIONS
-from protocol.messages.registry import REQUESTS, RESPONSES
+from headrace.protocol import messages
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.api_versions import VERSIONS
+from headrace.protocol.messages.registry import REQUESTS, RESPONSES
 
 
 def test_every_spoken_key_has_both_classes() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from kafka.record.default_records import DefaultRecordBatch
 
-from protocol.records.batch import (
+from headrace.protocol.records.batch import (
     HEADER_BYTES,
     BatchHeader,
     check_crc,
@@ -14,7 +14,7 @@ from protocol.records.batch import (
     set_max_timestamp,
     split_batches,
 )
-from protocol.records.errors import CorruptBatchError
+from headrace.protocol.records.errors import CorruptBatchError
 
 # One record, key "k", value "v", as kafka-python's producer sends it.
 BATCH = bytes.fromhex(

@@ -12,8 +12,8 @@ import pytest
 import zstandard
 from kafka import codec as kafka_python
 
-from protocol.records.compression import Compression, compress, decompress
-from protocol.records.errors import (
+from headrace.protocol.records.compression import Compression, compress, decompress
+from headrace.protocol.records.errors import (
     CorruptBatchError,
     DecompressionLimitError,
     UnsupportedCompressionError,
@@ -109,8 +109,8 @@ def test_early_end_and_bytes_behind_are_corrupt(
 BOMBS = """
 import resource, sys, zlib
 import lz4.frame, zstandard
-from protocol.records.compression import Compression, compress, decompress
-from protocol.records.errors import DecompressionLimitError
+from headrace.protocol.records.compression import Compression, compress, decompress
+from headrace.protocol.records.errors import DecompressionLimitError
 
 MIB = 1 << 20
 zeros = bytes(MIB)

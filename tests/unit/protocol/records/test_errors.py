@@ -1,6 +1,6 @@
 """The errors of the records package have one base, so that one handler answers for all."""
 
-from protocol.records.errors import (
+from headrace.protocol.records.errors import (
     CorruptBatchError,
     DecompressionLimitError,
     RecordsError,

@@ -3,10 +3,10 @@
 import pytest
 from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
 
-from protocol.records.batch import HEADER_BYTES, check_crc, encode_header, parse_header
-from protocol.records.compression import Compression
-from protocol.records.errors import CorruptBatchError, DecompressionLimitError
-from protocol.records.record import BatchOptions, Record, decode_records, encode_batch
+from headrace.protocol.records.batch import HEADER_BYTES, check_crc, encode_header, parse_header
+from headrace.protocol.records.compression import Compression
+from headrace.protocol.records.errors import CorruptBatchError, DecompressionLimitError
+from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
 
 LIMIT = 1 << 20
 NOW_MS = 1_700_000_000_000

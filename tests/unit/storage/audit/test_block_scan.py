@@ -3,10 +3,10 @@
 import pytest
 from crc32c import crc32c
 
-from storage.audit.block_scan import DAMAGE_PER_BLOCK_MAX, BlockScan
-from storage.objects.data_block import BLOCK_HEADER_BYTES, encode_block_header
-from storage.objects.index_block import IndexEntry
-from storage.record_batch import HEADER_BYTES, encode_header
+from headrace.storage.audit.block_scan import DAMAGE_PER_BLOCK_MAX, BlockScan
+from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES, encode_block_header
+from headrace.storage.objects.index_block import IndexEntry
+from headrace.storage.record_batch import HEADER_BYTES, encode_header
 from tests.unit.storage.samples import batches
 
 STREAM = 7

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from storage.audit.check_many import check_many
-from storage.errors import ObjectStoreError
-from storage.object_store.memory import MemoryObjectStore
+from headrace.storage.audit.check_many import check_many
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store.memory import MemoryObjectStore
 from tests.unit.storage.samples import batches, joined, write
 
 CONTENT = joined(write([batches(1, 0, 2)]))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from storage.audit import comparison as module
-from storage.audit.comparison import (
+from headrace.storage.audit import comparison as module
+from headrace.storage.audit.comparison import (
     KnownBucket,
     KnownObject,
     KnownState,
@@ -13,9 +13,9 @@ from storage.audit.comparison import (
     contradiction,
     runs_of,
 )
-from storage.audit.inventory import KeyKind, ListedObject
-from storage.objects.keys import object_key
-from storage.ports import StreamRange
+from headrace.storage.audit.inventory import KeyKind, ListedObject
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import StreamRange
 
 NOW_MS = 1_000_000_000
 HOUR_MS = 3_600_000

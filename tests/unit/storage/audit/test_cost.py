@@ -2,7 +2,7 @@
 
 import pytest
 
-from storage.audit.cost import GIB, Prices, request_costs, request_price, storage_price
+from headrace.storage.audit.cost import GIB, Prices, request_costs, request_price, storage_price
 
 PRICES = Prices()
 

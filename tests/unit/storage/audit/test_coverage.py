@@ -2,7 +2,7 @@
 
 import pytest
 
-from storage.audit.coverage import Piece, lay_out
+from headrace.storage.audit.coverage import Piece, lay_out
 
 
 @pytest.mark.parametrize(

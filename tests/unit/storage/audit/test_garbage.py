@@ -2,7 +2,7 @@
 
 import pytest
 
-from storage.audit.comparison import (
+from headrace.storage.audit.comparison import (
     Comparison,
     Finding,
     KnownBucket,
@@ -12,9 +12,9 @@ from storage.audit.comparison import (
     StateTotals,
     compare,
 )
-from storage.audit.garbage import plan_garbage
-from storage.audit.inventory import ListedObject
-from storage.objects.keys import object_key
+from headrace.storage.audit.garbage import plan_garbage
+from headrace.storage.audit.inventory import ListedObject
+from headrace.storage.objects.keys import object_key
 
 NOW_MS = 1_000_000_000
 DAY_MS = 24 * 3_600_000

@@ -2,8 +2,8 @@
 
 import pytest
 
-from storage.audit.inventory import Inventory, KeyKind, ListedObject, meaning_of
-from storage.objects.keys import object_key
+from headrace.storage.audit.inventory import Inventory, KeyKind, ListedObject, meaning_of
+from headrace.storage.objects.keys import object_key
 
 
 @pytest.mark.parametrize("object_id", [0, 1, 77, 2**40])

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from storage.audit import lister as module
-from storage.audit.inventory import ListedObject
-from storage.audit.lister import DirectoryLister, find_object
-from storage.audit.place import open_place
-from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
+from headrace.storage.audit import lister as module
+from headrace.storage.audit.inventory import ListedObject
+from headrace.storage.audit.lister import DirectoryLister, find_object
+from headrace.storage.audit.place import open_place
+from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
 
 
 def put(root, key, size=3, modified_ms=5_000):

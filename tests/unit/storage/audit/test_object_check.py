@@ -5,12 +5,12 @@ import asyncio
 import pytest
 from crc32c import crc32c
 
-from storage.audit import object_check as module
-from storage.audit.object_check import Watch, check_object, read_runs
-from storage.errors import ObjectNotFoundError
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.footer import FOOTER_BYTES, Footer, encode_footer
-from storage.objects.index_block import INDEX_ENTRY_BYTES, IndexEntry, encode_entry
+from headrace.storage.audit import object_check as module
+from headrace.storage.audit.object_check import Watch, check_object, read_runs
+from headrace.storage.errors import ObjectNotFoundError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.footer import FOOTER_BYTES, Footer, encode_footer
+from headrace.storage.objects.index_block import INDEX_ENTRY_BYTES, IndexEntry, encode_entry
 from tests.unit.storage.samples import batches, joined, write
 
 KEY = "k"

@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from storage.audit import rights
-from storage.audit.probe import _conditional_steps, _Probe, probe_bucket, refusal_of
-from storage.audit.rights import Status
-from storage.errors import ObjectStoreError
-from storage.object_store.memory import MemoryObjectStore
-from storage.object_store.retrying import RefusedError
+from headrace.storage.audit import rights
+from headrace.storage.audit.probe import _conditional_steps, _Probe, probe_bucket, refusal_of
+from headrace.storage.audit.rights import Status
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.object_store.retrying import RefusedError
 
 
 def probe_file(directory, **options):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from storage.audit.rights import (
+from headrace.storage.audit.rights import (
     ABORT,
     CONDITIONAL_PUT,
     DELETE_MANY,

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from config.node import StorageConfig
-from storage.cache import block_cache
-from storage.cache.block_cache import BlockCache
-from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.data_block import BLOCK_HEADER_BYTES
-from storage.objects.keys import object_key
-from storage.ports import ObjectType
+from headrace.config.node import StorageConfig
+from headrace.storage.cache import block_cache
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import ObjectType
 from tests.simulation.faulty_store import Fault, FaultyStore, Rates
 from tests.simulation.virtual_time import run
 from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager

@@ -2,10 +2,10 @@
 
 import pytest
 
-from storage.cache import cached_block
-from storage.cache.cached_block import CachedBlock, Segment
-from storage.errors import CorruptObjectError
-from storage.objects.reader import decode_index, decode_tail, index_in_tail
+from headrace.storage.cache import cached_block
+from headrace.storage.cache.cached_block import CachedBlock, Segment
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.reader import decode_index, decode_tail, index_in_tail
 from tests.unit.storage.samples import batches, joined, write
 
 

@@ -6,12 +6,12 @@ import weakref
 
 import pytest
 
-from storage.cache.data_blocks import DataBlockCache
-from storage.cache.index_cache import load_index
-from storage.errors import ObjectNotFoundError, ObjectStoreError
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.keys import object_key
-from storage.request_budget import RequestBudget
+from headrace.storage.cache.data_blocks import DataBlockCache
+from headrace.storage.cache.index_cache import load_index
+from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.keys import object_key
+from headrace.storage.request_budget import RequestBudget
 from tests.simulation.faulty_store import Fault, FaultyStore, Rates
 from tests.simulation.virtual_time import run
 from tests.unit.storage.samples import batches, write

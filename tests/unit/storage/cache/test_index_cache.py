@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from storage.cache.index_cache import ENTRY_OVERHEAD_BYTES, ObjectIndexCache, load_index
-from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.index_block import INDEX_ENTRY_BYTES
-from storage.objects.keys import object_key
-from storage.request_budget import RequestBudget
+from headrace.storage.cache.index_cache import ENTRY_OVERHEAD_BYTES, ObjectIndexCache, load_index
+from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.index_block import INDEX_ENTRY_BYTES
+from headrace.storage.objects.keys import object_key
+from headrace.storage.request_budget import RequestBudget
 from tests.simulation.faulty_store import Fault, FaultyStore, Rates
 from tests.simulation.virtual_time import run
 from tests.unit.storage.samples import batches, write

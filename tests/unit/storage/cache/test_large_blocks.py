@@ -1,14 +1,14 @@
-"""Blocks that are large beside the cache: why `config.relations` wants eight of them to fit."""
+"""Blocks that are large beside the cache: why `headrace.config.relations` wants eight of them to fit."""
 
 import asyncio
 
 import pytest
 
-from config.node import NodeConfig, StorageConfig
-from config.relations import CACHED_BLOCKS_MIN, RelationError
-from storage.cache.block_cache import BlockCache
-from storage.object_store.memory import MemoryObjectStore
-from storage.ports import ObjectType
+from headrace.config.node import NodeConfig, StorageConfig
+from headrace.config.relations import CACHED_BLOCKS_MIN, RelationError
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.ports import ObjectType
 from tests.simulation.virtual_time import run
 from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
 from tests.unit.storage.samples import batches, write

@@ -5,7 +5,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from storage.cache.log_cache import (
+from headrace.storage.cache.log_cache import (
     EVICTED_ENTRIES_MIN,
     GROUP_OVERHEAD_BYTES,
     RECORD_OVERHEAD_BYTES,
@@ -15,7 +15,7 @@ from storage.cache.log_cache import (
     LogCache,
     charge_max,
 )
-from storage.record_batch import HEADER_BYTES, StreamRecordBatch
+from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch
 from tests.unit.storage.fakes import payload_of, require_dense
 
 MIB = 1 << 20

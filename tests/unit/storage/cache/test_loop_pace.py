@@ -2,7 +2,7 @@
 
 import asyncio
 
-from storage.cache.loop_pace import LoopPace
+from headrace.storage.cache.loop_pace import LoopPace
 from tests.simulation.virtual_time import run
 
 

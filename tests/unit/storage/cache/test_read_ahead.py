@@ -1,6 +1,6 @@
 """ReadAhead: windows grow with sequential waits, rest after waste, and stay bounded."""
 
-from storage.cache.read_ahead import (
+from headrace.storage.cache.read_ahead import (
     COOL_DOWN_MS,
     REFILL_BYTES_MAX,
     WINDOW_BYTES_MIN,

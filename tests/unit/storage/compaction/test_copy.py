@@ -2,13 +2,13 @@
 
 import pytest
 
-from storage.compaction.copy import compose_stream_object
-from storage.compaction.rewrite import RewriteError
-from storage.compaction.source import DamagedSourceError, SourceObject
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.index_block import ObjectIndex
-from storage.objects.keys import object_key
-from storage.ports import StreamRange
+from headrace.storage.compaction.copy import compose_stream_object
+from headrace.storage.compaction.rewrite import RewriteError
+from headrace.storage.compaction.source import DamagedSourceError, SourceObject
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.index_block import ObjectIndex
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import StreamRange
 from tests.simulation.virtual_time import run
 from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
 from tests.unit.storage.samples import batches, joined, write

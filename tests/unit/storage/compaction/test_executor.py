@@ -6,19 +6,19 @@ import random
 
 import pytest
 
-from config.node import StorageConfig
-from storage.cache.block_cache import BlockCache
-from storage.compaction import executor, rewrite
-from storage.compaction.executor import COMMIT_ATTEMPTS_MAX, Compactor
-from storage.errors import (
+from headrace.config.node import StorageConfig
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.compaction import executor, rewrite
+from headrace.storage.compaction.executor import COMMIT_ATTEMPTS_MAX, Compactor
+from headrace.storage.errors import (
     CommitRefusedError,
     FencedError,
     ObjectNotPreparedError,
     RetriableStorageError,
 )
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.keys import object_key
-from storage.ports import ObjectType
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import ObjectType
 from tests.simulation.faulty_store import FaultyStore, Rates
 from tests.simulation.virtual_time import run
 from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.compaction.plan import (
+from headrace.storage.compaction.plan import (
     SMALL_OBJECT_BYTES,
     GroupLimits,
     StreamSetObject,
@@ -15,9 +15,9 @@ from storage.compaction.plan import (
     live_bytes,
     plan_runs,
 )
-from storage.errors import CorruptObjectError
-from storage.objects.index_block import IndexEntry, ObjectIndex, encode_entry
-from storage.ports import ObjectRange, ObjectType, StreamRange
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.index_block import IndexEntry, ObjectIndex, encode_entry
+from headrace.storage.ports import ObjectRange, ObjectType, StreamRange
 
 MIB = 1024 * 1024
 LIMITS = GroupLimits(objects_max=10, bytes_max=10_000 * MIB)

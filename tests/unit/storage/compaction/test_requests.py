@@ -2,9 +2,9 @@
 
 import pytest
 
-from storage.compaction.plan import choose_stream_objects, stream_object_limits
-from storage.object_store.copy_parts import MIB, UploadedPart, plan_parts
-from storage.ports import CopiedRange, ObjectRange, ObjectType
+from headrace.storage.compaction.plan import choose_stream_objects, stream_object_limits
+from headrace.storage.object_store.copy_parts import MIB, UploadedPart, plan_parts
+from headrace.storage.ports import CopiedRange, ObjectRange, ObjectType
 
 STORED_GIB = 128
 # AutoMQ publishes 31.25 PUT and 12.5 GET for each GB, uploads included. Half of that is the aim for

@@ -2,14 +2,14 @@
 
 import pytest
 
-from storage.compaction import rewrite
-from storage.compaction.plan import Piece, Run, plan_runs
-from storage.compaction.rewrite import RewriteError, Rewriter
-from storage.compaction.source import SourceObject
-from storage.errors import ObjectStoreError
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.keys import object_key
-from storage.ports import NO_OBJECT_ID, StreamRange
+from headrace.storage.compaction import rewrite
+from headrace.storage.compaction.plan import Piece, Run, plan_runs
+from headrace.storage.compaction.rewrite import RewriteError, Rewriter
+from headrace.storage.compaction.source import SourceObject
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import NO_OBJECT_ID, StreamRange
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
 from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager

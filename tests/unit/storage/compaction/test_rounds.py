@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from storage.compaction import executor, rewrite
-from storage.compaction.executor import RECLAIM_CHECKS_PER_ROUND
-from storage.errors import CommitRefusedError, ObjectNotPreparedError
-from storage.object_store.retrying import RetryingObjectStore
-from storage.objects.keys import object_key
-from storage.ports import ObjectType, StreamRange
+from headrace.storage.compaction import executor, rewrite
+from headrace.storage.compaction.executor import RECLAIM_CHECKS_PER_ROUND
+from headrace.storage.errors import CommitRefusedError, ObjectNotPreparedError
+from headrace.storage.object_store.retrying import RetryingObjectStore
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import ObjectType, StreamRange
 from tests.simulation.virtual_time import run
 from tests.unit.storage.compaction.test_executor import Setup
 from tests.unit.storage.object_manager import CLUSTER

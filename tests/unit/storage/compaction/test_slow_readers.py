@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from storage.cache.block_cache import BlockCache
-from storage.compaction import plan
-from storage.deletion import ObjectDeleter
-from storage.ports import ObjectType
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.compaction import plan
+from headrace.storage.deletion import ObjectDeleter
+from headrace.storage.ports import ObjectType
 from tests.simulation.faulty_store import Rates
 from tests.simulation.virtual_time import run
 from tests.unit.storage.compaction.test_executor import Setup

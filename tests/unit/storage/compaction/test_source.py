@@ -2,11 +2,11 @@
 
 import pytest
 
-from storage.compaction.source import DamagedSourceError, SourceObject
-from storage.errors import ObjectStoreError
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.data_block import iterate_batches
-from storage.objects.keys import object_key
+from headrace.storage.compaction.source import DamagedSourceError, SourceObject
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.data_block import iterate_batches
+from headrace.storage.objects.keys import object_key
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
 from tests.unit.storage.samples import batches, write

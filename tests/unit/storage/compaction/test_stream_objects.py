@@ -5,10 +5,10 @@ import logging
 
 import pytest
 
-from storage.compaction import plan, rewrite
-from storage.errors import CopyUnsupportedError, ObjectStoreError
-from storage.object_store.memory import MemoryObjectStore
-from storage.ports import ObjectType, unnoticed
+from headrace.storage.compaction import plan, rewrite
+from headrace.storage.errors import CopyUnsupportedError, ObjectStoreError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.ports import ObjectType, unnoticed
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
 from tests.unit.storage.compaction.test_executor import Setup

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from storage.compaction.throttle import BURST_S, Throttle
+from headrace.storage.compaction.throttle import BURST_S, Throttle
 from tests.simulation.virtual_time import run
 
 RATE = 1000

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from config.node import StorageConfig
-from storage.errors import ObjectNotFoundError
-from storage.object_store.budgeted import BudgetedObjectStore, compaction_view
-from storage.object_store.memory import MemoryObjectStore
-from storage.ports import CopiedRange
-from storage.request_budget import RequestBudget
+from headrace.config.node import StorageConfig
+from headrace.storage.errors import ObjectNotFoundError
+from headrace.storage.object_store.budgeted import BudgetedObjectStore, compaction_view
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.ports import CopiedRange
+from headrace.storage.request_budget import RequestBudget
 from tests.simulation.virtual_time import run
 
 OPERATIONS = {

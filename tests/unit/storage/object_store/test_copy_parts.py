@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from storage.object_store import copy_parts
-from storage.object_store.copy_parts import PARTS_MAX, UploadedPart, plan_parts, size_of
-from storage.ports import CopiedRange
+from headrace.storage.object_store import copy_parts
+from headrace.storage.object_store.copy_parts import PARTS_MAX, UploadedPart, plan_parts, size_of
+from headrace.storage.ports import CopiedRange
 
 LEAST = 100
 

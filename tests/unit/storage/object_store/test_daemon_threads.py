@@ -7,11 +7,11 @@ import threading
 
 import pytest
 
-from storage.object_store.daemon_threads import DaemonThreads
+from headrace.storage.object_store.daemon_threads import DaemonThreads
 
 HANGS = """
 import threading
-from storage.object_store.daemon_threads import DaemonThreads
+from headrace.storage.object_store.daemon_threads import DaemonThreads
 threads = DaemonThreads(2, "test")
 begun = threading.Event()
 threads.submit(lambda: (begun.set(), threading.Event().wait()))

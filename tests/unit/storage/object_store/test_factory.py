@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from storage.errors import ObjectStoreError
-from storage.object_store.factory import ensure_bucket, ensure_writable, open_object_store
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store.factory import ensure_bucket, ensure_writable, open_object_store
 
 
 def test_each_kind_is_opened(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from storage.object_store.failures import FailureKind, failure_kind, keys_left
+from headrace.storage.object_store.failures import FailureKind, failure_kind, keys_left
 
 STATUS = "Generic S3 error: Error performing PUT http://h/b/k in 5.8ms - Server returned non-2xx status code: "
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.errors import NotDeletedError, ObjectNotFoundError, ObjectStoreError
-from storage.object_store import file_copy, filesystem
-from storage.object_store.filesystem import FileObjectStore
-from storage.ports import CopiedRange
+from headrace.storage.errors import NotDeletedError, ObjectNotFoundError, ObjectStoreError
+from headrace.storage.object_store import file_copy, filesystem
+from headrace.storage.object_store.filesystem import FileObjectStore
+from headrace.storage.ports import CopiedRange
 
 
 def run(tmp_path, scenario):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from storage.object_store.memory import MemoryObjectStore
+from headrace.storage.object_store.memory import MemoryObjectStore
 
 
 def test_the_store_does_not_hold_on_to_the_writer_s_buffers():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from storage.errors import CorruptObjectError
-from storage.object_store.ranges import exactly, folder_of, require_valid_range
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.object_store.ranges import exactly, folder_of, require_valid_range
 
 
 def test_ranges():

@@ -5,17 +5,17 @@ import random
 
 import pytest
 
-from storage.errors import (
+from headrace.storage.errors import (
     CorruptObjectError,
     NotDeletedError,
     ObjectNotFoundError,
     ObjectStoreError,
 )
-from storage.object_store.failures import FailureKind
-from storage.object_store.memory import MemoryObjectStore
-from storage.object_store.retrying import RefusedError, RetryingObjectStore, RetryPolicy
-from storage.object_store.statistics import Operation
-from storage.ports import CopiedRange
+from headrace.storage.object_store.failures import FailureKind
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.object_store.retrying import RefusedError, RetryingObjectStore, RetryPolicy
+from headrace.storage.object_store.statistics import Operation
+from headrace.storage.ports import CopiedRange
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
 

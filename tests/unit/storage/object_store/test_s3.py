@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from obstore.exceptions import GenericError, PermissionDeniedError, UnauthenticatedError
 
-from storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
-from storage.object_store import s3
-from storage.object_store.retrying import RefusedError
+from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
+from headrace.storage.object_store import s3
+from headrace.storage.object_store.retrying import RefusedError
 
 
 def test_small_buffers_are_joined_and_large_ones_pass(monkeypatch):

@@ -1,7 +1,7 @@
 """Where endpoint, region and credentials come from."""
 
-from storage.object_store.s3_access import resolve_access
-from storage.object_store.uri import S3Location
+from headrace.storage.object_store.s3_access import resolve_access
+from headrace.storage.object_store.uri import S3Location
 
 ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "env-key",

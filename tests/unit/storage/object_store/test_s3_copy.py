@@ -14,16 +14,16 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from storage.errors import (
+from headrace.storage.errors import (
     CopyUnsupportedError,
     CorruptObjectError,
     ObjectNotFoundError,
     ObjectStoreError,
 )
-from storage.object_store.copy_parts import MIB
-from storage.object_store.retrying import RefusedError
-from storage.object_store.s3_copy import S3Copier
-from storage.ports import CopiedRange, unnoticed
+from headrace.storage.object_store.copy_parts import MIB
+from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.s3_copy import S3Copier
+from headrace.storage.ports import CopiedRange, unnoticed
 
 TIMED_OUT = ReadTimeoutError(endpoint_url="http://s3")
 

@@ -3,11 +3,11 @@
 import pytest
 from botocore.exceptions import ClientError, CredentialRetrievalError, ReadTimeoutError
 
-from storage.errors import ObjectNotFoundError, ObjectStoreError
-from storage.object_store.failures import FailureKind, failure_kind
-from storage.object_store.retrying import RefusedError
-from storage.object_store.s3_errors import asked_of_bucket, translating
-from storage.object_store.unforeseen import UnforeseenError
+from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError
+from headrace.storage.object_store.failures import FailureKind, failure_kind
+from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.s3_errors import asked_of_bucket, translating
+from headrace.storage.object_store.unforeseen import UnforeseenError
 
 SILENCE = ReadTimeoutError(endpoint_url="http://s3.test/bucket")
 

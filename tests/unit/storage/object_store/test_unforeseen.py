@@ -7,18 +7,18 @@ import random
 
 import pytest
 
-from storage.errors import (
+from headrace.storage.errors import (
     CorruptObjectError,
     FencedError,
     InvalidRequestError,
     ObjectNotFoundError,
     ObjectStoreError,
 )
-from storage.object_store.failures import FailureKind
-from storage.object_store.memory import MemoryObjectStore
-from storage.object_store.retrying import RetryingObjectStore, RetryPolicy
-from storage.object_store.statistics import Operation
-from storage.object_store.unforeseen import MESSAGE_LENGTH_MAX, UnforeseenError, foreseen
+from headrace.storage.object_store.failures import FailureKind
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.object_store.retrying import RetryingObjectStore, RetryPolicy
+from headrace.storage.object_store.statistics import Operation
+from headrace.storage.object_store.unforeseen import MESSAGE_LENGTH_MAX, UnforeseenError, foreseen
 from tests.simulation.virtual_time import run
 
 

@@ -5,8 +5,8 @@ from io import SEEK_END
 
 import pytest
 
-from storage.object_store import upload_parts
-from storage.object_store.upload_parts import (
+from headrace.storage.object_store import upload_parts
+from headrace.storage.object_store.upload_parts import (
     PART_BYTES_MAX,
     AbandonedError,
     PartBody,

@@ -2,7 +2,12 @@
 
 import pytest
 
-from storage.object_store.uri import FileLocation, MemoryLocation, S3Location, parse_bucket_uri
+from headrace.storage.object_store.uri import (
+    FileLocation,
+    MemoryLocation,
+    S3Location,
+    parse_bucket_uri,
+)
 
 
 def test_everything_that_an_s3_uri_can_say():

@@ -3,15 +3,15 @@
 import pytest
 from crc32c import crc32c
 
-from storage.errors import CorruptObjectError
-from storage.objects.data_block import (
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.data_block import (
     BLOCK_HEADER_BYTES,
     BLOCK_SIZE_MAX,
     encode_block_header,
     iterate_batches,
     verify_block,
 )
-from storage.record_batch import encode_header
+from headrace.storage.record_batch import encode_header
 from tests.unit.storage.samples import batches
 
 GOLDEN = bytes.fromhex(

@@ -3,8 +3,8 @@
 import pytest
 from crc32c import crc32c
 
-from storage.errors import CorruptObjectError
-from storage.objects.footer import FOOTER_BYTES, Footer, decode_footer, encode_footer
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.footer import FOOTER_BYTES, Footer, decode_footer, encode_footer
 
 FOOTER = Footer(index_position=1000, index_length=72, index_crc=0xDEADBEEF)
 SIZE = 1000 + 72 + FOOTER_BYTES

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from config.node import StorageConfig
-from storage.audit.object_check import check_object
-from storage.cache.block_cache import BlockCache
-from storage.compaction.source import SourceObject
-from storage.errors import CorruptObjectError
-from storage.object_store.memory import MemoryObjectStore
-from storage.objects.data_block import iterate_batches
-from storage.objects.keys import object_key
-from storage.ports import ObjectRange, ObjectType
+from headrace.config.node import StorageConfig
+from headrace.storage.audit.object_check import check_object
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.compaction.source import SourceObject
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.objects.data_block import iterate_batches
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import ObjectRange, ObjectType
 from tests.unit.storage.object_auditor import audit_object
 
 OBJECT = (Path(__file__).parent / "version_1.object").read_bytes()

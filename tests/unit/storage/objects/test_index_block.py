@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.errors import CorruptObjectError
-from storage.objects.index_block import (
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.index_block import (
     END_OFFSET_DELTA_MAX,
     INDEX_ENTRY_BYTES,
     IndexEntry,

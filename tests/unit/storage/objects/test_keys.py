@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from storage.objects.keys import object_key, parse_object_key, require_valid_key
+from headrace.storage.objects.keys import object_key, parse_object_key, require_valid_key
 
 
 def test_the_key_names_cluster_and_object():

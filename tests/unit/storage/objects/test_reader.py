@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.errors import CorruptObjectError
-from storage.objects.data_block import iterate_batches, verify_block
-from storage.objects.reader import decode_index, decode_tail, index_in_tail, tail_start
-from storage.record_batch import StreamRecordBatch
+from headrace.storage.errors import CorruptObjectError
+from headrace.storage.objects.data_block import iterate_batches, verify_block
+from headrace.storage.objects.reader import decode_index, decode_tail, index_in_tail, tail_start
+from headrace.storage.record_batch import StreamRecordBatch
 from tests.unit.storage.samples import batch, batches, joined, write
 
 SOURCE = [

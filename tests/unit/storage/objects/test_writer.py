@@ -2,13 +2,13 @@
 
 import pytest
 
-from storage.objects.data_block import BLOCK_HEADER_BYTES, verify_block
-from storage.objects.footer import FOOTER_BYTES
-from storage.objects.index_block import END_OFFSET_DELTA_MAX, INDEX_ENTRY_BYTES
-from storage.objects.reader import decode_index, decode_tail, index_in_tail
-from storage.objects.writer import ObjectWriter
-from storage.ports import StreamRange
-from storage.record_batch import HEADER_BYTES
+from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES, verify_block
+from headrace.storage.objects.footer import FOOTER_BYTES
+from headrace.storage.objects.index_block import END_OFFSET_DELTA_MAX, INDEX_ENTRY_BYTES
+from headrace.storage.objects.reader import decode_index, decode_tail, index_in_tail
+from headrace.storage.objects.writer import ObjectWriter
+from headrace.storage.ports import StreamRange
+from headrace.storage.record_batch import HEADER_BYTES
 from tests.unit.storage.samples import batch, batches, joined, write
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from storage.audit.comparison import KnownBucket, KnownObject, KnownState
-from storage.audit.inventory import UNKNOWN_TIME, ListedObject
-from storage.objects.keys import object_key
-from storage.sweep.rules import TEMPORARY_AGE_MS, IncompleteUpload, is_abandoned, swept
+from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownState
+from headrace.storage.audit.inventory import UNKNOWN_TIME, ListedObject
+from headrace.storage.objects.keys import object_key
+from headrace.storage.sweep.rules import TEMPORARY_AGE_MS, IncompleteUpload, is_abandoned, swept
 
 NOW_MS = 10**12
 SAFE_AGE_MS = 1000

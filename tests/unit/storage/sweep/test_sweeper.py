@@ -6,17 +6,17 @@ import random
 
 import pytest
 
-from config.node import StorageConfig
-from storage.audit.comparison import KnownBucket, KnownObject, KnownState
-from storage.audit.inventory import ListedObject
-from storage.errors import NotDeletedError, ObjectStoreError
-from storage.object_store.memory import MemoryObjectStore
-from storage.object_store.unforeseen import unforeseen
-from storage.objects.keys import object_key
-from storage.sweep import sweeper as module
-from storage.sweep.place import SweptPlace, open_swept_place
-from storage.sweep.rules import IncompleteUpload
-from storage.sweep.sweeper import Sweeper
+from headrace.config.node import StorageConfig
+from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownState
+from headrace.storage.audit.inventory import ListedObject
+from headrace.storage.errors import NotDeletedError, ObjectStoreError
+from headrace.storage.object_store.memory import MemoryObjectStore
+from headrace.storage.object_store.unforeseen import unforeseen
+from headrace.storage.objects.keys import object_key
+from headrace.storage.sweep import sweeper as module
+from headrace.storage.sweep.place import SweptPlace, open_swept_place
+from headrace.storage.sweep.rules import IncompleteUpload
+from headrace.storage.sweep.sweeper import Sweeper
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
 

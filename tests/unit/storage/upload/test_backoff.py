@@ -2,7 +2,7 @@
 
 import random
 
-from storage.upload.backoff import DELAY_MS_FIRST, DELAY_MS_MAX, Backoff
+from headrace.storage.upload.backoff import DELAY_MS_FIRST, DELAY_MS_MAX, Backoff
 
 
 def test_steps_double_up_to_the_cap_with_jitter_in_their_upper_half():

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from storage.errors import CommitRefusedError, FencedError, ObjectNotPreparedError
-from storage.upload.commit import Committer
+from headrace.storage.errors import CommitRefusedError, FencedError, ObjectNotPreparedError
+from headrace.storage.upload.commit import Committer
 from tests.unit.storage.fakes import SMALL, FakeStream, PassingError, run
 from tests.unit.storage.upload.test_object_upload import Rig, plan_of
 

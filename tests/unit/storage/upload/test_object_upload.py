@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from storage.errors import FencedError, ObjectStoreError
-from storage.objects.keys import object_key
-from storage.ports import NO_OBJECT_ID, StreamRange
-from storage.stats import UploadCounters
-from storage.upload import object_upload
-from storage.upload.object_upload import ObjectUpload
-from storage.upload.plan import UploadPlan, plan_upload
-from storage.upload.retry import Retrying
+from headrace.storage.errors import FencedError, ObjectStoreError
+from headrace.storage.objects.keys import object_key
+from headrace.storage.ports import NO_OBJECT_ID, StreamRange
+from headrace.storage.stats import UploadCounters
+from headrace.storage.upload import object_upload
+from headrace.storage.upload.object_upload import ObjectUpload
+from headrace.storage.upload.plan import UploadPlan, plan_upload
+from headrace.storage.upload.retry import Retrying
 from tests.unit.storage.fakes import (
     CLUSTER_ID,
     SMALL,
@@ -247,7 +247,7 @@ def test_encoding_lets_others_run(monkeypatch):
 def test_an_encoding_step_is_short():
     """5 ms is the budget of a callback; measured far from it, since machines differ."""
     batches = [batch_of(1, base, 1024) for base in range(object_upload.ENCODE_STEP_RECORDS)]
-    from storage.objects.writer import ObjectWriter
+    from headrace.storage.objects.writer import ObjectWriter
 
     best = 1.0
     for _ in range(5):

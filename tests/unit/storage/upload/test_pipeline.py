@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from storage.errors import CommitRefusedError, EngineFailedError, FencedError
-from storage.objects.keys import object_key
+from headrace.storage.errors import CommitRefusedError, EngineFailedError, FencedError
+from headrace.storage.objects.keys import object_key
 from tests.unit.storage.fakes import (
     CLUSTER_ID,
     SMALL,

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.ports import StreamRange
-from storage.record_batch import HEADER_BYTES
-from storage.upload.plan import UploadPlan, plan_upload
+from headrace.storage.ports import StreamRange
+from headrace.storage.record_batch import HEADER_BYTES
+from headrace.storage.upload.plan import UploadPlan, plan_upload
 from tests.unit.storage.fakes import batch_of
 
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from storage.errors import CommitRefusedError, ObjectStoreError
-from storage.stats import UploadCounters
-from storage.upload.retry import Retrying
+from headrace.storage.errors import CommitRefusedError, ObjectStoreError
+from headrace.storage.stats import UploadCounters
+from headrace.storage.upload.retry import Retrying
 from tests.unit.storage.fakes import PassingError, run
 
 

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from wal.errors import WalFailedError, WalOverCapacityError, WalRecordTooLargeError
-from wal.objects.commit import CommitLimits, Life, ObjectCommit
-from wal.objects.layout import REACH, Kind, decode_header, read_records
+from headrace.wal.errors import WalFailedError, WalOverCapacityError, WalRecordTooLargeError
+from headrace.wal.objects.commit import CommitLimits, Life, ObjectCommit
+from headrace.wal.objects.layout import REACH, Kind, decode_header, read_records
 
 LIMITS = CommitLimits(
     batch_bytes=1000,

@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 from crc32c import crc32c
 
-from wal.errors import WalVersionError
-from wal.framing import checksum_seed, write_record
-from wal.objects.layout import (
+from headrace.wal.errors import WalVersionError
+from headrace.wal.framing import checksum_seed, write_record
+from headrace.wal.objects.layout import (
     HEADER_BYTES,
     WINDOW,
     Kind,

@@ -6,27 +6,27 @@ from dataclasses import replace
 
 import pytest
 
-from tests.simulation.bucket import CALM, SimulatedBucket, Weather
-from tests.simulation.object_wal_race import SMALL
-from tests.simulation.virtual_time import run
-from tests.unit.wal.objects.test_walk import OLD
-from tests.unit.wal.objects.test_walk import Bucket as Objects
-from wal.errors import (
+from headrace.wal.errors import (
     WalDeviceError,
     WalFailedError,
     WalIdentityError,
     WalOverCapacityError,
     WalStateError,
 )
-from wal.objects.deletion import FENCE_RETENTION_S
-from wal.objects.errors import WalFencedError, WalObjectCorruptError
-from wal.objects.layout import WINDOW, Kind, LogKeys, decode_header
-from wal.objects.log import ObjectWal
-from wal.objects.port import BucketRefusedError
-from wal.objects.read_ahead import ReadAhead
-from wal.objects.requests import Requests
-from wal.port import Medium
-from wal.submissions import WriteStatistics
+from headrace.wal.objects.deletion import FENCE_RETENTION_S
+from headrace.wal.objects.errors import WalFencedError, WalObjectCorruptError
+from headrace.wal.objects.layout import WINDOW, Kind, LogKeys, decode_header
+from headrace.wal.objects.log import ObjectWal
+from headrace.wal.objects.port import BucketRefusedError
+from headrace.wal.objects.read_ahead import ReadAhead
+from headrace.wal.objects.requests import Requests
+from headrace.wal.port import Medium
+from headrace.wal.submissions import WriteStatistics
+from tests.simulation.bucket import CALM, SimulatedBucket, Weather
+from tests.simulation.object_wal_race import SMALL
+from tests.simulation.virtual_time import run
+from tests.unit.wal.objects.test_walk import OLD
+from tests.unit.wal.objects.test_walk import Bucket as Objects
 
 KEYS = LogKeys("c", 1)
 

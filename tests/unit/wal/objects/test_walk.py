@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.wal.objects.test_layout import packed
-from wal.errors import WalIdentityError
-from wal.objects.errors import WalFencedError, WalObjectCorruptError
-from wal.objects.fencing import Owner, require_own, require_void
-from wal.objects.layout import (
+from headrace.wal.errors import WalIdentityError
+from headrace.wal.objects.errors import WalFencedError, WalObjectCorruptError
+from headrace.wal.objects.fencing import Owner, require_own, require_void
+from headrace.wal.objects.layout import (
     HEADER_BYTES,
     REACH,
     WINDOW,
@@ -17,7 +16,8 @@ from wal.objects.layout import (
     ObjectHeader,
     decode_header,
 )
-from wal.objects.walk import Action, Claims, Walk, newest_numbers
+from headrace.wal.objects.walk import Action, Claims, Walk, newest_numbers
+from tests.unit.wal.objects.test_layout import packed
 
 KEYS = LogKeys("c", 1)
 OLD, OTHER, ME, NEW = Owner(1, 0x0123456789ABCDEF), Owner(2, 22), Owner(3, 33), Owner(4, 44)

@@ -7,9 +7,9 @@ new shard, which must hold exactly what the live one holds (G-7).
 from collections.abc import Sequence
 from typing import TypeVar
 
-from broker.coordinator.group.decision import Decision
-from broker.coordinator.group.membership import LeaveResult
-from broker.coordinator.group.requests import (
+from headrace.broker.coordinator.group.decision import Decision
+from headrace.broker.coordinator.group.membership import LeaveResult
+from headrace.broker.coordinator.group.requests import (
     CommitRequest,
     DescribedGroup,
     HeartbeatRequest,
@@ -23,10 +23,10 @@ from broker.coordinator.group.requests import (
     SyncRequest,
     SyncResult,
 )
-from broker.coordinator.group.shard import GroupShard
-from broker.coordinator.records import CoordinatorRecord, decode_record, encode_record
-from config.node import GroupConfig
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.group.shard import GroupShard
+from headrace.broker.coordinator.records import CoordinatorRecord, decode_record, encode_record
+from headrace.config.node import GroupConfig
+from headrace.protocol.errors import ErrorCode
 
 T = TypeVar("T")
 

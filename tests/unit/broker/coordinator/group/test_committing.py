@@ -4,9 +4,14 @@ from uuid import UUID
 
 import pytest
 
-from broker.coordinator.group.requests import DeletedTopic, JoinProtocol, LeavingMember, OffsetQuery
-from broker.coordinator.records import OffsetCommitKey, OffsetCommitValue, OffsetRecord
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.group.requests import (
+    DeletedTopic,
+    JoinProtocol,
+    LeavingMember,
+    OffsetQuery,
+)
+from headrace.broker.coordinator.records import OffsetCommitKey, OffsetCommitValue, OffsetRecord
+from headrace.protocol.errors import ErrorCode
 from tests.unit.broker.coordinator.group.scene import INITIAL_MS, SESSION_MS, WALL_MS, Scene, offset
 
 NONE = ErrorCode.NONE

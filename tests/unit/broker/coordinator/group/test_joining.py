@@ -2,9 +2,9 @@
 
 import pytest
 
-from broker.coordinator.group import joining
-from broker.coordinator.group.requests import JoinedMember, JoinProtocol, LeavingMember
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.group import joining
+from headrace.broker.coordinator.group.requests import JoinedMember, JoinProtocol, LeavingMember
+from headrace.protocol.errors import ErrorCode
 from tests.unit.broker.coordinator.group.scene import (
     INITIAL_MS,
     RANGE,

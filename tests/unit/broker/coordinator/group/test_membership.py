@@ -2,8 +2,8 @@
 
 import pytest
 
-from broker.coordinator.group.requests import LeavingMember
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.group.requests import LeavingMember
+from headrace.protocol.errors import ErrorCode
 from tests.unit.broker.coordinator.group.scene import INITIAL_MS, SESSION_MS, Scene
 
 # SyncGroup

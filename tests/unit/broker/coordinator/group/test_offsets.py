@@ -2,8 +2,8 @@
 
 import pytest
 
-from broker.coordinator.group.requests import JoinProtocol, LeavingMember
-from broker.coordinator.records import (
+from headrace.broker.coordinator.group.requests import JoinProtocol, LeavingMember
+from headrace.broker.coordinator.records import (
     GroupMetadataValue,
     GroupRecord,
     OffsetCommitKey,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from broker.coordinator.group.requests import JoinProtocol, LeavingMember
-from broker.coordinator.group.sessions import NEW_MEMBER_JOIN_TIMEOUT_MS
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.group.requests import JoinProtocol, LeavingMember
+from headrace.broker.coordinator.group.sessions import NEW_MEMBER_JOIN_TIMEOUT_MS
+from headrace.protocol.errors import ErrorCode
 from tests.unit.broker.coordinator.group.scene import (
     INITIAL_MS,
     RANGE,

@@ -2,15 +2,15 @@
 
 import pytest
 
-from broker.coordinator.group.requests import (
+from headrace.broker.coordinator.group.requests import (
     DescribedGroup,
     DescribedMember,
     JoinProtocol,
     LeavingMember,
 )
-from broker.coordinator.group.shard import GroupShard
-from broker.coordinator.records import GroupRecord
-from protocol.errors import ErrorCode
+from headrace.broker.coordinator.group.shard import GroupShard
+from headrace.broker.coordinator.records import GroupRecord
+from headrace.protocol.errors import ErrorCode
 from tests.unit.broker.coordinator.group.scene import (
     INITIAL_MS,
     RANGE,

@@ -1,0 +1,1 @@
+"""What storage and WAL ask of the rest of the system, answered: metadata, buckets, devices."""

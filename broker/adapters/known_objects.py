@@ -1,0 +1,53 @@
+"""What an image of the metadata knows of a cluster's objects, as `headrace.storage.audit` compares it with a bucket."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from headrace.metadata.image import MetadataImage, ObjectImage
+from headrace.metadata.images.objects import ObjectState
+from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownState
+from headrace.storage.ports import StreamRange
+
+if TYPE_CHECKING:
+    from headrace.metadata.records.objects import StreamRange as RecordedRange
+
+_STATES: Final = {
+    ObjectState.PREPARED: KnownState.PREPARED,
+    ObjectState.COMMITTED: KnownState.COMMITTED,
+    ObjectState.MARK_DESTROYED: KnownState.DESTROYED,
+}
+
+
+def known_bucket(
+    image: MetadataImage, cluster_id: str, object_ids: Iterable[int] | None = None
+) -> KnownBucket:
+    """Say what an image knows.
+
+    Args:
+        image: of the metadata.
+        cluster_id: part of every object's key.
+        object_ids: ask about these only; None: about all.
+    """
+    by_id = image.objects.by_id
+    asked = by_id if object_ids is None else (it for it in object_ids if it in by_id)
+    return KnownBucket(
+        cluster_id,
+        {object_id: _known(by_id[object_id]) for object_id in asked},
+        image.objects.next_object_id,
+    )
+
+
+def _known(found: ObjectImage) -> KnownObject:
+    prepared = found.state == ObjectState.PREPARED
+    return KnownObject(
+        found.object_id,
+        _STATES[found.state],
+        found.size_bytes,
+        found.expires_ms if prepared else found.destroyed_ms,
+        _ranges(found.ranges),
+    )
+
+
+def _ranges(ranges: "Sequence[RecordedRange]") -> list[StreamRange]:
+    """Translate ranges as they were committed."""
+    return [StreamRange(it.stream_id, it.epoch, it.start_offset, it.end_offset) for it in ranges]

@@ -1,0 +1,322 @@
+"""What the stream engine asks of the control plane, answered by the metadata client.
+
+Implements `headrace.storage.ports.StreamManager`, `ObjectManager` and `Lease`. Nothing is decided here:
+types are translated, and errors into what the engine should do about them.
+
+| controller                                      | engine                 | because                  |
+|-------------------------------------------------|------------------------|--------------------------|
+| node fenced; epoch of node or stream is over    | FencedError            | somebody newer owns it   |
+| stream removed                                  | FencedError            | nobody owns it any more  |
+| open elsewhere; not yet at that epoch; no       | RetriableStorageError  | it passes                |
+| answer                                          |                        |                          |
+| object not prepared (any more)                  | ObjectNotPreparedError | upload it under a new id |
+| any other refusal                               | CommitRefusedError     | asking again is no use   |
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeVar
+
+from headrace.broker.adapters.known_objects import known_bucket
+from headrace.metadata.client import MetadataClient
+from headrace.metadata.errors import MetadataError, NodeFencedError, RefusedError
+from headrace.metadata.image import ObjectImage
+from headrace.metadata.images.brokers import active_brokers, caretaker
+from headrace.metadata.images.objects import ObjectKind, ObjectState
+from headrace.metadata.images.streams import StreamImage, holds_object
+from headrace.metadata.records import objects as records
+from headrace.metadata.rpc.requests import (
+    CloseStream,
+    CommitStreamSetObject,
+    CommittedStreamObject,
+    CompactStreamObject,
+    ForgetObjects,
+    NodeMutation,
+    OpenStream,
+    PrepareObjects,
+    TrimStream,
+)
+from headrace.metadata.rpc.responses import Done, ObjectsPrepared, Response, StreamOpened
+from headrace.protocol.errors import ErrorCode
+from headrace.storage.audit.comparison import KnownBucket
+from headrace.storage.errors import (
+    CommitRefusedError,
+    FencedError,
+    ObjectNotPreparedError,
+    RetriableStorageError,
+)
+from headrace.storage.ports import (
+    ObjectRange,
+    ObjectType,
+    StreamMetadata,
+    StreamObject,
+    StreamRange,
+    StreamSetCommit,
+)
+
+_FENCED: Final = frozenset(
+    {
+        ErrorCode.STALE_BROKER_EPOCH,
+        ErrorCode.BROKER_ID_NOT_REGISTERED,
+        ErrorCode.FENCED_LEADER_EPOCH,
+    }
+)
+_PASSING: Final = frozenset(
+    {
+        ErrorCode.REASSIGNMENT_IN_PROGRESS,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.NOT_CONTROLLER,
+        ErrorCode.THROTTLING_QUOTA_EXCEEDED,
+    }
+)
+_OBJECT_TYPES: Final = {
+    ObjectKind.STREAM_SET: ObjectType.STREAM_SET,
+    ObjectKind.STREAM: ObjectType.STREAM,
+}
+
+_Answered = TypeVar("_Answered", bound=Response)
+
+
+class StorageMetadata:
+    """The control plane as one node's stream engine sees it."""
+
+    def __init__(self, client: MetadataClient, *, object_delete_retention_ms: int) -> None:
+        self._client = client
+        self._retention_ms = object_delete_retention_ms
+        self.holds = client.holds  # asked for every batch that is acknowledged
+
+    async def open_stream(self, stream_id: int, epoch: int) -> StreamMetadata:
+        """Open a stream at an epoch.
+
+        Raises:
+            FencedError: the partition has another owner or a newer epoch, or is gone.
+            RetriableStorageError: another node has it open still, or the controller is away.
+        """
+        opened = await self._change(OpenStream(*self._sender(), stream_id, epoch), StreamOpened)
+        return StreamMetadata(stream_id, opened.epoch, opened.start_offset, opened.end_offset)
+
+    async def close_stream(self, stream_id: int, epoch: int, end_offset: int) -> None:
+        """Close a stream, all of which is committed; a removed or closed one stays so.
+
+        Raises:
+            FencedError: somebody newer owns it.
+            CommitRefusedError: it is not committed up to `end_offset`.
+            RetriableStorageError: the controller is away.
+        """
+        await self._change(CloseStream(*self._sender(), stream_id, epoch, end_offset), Done)
+
+    async def trim_stream(self, stream_id: int, epoch: int, new_start_offset: int) -> None:
+        """Move a stream's start up.
+
+        Raises:
+            FencedError: somebody newer owns it, or it is gone.
+            RetriableStorageError: the controller is away.
+        """
+        await self._change(TrimStream(*self._sender(), stream_id, epoch, new_start_offset), Done)
+
+    async def get_opening_streams(self) -> Sequence[StreamMetadata]:
+        """Streams that this node has open, those of the process before included.
+
+        The local image includes this process's registration; nothing older changes them since.
+        """
+        return [
+            StreamMetadata(stream.stream_id, stream.epoch, stream.start_offset, stream.end_offset)
+            for _, stream in sorted(self._client.image.streams.items())
+            if stream.opened and stream.node_id == self._client.node_id
+        ]
+
+    async def prepare_objects(self, count: int, ttl_ms: int) -> int:
+        """Reserve consecutive object ids; return the first.
+
+        Raises:
+            FencedError: this process must stop.
+            RetriableStorageError: the controller is away.
+        """
+        prepared = await self._change(
+            PrepareObjects(*self._sender(), count, ttl_ms), ObjectsPrepared
+        )
+        return prepared.first_object_id
+
+    async def commit_stream_set_object(self, commit: StreamSetCommit) -> None:
+        """Commit an upload or a compaction; a repetition succeeds.
+
+        Raises:
+            ObjectNotPreparedError: an object has expired; this commit has not taken effect.
+            CommitRefusedError: it does not fit what is committed.
+            FencedError: somebody newer owns one of the streams, or this process must stop.
+            RetriableStorageError: the controller is away; the commit may have taken effect.
+        """
+        request = CommitStreamSetObject(
+            *self._sender(),
+            commit.object_id,
+            commit.size_bytes,
+            tuple(map(_range, commit.ranges)),
+            tuple(map(_stream_object, commit.stream_objects)),
+            tuple(commit.compacted_object_ids),
+        )
+        await self._change(request, Done)
+
+    async def compact_stream_object(
+        self, stream_object: StreamObject, source_object_ids: Sequence[int]
+    ) -> None:
+        """Replace Stream Objects by one; a repetition succeeds.
+
+        Raises:
+            ObjectNotPreparedError: the object has expired.
+            CommitRefusedError: it does not hold the same offsets.
+            FencedError: somebody newer owns the stream, or this process must stop.
+            RetriableStorageError: the controller is away; the swap may have taken effect.
+        """
+        request = CompactStreamObject(
+            *self._sender(), _stream_object(stream_object), tuple(source_object_ids)
+        )
+        await self._change(request, Done)
+
+    def get_objects(
+        self, stream_id: int, start_offset: int, end_offset: int, limit: int
+    ) -> Sequence[ObjectRange]:
+        """From the newest image, in offset order; empty when `start_offset` is not committed."""
+        image = self._client.image
+        by_id = image.objects.by_id
+        return [
+            _object_range(by_id[piece.object_id], piece.start_offset, piece.end_offset)
+            for piece in image.object_ranges(stream_id, start_offset, end_offset, limit)
+        ]
+
+    def get_stream_set_objects(self) -> Sequence[tuple[int, int, Sequence[StreamRange]]]:
+        """Stream Set Objects that this node looks after, oldest data first, with what is live in them.
+
+        They are its own, and those of nodes that have left: see `headrace.metadata.images.brokers.caretaker`.
+        """
+        image = self._client.image
+        me = self._client.node_id
+        ordered: list[tuple[int, int]] = []
+        for node_id, of_node in image.objects.stream_sets.items():
+            if node_id == me or caretaker(image.brokers, node_id) == me:
+                ordered += of_node
+        found = []
+        for _, object_id in sorted(ordered):
+            stream_set = image.objects.by_id[object_id]
+            ranges = [
+                StreamRange(it.stream_id, it.epoch, it.start_offset, it.end_offset)
+                for it in stream_set.ranges
+                if _is_live(image.streams.get(it.stream_id), object_id, it)
+            ]
+            found.append((object_id, stream_set.size_bytes, ranges))
+        return found
+
+    def is_committed(self, object_id: int) -> bool:
+        """Whether an object is in use, by the newest image."""
+        found = self._client.image.objects.by_id.get(object_id)
+        return found is not None and found.state == ObjectState.COMMITTED
+
+    def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]:
+        """The Stream Objects of a stream, in offset order."""
+        image = self._client.image
+        stream = image.streams.get(stream_id)
+        if stream is None:
+            return []
+        by_id = image.objects.by_id
+        return [
+            _object_range(by_id[piece.object_id], piece.start_offset, piece.end_offset)
+            for piece in stream.objects
+            if by_id[piece.object_id].kind == ObjectKind.STREAM
+        ]
+
+    def get_adopted_streams(self) -> Sequence[tuple[int, int]]:
+        """(stream id, epoch) of streams whose last writer has left, and which this node looks after."""
+        image = self._client.image
+        me = self._client.node_id
+        left = {
+            node_id
+            for node_id, broker in image.brokers.items()
+            if broker.epoch_ended and caretaker(image.brokers, node_id) == me
+        }
+        if not left:
+            return []
+        return [(it.stream_id, it.epoch) for it in image.streams.values() if it.node_id in left]
+
+    def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
+        """Destroyed objects whose retention has passed, of those that this node looks after.
+
+        What was prepared and has expired is among the destroyed: the controller marks it first, so
+        that it cannot be committed any more. Without a lease that holds, nothing: the metadata may
+        have been made anew from an older snapshot, in which what is destroyed here lives.
+        """
+        if not self.holds():
+            return []
+        image = self._client.image
+        by_id = image.objects.by_id
+        mine = {
+            node_id: caretaker(image.brokers, node_id) == self._client.node_id
+            for node_id in {by_id[object_id].node_id for object_id in image.objects.destroyed}
+        }
+        return sorted(
+            object_id
+            for object_id, destroyed_ms in image.objects.destroyed.items()
+            if destroyed_ms + self._retention_ms <= now_ms and mine[by_id[object_id].node_id]
+        )
+
+    def is_sweeper(self) -> bool:
+        """Whether it is this node that looks for what is left over: the active one with the lowest id."""
+        first = active_brokers(self._client.image.brokers)[:1]
+        return self.holds() and first == [self._client.node_id]
+
+    def known_bucket(self, object_ids: Iterable[int]) -> KnownBucket:
+        """What the newest image knows of these objects; others may be asked for as well."""
+        return known_bucket(self._client.image, self._client.image.cluster_id, object_ids)
+
+    async def forget_objects(self, object_ids: Sequence[int]) -> None:
+        """Record that these are gone from the bucket.
+
+        Raises:
+            FencedError: this process must stop.
+            RetriableStorageError: the controller is away.
+        """
+        await self._change(ForgetObjects(*self._sender(), tuple(object_ids)), Done)
+
+    def _sender(self) -> tuple[int, int]:
+        return self._client.node_id, self._client.node_epoch
+
+    async def _change(self, request: NodeMutation, answered: type[_Answered]) -> _Answered:
+        try:
+            return await self._client.change(request, answered)
+        except NodeFencedError as error:
+            raise FencedError(str(error)) from error
+        except RefusedError as error:
+            if error.code in _FENCED or _is_gone(request, error.code):
+                raise FencedError(error.message) from error
+            if error.code in _PASSING:
+                raise RetriableStorageError(error.message) from error
+            if error.code == ErrorCode.INVALID_RECORD_STATE:
+                raise ObjectNotPreparedError(error.message) from error
+            raise CommitRefusedError(error.message) from error
+        except MetadataError as error:
+            raise RetriableStorageError(str(error)) from error
+
+
+def _is_gone(request: NodeMutation, code: ErrorCode) -> bool:
+    """Whether the stream itself does not exist (any more)."""
+    about_stream = isinstance(request, OpenStream | CloseStream | TrimStream)
+    return about_stream and code == ErrorCode.RESOURCE_NOT_FOUND
+
+
+def _is_live(stream: StreamImage | None, object_id: int, piece: records.StreamRange) -> bool:
+    return stream is not None and holds_object(
+        stream, object_id, piece.start_offset, piece.end_offset
+    )
+
+
+def _object_range(found: ObjectImage, start_offset: int, end_offset: int) -> ObjectRange:
+    return ObjectRange(
+        found.object_id, _OBJECT_TYPES[found.kind], found.size_bytes, start_offset, end_offset
+    )
+
+
+def _range(piece: StreamRange) -> records.StreamRange:
+    return records.StreamRange(piece.stream_id, piece.epoch, piece.start_offset, piece.end_offset)
+
+
+def _stream_object(stream_object: StreamObject) -> CommittedStreamObject:
+    return CommittedStreamObject(
+        stream_object.object_id, stream_object.size_bytes, _range(stream_object.range)
+    )

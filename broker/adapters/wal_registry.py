@@ -1,0 +1,98 @@
+"""Keeps in the metadata which registration of this node wrote to its WAL last; see `headrace.wal.registry`.
+
+A key of the cluster-wide store for each node whose WAL may hold records that are not in the bucket:
+`wal/<node id>`, with the node epoch of the registration and the life that it began.
+
+| the WAL that a start finds                  | streams open here | key  | then                      |
+|---------------------------------------------|-------------------|------|---------------------------|
+| of the registration in the key, or newer    | any               | any  | start                     |
+| none, or of an older registration           | any               | none | start                     |
+| the same                                    | none              | set  | start: nothing is missing |
+| the same                                    | some              | set  | refuse, or accept         |
+
+The WAL is newer when a start died between its reset and the key. What is accepted is the loss of the
+one life that the key names; the start that accepts it replaces the key.
+"""
+
+import asyncio
+import logging
+from typing import Final
+
+from headrace.metadata.client import MetadataClient
+from headrace.metadata.errors import ControllerUnavailableError, MetadataError
+from headrace.metadata.rpc.requests import PutKeyValues
+from headrace.metadata.rpc.responses import Done
+from headrace.wal.errors import WalMissingError
+
+logger = logging.getLogger("headrace.wal")
+
+ASK_AGAIN_S: Final = 0.5
+EMPTIED_TIMEOUT_S: Final = 5.0
+
+
+class WalRegistry:
+    """The `headrace.wal.registry.LogRegistry` of one registration."""
+
+    def __init__(self, client: MetadataClient, *, accept_loss_life: str) -> None:
+        """Use the client's registration.
+
+        Args:
+            client: registered.
+            accept_loss_life: life id of the log without which to start, 16 hexadecimal digits.
+        """
+        self._client = client
+        self._accept_loss_life = accept_loss_life
+        self._key = f"wal/{client.node_id}"
+
+    def require(self, place: str, node_epoch: int | None) -> None:
+        """See `headrace.wal.registry.LogRegistry`; the image includes this process's registration."""
+        image = self._client.image
+        value = image.key_values.get(self._key)
+        if value is None:
+            return
+        epoch_text, _, life = value.decode().partition(" ")
+        if node_epoch is not None and node_epoch >= int(epoch_text):
+            return
+        node_id = self._client.node_id
+        streams = sum(it.opened and it.node_id == node_id for it in image.streams.values())
+        if not streams:
+            return
+        if self._accept_loss_life != life:
+            raise WalMissingError(place, life, found_epoch=node_epoch, streams=streams)
+        logger.critical(
+            "the WAL that this node used last is not there, which was accepted: what was acknowledged and not in "
+            "the bucket is lost; take s3.wal.accept.loss out",
+            extra={"place": place, "life": life, "streams": streams},
+        )
+
+    async def begun(self, life_id: int) -> None:
+        """See `headrace.wal.registry.LogRegistry`; waits for a controller.
+
+        Raises:
+            MetadataError: this node is fenced, or was refused.
+        """
+        value = f"{self._client.node_epoch} {life_id:016x}".encode()
+        while True:
+            try:
+                return await self._put(value)
+            except ControllerUnavailableError as error:
+                logger.info("no controller has answered", extra={"reason": str(error)})
+            await asyncio.sleep(ASK_AGAIN_S)
+
+    async def emptied(self) -> None:
+        """See `headrace.wal.registry.LogRegistry`; where no controller answers, the key stays."""
+        if not self._client.holds():
+            return
+        try:
+            async with asyncio.timeout(EMPTIED_TIMEOUT_S):
+                await self._put(None)
+        except (MetadataError, TimeoutError) as error:
+            logger.warning(
+                "the controller was not told that the WAL is empty: the next start wants to find it",
+                extra={"reason": repr(error)},
+            )
+
+    async def _put(self, value: bytes | None) -> None:
+        client = self._client
+        items = ((self._key, value),)
+        await client.change(PutKeyValues(client.node_id, client.node_epoch, items), Done)

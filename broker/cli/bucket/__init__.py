@@ -1,0 +1,1 @@
+"""`headrace bucket`, `object` and `stream`: looks into a bucket without a broker."""

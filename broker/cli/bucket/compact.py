@@ -1,0 +1,93 @@
+"""`headrace bucket compact`: have a running node compact now."""
+
+import json
+import time
+import urllib.error
+import urllib.request
+from typing import Any, Final
+
+import click
+
+from headrace.broker.cli.bucket_argument import json_option, output_of, size_text
+from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.options import admin_option
+from headrace.broker.cli.output import emit_object, talk
+
+ANSWER_TIMEOUT_S: Final = 10
+POLL_S: Final = 0.5
+TOLD_EVERY_S: Final = 10
+_COUNTERS: Final = (
+    "groups",
+    "objects_in",
+    "objects_out",
+    "bytes_in",
+    "bytes_out",
+    "copied_bytes",
+    "failures",
+    "damaged_objects",
+)
+
+
+@click.command()
+@admin_option
+@click.option("--wait/--no-wait", default=True, help="Wait until it is done.  [default: wait]")
+@json_option
+def compact(*, admin: str, wait: bool, as_json: bool) -> int:
+    """Have a running node merge its objects now, rather than at the next interval.
+
+    Everything that is worth it is done: a second run has nothing to do. It stays within
+    headrace.compaction.bytes.per.second, and goes on if this command is interrupted.
+    """
+    before = _ask(admin, "GET")
+    number = _ask(admin, "POST")["round"]
+    if not wait:
+        emit_object({"round": number}, output=output_of(as_json=as_json))
+        return 0
+    after = _wait(admin, number, before["groups"])
+    found = {key: after[key] - before[key] for key in _COUNTERS}
+    emit_object(found, output=output_of(as_json=as_json))
+    return 1 if found["failures"] or found["damaged_objects"] else 0
+
+
+def _wait(admin: str, number: int, groups_before: int) -> dict[str, Any]:
+    """Poll until a round is over; tell now and then how far it is."""
+    told_s = time.perf_counter()
+    while True:
+        found = _ask(admin, "GET")
+        if found["rounds_finished"] >= number:
+            return found
+        if time.perf_counter() - told_s >= TOLD_EVERY_S and found["group_bytes"]:
+            told_s = time.perf_counter()
+            done, of = size_text(found["group_done_bytes"]), size_text(found["group_bytes"])
+            groups = found["groups"] - groups_before
+            talk(f"{groups} groups merged so far; this one: {done} of {of}")
+        time.sleep(POLL_S)
+
+
+def _ask(admin: str, method: str) -> dict[str, Any]:
+    """Send one request.
+
+    Raises:
+        CommandFailedError: nobody answers, or not as a node would.
+    """
+    url = f"http://{admin}/compact"
+    data = b"{}" if method == "POST" else None
+    try:
+        request = urllib.request.Request(
+            url, data=data, headers={"Content-Type": "application/json"}, method=method
+        )
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request, timeout=ANSWER_TIMEOUT_S) as response:
+            answer: dict[str, Any] = json.load(response)
+    except urllib.error.HTTPError as error:
+        raise CommandFailedError(
+            f"{admin} answers {error.code} to {method} /compact",
+            hint="503: it is starting. Otherwise: is that the admin listener of this version?",
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        raise CommandFailedError(
+            f"no node answers at {admin} ({reason})",
+            hint="Name its admin listener with --admin HOST:PORT (headrace.admin.listener).",
+        ) from error
+    return answer

@@ -1,0 +1,179 @@
+"""`headrace bucket fsck`: compares a bucket with what the metadata knows."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from headrace.broker.cli.bucket_argument import (
+    EXIT_FOUND,
+    json_option,
+    metadata_option,
+    opened,
+    run_async,
+    size_text,
+    url_argument,
+)
+from headrace.broker.cli.output import emit_object, emit_rows, talk
+from headrace.broker.cli.progress import tally
+from headrace.broker.cli.times import format_time
+
+if TYPE_CHECKING:
+    from headrace.broker.cli.bucket.compare import Compared
+    from headrace.storage.audit.comparison import Comparison, Finding
+
+ROWS_SHOWN_MAX = 50
+HOUR_MS = 3_600_000
+
+
+@click.command()
+@url_argument
+@metadata_option(required=True)
+@click.option("--deep", is_flag=True, help="Also read each object's index and compare its ranges.")
+@click.option(
+    "--overdue-hours",
+    type=click.IntRange(0),
+    default=24,
+    show_default=True,
+    help="A destroyed object may stay this long; set it above s3.object.delete.retention.minutes.",
+)
+@click.option(
+    "--parallel",
+    type=click.IntRange(1, 64),
+    default=8,
+    show_default=True,
+    help="Indexes read at a time.",
+)
+@click.option("--strict", is_flag=True, help="Leftovers make the exit code 1 as well.")
+@json_option
+def fsck(
+    url: str,
+    metadata_dir: str,
+    deep: bool,
+    overdue_hours: int,
+    parallel: int,
+    strict: bool,
+    as_json: bool,
+) -> int:
+    """Compare a bucket with what the metadata knows of it.
+
+    Errors are lost or endangered records: an object that is missing, has another size, another
+    index, or an id that the metadata has never given out. Leftovers cost money: objects that the
+    metadata has forgotten, that were never committed, or that should have been deleted. What is
+    found is looked for once more before it is told, so a node may run meanwhile; nothing is locked,
+    repaired or removed.
+
+    Exit code: 0 no errors, 1 errors (with --strict: or leftovers), 2 wrong usage.
+    """
+    compared = run_async(
+        _compare(url, metadata_dir, deep=deep, overdue_hours=overdue_hours, parallel=parallel),
+        url=url,
+    )
+    comparison = compared.comparison
+    if as_json:
+        emit_object(_document(compared, deep=deep), output="json")
+    else:
+        _print(compared, deep=deep)
+    from headrace.storage.audit.comparison import Severity  # noqa: PLC0415 - not for help
+
+    wrong = comparison.count(Severity.ERROR) + strict * comparison.count(Severity.LEFTOVER)
+    return EXIT_FOUND if wrong else 0
+
+
+async def _compare(
+    url: str, metadata_dir: str, *, deep: bool, overdue_hours: int, parallel: int
+) -> "Compared":
+    from headrace.broker.cli.bucket.compare import compare_indexes, compare_place  # noqa: PLC0415 - not for help
+
+    async with opened(url) as place:
+        with tally("listing") as count:
+            compared = await compare_place(
+                place, metadata_dir, overdue_ms=overdue_hours * HOUR_MS, count=count
+            )
+        if deep:
+            with tally("indexes") as count:
+                await compare_indexes(place, metadata_dir, compared, parallel=parallel, count=count)
+    return compared
+
+
+def _document(compared: "Compared", *, deep: bool) -> dict[str, object]:
+    from headrace.storage.audit.comparison import Severity  # noqa: PLC0415 - not for help
+
+    outcome, metadata = compared
+    return {
+        "cluster": outcome.cluster_id,
+        "node": metadata.node_id,
+        "metadata_index": metadata.image.index,
+        "metadata_in_use": metadata.in_use,
+        "deep": deep,
+        "exact": outcome.is_exact,
+        "settled": outcome.is_settled,
+        "errors": outcome.count(Severity.ERROR),
+        "leftovers": outcome.count(Severity.LEFTOVER),
+        "counts": {problem.value: count for problem, count in outcome.counts.items()},
+        "states": _states(outcome),
+        "not_judged": {kind.value: count for kind, count in outcome.not_judged.items()},
+        "other_clusters": outcome.other_clusters,
+        "findings": [_row(it) for it in outcome.findings()],
+    }
+
+
+def _states(outcome: "Comparison") -> list[dict[str, object]]:
+    return [
+        {
+            "state": state.value,
+            "known": totals.known,
+            "in_bucket": totals.found,
+            "bytes": totals.found_bytes,
+        }
+        for state, totals in outcome.states.items()
+    ]
+
+
+def _row(finding: "Finding") -> dict[str, object]:
+    return {
+        "severity": finding.problem.severity.value,
+        "problem": finding.problem.value,
+        "object_id": finding.object_id,
+        "bytes": finding.size_bytes,
+        "modified": format_time(finding.modified_ms) if finding.modified_ms else None,
+        "key": finding.key,
+        "detail": finding.detail,
+    }
+
+
+def _print(compared: "Compared", *, deep: bool) -> None:
+    from headrace.storage.audit.comparison import Severity  # noqa: PLC0415 - not for help
+
+    outcome, metadata = compared
+    used = ", in use by a running node" if metadata.in_use else ""
+    talk(f"cluster {outcome.cluster_id}, metadata at entry {metadata.image.index}{used}")
+    emit_rows(_states(outcome), output="table")
+    rows = [_row(it) for it in outcome.findings()]
+    if rows:
+        click.echo()
+        columns = ("severity", "problem", "object_id", "bytes", "modified", "detail")
+        emit_rows(rows[:ROWS_SHOWN_MAX], output="table", columns=columns)
+    if len(rows) > ROWS_SHOWN_MAX:
+        talk(f"... and {len(rows) - ROWS_SHOWN_MAX} more; --json shows all")
+    for kind, number in outcome.not_judged.items():
+        talk(f"not judged: {number} keys ({kind.value})")
+    for cluster_id, number in outcome.other_clusters.items():
+        talk(f"not judged: {number} objects of cluster {cluster_id}")
+    errors, leftovers = outcome.count(Severity.ERROR), outcome.count(Severity.LEFTOVER)
+    leftover_bytes = sum(it.size_bytes for it in outcome.findings(Severity.LEFTOVER))
+    how = "objects and indexes" if deep else "objects"
+    talk(f"{how} compared: {errors} errors, {leftovers} leftovers ({size_text(leftover_bytes)})")
+    _advise(outcome)
+
+
+def _advise(outcome: "Comparison") -> None:
+    from headrace.storage.audit.comparison import Problem  # noqa: PLC0415 - not for help
+
+    if outcome.counts.get(Problem.BEYOND_METADATA):
+        talk(
+            "The metadata is older than the bucket: do not start a node on it, nor remove anything."
+        )
+    if outcome.counts.get(Problem.MISSING):
+        talk("Records are lost unless the bucket keeps versions or a copy: restore the keys above.")
+    if outcome.counts.get(Problem.UNKNOWN):
+        talk("`headrace bucket gc` removes what is unknown.")

@@ -1,0 +1,195 @@
+"""`headrace bucket gc`: removes objects that no metadata knows."""
+
+import os
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from headrace.broker.cli.bucket_argument import (
+    json_option,
+    metadata_option,
+    opened,
+    run_async,
+    size_text,
+    url_argument,
+)
+from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.output import emit_object, emit_rows, talk
+from headrace.broker.cli.progress import tally
+from headrace.broker.cli.times import format_time, parse_time
+
+if TYPE_CHECKING:
+    from headrace.storage.audit.comparison import Finding
+    from headrace.storage.audit.garbage import GarbagePlan
+
+ROWS_SHOWN_MAX = 50
+BATCH_KEYS = 1_000  # what one request of S3 takes
+
+
+class _Collected(NamedTuple):
+    plan: "GarbagePlan"
+    removed: int
+    cluster_id: str
+    in_use: bool
+
+
+@click.command()
+@url_argument
+@metadata_option(required=True)
+@click.option("--dry-run", is_flag=True, help="Remove nothing; so it is unless --yes is given.")
+@click.option("-y", "--yes", is_flag=True, help="Remove what is found.")
+@click.option(
+    "--live", is_flag=True, help="Go on although a node may have the metadata directory open."
+)
+@click.option(
+    "--older-than",
+    default="24h",
+    show_default=True,
+    metavar="AGE",
+    help="Remove only what is older, such as 90m, 24h or 7d.",
+)
+@json_option
+def gc(
+    url: str,
+    metadata_dir: str,
+    dry_run: bool,
+    yes: bool,
+    live: bool,
+    older_than: str,
+    as_json: bool,
+) -> None:
+    """Remove objects of this cluster that its metadata has forgotten.
+
+    Such objects were written after their preparation had expired, or outlived a failed deletion:
+    nobody will read them. Never touched: what the metadata knows, other clusters' objects, objects
+    of a write-ahead log, and every key that is not an object's. Refused: everything, if the
+    metadata and the bucket contradict each other (see `bucket fsck`).
+
+    Without --yes nothing is removed. With it the metadata directory is locked until the end, so
+    that no node starts meanwhile; --live leaves it to a running node instead.
+    """
+    if dry_run and yes:
+        raise click.UsageError("--dry-run and --yes exclude each other.")
+    collected = run_async(
+        _collect(url, metadata_dir, older_than, remove=yes, lock=yes and not live), url=url
+    )
+    plan = collected.plan
+    rows = [_row(it) for it in plan.removable]
+    summary = {
+        "cluster": collected.cluster_id,
+        "dry_run": not yes,
+        "metadata_in_use": collected.in_use,
+        "refusal": plan.refusal,
+        "removable": len(rows),
+        "removable_bytes": plan.removable_bytes,
+        "removed": collected.removed,
+        "too_young": plan.too_young,
+        "beyond_bound": plan.beyond_bound,
+    }
+    if as_json:
+        emit_object(summary | {"objects": rows}, output="json")
+    else:
+        _print(collected, rows, removed=yes)
+    if plan.refusal:
+        raise CommandFailedError(
+            f"nothing may be removed: {plan.refusal}",
+            hint="`headrace bucket fsck` says which; is --metadata this bucket's newest?",
+        )
+
+
+async def _collect(
+    url: str, metadata_dir: str, older_than: str, *, remove: bool, lock: bool
+) -> _Collected:
+    from headrace.broker.cli.bucket.compare import compare_place, wall_clock_ms  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.comparison import OVERDUE_MS_DEFAULT  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.garbage import plan_garbage  # noqa: PLC0415 - not for help
+
+    now_ms = wall_clock_ms()
+    safe_age_ms = now_ms - parse_time(older_than, now_ms=now_ms)
+    if safe_age_ms < 0:
+        raise click.BadParameter(f"{older_than!r} is in the future.")
+    with _locked(metadata_dir) if lock else _unlocked():
+        async with opened(url) as place:
+            with tally("listing") as count:
+                comparison, metadata = await compare_place(
+                    place, metadata_dir, overdue_ms=OVERDUE_MS_DEFAULT, count=count
+                )
+        plan = plan_garbage(comparison, now_ms=now_ms, safe_age_ms=safe_age_ms)
+        removed = 0
+        if remove and not plan.refusal:
+            removed = await _remove(url, [it.key for it in plan.removable])
+    return _Collected(plan, removed, comparison.cluster_id, metadata.in_use and not lock)
+
+
+async def _remove(url: str, keys: list[str]) -> int:
+    from headrace.storage.object_store.factory import open_object_store  # noqa: PLC0415 - not for help
+
+    store = open_object_store(url, rng=random.SystemRandom(), environment=os.environ)
+    try:
+        with tally("removed") as count:
+            for start in range(0, len(keys), BATCH_KEYS):
+                batch = keys[start : start + BATCH_KEYS]
+                await store.delete(batch)
+                count(len(batch))
+    finally:
+        await store.close()
+    return len(keys)
+
+
+@contextmanager
+def _locked(metadata_dir: str) -> Iterator[None]:
+    """Hold the directory's lock: no node has it open, and none can start."""
+    from pathlib import Path  # noqa: PLC0415 - not for help
+
+    from headrace.metadata.errors import MetadataIdentityError  # noqa: PLC0415 - not for help
+    from headrace.metadata.log.identity import lock_directory  # noqa: PLC0415 - not for help
+    from headrace.metadata.offline import find_directory  # noqa: PLC0415 - not for help
+
+    try:
+        descriptor = lock_directory(find_directory(Path(metadata_dir)))
+    except MetadataIdentityError as error:
+        raise CommandFailedError(
+            str(error),
+            hint="Stop the node, or add --live to remove what is forgotten beside it.",
+        ) from error
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _unlocked() -> Iterator[None]:
+    yield
+
+
+def _row(finding: "Finding") -> dict[str, object]:
+    return {
+        "object_id": finding.object_id,
+        "bytes": finding.size_bytes,
+        "modified": format_time(finding.modified_ms),
+        "key": finding.key,
+    }
+
+
+def _print(collected: _Collected, rows: list[dict[str, object]], *, removed: bool) -> None:
+    plan = collected.plan
+    emit_rows(rows[:ROWS_SHOWN_MAX], output="table")
+    if len(rows) > ROWS_SHOWN_MAX:
+        talk(f"... and {len(rows) - ROWS_SHOWN_MAX} more; --json shows all")
+    size = size_text(plan.removable_bytes)
+    if removed:
+        talk(f"removed {collected.removed} of {len(rows)} objects ({size})")
+    else:
+        talk(f"would remove {len(rows)} objects ({size}); --yes does")
+    if plan.too_young:
+        talk(f"left alone: {plan.too_young} that are not old enough (--older-than)")
+    if plan.beyond_bound:
+        talk(f"left for another run: {plan.beyond_bound}")
+    if collected.in_use and not removed:
+        talk(
+            "A node has the metadata directory open: --yes needs --live as well, or stop the node."
+        )

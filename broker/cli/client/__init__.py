@@ -1,0 +1,1 @@
+"""Commands that talk to a cluster as any Kafka client does: topics, records, groups, nodes."""

@@ -1,0 +1,134 @@
+"""`headrace cluster`: nodes and settings of a running cluster."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import click
+
+from headrace.broker.cli.client.kafka_clients import admin_client
+from headrace.broker.cli.client.quorum import describe_quorum, quorum, send_change
+from headrace.broker.cli.options import bootstrap_option, confirm, output_option, yes_option
+from headrace.broker.cli.output import emit_object, emit_rows, talk
+
+
+@click.group()
+def cluster() -> None:
+    """Nodes and settings of a cluster."""
+
+
+cluster.add_command(quorum)
+
+
+@cluster.command()
+@bootstrap_option
+@output_option
+def describe(bootstrap: str, output: str) -> None:
+    """Show the cluster's id, its leading controller, and how much it holds."""
+    with admin_client(bootstrap) as admin:
+        described, topics = admin.describe_cluster(), admin.describe_topics()
+        partition, _ = describe_quorum(admin)
+    fenced = sum(bool(broker.get("is_fenced", False)) for broker in described["brokers"])
+    emit_object(
+        {
+            "cluster_id": described["cluster_id"],
+            "controller": partition["leader_id"],
+            "controllers": len(partition["current_voters"]),
+            "brokers": len(described["brokers"]) - fenced,
+            "brokers_fenced": fenced,
+            "topics": sum(not entry["is_internal"] for entry in topics),
+            "partitions": sum(
+                len(entry["partitions"]) for entry in topics if not entry["is_internal"]
+            ),
+        },
+        output=output,
+    )
+
+
+@cluster.command()
+@bootstrap_option
+@output_option
+def nodes(bootstrap: str, output: str) -> None:
+    """List the brokers, fenced ones too, with the partitions that each leads or has led last."""
+    with admin_client(bootstrap) as admin:
+        described, topics = admin.describe_cluster(), admin.describe_topics()
+        partition, _ = describe_quorum(admin)
+    emit_rows(
+        node_rows(
+            described, topics, {voter["replica_id"] for voter in partition["current_voters"]}
+        ),
+        output=output,
+    )
+
+
+@cluster.command()
+@click.argument("node_id", metavar="ID", type=click.IntRange(0))
+@yes_option
+@bootstrap_option
+def unregister(node_id: int, yes: bool, bootstrap: str) -> None:
+    """Forget a broker that is gone for ever; it must be fenced and lead nothing."""
+    about = f"broker {node_id}"
+    confirm(f"Forget {about}?", yes=yes)
+    with admin_client(bootstrap, about=about) as admin:
+        from headrace.protocol.messages import UnregisterBrokerRequest  # noqa: PLC0415 - loads the client
+
+        send_change(admin, UnregisterBrokerRequest(broker_id=node_id))
+    talk(f"{about} is forgotten")
+
+
+def node_rows(
+    described: Mapping[str, Any], topics: Sequence[Mapping[str, Any]], controllers: Collection[int]
+) -> list[dict[str, object]]:
+    """One row for each broker."""
+    led: Counter[int] = Counter()
+    for entry in topics:
+        # The leader is the only replica, and named as such while it is fenced, too.
+        led.update(partition["replica_nodes"][0] for partition in entry["partitions"])
+    return [
+        {
+            "node": broker["broker_id"],
+            "address": f"{broker['host']}:{broker['port']}",
+            "rack": broker.get("rack") or "",
+            "controller": broker["broker_id"] in controllers,
+            "fenced": bool(broker.get("is_fenced", False)),
+            "leads": led[broker["broker_id"]],
+        }
+        for broker in sorted(described["brokers"], key=lambda broker: int(broker["broker_id"]))
+    ]
+
+
+@cluster.command()
+@click.argument("keys", nargs=-1, metavar="[KEY]...")
+@click.option("--node", type=click.IntRange(0), help="Node to ask; by default the lowest number.")
+@click.option("--all", "show_all", is_flag=True, help="Also settings that have their default.")
+@bootstrap_option
+@output_option
+def configs(
+    keys: tuple[str, ...], node: int | None, show_all: bool, bootstrap: str, output: str
+) -> None:
+    """Show the settings that a node runs with, and where each was set."""
+    with admin_client(bootstrap) as admin:
+        if node is None:
+            node = min(broker["broker_id"] for broker in admin.describe_cluster()["brokers"])
+        entries = _node_configs(admin, node, keys)
+    rows = [
+        {
+            "key": name,
+            "value": entry["value"],
+            "source": str(entry["config_source"]).lower().removesuffix("_config").replace("_", " "),
+            "read_only": entry["read_only"],
+        }
+        for name, entry in sorted(entries.items())
+        if keys or show_all or entry["config_source"] != "DEFAULT_CONFIG"
+    ]
+    emit_rows(rows, output=output, columns=("key", "value", "source"))
+
+
+def _node_configs(admin: Any, node: int, keys: tuple[str, ...]) -> dict[str, Any]:
+    from kafka.admin import ConfigResource  # noqa: PLC0415 - the client is loaded by now
+
+    resource = ConfigResource("broker", str(node), list(keys) or None)
+    answer = admin.describe_configs([resource], config_filter="all")
+    entries = answer.get("broker", {}).get(str(node), {})
+    assert isinstance(entries, dict)
+    return entries

@@ -1,0 +1,1 @@
+"""`headrace metadata`: shows metadata without a controller, and makes it anew from a bucket."""

@@ -1,0 +1,28 @@
+"""`headrace metadata`: shows metadata without a controller, and makes it anew from a bucket."""
+
+import click
+
+from headrace.broker.cli.lazy import LazyCommand, LazyGroup
+
+_COMMANDS = {
+    "info": LazyCommand(
+        "headrace.broker.cli.metadata.show", "info", "Term, vote, members, and how much there is."
+    ),
+    "dump": LazyCommand(
+        "headrace.broker.cli.metadata.show", "dump", "Every record, as JSON lines."
+    ),
+    "rebuild": LazyCommand(
+        "headrace.broker.cli.metadata.rebuild",
+        "rebuild",
+        "After the loss of every controller: make one anew.",
+    ),
+}
+
+
+@click.group(cls=LazyGroup, table=_COMMANDS)
+def metadata() -> None:
+    """Show metadata without a controller, and make it anew from a bucket.
+
+    PATH is a metadata directory, or log.dirs, which has it, or the file of a snapshot. A node may
+    have it open meanwhile: nothing is locked or changed.
+    """

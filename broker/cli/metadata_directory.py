@@ -1,0 +1,33 @@
+"""Metadata of a directory, as the tools compare it with a bucket."""
+
+from pathlib import Path
+
+from headrace.broker.adapters.known_objects import known_bucket
+from headrace.broker.cli.failures import CommandFailedError
+from headrace.metadata.errors import MetadataError, MetadataIdentityError
+from headrace.metadata.offline import OfflineMetadata, find_directory, read_offline
+
+__all__ = ["known_bucket", "load_metadata"]
+
+
+def load_metadata(path: str) -> OfflineMetadata:
+    """Read a metadata directory, beside its node if that runs.
+
+    Raises:
+        CommandFailedError: it is none, or it cannot be read.
+    """
+    try:
+        return read_offline(find_directory(Path(path)))
+    except MetadataIdentityError as error:
+        raise CommandFailedError(
+            str(error),
+            hint="It lies below log.dirs of the node, and is called metadata.",
+            exit_code=2,
+        ) from error
+    except (MetadataError, AssertionError) as error:
+        raise CommandFailedError(
+            f"the metadata in {path} cannot be read: {error}",
+            hint="Take a copy of the directory before anything else is tried.",
+        ) from error
+    except OSError as error:
+        raise CommandFailedError(f"the metadata in {path} cannot be read: {error}") from error

@@ -1,0 +1,1 @@
+"""Commands that run a node, and check its configuration."""

@@ -1,0 +1,1 @@
+"""`headrace wal`: looks at, checks, prepares and measures write-ahead logs."""

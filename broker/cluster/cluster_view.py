@@ -1,0 +1,137 @@
+"""The cluster as a client sees it through the listener that it came in by."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
+
+from headrace.config.node import NetworkConfig
+from headrace.metadata.image import BrokerImage, MetadataImage, PartitionImage
+from headrace.protocol.errors import ErrorCode
+from headrace.protocol.leader_discovery import NodeEndpoint
+
+UNSPECIFIED_HOSTS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  # compared with, never bound
+
+
+class ClientSide(Protocol):
+    """Which of our addresses a client has used: a `RequestContext`, or its `ConnectionInfo`."""
+
+    @property
+    def listener(self) -> str:
+        """Name of the listener."""
+        ...
+
+    @property
+    def local_host(self) -> str:
+        """Our end of the connection."""
+        ...
+
+    @property
+    def local_port(self) -> int:
+        """Our end of the connection."""
+        ...
+
+
+class SeenCluster(NamedTuple):
+    """One image of the cluster as one client sees it."""
+
+    image: MetadataImage
+    brokers: Mapping[int, NodeEndpoint]  # live ones that have the client's listener, by node id
+
+    def leadership(
+        self,
+        partition: PartitionImage,
+        *,
+        without_listener: ErrorCode = ErrorCode.LISTENER_NOT_FOUND,
+    ) -> dict[str, Any]:
+        """What Metadata and DescribeTopicPartitions say alike of a partition: the leader is its only replica.
+
+        Args:
+            partition: of this image.
+            without_listener: the error when its leader lives and cannot be reached by the client's listener.
+        """
+        available = partition.leader in self.brokers
+        code = ErrorCode.NONE
+        if not available:
+            leader = self.image.brokers.get(partition.leader)
+            alive = leader is not None and not leader.fenced
+            code = without_listener if alive else ErrorCode.LEADER_NOT_AVAILABLE
+        return {
+            "error_code": int(code),
+            "partition_index": partition.partition,
+            "leader_id": partition.leader if available else -1,
+            "leader_epoch": partition.leader_epoch,
+            "replica_nodes": [partition.leader],
+            "isr_nodes": [partition.leader] if available else [],
+            "offline_replicas": [] if available else [partition.leader],
+        }
+
+
+class ClusterView:
+    """Answers who is in the cluster, with the addresses of the client's own listener.
+
+    When nothing is advertised, a client is told the address that it has itself used to reach us: the one address of
+    which it is known that it works (the first stumbling block of every other broker).
+    """
+
+    def __init__(
+        self, image: Callable[[], MetadataImage], node_id: int, network: NetworkConfig
+    ) -> None:
+        self._image = image
+        self._node_id = node_id
+        self._advertised = {endpoint.name: endpoint for endpoint in network.advertised_listeners}
+
+    @property
+    def image(self) -> MetadataImage:
+        """The newest metadata."""
+        return self._image()
+
+    @property
+    def node_id(self) -> int:
+        """This broker."""
+        return self._node_id
+
+    def seen_by(self, client: ClientSide, *, with_fenced: bool = False) -> SeenCluster:
+        """The newest metadata as this client sees it; brokers that live, or all, ordered by node id."""
+        image = self.image
+        found = {
+            node_id: self._address(client, broker)
+            for node_id, broker in sorted(image.brokers.items())
+            if with_fenced or not broker.fenced
+        }
+        return SeenCluster(
+            image, {node_id: address for node_id, address in found.items() if address is not None}
+        )
+
+    def broker(self, client: ClientSide, node_id: int) -> NodeEndpoint | None:
+        """One broker's address, or None when it is unknown, fenced or not on this listener."""
+        broker = self.image.brokers.get(node_id)
+        if broker is None or broker.fenced:
+            return None
+        return self._address(client, broker)
+
+    def controller_id(self) -> int:
+        """Where clients send admin requests: any live broker will do, so this one."""
+        return self._node_id
+
+    def partition_exists(self, name: str, partition: int) -> bool:
+        """Whether there is such a partition, wherever it is led."""
+        topic = self.image.topic(name)
+        return topic is not None and 0 <= partition < len(topic.partitions)
+
+    def name_of(self, topic_id: UUID) -> str | None:
+        """Name of a topic id; None when unknown."""
+        topic = self.image.topic_by_id(topic_id)
+        return None if topic is None else topic.name
+
+    def id_of(self, name: str) -> UUID | None:
+        """Id of a topic; None when unknown."""
+        return self.image.topic_ids.get(name)
+
+    def _address(self, client: ClientSide, broker: BrokerImage) -> NodeEndpoint | None:
+        rack = broker.rack or None
+        if broker.node_id == self._node_id and not self._advertised:
+            return NodeEndpoint(broker.node_id, client.local_host, client.local_port, rack)
+        for endpoint in broker.endpoints:
+            if endpoint.name == client.listener and endpoint.host not in UNSPECIFIED_HOSTS:
+                return NodeEndpoint(broker.node_id, endpoint.host, endpoint.port, rack)
+        return None

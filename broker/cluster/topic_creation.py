@@ -1,0 +1,87 @@
+"""Creating topics so that they can be used at once: by request, on first use, and our own."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.config.node import GroupConfig, LogConfig
+from headrace.metadata.client import MetadataClient, NewTopic, TopicResult
+from headrace.metadata.topic_names import is_valid_topic_name
+from headrace.protocol.errors import ErrorCode
+
+logger = logging.getLogger("headrace.topics")
+
+OPENING_TIMEOUT_MS = 10_000
+OFFSETS_TOPIC_CONFIGS = {
+    "cleanup.policy": "compact",
+    "compression.type": "producer",
+    "segment.bytes": "104857600",
+}
+
+
+class TopicCreation:
+    """Creates topics and waits until their partitions are open where this broker leads them."""
+
+    def __init__(
+        self,
+        client: MetadataClient,
+        partitions: PartitionRegistry,
+        *,
+        log: LogConfig,
+        groups: GroupConfig,
+    ) -> None:
+        self._client = client
+        self._partitions = partitions
+        self._log = log
+        self._groups = groups
+        # One automatic creation at a time: clients ask for the same new topic all at once.
+        self._automatic = asyncio.Lock()
+
+    async def create(
+        self, topics: Sequence[NewTopic], *, validate_only: bool, timeout_ms: int
+    ) -> list[TopicResult]:
+        """Create, and wait (at most `timeout_ms`) until the topics can be written and read here."""
+        results = await self._client.create_topics(topics, validate_only=validate_only)
+        if not validate_only:
+            created = [result.name for result in results if result.error == ErrorCode.NONE]
+            await self._partitions.wait_open(created, min(timeout_ms, OPENING_TIMEOUT_MS))
+        return results
+
+    async def create_automatically(self, names: Sequence[str]) -> None:
+        """Create those of `names` that may be created on first use; errors show in the answer that follows."""
+        async with self._automatic:
+            image = self._client.image
+            wanted = [name for name in names if image.topic(name) is None]
+            topics = []
+            for name in wanted:
+                if name == OFFSETS_TOPIC:
+                    topics.append(self._offsets_topic())
+                elif (
+                    self._log.auto_create_topics
+                    and name not in INTERNAL_TOPICS
+                    and is_valid_topic_name(name)
+                ):
+                    topics.append(NewTopic(name, self._log.partitions_default, {}))
+            if not topics:
+                return
+            for result in await self.create(
+                topics, validate_only=False, timeout_ms=OPENING_TIMEOUT_MS
+            ):
+                if result.error not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+                    logger.warning(
+                        "topic not created on first use",
+                        extra={"topic": result.name, "reason": result.message},
+                    )
+
+    def why_missing(self, name: str) -> ErrorCode:
+        """The error for a topic that is not there."""
+        if not is_valid_topic_name(name):
+            return ErrorCode.INVALID_TOPIC_EXCEPTION
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+    def _offsets_topic(self) -> NewTopic:
+        return NewTopic(
+            OFFSETS_TOPIC, self._groups.offsets_topic_partitions, dict(OFFSETS_TOPIC_CONFIGS)
+        )

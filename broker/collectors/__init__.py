@@ -1,0 +1,1 @@
+"""Prometheus metrics of the parts of a node, collected when they are scraped."""

@@ -1,0 +1,89 @@
+"""Metrics of the background: retention, compaction, deletion, sweep. Plain counters, read at each scrape."""
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from headrace.broker.partition.retention import RetentionStatistics
+from headrace.broker.telemetry.families import counter, gauge
+from headrace.storage.compaction.statistics import CompactionStatistics
+from headrace.storage.deletion import DeletionStatistics
+from headrace.storage.sweep.sweeper import SweepStatistics
+
+
+class BackgroundCollector(Collector):
+    """Shows the statistics of the background jobs."""
+
+    def __init__(
+        self,
+        retention: RetentionStatistics,
+        compaction: CompactionStatistics,
+        deletion: DeletionStatistics,
+        sweep: SweepStatistics,
+    ) -> None:
+        self._retention = retention
+        self._compaction = compaction
+        self._deletion = deletion
+        self._sweep = sweep
+
+    def describe(self) -> Iterable[Metric]:
+        """Name nothing in advance."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Read everything."""
+        yield from self._retention_metrics()
+        yield from self._compaction_metrics()
+        deletion, sweep = self._deletion, self._sweep
+        yield counter("deletion_objects", "Objects deleted", deletion.deleted_objects)
+        yield counter("deletion_failures", "Rounds of deletion given up", deletion.failures)
+        yield counter("sweep_rounds", "Listings of the whole bucket", sweep.laps)
+        yield counter("sweep_listed_objects", "Objects listed", sweep.listed_objects)
+        yield counter(
+            "sweep_removed_objects", "Objects removed that nobody knew", sweep.removed_objects
+        )
+        yield counter(
+            "sweep_aborted_uploads",
+            "Uploads ended that nobody will complete",
+            sweep.aborted_uploads,
+        )
+        yield counter("sweep_failures", "Sweeps given up", sweep.failures)
+        yield gauge(
+            "sweep_beyond_metadata_objects",
+            "Objects with ids that the metadata has never given out, in the last listing",
+            sweep.beyond_metadata,
+        )
+
+    def _retention_metrics(self) -> Iterator[Metric]:
+        found = self._retention
+        for name, text, value in (
+            (
+                "deletions",
+                "Times that a partition's oldest records were deleted",
+                found.deletions_total,
+            ),
+            ("deleted_records", "Offsets given up by that", found.deleted_records_total),
+            ("deleted_bytes", "Bytes of records given up by that", found.deleted_bytes_total),
+            ("failures", "Deletions given up until the next look", found.failures_total),
+        ):
+            yield counter(f"retention_{name}", text, value)
+
+    def _compaction_metrics(self) -> Iterator[Metric]:
+        found = self._compaction
+        yield gauge("compaction_running", "Whether a round is under way", found.is_running)
+        yield gauge("compaction_group_bytes", "Size of the group being merged", found.group_bytes)
+        yield gauge("compaction_group_done_bytes", "How much of it is", found.group_done_bytes)
+        for name, text, value in (
+            ("rounds", "Rounds of compaction", found.rounds_finished),
+            ("groups", "Groups of objects merged and committed", found.groups),
+            ("objects_in", "Objects that were merged", found.objects_in),
+            ("objects_out", "Objects that they became", found.objects_out),
+            ("bytes_in", "Bytes that were merged", found.bytes_in),
+            ("bytes_out", "Bytes that they became", found.bytes_out),
+            ("copied_bytes", "Of these, bytes copied within the bucket", found.copied_bytes),
+            ("failures", "Groups given up until the next round", found.failures),
+            ("damaged_objects", "Objects left out for good", found.damaged_objects),
+            ("throttled_seconds", "Time waited to stay in the limit", found.throttled_seconds),
+        ):
+            yield counter(f"compaction_{name}", text, value)

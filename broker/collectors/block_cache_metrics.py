@@ -1,0 +1,57 @@
+"""Metrics of the BlockCache: what cold readers found in memory, read, and could not believe. Plain counters."""
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from headrace.broker.telemetry.families import counter, gauge
+from headrace.storage.cache.data_blocks import DataBlockStatistics
+from headrace.storage.cache.index_cache import IndexCacheStatistics
+
+
+class BlockCacheCollector(Collector):
+    """Shows the statistics of data blocks and of indexes."""
+
+    def __init__(self, blocks: DataBlockStatistics, indexes: IndexCacheStatistics) -> None:
+        self._blocks = blocks
+        self._indexes = indexes
+
+    def describe(self) -> Iterable[Metric]:
+        """Name nothing in advance."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Read everything."""
+        blocks, indexes = self._blocks, self._indexes
+        yield gauge("block_cache_bytes", "Bytes of data blocks in the cache", blocks.cached_bytes)
+        yield gauge("block_cache_loading_bytes", "Bytes being read", blocks.loading_bytes)
+        yield gauge(
+            "block_cache_index_bytes", "Bytes of indexes in the cache", indexes.cached_bytes
+        )
+        for name, text, value in (
+            ("hits", "Blocks that were in memory", blocks.hits),
+            ("misses", "Blocks that were not", blocks.misses),
+            ("requests", "Requests that read blocks", blocks.requests),
+            ("read_bytes", "Bytes that these brought", blocks.read_bytes),
+            (
+                "read_ahead_blocks",
+                "Blocks read before they were asked for",
+                blocks.read_ahead_blocks,
+            ),
+            ("evicted_blocks", "Blocks that others took the place of", blocks.evicted_blocks),
+            ("wasted_blocks", "Blocks read ahead and evicted unread", blocks.wasted_blocks),
+            (
+                "corrupt_blocks",
+                "Blocks that contradicted checksum or index, each time one was read",
+                blocks.corrupt_blocks,
+            ),
+            ("index_hits", "Indexes of objects that were in memory", indexes.hits),
+            ("index_misses", "Indexes of objects that were not", indexes.misses),
+            (
+                "corrupt_indexes",
+                "Indexes that contradicted their checksums at a second look, too",
+                indexes.corrupt,
+            ),
+        ):
+            yield counter(f"block_cache_{name}", text, value)

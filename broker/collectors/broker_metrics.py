@@ -1,0 +1,243 @@
+"""What Prometheus is shown of the node: counters that the parts keep anyway, read at each scrape."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from headrace.broker.adapters.write_ahead_log import NodeLog
+from headrace.broker.network.listener import Listener
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.telemetry.families import counter, gauge
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
+from headrace.storage.engine import StorageEngine
+from headrace.storage.object_store.failures import FailureKind
+from headrace.storage.object_store.statistics import Operation, StoreStatistics, Trouble
+from headrace.wal.latencies import BUCKETS_NS, EMPTY_QUEUE, LatencyHistogram
+
+NANOSECONDS = 1e-9
+MILLISECONDS = 1e-3
+
+
+class NodeCollector(Collector):
+    """Reads every part's statistics: the engine's on the loop (`refresh`), plain numbers when rendering."""
+
+    def __init__(
+        self,
+        *,
+        engine: StorageEngine,
+        wal: NodeLog,
+        store: StoreStatistics,
+        partitions: PartitionRegistry,
+        listener: Listener,
+        requests: RequestMetrics,
+        loop_clock_s: Callable[[], float],
+    ) -> None:
+        self._engine = engine
+        self._engine_stats = engine.stats()
+        self._wal = wal
+        self._wal_queue = EMPTY_QUEUE
+        self._store = store
+        self._store_answered_s: float | None = None
+        self._store_troubles: list[Trouble] = []
+        self._partitions = partitions
+        self._listener = listener
+        self._requests = requests
+        self._loop_clock_s = loop_clock_s
+
+    def refresh(self) -> None:
+        """Take what may only be asked on the loop."""
+        self._engine_stats = self._engine.stats()
+        self._wal_queue = self._wal.statistics.queue()
+        now_s = self._loop_clock_s()
+        self._store_answered_s = self._store.answered_ago_s(now_s)
+        self._store_troubles = self._store.troubles(now_s)
+
+    def describe(self) -> Iterable[Metric]:
+        """Name nothing in advance: the parts may not have started yet."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Read everything."""
+        yield from self._engine_metrics()
+        yield from self._wal_metrics()
+        yield from self._store_metrics()
+        yield from self._broker_metrics()
+        yield from self._requests.latencies.collect()
+
+    def _engine_metrics(self) -> Iterator[Metric]:
+        stats = self._engine_stats
+        yield gauge("wal_capacity_bytes", "Size of the WAL's ring", stats.wal_capacity_bytes)
+        yield gauge(
+            "wal_used_bytes", "Bytes of the ring that may not be reused", stats.wal_used_bytes
+        )
+        yield counter("wal_resizes", "Resizes of the WAL", stats.wal_resizes_total)
+        yield gauge(
+            "wal_resize_last_pause_seconds",
+            "How long the last resize of the WAL held up appends",
+            stats.wal_resize_last_pause_ms * MILLISECONDS,
+        )
+        yield gauge("log_cache_capacity_bytes", "LogCache's budget", stats.log_cache_capacity_bytes)
+        yield gauge("log_cache_bytes", "Bytes charged to the LogCache", stats.log_cache_bytes)
+        yield gauge(
+            "log_cache_unuploaded_bytes",
+            "Bytes acknowledged and not yet committed to the bucket",
+            stats.unuploaded_bytes,
+        )
+        yield gauge(
+            "log_cache_oldest_unuploaded_age_seconds",
+            "Age of the oldest record that is only in the WAL",
+            stats.oldest_unuploaded_age_ms * MILLISECONDS,
+        )
+        yield counter(
+            "log_cache_hits", "Reads served from the LogCache", stats.log_cache_hits_total
+        )
+        yield counter(
+            "log_cache_misses", "Reads that went to the bucket", stats.log_cache_misses_total
+        )
+        yield gauge("streams_open", "Streams that this node has open", stats.open_streams)
+        yield gauge("appends_open", "Appends not yet acknowledged", stats.open_appends)
+        yield counter("appends_confirmed", "Appends acknowledged", stats.confirmed_total)
+        yield counter("appends_confirmed_bytes", "Bytes acknowledged", stats.confirmed_bytes_total)
+        yield gauge(
+            "admission_waiting", "Requests parked for lack of room", stats.admission_waiting
+        )
+        yield counter(
+            "admission_refused", "Requests refused for lack of room", stats.admission_refused_total
+        )
+        yield gauge("uploads_in_flight", "Cache blocks being uploaded", stats.uploads_under_way)
+        yield counter("uploaded_blocks", "Cache blocks committed", stats.uploaded_blocks_total)
+        yield counter("uploaded_objects", "Objects committed", stats.uploaded_objects_total)
+        yield counter("uploaded_bytes", "Bytes committed", stats.uploaded_bytes_total)
+        yield counter("upload_retries", "Uploads tried again", stats.upload_retries_total)
+        yield counter(
+            "upload_expired",
+            "Uploads repeated under new ids, since their preparation had expired",
+            stats.upload_expired_total,
+        )
+
+    def _wal_metrics(self) -> Iterator[Metric]:
+        wal = self._wal
+        writes = wal.statistics
+        yield counter("wal_writes", "Writes of the WAL", writes.writes_total)
+        yield counter("wal_written_bytes", "Bytes that the WAL wrote", writes.written_bytes_total)
+        yield counter(
+            "wal_superblock_writes",
+            "Writes of the WAL's superblock: trims, windows, starts, resizes and shutdowns",
+            writes.superblock_writes_total,
+        )
+        yield counter("wal_io_errors", "Writes that failed or hang", writes.io_errors_total)
+        yield _histogram("wal_write_duration_seconds", "Time that writes took", writes.writes)
+        yield _histogram(
+            "wal_append_duration_seconds",
+            "Time from an append (the first of its block) until it is durable",
+            writes.appends,
+        )
+        yield gauge("wal_queue_depth", "Writes under way or waiting for it", self._wal_queue.writes)
+        yield gauge(
+            "wal_unflushed_bytes",
+            "Bytes appended and not yet durable",
+            max(0, wal.next_offset - wal.confirmed_offset),
+        )
+        yield gauge(
+            "wal_oldest_unflushed_age_seconds",
+            "Age of the oldest append that is not yet durable",
+            self._wal_queue.oldest_age_ns * NANOSECONDS,
+        )
+        yield gauge("wal_next_offset", "Logical offset of the next append", wal.next_offset)
+        yield gauge("wal_confirmed_offset", "Logical offset that is durable", wal.confirmed_offset)
+        yield gauge("wal_trim_offset", "Last logical offset released", wal.trim_offset)
+
+    def _store_metrics(self) -> Iterator[Metric]:
+        store = self._store
+        requests = CounterMetricFamily(
+            "headrace_object_store_requests", "Requests to the bucket", labels=["operation"]
+        )
+        for operation, count in (
+            ("put", store.put_requests),
+            ("get", store.get_requests),
+            ("copy", store.copy_requests),
+            ("delete", store.delete_requests),
+            ("list", store.list_requests),
+        ):
+            requests.add_metric([operation], count)
+        yield requests
+        yield counter("object_store_put_bytes", "Bytes put into the bucket", store.put_bytes)
+        yield counter(
+            "object_store_copied_bytes", "Bytes copied within the bucket", store.copied_bytes
+        )
+        yield counter("object_store_get_bytes", "Bytes read from the bucket", store.get_bytes)
+        yield counter("object_store_retries", "Requests tried again", store.retries)
+        yield counter("object_store_errors", "Requests that failed for good", store.errors)
+        yield from self._store_failures()
+
+    def _store_failures(self) -> Iterator[Metric]:
+        failures = CounterMetricFamily(
+            "headrace_object_store_failures",
+            "Attempts that failed, those that were repeated included, by kind",
+            labels=["kind"],
+        )
+        for kind in FailureKind:
+            failures.add_metric([kind.value], self._store.failures[kind])
+        yield failures
+        failing = GaugeMetricFamily(
+            "headrace_object_store_failing_seconds",
+            "For how long an operation has failed without a success; 0: it does not",
+            labels=["operation"],
+        )
+        since_s = {trouble.operation: trouble.since_s for trouble in self._store_troubles}
+        for operation in Operation:
+            failing.add_metric([operation.value], since_s.get(operation, 0.0))
+        yield failing
+        if self._store_answered_s is not None:
+            yield gauge(
+                "object_store_answered_age_seconds",
+                "How long ago the bucket last did as asked",
+                self._store_answered_s,
+            )
+
+    def _broker_metrics(self) -> Iterator[Metric]:
+        yield gauge("connections", "Open client connections", self._listener.connection_count)
+        yield counter(
+            "connections_accepted", "Connections accepted", self._listener.connections_accepted
+        )
+        yield counter(
+            "connections_refused", "Connections refused", self._listener.connections_refused
+        )
+        yield gauge("partitions_open", "Partitions that this broker leads", len(self._partitions))
+        requests = CounterMetricFamily("headrace_requests", "Requests by API", labels=["api"])
+        for key, count in sorted(self._requests.requests.copy().items()):
+            requests.add_metric([ApiKey(key).name.lower()], count)
+        yield requests
+        refused = CounterMetricFamily(
+            "headrace_produce_refused", "Batches refused, by error", labels=["error"]
+        )
+        for code, count in sorted(self._requests.produce_refused.copy().items()):
+            refused.add_metric([ErrorCode(code).name.lower()], count)
+        yield refused
+        failed = CounterMetricFamily(
+            "headrace_cold_reads_failed",
+            "Reads of partitions from the bucket that failed, by error",
+            labels=["error"],
+        )
+        for code, count in sorted(self._requests.cold_reads_failed.copy().items()):
+            failed.add_metric([ErrorCode(code).name.lower()], count)
+        yield failed
+
+
+def _histogram(name: str, text: str, counted: LatencyHistogram) -> HistogramMetricFamily:
+    buckets, total = [], 0
+    bounds = [str(bound / 1e9) for bound in BUCKETS_NS] + ["+Inf"]
+    for bound, count in zip(bounds, counted.counts.copy(), strict=True):
+        total += count
+        buckets.append((bound, total))
+    return HistogramMetricFamily(
+        f"headrace_{name}", text, buckets=buckets, sum_value=counted.sum_ns * NANOSECONDS
+    )

@@ -1,0 +1,46 @@
+"""Metrics of a broker's copy of the metadata and of its lease."""
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from headrace.broker.telemetry.families import gauge
+from headrace.metadata.client import MetadataClient
+
+MILLISECONDS = 1e-3
+
+
+class MetadataCollector(Collector):
+    """Shows how current this broker is."""
+
+    def __init__(self, client: MetadataClient) -> None:
+        self._client = client
+
+    def describe(self) -> Iterable[Metric]:
+        """Name nothing in advance."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Read everything."""
+        client = self._client
+        yield gauge(
+            "metadata_applied_index",
+            "Index of the newest entry of the metadata log that this broker has applied",
+            client.image.index,
+        )
+        yield gauge(
+            "metadata_lag_entries",
+            "Entries that the controller had when it last answered, and that are not applied",
+            client.lag,
+        )
+        yield gauge(
+            "lease_remaining_seconds",
+            "How long this broker may acknowledge without another answered heartbeat",
+            client.lease_remaining_ms() * MILLISECONDS,
+        )
+        yield gauge(
+            "node_epoch",
+            "Epoch of this broker's registration; it grows with each",
+            client.node_epoch,
+        )

@@ -1,0 +1,173 @@
+"""`__consumer_offsets` as the group coordinator sees it: logs that it appends to durably and reads from their start."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.coordinator.group.requests import DeletedTopic
+from headrace.broker.coordinator.partitioning import partition_for_group
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.request_context import RequestContext
+from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
+from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
+from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.config.node import GroupConfig
+from headrace.metadata.client import MetadataClient
+from headrace.metadata.image import MetadataImage
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.storage.engine import StorageEngine
+
+READ_BYTES = 4 * 1024 * 1024
+PRODUCE_VERSION = 11  # what the coordinator's own batches are checked as
+
+
+class PartitionLog:
+    """One partition of `__consumer_offsets`, open on this broker."""
+
+    def __init__(
+        self, partition: Partition, engine: StorageEngine, wall_clock_ms: Callable[[], int]
+    ) -> None:
+        self._partition = partition
+        self._engine = engine
+        self._wall_clock_ms = wall_clock_ms
+
+    @property
+    def leader_epoch(self) -> int:
+        """Epoch at which this broker leads the partition."""
+        return self._partition.leader_epoch
+
+    async def append(self, batch: bytearray) -> int:
+        """Append one record batch; return its base offset once it is acknowledged.
+
+        Raises:
+            KafkaError: refused, definitely not appended.
+            StorageError: no room in time (not appended), or the outcome is unknown.
+        """
+        await self._engine.admission(len(batch) + RECORD_OVERHEAD_BYTES)
+        acknowledged: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def on_done(error: Exception | None) -> None:
+            if acknowledged.done():
+                return
+            if error is None:
+                acknowledged.set_result(None)
+            else:
+                acknowledged.set_exception(error)
+
+        result = self._partition.append(
+            memoryview(batch),
+            version=PRODUCE_VERSION,
+            now_ms=self._wall_clock_ms(),
+            on_done=on_done,
+        )
+        if isinstance(result, Rejection):
+            raise KafkaError(result.code, result.message or result.code.name)
+        await acknowledged
+        return result.base_offset
+
+    async def read(self) -> AsyncIterator[memoryview]:
+        """Every batch from the log start to the high watermark."""
+        offset = self._partition.log_start_offset
+        while offset < self._partition.high_watermark:
+            for batch in await self._partition.read(offset, READ_BYTES):
+                offset = batch.base_offset + batch.count
+                yield batch.payload
+
+
+class OffsetsTopicLogs:
+    """Finds and creates the partitions of `__consumer_offsets`."""
+
+    def __init__(
+        self,
+        *,
+        client: MetadataClient,
+        partitions: PartitionRegistry,
+        creation: TopicCreation,
+        engine: StorageEngine,
+        cluster: ClusterView,
+        config: GroupConfig,
+        wall_clock_ms: Callable[[], int],
+    ) -> None:
+        self._cluster = cluster
+        self._wall_clock_ms = wall_clock_ms
+        self._client = client
+        self._partitions = partitions
+        self.is_certain = partitions.is_certain  # whether these are led by nobody else
+        self._creation = creation
+        self._engine = engine
+        self._config = config
+
+    @property
+    def partition_count(self) -> int:
+        """As created; the configured count before that."""
+        topic = self._client.image.topic(OFFSETS_TOPIC)
+        return len(topic.partitions) if topic else self._config.offsets_topic_partitions
+
+    def partition_for(self, group_id: str) -> int:
+        """The partition that holds a group, as every Kafka client computes it."""
+        return partition_for_group(group_id, self.partition_count)
+
+    def log(self, partition: int) -> PartitionLog | None:
+        """The log, or None when this broker does not lead it."""
+        found = self._partitions.find(OFFSETS_TOPIC, partition)
+        if not isinstance(found, Partition):
+            return None
+        return PartitionLog(found, self._engine, self._wall_clock_ms)
+
+    def coordinator_node(
+        self, context: RequestContext, group_id: str
+    ) -> tuple[int, str, int] | None:
+        """Node id, host and port of a group's coordinator for this client; None without one.
+
+        None also when it is this broker, as far as that knows, and its lease is not certain.
+        """
+        topic = self._client.image.topic(OFFSETS_TOPIC)
+        if topic is None:
+            return None
+        leader = topic.partitions[self.partition_for(group_id)].leader
+        if leader == self._cluster.node_id and not self.is_certain():
+            return None
+        address = self._cluster.broker(context, leader)
+        return None if address is None else (address.node_id, address.host, address.port)
+
+    async def ensure_topic(self) -> None:
+        """Create `__consumer_offsets` unless it is there.
+
+        Raises:
+            KafkaError: it cannot be created now.
+        """
+        if self._client.image.topic(OFFSETS_TOPIC) is None:
+            await self._creation.create_automatically([OFFSETS_TOPIC])
+        if self._client.image.topic(OFFSETS_TOPIC) is None:
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{OFFSETS_TOPIC} is not there")
+
+
+class CoordinatorElections:
+    """Tells the coordinator which of its partitions this broker has come to lead, or leads no more."""
+
+    def __init__(self, coordinator: GroupCoordinator) -> None:
+        self._coordinator = coordinator
+
+    def opened(self, partition: Partition) -> None:
+        """A partition is led here from now on, or at a new epoch."""
+        if partition.topic == OFFSETS_TOPIC:
+            self._coordinator.on_election(partition.index)
+
+    def closed(self, partition: Partition) -> None:
+        """A partition is not led here any more, or not at that epoch."""
+        if partition.topic == OFFSETS_TOPIC:
+            self._coordinator.on_resignation(partition.index)
+
+    def image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
+        """Offsets committed in a topic that is deleted go with it."""
+        if old.topic_ids is new.topic_ids:
+            return
+        deleted = [
+            DeletedTopic(name, topic_id)
+            for name, topic_id in old.topic_ids.items()
+            if new.topic_ids.get(name) != topic_id
+        ]
+        if deleted:
+            self._coordinator.on_topics_deleted(deleted)

@@ -1,0 +1,42 @@
+"""What a handler is told about a request besides its fields."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.headers import RequestHeader
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """Header, both ends of the connection, and the wall clock at arrival."""
+
+    header: RequestHeader
+    client_host: str
+    local_host: str
+    local_port: int
+    listener: str
+    now_ms: int
+
+    @property
+    def version(self) -> int:
+        """Version of the API that the client speaks."""
+        return self.header.api_version
+
+    @property
+    def client_id(self) -> str:
+        """What the client calls itself; empty when it does not."""
+        return self.header.client_id or ""
+
+
+class Handler(Protocol):
+    """Serves one API key. `handle` returns a response of `kafka.protocol`'s superset class for that key."""
+
+    @property
+    def api_key(self) -> ApiKey:
+        """The key that is served."""
+        ...
+
+    async def handle(self, context: RequestContext, request: Any) -> Any:
+        """Answer one request."""
+        ...

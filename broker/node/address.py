@@ -1,0 +1,30 @@
+"""Where a node that is ready can be found, and what it stands on."""
+
+from dataclasses import dataclass
+
+from headrace.storage.recovery import RecoveryReport
+from headrace.wal.port import Medium
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerPlace:
+    """Of a node that serves clients."""
+
+    kafka_host: str
+    kafka_port: int
+    bucket: str
+    wal: str
+    wal_medium: Medium
+    recovery: RecoveryReport
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAddress:
+    """Of any node."""
+
+    node_id: int
+    roles: tuple[str, ...]
+    cluster_id: str  # empty: a controller that has not heard of its cluster yet
+    admin_url: str  # empty when there is no admin endpoint
+    controller: str = ""  # host:port of the controller's listener; empty without one
+    broker: BrokerPlace | None = None  # None: it is only a controller

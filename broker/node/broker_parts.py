@@ -1,0 +1,237 @@
+"""The parts of a broker, joined."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from headrace.broker.adapters.storage_metadata import StorageMetadata
+from headrace.broker.adapters.wal_registry import WalRegistry
+from headrace.broker.adapters.write_ahead_log import LogListener, LogOwner, LogPlace, NodeLog
+from headrace.broker.api.dispatch import ApiDispatcher
+from headrace.broker.api.registry import Services, build_dispatcher
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.collectors.background_metrics import BackgroundCollector
+from headrace.broker.collectors.block_cache_metrics import BlockCacheCollector
+from headrace.broker.collectors.broker_metrics import NodeCollector
+from headrace.broker.collectors.budget_metrics import BudgetCollector
+from headrace.broker.coordinator.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.network.listener import Listener
+from headrace.broker.node.environment import Surroundings
+from headrace.broker.partition.leadership import PartitionLeadership
+from headrace.broker.partition.registry import PartitionRegistry
+from headrace.broker.partition.retention import Retention
+from headrace.broker.telemetry.readiness import CheckResult
+from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.config.node import NodeConfig
+from headrace.config.wal_capacity import PLACE_KEY, check_wal_capacity, wal_place_text
+from headrace.metadata.client import MetadataClient
+from headrace.storage.cache.block_cache import BlockCache
+from headrace.storage.compaction.executor import Compactor
+from headrace.storage.deletion import ObjectDeleter
+from headrace.storage.engine import BackgroundJob, StorageEngine
+from headrace.storage.object_store.budgeted import compaction_view
+from headrace.storage.object_store.retrying import RetryingObjectStore
+from headrace.storage.sweep.place import open_swept_place
+from headrace.storage.sweep.sweeper import Sweeper, SweepStatistics
+
+
+class BrokerParts:
+    """Made for one registration; nothing is started."""
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        around: Surroundings,
+        client: MetadataClient,
+        store: RetryingObjectStore,
+        log_place: LogPlace,
+    ) -> None:
+        self._config = config
+        self._around = around
+        self._client = client
+        self._store = store
+        self._log_place = log_place
+        self.wal: NodeLog
+        adapter = self._adapter = StorageMetadata(
+            client, object_delete_retention_ms=config.storage.object_delete_retention_ms
+        )
+        cluster_id = client.image.cluster_id
+        storage = config.storage
+        bucket = self._compaction_bucket = compaction_view(store, storage)
+        self.compactor = Compactor(
+            storage, bucket, adapter, cluster_id, rng=around.rng, streams=self._streams_to_merge
+        )
+        self._deleter = ObjectDeleter(
+            storage, store, adapter, cluster_id, rng=around.rng, wall_clock_ms=around.wall_clock_ms
+        )
+        self.block_cache = BlockCache(storage, store, adapter, cluster_id)
+        self.engine = StorageEngine(
+            storage,
+            wal_factory=self._make_wal,
+            store=store,
+            streams=adapter,
+            objects=adapter,
+            lease=adapter,
+            blocks=self.block_cache,
+            rng=around.rng,
+            cluster_id=cluster_id,
+            background=self._background(adapter),
+        )
+        self.partitions = PartitionRegistry(client=client, node_id=config.node_id)
+        self.leadership = PartitionLeadership(
+            client=client,
+            engine=self.engine,
+            registry=self.partitions,
+            node_id=config.node_id,
+            config=config.log,
+            wall_clock_ms=around.wall_clock_ms,
+        )
+        self.retention = Retention(self.partitions, config.log, around.wall_clock_ms)
+        self._creation = TopicCreation(
+            client, self.partitions, log=config.log, groups=config.groups
+        )
+        self._cluster = ClusterView(lambda: client.image, config.node_id, config.network)
+        self._offsets_logs = OffsetsTopicLogs(
+            client=client,
+            partitions=self.partitions,
+            creation=self._creation,
+            engine=self.engine,
+            cluster=self._cluster,
+            config=config.groups,
+            wall_clock_ms=around.wall_clock_ms,
+        )
+        self.coordinator = GroupCoordinator(
+            config.groups, self._offsets_logs, wall_clock_ms=around.wall_clock_ms, rng=around.rng
+        )
+        elections = CoordinatorElections(self.coordinator)
+        self.partitions.subscribe(opened=elections.opened, closed=elections.closed)
+        client.subscribe(elections.image_changed)
+        self._requests = RequestMetrics(around.monotonic_s)
+
+    def dispatcher(self) -> ApiDispatcher:
+        """Every API handler, joined to these parts."""
+        return build_dispatcher(
+            Services(
+                config=self._config,
+                client=self._client,
+                engine=self.engine,
+                partitions=self.partitions,
+                cluster=self._cluster,
+                creation=self._creation,
+                coordinator=self.coordinator,
+                offsets_logs=self._offsets_logs,
+                wall_clock_ms=self._around.wall_clock_ms,
+                metrics=self._requests,
+                rng=self._around.rng,
+            )
+        )
+
+    def collector(self, listener: Listener) -> NodeCollector:
+        """What the metrics endpoint reads."""
+        return NodeCollector(
+            engine=self.engine,
+            wal=self.wal,
+            store=self._store.statistics,
+            partitions=self.partitions,
+            listener=listener,
+            requests=self._requests,
+            loop_clock_s=asyncio.get_running_loop().time,
+        )
+
+    async def resize_wal(self, capacity_bytes: int) -> dict[str, object]:
+        """Give the WAL another capacity, and say what happened and what the next start needs.
+
+        Raises:
+            ValueError, ResizeRefusedError: it cannot be; nothing has changed.
+            StorageError: it was given up; nothing has changed, unless the engine has failed.
+        """
+        check_wal_capacity(self._config, capacity_bytes)
+        report = await self.engine.resize_wal(capacity_bytes)
+        return {
+            "old": report.old_bytes,
+            "new": report.new_bytes,
+            "pause_ms": report.pause_ms,
+            "uploaded_bytes": report.uploaded_bytes,
+            "duration_ms": report.duration_ms,
+            "configuration": {PLACE_KEY: wal_place_text(self._config, report.new_bytes)},
+        }
+
+    def _background(self, adapter: StorageMetadata) -> list[BackgroundJob]:
+        """What the engine runs beside its uploads."""
+        jobs: list[BackgroundJob] = [self.compactor, self._deleter]
+        storage, around = self._config.storage, self._around
+        place = open_swept_place(storage.bucket_uri, around.environment)
+        self._swept = SweepStatistics()
+        if place is not None:
+            sweeper = Sweeper(
+                storage,
+                self._store,
+                place,
+                adapter,
+                rng=around.rng,
+                wall_clock_ms=around.wall_clock_ms,
+            )
+            self._swept = sweeper.statistics
+            jobs.append(sweeper)
+        return jobs
+
+    def background_collector(self) -> BackgroundCollector:
+        """What the metrics endpoint reads of retention, compaction, deletion and sweep."""
+        return BackgroundCollector(
+            self.retention.statistics,
+            self.compactor.statistics,
+            self._deleter.statistics,
+            self._swept,
+        )
+
+    def budget_collector(self) -> BudgetCollector:
+        """What the metrics endpoint reads of each class of requests to the bucket."""
+        return BudgetCollector(
+            {
+                "cold_read": self.block_cache.budget,
+                "read_ahead": self.block_cache.ahead_budget,
+                "upload": self.engine.upload_budget,
+                "compaction": self._compaction_bucket.budget,
+            }
+        )
+
+    def block_cache_collector(self) -> BlockCacheCollector:
+        """What the metrics endpoint reads of cold reads."""
+        return BlockCacheCollector(self.block_cache.statistics, self.block_cache.index_statistics)
+
+    def _streams_to_merge(self) -> Sequence[tuple[int, int]]:
+        # The engine is made after the compactor that asks for its streams.
+        return [*self.engine.open_streams(), *self._adapter.get_adopted_streams()]
+
+    def requests_total(self) -> int:
+        """Requests of all APIs since the start."""
+        return sum(self._requests.requests.values())
+
+    def check_engine(self) -> CheckResult:
+        """Readiness: the engine acknowledges, and the bucket takes what it uploads."""
+        stats = self.engine.stats()
+        if stats.failed:
+            return CheckResult("storage", ok=False, reason="the engine has failed")
+        if stats.admission_waiting:
+            reason = f"{stats.admission_waiting} requests wait for room in WAL or LogCache"
+            return CheckResult("storage", ok=False, reason=reason)
+        return CheckResult("storage", ok=True, reason=f"{stats.open_streams} streams open")
+
+    def _make_wal(
+        self, on_confirmed: Callable[[int], None], on_failed: Callable[[Exception], None]
+    ) -> NodeLog:
+        owner = LogOwner(
+            cluster_id=self._client.image.cluster_id,
+            node_id=self._config.node_id,
+            node_epoch=self._client.node_epoch,
+        )
+        listener = LogListener(
+            on_confirmed=on_confirmed,
+            on_failed=on_failed,
+            on_room=lambda: self.engine.room_freed(),  # noqa: PLW0108  # the engine is being made
+        )
+        accepted = self._config.wal.accept_loss_life
+        registry = WalRegistry(self._client, accept_loss_life=accepted)
+        self.wal = self._log_place.log(owner, listener, registry)
+        return self.wal

@@ -1,0 +1,306 @@
+"""A node as a broker: registers, recovers what its WAL holds, serves clients, leaves."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from headrace.broker.adapters.write_ahead_log import LogPlace
+from headrace.broker.collectors.metadata_metrics import MetadataCollector
+from headrace.broker.network.listener import Listener
+from headrace.broker.node.address import BrokerPlace
+from headrace.broker.node.admin import SERVING, NodeAdmin
+from headrace.broker.node.broker_parts import BrokerParts
+from headrace.broker.node.bucket_health import BucketHealth
+from headrace.broker.node.environment import Surroundings
+from headrace.broker.node.lifecycle import running, unless_stopped
+from headrace.broker.telemetry import runtime_tuning
+from headrace.broker.telemetry.readiness import CheckResult
+from headrace.config.node import Endpoint, NodeConfig
+from headrace.config.quorum import controller_addresses
+from headrace.metadata.client import BrokerIdentity, MetadataClient
+from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.metadata.net.framing import Party
+from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
+from headrace.metadata.records.members import NO_DIRECTORY
+from headrace.metadata.transport import Address
+from headrace.protocol.errors import ErrorCode
+from headrace.storage.object_store.factory import ensure_bucket, ensure_writable, open_object_store
+from headrace.storage.object_store.retrying import RetryingObjectStore
+from headrace.storage.recovery import RecoveryReport
+from headrace.wal.errors import WalIdentityError, WalInUseError, WalLockedError
+
+logger = logging.getLogger("headrace")
+
+WAITING_LOG_MS: Final = 5_000  # how often a start that waits for a controller says so
+ASK_AGAIN_MS: Final = 500
+# A process that had this node's place hears of it with its next heartbeat, and then ends within 5 s.
+LOG_LOCK_WAIT_MS: Final = 15_000
+CHECKPOINT_MS: Final = 10_000
+LOG_LOCK_RETRY_MS: Final = 250
+
+
+class BrokerRole:
+    """The broker of one node. `run` once."""
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        around: Surroundings,
+        admin: NodeAdmin,
+        *,
+        local: LocalController | None,
+        on_fenced: Callable[[str], None],
+    ) -> None:
+        """Make a broker that has not started.
+
+        Args:
+            config: of the node.
+            around: of the node.
+            admin: where it is shown.
+            local: the controller of this node, if it has one.
+            on_fenced: called once, as soon as this process may do nothing any more.
+        """
+        self._config = config
+        self._around = around
+        self._admin = admin
+        self._cluster_id = config.cluster_id  # once it is known, no other cluster is spoken to
+        self._transport = self._quorum_transport(local)
+        self._on_fenced = on_fenced
+        self._bucket = BucketHealth(around.rng)
+        self._parts: BrokerParts | None = None
+        self._fenced_because = ""
+        self._fenced = asyncio.Event()
+        admin.readiness.add(self._bucket.check)
+
+    async def run(self, ready: Callable[[str, BrokerPlace], None], stop: asyncio.Event) -> None:
+        """Start, serve until `stop` is set, leave. A bucket or a controller that does not answer is waited for.
+
+        Args:
+            ready: called with the cluster's id once clients can be served.
+            stop: ends it, also while it is starting.
+
+        Raises:
+            StoppedEarlyError: `stop` was set before clients could be served; also in a group.
+            NodeFencedError, FencedError: another process has this node's place; in a group.
+            ExceptionGroup: of what made a part fail, once the others have been stopped.
+            OSError: an address cannot be bound.
+            WalError, MetadataError, StorageError, ValueError: a part cannot start.
+        """
+        config = self._config
+        self._admin.stage = "waiting for the bucket"
+        store, log_place = await unless_stopped(stop, self._open_storage())
+        listener = Listener(config.network)
+        try:
+            cluster_id = log_place.claimed_cluster(config.cluster_id, config.node_id)
+            bound = await listener.bind()
+            client = MetadataClient(
+                config.metadata,
+                self._transport,
+                BrokerIdentity(
+                    node_id=config.node_id,
+                    endpoints=config.network.advertised_listeners or tuple(bound),
+                    rack=config.rack,
+                    cluster_id=cluster_id,
+                ),
+                boot_clock_ms=self._around.boot_clock_ms,
+                rng=self._around.rng,
+                on_fenced=self._note_fenced,
+            )
+            client.subscribe(self._follow_quorum)
+            self._admin.stage = "waiting for a controller"
+            await unless_stopped(stop, self._answered(client.start))
+            async with running(client.run(), self._end_when_fenced()):
+                parts = BrokerParts(config, self._around, client, store, log_place)
+                self._parts = parts
+                client.on_lease_renewed(parts.engine.lease_renewed)
+                await self._serve(client, parts, listener, bound[0], ready, stop)
+                await client.shutdown()
+        finally:
+            await listener.shutdown()
+            self._transport.close()
+            await log_place.close()
+            await store.close()
+
+    def _quorum_transport(self, local: LocalController | None) -> QuorumTransport:
+        config = self._config
+        bootstrap = [Address(*address) for address in controller_addresses(config)]
+        return QuorumTransport(
+            bootstrap,
+            lambda: Party(self._cluster_id, config.node_id, NO_DIRECTORY),
+            local=local,
+        )
+
+    async def _open_storage(self) -> tuple[RetryingObjectStore, LogPlace]:
+        """Open the bucket, once it answers, and where the WAL lies."""
+        config, around = self._config, self._around
+        store = await self._bucket.answer(self._open_bucket)
+        log_place = LogPlace(
+            config.wal,
+            rng=around.rng,
+            wall_clock_ms=around.wall_clock_ms,
+            open_device=around.open_device,
+        )
+        try:
+            await self._bucket.answer(lambda: log_place.open(around.environment))
+        except BaseException:
+            await store.close()
+            raise
+        self._bucket.watch(store.statistics)
+        return store, log_place
+
+    async def _open_bucket(self) -> RetryingObjectStore:
+        storage, around = self._config.storage, self._around
+        await ensure_bucket(storage.bucket_uri, environment=around.environment)
+        await ensure_writable(storage.bucket_uri)
+        return open_object_store(
+            storage.bucket_uri,
+            rng=around.rng,
+            environment=around.environment,
+            part_bytes=storage.object_part_bytes,
+        )
+
+    async def _answered(self, ask: Callable[[], Awaitable[None]]) -> None:
+        """Ask the controllers until they answer, however long that takes."""
+        async with running(self._tell_of_waiting()):
+            while True:
+                try:
+                    return await ask()
+                except ControllerUnavailableError as error:
+                    logger.info("no controller has answered", extra={"reason": str(error)})
+                except RefusedError as error:
+                    if error.code != ErrorCode.INCONSISTENT_CLUSTER_ID or self._config.cluster_id:
+                        raise
+                    path = self._config.wal.path
+                    msg = (
+                        f"WAL {path} is not of this cluster: {error.message}. If nobody needs what it holds, "
+                        f"`headrace wal format --force {path}` erases it"
+                    )
+                    raise WalIdentityError(msg) from error
+                await asyncio.sleep(ASK_AGAIN_MS / 1000)
+
+    async def _tell_of_waiting(self) -> None:
+        while True:
+            await asyncio.sleep(WAITING_LOG_MS / 1000)
+            logger.warning("waiting for a controller", extra={"at": self._controllers()})
+
+    def _follow_quorum(self, old: MetadataImage, new: MetadataImage) -> None:
+        self._cluster_id = new.cluster_id
+        if old.members is not new.members:
+            members = (it for it in new.members if it.host)
+            addresses = {it.node_id: Address(it.host, it.port) for it in members}
+            self._transport.set_addresses(addresses)
+
+    def _controllers(self) -> str:
+        addresses = controller_addresses(self._config)
+        return ", ".join(f"{host}:{port}" for host, port in addresses) or "this node"
+
+    async def _serve(
+        self,
+        client: MetadataClient,
+        parts: BrokerParts,
+        listener: Listener,
+        bound: Endpoint,
+        ready: Callable[[str, BrokerPlace], None],
+        stop: asyncio.Event,
+    ) -> None:
+        """Recover what the WAL holds, open what this broker leads, and take requests."""
+        admin = self._admin
+        try:
+            admin.stage = "recovering"
+            recovery = await unless_stopped(stop, self._start_engine(parts))
+            self._show(client, parts, listener)
+            await unless_stopped(stop, self._answered(client.serve))
+            jobs = (parts.engine.run(), parts.leadership.run(), parts.coordinator.run())
+            idle = runtime_tuning.collect_when_idle(parts.requests_total)
+            async with running(*jobs, parts.retention.run(), listener.run(), idle):
+                admin.stage = "opening partitions"
+                await unless_stopped(stop, parts.partitions.wait_attempted())
+                await listener.serve(parts.dispatcher())
+                admin.stage = SERVING
+                ready(client.image.cluster_id, self._place(bound, parts, recovery))
+                await stop.wait()
+                admin.stage = "stopping"
+                await listener.drain()
+                if client.holds():  # else nothing is acknowledged; the next start reads the logs
+                    await self._checkpoint(parts)
+        finally:
+            await listener.shutdown()
+            async with running(self._give_up_without_lease(client, parts)):
+                await parts.engine.shutdown()
+            await parts.block_cache.shutdown()
+
+    async def _checkpoint(self, parts: BrokerParts) -> None:
+        try:
+            async with asyncio.timeout(CHECKPOINT_MS / 1000):
+                await parts.leadership.checkpoint_all()
+        except TimeoutError:
+            logger.warning("partitions were not checkpointed in time")
+
+    async def _give_up_without_lease(self, client: MetadataClient, parts: BrokerParts) -> None:
+        """No controller has answered for so long: nothing that is uploaded would be committed."""
+        while True:
+            left_ms = client.lease_remaining_ms()
+            if left_ms == 0:
+                break
+            await asyncio.sleep(left_ms / 1000)
+        parts.engine.give_up_uploads("no controller answers")
+
+    async def _start_engine(self, parts: BrokerParts) -> RecoveryReport:
+        """Start the engine, once whoever had this node's place before has let go of the WAL."""
+        loop = asyncio.get_running_loop()
+        tell_s = loop.time()
+        until_s = tell_s + LOG_LOCK_WAIT_MS / 1000
+        while True:
+            try:
+                return await parts.engine.start()
+            except WalLockedError as error:
+                if isinstance(error, WalInUseError) or loop.time() > until_s:
+                    raise
+                # Our registration has fenced it, so it is about to end.
+                if loop.time() >= tell_s:
+                    tell_s = loop.time() + WAITING_LOG_MS / 1000
+                    logger.warning("waiting for the WAL", extra={"reason": str(error)})
+            await asyncio.sleep(LOG_LOCK_RETRY_MS / 1000)
+
+    def _show(self, client: MetadataClient, parts: BrokerParts, listener: Listener) -> None:
+        server, readiness = self._admin.server, self._admin.readiness
+        collector = parts.collector(listener)
+        server.expose(collector, collector.refresh)
+        server.expose(parts.background_collector())
+        server.expose(parts.budget_collector())
+        server.expose(parts.block_cache_collector())
+        server.expose(MetadataCollector(client))
+        server.compaction.offer(parts.compactor)
+        server.wal_resize.offer(parts.resize_wal)
+        readiness.add(parts.check_engine)
+        readiness.add(lambda: _check_lease(client))
+
+    def _place(self, bound: Endpoint, parts: BrokerParts, recovery: RecoveryReport) -> BrokerPlace:
+        return BrokerPlace(
+            kafka_host=bound.host,
+            kafka_port=bound.port,
+            bucket=self._config.storage.bucket_uri,
+            wal=self._config.wal.path,
+            wal_medium=parts.wal.medium,
+            recovery=recovery,
+        )
+
+    def _note_fenced(self, reason: str) -> None:
+        """Acknowledge, commit and upload nothing from here on."""
+        self._admin.stage = "fenced"
+        self._fenced_because = reason
+        self._fenced.set()
+        if self._parts is not None:
+            self._parts.engine.fence(reason)
+        self._on_fenced(reason)
+
+    async def _end_when_fenced(self) -> None:
+        await self._fenced.wait()
+        raise NodeFencedError(self._fenced_because)
+
+
+def _check_lease(client: MetadataClient) -> CheckResult:
+    held = client.holds()
+    return CheckResult("lease", held, "held" if held else "not certain; nothing is acknowledged")

@@ -1,0 +1,138 @@
+"""A node as a controller of the metadata quorum."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from headrace.broker.collectors.quorum_metrics import QuorumCollector, check_quorum
+from headrace.broker.node.admin import NodeAdmin
+from headrace.broker.node.environment import Surroundings
+from headrace.broker.node.lifecycle import running, unless_stopped
+from headrace.broker.node.snapshots_in_bucket import has_bucket, publish_snapshots
+from headrace.config.node import NodeConfig
+from headrace.config.quorum import controller_address, controller_addresses, founds_quorum
+from headrace.config.topic import validate_topic_config
+from headrace.metadata.controller.decision import ConfigRules
+from headrace.metadata.driver import ControllerNode
+from headrace.metadata.errors import MetadataError
+from headrace.metadata.net.framing import Party
+from headrace.metadata.net.listener import ControllerListener
+from headrace.metadata.net.peer_links import PeerLinks
+from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
+from headrace.metadata.transport import Address, LocalTransport
+
+logger = logging.getLogger("headrace.controller")
+
+
+class ControllerRole:
+    """The controller of one node, while it runs."""
+
+    def __init__(self, config: NodeConfig, around: Surroundings, admin: NodeAdmin) -> None:
+        self._config = config
+        self._around = around
+        self._admin = admin
+        self._links = PeerLinks(self._party, around.rng)
+        self._bootstrap: QuorumTransport | None = None  # none: it founds the quorum
+        if not founds_quorum(config):
+            addresses = [Address(*address) for address in controller_addresses(config)]
+            self._bootstrap = QuorumTransport(addresses, self._party)
+        self.node = ControllerNode(
+            config.metadata,
+            node_id=config.node_id,
+            cluster_id=config.cluster_id,
+            rng=around.rng,
+            wall_clock_ms=around.wall_clock_ms,
+            boot_clock_ms=around.boot_clock_ms,
+            configs=ConfigRules(validate_topic=validate_topic_config),
+            network=self._links,
+            bootstrap=self._bootstrap,
+        )
+        self._listener: ControllerListener | None = None
+        for endpoint in config.metadata.controller_listeners:
+            self._listener = ControllerListener(
+                endpoint,
+                self.node.handle,
+                self.node.receive,
+                self._party,
+                on_peer=self._links.dial_now,
+            )
+        self.address = Address("", 0)  # where other nodes reach it; no host when they cannot
+
+    @property
+    def local(self) -> LocalController:
+        """The way of this node's broker to it."""
+        return LocalController(self._config.node_id, LocalTransport(self.node.handle))
+
+    def requests_total(self) -> int:
+        """Requests that have come over the network since the start."""
+        return 0 if self._listener is None else self._listener.statistics.requests
+
+    async def start(self) -> None:
+        """Bind, load the log, and show both to operators.
+
+        Raises:
+            OSError: the address cannot be bound.
+            MetadataError: the log cannot be used.
+        """
+        port = 0 if self._listener is None else (await self._listener.bind()).port
+        self.address = Address(*controller_address(self._config, port))
+        await self.node.start(self.address)
+        collector = QuorumCollector(self.node.status, self._links)
+        self._admin.server.expose(collector, collector.refresh)
+        self._admin.readiness.add(lambda: check_quorum(self.node.status()))
+
+    @asynccontextmanager
+    async def taking_part(self) -> AsyncIterator[None]:
+        """Take part in the quorum beside the body, and let another lead before the links are cut."""
+        listening = [] if self._listener is None else [self._listener.run()]
+        publishing = []
+        if has_bucket(self._config):
+            publishing.append(publish_snapshots(self._config, self._around, self.node, self._admin))
+        async with (
+            running(self._links.run(), *listening),
+            running(self._run()),
+            running(*publishing),
+        ):
+            yield
+
+    async def shutdown(self) -> None:
+        """Close the listener and the log."""
+        if self._listener is not None:
+            await self._listener.shutdown()
+        if self._bootstrap is not None:
+            self._bootstrap.close()
+        await self.node.shutdown()
+
+    async def _run(self) -> None:
+        try:
+            await self.node.run()
+        except* MetadataError as failures:
+            # Before anything else ends, which may take its time.
+            for failure in failures.exceptions:
+                logger.critical("the controller has failed", extra={"reason": str(failure)})
+            raise
+
+    def _party(self) -> Party:
+        return Party(self.node.cluster_id, self._config.node_id, self.node.directory_id)
+
+
+@asynccontextmanager
+async def controller_role(
+    config: NodeConfig, around: Surroundings, admin: NodeAdmin, stop: asyncio.Event
+) -> AsyncIterator[ControllerRole]:
+    """Run a controller beside the body; when it fails, the body is cancelled.
+
+    Raises:
+        StoppedEarlyError: `stop` was set before it had started: a disk may not answer.
+        ExceptionGroup: of what made it fail.
+        OSError: its address cannot be bound.
+        MetadataError: it cannot start.
+    """
+    role = ControllerRole(config, around, admin)
+    try:
+        await unless_stopped(stop, role.start())
+        async with role.taking_part():
+            yield role
+    finally:
+        await role.shutdown()

@@ -1,0 +1,24 @@
+"""What a node takes from the world outside it."""
+
+import os
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from headrace.wal.open_device import DeviceOpener, open_device
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Clocks, entropy, the WAL's disk and the environment; tests and simulations pass their own."""
+
+    wall_clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    # Goes on in suspend and never jumps: leases are measured with it.
+    boot_clock_ms: Callable[[], int] = lambda: (
+        time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
+    )
+    monotonic_s: Callable[[], float] = time.perf_counter
+    rng: random.Random = field(default_factory=random.SystemRandom)
+    open_device: DeviceOpener = open_device
+    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))

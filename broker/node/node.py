@@ -1,0 +1,113 @@
+"""Composition root: which roles a node has, and in which order they start and stop.
+
+A `Node` is an object: several can live in one process, each with the clocks and the entropy that
+it is given.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+from headrace.broker.node.address import BrokerPlace, NodeAddress
+from headrace.broker.node.admin import SERVING, NodeAdmin
+from headrace.broker.node.broker_role import BrokerRole
+from headrace.broker.node.controller_role import ControllerRole, controller_role
+from headrace.broker.node.environment import Surroundings
+from headrace.broker.node.lifecycle import StoppedEarlyError, running
+from headrace.broker.telemetry import runtime_tuning
+from headrace.config.node import NodeConfig
+from headrace.config.quorum import is_broker, is_controller
+
+logger = logging.getLogger("headrace")
+
+__all__ = ["Node", "NodeAddress", "Surroundings"]
+
+
+def _ignore_fencing(_reason: str) -> None:
+    """Leave it to the exception."""
+
+
+class Node:
+    """Controller, broker or both. `run` once."""
+
+    def __init__(self, config: NodeConfig, surroundings: Surroundings | None = None) -> None:
+        self._config = config
+        self._around = surroundings or Surroundings()
+        self._admin = NodeAdmin(config.telemetry)
+
+    async def run(
+        self,
+        ready: Callable[[NodeAddress], None],
+        stop: asyncio.Event,
+        *,
+        on_fenced: Callable[[str], None] = _ignore_fencing,
+    ) -> None:
+        """Start, serve until `stop` is set, shut down cleanly; a `stop` while it is starting counts as well.
+
+        The broker leaves before the controller does. A bucket or a controller elsewhere that does
+        not answer is waited for.
+
+        Args:
+            ready: called once, when the node serves.
+            stop: ends it.
+            on_fenced: called with the reason as soon as the broker may do nothing any more; `run`
+                ends by itself then, as soon as what is under way can be given up.
+
+        Raises:
+            ExceptionGroup: of what made a part fail, once the others have been stopped; of
+                NodeFencedError or storage's FencedError, when another has this node's place.
+            OSError: an address cannot be bound.
+            WalError, MetadataError, StorageError, ValueError: a part cannot start.
+        """
+        admin = self._admin
+        try:
+            await admin.start()
+            async with AsyncExitStack() as roles:
+                controller = None
+                if is_controller(self._config):
+                    role = controller_role(self._config, self._around, admin, stop)
+                    controller = await roles.enter_async_context(role)
+                if is_broker(self._config):
+                    await self._run_broker(controller, ready, stop, on_fenced)
+                elif controller is not None:
+                    idle = runtime_tuning.collect_when_idle(controller.requests_total)
+                    async with running(idle):
+                        admin.stage = SERVING
+                        ready(self._address(controller, controller.node.cluster_id, None))
+                        await stop.wait()
+                        admin.stage = "stopping"
+        except* StoppedEarlyError:
+            logger.info("stopped while starting", extra={"state": admin.stage})
+        finally:
+            await admin.shutdown()
+
+    async def _run_broker(
+        self,
+        controller: ControllerRole | None,
+        ready: Callable[[NodeAddress], None],
+        stop: asyncio.Event,
+        on_fenced: Callable[[str], None],
+    ) -> None:
+        local = None if controller is None else controller.local
+        broker = BrokerRole(
+            self._config, self._around, self._admin, local=local, on_fenced=on_fenced
+        )
+
+        def serving(cluster_id: str, place: BrokerPlace) -> None:
+            ready(self._address(controller, cluster_id, place))
+
+        await broker.run(serving, stop)
+
+    def _address(
+        self, controller: ControllerRole | None, cluster_id: str, broker: BrokerPlace | None
+    ) -> NodeAddress:
+        host, port = ("", 0) if controller is None else controller.address
+        return NodeAddress(
+            node_id=self._config.node_id,
+            roles=self._config.process_roles,
+            controller=f"{host}:{port}" if host else "",
+            cluster_id=cluster_id,
+            admin_url=self._admin.url,
+            broker=broker,
+        )

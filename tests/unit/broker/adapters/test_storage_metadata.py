@@ -1,0 +1,378 @@
+import asyncio
+
+import pytest
+
+from headrace.broker.adapters.storage_metadata import StorageMetadata
+from headrace.metadata.client import NewTopic
+from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
+from headrace.metadata.image import MetadataImage
+from headrace.protocol.errors import ErrorCode
+from headrace.storage.errors import (
+    CommitRefusedError,
+    FencedError,
+    ObjectNotPreparedError,
+    RetriableStorageError,
+)
+from headrace.storage.ports import (
+    NO_OBJECT_ID,
+    Lease,
+    ObjectManager,
+    ObjectRange,
+    ObjectType,
+    StreamManager,
+    StreamMetadata,
+    StreamObject,
+    StreamRange,
+    StreamSetCommit,
+)
+from tests.unit.metadata.running_cluster import Cluster, scenario
+
+RETENTION_MS = 600_000
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    return Cluster(tmp_path / "metadata")
+
+
+def adapter_of(client):
+    return StorageMetadata(client, object_delete_retention_ms=RETENTION_MS)
+
+
+async def open_topic(client, name="topic"):
+    """Create a topic and open both its streams; return the adapter and their ids."""
+    (result,) = await client.create_topics([NewTopic(name, 1)])
+    partition = result.topic.partitions[0]
+    adapter = adapter_of(client)
+    for stream_id in (partition.data_stream_id, partition.meta_stream_id):
+        await adapter.open_stream(stream_id, partition.leader_epoch)
+    return adapter, partition.data_stream_id, partition.meta_stream_id
+
+
+def piece(stream_id, start, end, epoch=0):
+    return StreamRange(stream_id, epoch, start, end)
+
+
+async def upload(adapter, *ranges, stream_objects=(), compacted=()):
+    """Commit ranges as a Stream Set Object and others as Stream Objects; return the commit."""
+    object_id = await adapter.prepare_objects(1, 60_000) if ranges else NO_OBJECT_ID
+    objects = [
+        StreamObject(await adapter.prepare_objects(1, 60_000), 50, it) for it in stream_objects
+    ]
+    commit = StreamSetCommit(object_id, 100, list(ranges), objects, list(compacted))
+    await adapter.commit_stream_set_object(commit)
+    return commit
+
+
+@scenario
+async def test_it_is_what_the_engine_asks_for(cluster):
+    adapter = adapter_of(cluster.new_client())
+    streams: StreamManager = adapter
+    objects: ObjectManager = adapter
+    lease: Lease = adapter
+
+    assert not lease.holds()
+    assert await streams.get_opening_streams() == []
+    assert objects.get_objects(1, 0, 1, 1) == []
+
+
+@scenario
+async def test_life_of_a_stream(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        adapter, data, meta = await open_topic(client)
+        assert adapter.holds()
+        assert await adapter.get_opening_streams() == [
+            StreamMetadata(data, 0, 0, 0),
+            StreamMetadata(meta, 0, 0, 0),
+        ]
+
+        await upload(adapter, piece(data, 0, 10), stream_objects=[piece(data, 10, 30)])
+        await adapter.trim_stream(data, 0, 5)
+        assert await adapter.open_stream(data, 0) == StreamMetadata(data, 0, 5, 30)
+        await adapter.close_stream(data, 0, 30)
+        await adapter.close_stream(data, 0, 30)
+
+        assert await adapter.get_opening_streams() == [StreamMetadata(meta, 0, 0, 0)]
+
+
+@scenario
+async def test_where_the_parts_of_a_stream_lie(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        adapter, data, _ = await open_topic(client)
+        first = await upload(adapter, piece(data, 0, 10))
+        second = await upload(adapter, stream_objects=[piece(data, 10, 30)])
+        split = second.stream_objects[0].object_id
+        in_set = ObjectRange(first.object_id, ObjectType.STREAM_SET, 100, 0, 10)
+        alone = ObjectRange(split, ObjectType.STREAM, 50, 10, 30)
+
+        assert adapter.get_objects(data, 0, 30, 9) == [in_set, alone]
+        assert adapter.get_objects(data, 3, 10, 9) == [in_set]
+        assert adapter.get_objects(data, 0, 30, 1) == [in_set]
+        assert adapter.get_objects(data, 30, 40, 9) == []
+        assert adapter.get_stream_objects(data) == [alone]
+        assert adapter.get_stream_objects(999) == []
+
+
+@scenario
+async def test_repeating_a_commit_succeeds(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        adapter, data, _ = await open_topic(client)
+        commit = await upload(adapter, piece(data, 0, 10), stream_objects=[piece(data, 10, 20)])
+        index = client.image.index
+
+        await adapter.commit_stream_set_object(commit)
+
+        assert client.image.index == index
+
+
+@scenario
+async def test_compaction_sees_what_is_live_and_swaps_it(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        adapter, data, meta = await open_topic(client)
+        first = await upload(adapter, piece(data, 0, 10), piece(meta, 0, 4))
+        second = await upload(adapter, piece(data, 10, 20), piece(meta, 4, 8))
+        await adapter.trim_stream(data, 0, 10)
+        sources = adapter.get_stream_set_objects()
+        assert sources == [
+            (first.object_id, 100, [piece(meta, 0, 4)]),
+            (second.object_id, 100, [piece(data, 10, 20), piece(meta, 4, 8)]),
+        ]
+
+        merged = await upload(
+            adapter,
+            piece(data, 10, 20),
+            stream_objects=[piece(meta, 0, 8)],
+            compacted=[object_id for object_id, _, _ in sources],
+        )
+
+        assert [it[0] for it in adapter.get_stream_set_objects()] == [merged.object_id]
+        assert adapter.get_stream_objects(meta)[0].end_offset == 8
+
+
+@scenario
+async def test_merging_stream_objects(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        adapter, data, _ = await open_topic(client)
+        sources = []
+        for start in (0, 10):
+            commit = await upload(adapter, stream_objects=[piece(data, start, start + 10)])
+            sources.append(commit.stream_objects[0].object_id)
+        merged = StreamObject(await adapter.prepare_objects(1, 60_000), 90, piece(data, 0, 20))
+
+        await adapter.compact_stream_object(merged, sources)
+        await adapter.compact_stream_object(merged, sources)
+
+        assert [it.object_id for it in adapter.get_stream_objects(data)] == [merged.object_id]
+        assert adapter.is_committed(merged.object_id)
+        destroyed = adapter.get_objects_to_delete(1 << 60)
+        assert destroyed
+        assert not any(adapter.is_committed(it) for it in (*destroyed, 10**6))
+
+
+@scenario
+async def test_objects_are_deleted_when_their_retention_has_passed(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        adapter, data, _ = await open_topic(client)
+        commit = await upload(adapter, piece(data, 0, 10))
+        await adapter.trim_stream(data, 0, 10)
+        destroyed_ms = cluster.wall.now_ms
+
+        assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS - 1) == []
+        assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == [commit.object_id]
+        cluster.boot.now_ms += 9_000
+        assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == [], "no lease"
+        assert await client._session.heartbeat(client.image.index)
+        await adapter.forget_objects([commit.object_id])
+        assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == []
+
+
+@scenario
+async def test_expired_objects_are_deleted_after_they_were_marked(cluster):
+    async with cluster.controller() as node, cluster.client() as client:
+        adapter = adapter_of(client)
+        object_id = await adapter.prepare_objects(1, 1_000)
+        far_ms = cluster.wall.now_ms + 10 * RETENTION_MS
+        assert adapter.get_objects_to_delete(far_ms) == [], "it might still be committed"
+        cluster.wall.now_ms += 1_000
+        await node.check_deadlines()
+        await client._wait_until(lambda image: image.index == node.image.index)
+
+        assert adapter.get_objects_to_delete(far_ms) == [object_id]
+
+
+@scenario
+async def test_the_objects_of_a_node_that_is_gone_are_deleted_by_the_first(cluster):
+    async with (
+        cluster.controller() as node,
+        cluster.client(1) as first,
+        cluster.client(2) as second,
+        cluster.client(3) as third,
+    ):
+        ids = [
+            await adapter_of(client).prepare_objects(1, 1_000) for client in (first, second, third)
+        ]
+        cluster.wall.now_ms += 1_000
+        await node.check_deadlines()
+        await third.shutdown()
+        for client in (first, second):
+            await client._wait_until(lambda image: image.brokers[3].fenced)
+        far_ms = cluster.wall.now_ms + RETENTION_MS
+
+        assert adapter_of(first).get_objects_to_delete(far_ms) == [ids[0], ids[2]]
+        assert adapter_of(second).get_objects_to_delete(far_ms) == [ids[1]]
+
+
+@scenario
+async def test_a_restarted_broker_recovers_and_then_opens(cluster):
+    """What the WAL holds is committed under the old stream epoch, by the new node epoch."""
+    async with cluster.controller():
+        async with cluster.client() as client:
+            adapter, data, meta = await open_topic(client)
+            await upload(adapter, piece(data, 0, 10))
+            zombie = adapter
+        async with cluster.client(serve=False) as client:
+            adapter = adapter_of(client)
+            assert await adapter.get_opening_streams() == [
+                StreamMetadata(data, 0, 0, 10),
+                StreamMetadata(meta, 0, 0, 0),
+            ]
+            await upload(adapter, piece(data, 10, 15, epoch=0))
+            await client.serve()
+            epoch = client.image.topic("topic").partitions[0].leader_epoch
+            assert epoch == 1
+            assert await adapter.open_stream(data, epoch) == StreamMetadata(data, 1, 0, 15)
+            with pytest.raises(FencedError):
+                await upload(adapter, piece(data, 15, 20, epoch=0))
+            with pytest.raises(FencedError):
+                await zombie.prepare_objects(1, 1_000)
+            assert not zombie.holds()
+
+
+@scenario
+async def test_what_cannot_be_committed(cluster):
+    async with cluster.controller() as node, cluster.client() as client:
+        adapter, data, _ = await open_topic(client)
+        with pytest.raises(CommitRefusedError) as refused:
+            await upload(adapter, piece(data, 1, 2))
+        assert not isinstance(refused.value, ObjectNotPreparedError)
+        with pytest.raises(CommitRefusedError):
+            await adapter.close_stream(data, 0, 9)
+
+        expired = await adapter.prepare_objects(1, 1_000)
+        cluster.wall.now_ms += 1_000
+        await node.check_deadlines()
+        commit = StreamSetCommit(expired, 1, [piece(data, 0, 1)], [])
+        with pytest.raises(ObjectNotPreparedError):
+            await adapter.commit_stream_set_object(commit)
+
+
+@scenario
+async def test_a_deleted_stream_has_no_owner(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        adapter, data, _ = await open_topic(client)
+        await client.delete_topics([client.image.topic("topic").topic_id])
+
+        with pytest.raises(FencedError):
+            await adapter.open_stream(data, 0)
+        with pytest.raises(FencedError):
+            await adapter.trim_stream(data, 0, 0)
+        await adapter.close_stream(data, 0, 0)
+
+
+class FailingClient:
+    """Fails every change in one way."""
+
+    node_id, node_epoch = 1, 2
+    image = MetadataImage()
+
+    def __init__(self, failure):
+        self._failure = failure
+
+    def holds(self):
+        return True
+
+    async def change(self, request, answered):
+        raise self._failure
+
+
+@pytest.mark.parametrize(
+    ("failure", "expected"),
+    [
+        (NodeFencedError("over"), FencedError),
+        (RefusedError(ErrorCode.STALE_BROKER_EPOCH, "over"), FencedError),
+        (RefusedError(ErrorCode.FENCED_LEADER_EPOCH, "over"), FencedError),
+        (RefusedError(ErrorCode.RESOURCE_NOT_FOUND, "gone"), FencedError),
+        (RefusedError(ErrorCode.REASSIGNMENT_IN_PROGRESS, "open"), RetriableStorageError),
+        (RefusedError(ErrorCode.UNKNOWN_LEADER_EPOCH, "early"), RetriableStorageError),
+        (ControllerUnavailableError("away"), RetriableStorageError),
+        (RefusedError(ErrorCode.INVALID_REQUEST, "no"), CommitRefusedError),
+    ],
+)
+def test_what_the_engine_should_do_about_a_failure(failure, expected):
+    adapter = adapter_of(FailingClient(failure))
+
+    with pytest.raises(expected) as error:
+        asyncio.run(adapter.open_stream(1, 1))
+
+    assert type(error.value) is expected
+
+
+def test_a_commit_that_names_what_is_gone_is_refused_not_fenced():
+    adapter = adapter_of(FailingClient(RefusedError(ErrorCode.RESOURCE_NOT_FOUND, "gone")))
+    commit = StreamSetCommit(1, 1, [], [], [2])
+
+    with pytest.raises(CommitRefusedError):
+        asyncio.run(adapter.commit_stream_set_object(commit))
+
+
+@scenario
+async def test_stream_set_objects_of_a_node_that_is_gone_are_adopted_by_the_first(cluster):
+    async with (
+        cluster.controller() as node,
+        cluster.client(3) as third,
+    ):
+        adapter, data, meta = await open_topic(third)
+        old = await upload(adapter, piece(data, 0, 10), piece(meta, 0, 1))
+        async with cluster.client(1) as first, cluster.client(2) as second:
+            first_adapter, second_adapter = adapter_of(first), adapter_of(second)
+            assert first_adapter.get_stream_set_objects() == []
+            assert first_adapter.get_adopted_streams() == []
+            await third.shutdown()
+            for client in (first, second):
+                await client._wait_until(lambda image: image.brokers[3].fenced)
+
+            (adopted,) = first_adapter.get_stream_set_objects()
+            ranges = [piece(data, 0, 10), piece(meta, 0, 1)]
+            assert adopted == (old.object_id, 100, sorted(ranges, key=lambda it: it.stream_id))
+            assert second_adapter.get_stream_set_objects() == []
+            assert (first_adapter.is_sweeper(), second_adapter.is_sweeper()) == (True, False)
+            cluster.boot.now_ms += 8_000
+            assert not first_adapter.is_sweeper(), (
+                "its lease is over, and what it knows may be, too"
+            )
+            assert await first._session.heartbeat(first.image.index)
+            assert first_adapter.is_sweeper()
+
+            streams = [(data, 0), (meta, 0)]
+            assert sorted(first_adapter.get_adopted_streams()) == streams
+            assert second_adapter.get_adopted_streams() == []
+            new = await upload(first_adapter, *adopted[2], compacted=[old.object_id])
+            assert [it[0] for it in first_adapter.get_stream_set_objects()] == [new.object_id]
+            assert node.image.objects.by_id[new.object_id].node_id == 1
+
+
+@scenario
+async def test_what_is_known_of_some_objects(cluster):
+    async with cluster.controller() as node, cluster.client() as client:
+        adapter, data, _ = await open_topic(client)
+        prepared = await adapter.prepare_objects(2, 60_000)
+        commit = await upload(adapter, piece(data, 0, 10))
+
+        known = adapter.known_bucket([prepared, commit.object_id, 77])
+
+        assert known.cluster_id == node.image.cluster_id
+        assert known.next_object_id == commit.object_id + 1
+        assert {it.object_id: (it.state.value, it.size_bytes) for it in known.objects.values()} == {
+            prepared: ("prepared", 0),
+            commit.object_id: ("committed", 100),
+        }

@@ -1,0 +1,133 @@
+"""The admin endpoint over HTTP: metrics, liveness, readiness with reasons."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.registry import Collector
+
+from headrace.broker.admin.admin_http import AdminServer
+from headrace.broker.telemetry.readiness import CheckResult, Readiness
+from tests.unit.broker.telemetry.node_parts import FakeEngine, node_collector
+
+
+class Endpoint:
+    def __init__(self) -> None:
+        self.readiness = Readiness()
+        self.registry = CollectorRegistry()
+        self.server = AdminServer(self.registry, self.readiness)
+        self.port = 0
+        self.session: aiohttp.ClientSession
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator["Endpoint"]:
+        self.port = await self.server.start("127.0.0.1", 0)
+        try:
+            async with aiohttp.ClientSession() as self.session:
+                yield self
+        finally:
+            await self.server.shutdown()
+
+    async def get(self, path: str) -> tuple[int, str]:
+        async with self.session.get(f"http://127.0.0.1:{self.port}{path}") as response:
+            return response.status, await response.text()
+
+
+def test_a_node_is_alive_as_soon_as_it_listens() -> None:
+    async def run() -> None:
+        async with Endpoint().serving() as endpoint:
+            assert await endpoint.get("/livez") == (200, "ok\n")
+            assert (await endpoint.get("/no"))[0] == 404
+            assert await endpoint.get("/metrics") == (200, "")
+
+    asyncio.run(run())
+
+
+def test_readiness_is_told_with_the_reason_of_each_condition() -> None:
+    async def run() -> None:
+        async with Endpoint().serving() as endpoint:
+            state = "recovering"
+            endpoint.readiness.add(lambda: CheckResult("state", state == "serving", state))
+            endpoint.readiness.add(lambda: CheckResult("lease", ok=True, reason="held"))
+            lease = '{"name": "lease", "ok": true, "reason": "held"}'
+            assert await endpoint.get("/readyz") == (
+                503,
+                '{"ready": false, "checks": [{"name": "state", "ok": false, '
+                f'"reason": "recovering"}}, {lease}]}}\n',
+            )
+            state = "serving"
+            assert await endpoint.get("/readyz") == (
+                200,
+                '{"ready": true, "checks": [{"name": "state", "ok": true, '
+                f'"reason": "serving"}}, {lease}]}}\n',
+            )
+
+    asyncio.run(run())
+
+
+def test_metrics_are_fresh_from_the_loop_and_not_rendered_for_every_request() -> None:
+    async def run() -> None:
+        async with Endpoint().serving() as endpoint:
+            engine = FakeEngine()
+            collector = node_collector(engine)
+            endpoint.server.expose(collector, collector.refresh)
+            asked = engine.asked
+            status, text = await endpoint.get("/metrics")
+            assert status == 200
+            assert "# TYPE headrace_wal_used_bytes gauge" in text
+            assert await endpoint.get("/metrics") == (200, text)
+            assert engine.asked == asked + 1
+
+    asyncio.run(run())
+
+
+class SlowCollector(Collector):
+    """Holds up the thread that renders until the test lets it go."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.loop = asyncio.get_running_loop()
+        self.begun = asyncio.Event()
+
+    def describe(self) -> list[Metric]:
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        self.loop.call_soon_threadsafe(self.begun.set)
+        self.go_on.wait(5)
+        metric = Metric("slow", "", "gauge")
+        metric.add_sample("slow", {}, 1)
+        yield metric
+
+
+def test_a_scrape_that_comes_while_the_first_page_is_rendered_waits_for_it() -> None:
+    async def run() -> None:
+        async with Endpoint().serving() as endpoint:
+            slow = SlowCollector()
+            endpoint.registry.register(slow)
+            first = asyncio.create_task(endpoint.get("/metrics"))
+            await slow.begun.wait()
+            second = asyncio.create_task(endpoint.get("/metrics"))
+            await endpoint.get("/livez")  # by now the second has been looked at
+            done, _ = await asyncio.wait([second], timeout=0.05)
+            slow.go_on.set()
+            assert not done
+            assert "slow 1.0" in (await first)[1]
+            assert await second == await first
+
+    asyncio.run(run())
+
+
+def test_an_address_that_is_taken_is_an_error() -> None:
+    async def run() -> None:
+        async with Endpoint().serving() as endpoint:
+            second = Endpoint()
+            with pytest.raises(OSError):
+                await second.server.start("127.0.0.1", endpoint.port)
+            await second.server.shutdown()
+
+    asyncio.run(run())

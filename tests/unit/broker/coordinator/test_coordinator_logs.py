@@ -1,0 +1,224 @@
+"""`__consumer_offsets` for the group coordinator: durable appends, reads from the start, elections."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from headrace.broker.cluster.cluster_view import ClusterView
+from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.coordinator.coordinator_logs import (
+    CoordinatorElections,
+    OffsetsTopicLogs,
+    PartitionLog,
+)
+from headrace.broker.coordinator.partitioning import partition_for_group
+from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
+from headrace.config.node import GroupConfig, LogConfig, NetworkConfig
+from headrace.metadata.records.topics import RemoveTopicRecord
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.storage.errors import BackPressureError, EngineFailedError
+from tests.unit.broker.cluster_scene import (
+    NOW_MS,
+    FakeClient,
+    FakeRegistry,
+    broker_records,
+    context_of,
+    run,
+    topic_id,
+    topic_records,
+)
+
+CONTEXT = context_of(ApiKey.FIND_COORDINATOR, 4)
+COMPACT = {"cleanup.policy": "compact"}
+
+
+def batch(key: bytes | None = b"k") -> bytearray:
+    return encode_batch([Record(0, NOW_MS, key, b"v")], BatchOptions())
+
+
+class Engine:
+    refusal: Exception | None = None
+
+    async def admission(self, body_bytes: int) -> None:
+        assert body_bytes > len(batch())
+        if self.refusal is not None:
+            raise self.refusal
+
+
+class Broker:
+    """Serves the offsets topic's partition 0."""
+
+    def __init__(self, *, topic: bool = True, leader: int = 2) -> None:
+        self.client = FakeClient(
+            *broker_records(1),
+            *broker_records(2, ("PLAINTEXT", "two", 9093)),
+            *(topic_records(OFFSETS_TOPIC, 1, 3, leader=leader) if topic else ()),
+        )
+        self.registry = FakeRegistry(self.client)
+        self.served = self.registry.serve(OFFSETS_TOPIC, leader_epoch=5, overrides=COMPACT)
+        self.engine = Engine()
+        groups = GroupConfig(offsets_topic_partitions=7)
+        registry: Any = self.registry
+        client: Any = self.client
+        self.logs = OffsetsTopicLogs(
+            client=client,
+            partitions=registry,
+            creation=TopicCreation(client, registry, log=LogConfig(), groups=groups),
+            engine=self.engine,  # type: ignore[arg-type]
+            cluster=ClusterView(lambda: self.client.image, 1, NetworkConfig()),
+            config=groups,
+            wall_clock_ms=lambda: NOW_MS,
+        )
+
+    @property
+    def log(self) -> PartitionLog:
+        found = self.logs.log(0)
+        assert found is not None
+        return found
+
+
+def test_an_append_returns_its_offset_once_it_is_acknowledged() -> None:
+    async def append() -> None:
+        broker = Broker()
+        broker.served.append(Record(0, NOW_MS, b"k", b"v"))
+        appending = asyncio.create_task(broker.log.append(batch()))
+        await asyncio.sleep(0)
+        assert not appending.done()
+        broker.served.data.confirm()
+        assert await appending == 1
+
+    run(append())
+
+
+def test_an_append_whose_outcome_is_unknown_says_so() -> None:
+    async def append() -> None:
+        broker = Broker()
+        appending = asyncio.create_task(broker.log.append(batch()))
+        await asyncio.sleep(0)
+        broker.served.data.fail(EngineFailedError("device"))
+        with pytest.raises(EngineFailedError):
+            await appending
+
+    run(append())
+
+
+def test_what_is_refused_is_not_appended() -> None:
+    broker = Broker()
+    with pytest.raises(KafkaError) as refusal:
+        run(broker.log.append(batch(key=None)))
+    assert refusal.value.code == ErrorCode.INVALID_RECORD
+    broker.engine.refusal = BackPressureError("no room")
+    with pytest.raises(BackPressureError):
+        run(broker.log.append(batch()))
+    assert broker.served.data.batches == []
+
+
+def test_an_append_that_nobody_waits_for_any_more_goes_through_all_the_same() -> None:
+    async def append() -> None:
+        broker = Broker()
+        appending = asyncio.create_task(broker.log.append(batch()))
+        await asyncio.sleep(0)
+        appending.cancel()
+        await asyncio.gather(appending, return_exceptions=True)
+        broker.served.data.confirm()
+        assert broker.served.partition.high_watermark == 1
+
+    run(append())
+
+
+def test_a_log_is_read_from_its_start_to_what_is_acknowledged() -> None:
+    async def read() -> list[bytes]:
+        broker = Broker()
+        for key in (b"a", b"b", b"c"):
+            broker.served.append(Record(0, NOW_MS, key, b"v"))
+        broker.served.data.confirm()
+        broker.served.append(Record(0, NOW_MS, b"d", b"v"))
+        broker.served.data.start_offset = 1
+        assert broker.log.leader_epoch == 5
+        return [bytes(it) for it in [payload async for payload in broker.log.read()]]
+
+    assert [it[-4:-3] for it in run(read())] == [b"b", b"c"]
+
+
+def test_only_what_this_broker_leads_has_a_log() -> None:
+    assert Broker().logs.log(1) is None
+
+
+def test_a_group_is_where_every_client_looks_for_it() -> None:
+    """kafka-protocol 2.14: by the number of partitions as created, not as configured."""
+    broker = Broker()
+    assert broker.logs.partition_count == 3
+    assert broker.logs.partition_for("g") == partition_for_group("g", 3)
+    assert Broker(topic=False).logs.partition_count == 7
+
+
+def test_the_coordinator_is_the_leader_of_the_groups_partition() -> None:
+    assert Broker().logs.coordinator_node(CONTEXT, "g") == (2, "two", 9093)
+    assert Broker(topic=False).logs.coordinator_node(CONTEXT, "g") is None
+
+
+def test_a_broker_whose_lease_is_not_certain_does_not_name_itself() -> None:
+    broker = Broker()
+    broker.client.has_lease = False
+    assert broker.logs.coordinator_node(CONTEXT, "g") == (2, "two", 9093)
+    mine = Broker(leader=1)
+    assert mine.logs.coordinator_node(CONTEXT, "g") == (1, "10.0.0.1", 9092)
+    mine.client.has_lease = False
+    assert mine.logs.coordinator_node(CONTEXT, "g") is None
+    assert not mine.logs.is_certain()
+
+
+def test_the_topic_is_created_when_it_is_needed() -> None:
+    broker = Broker(topic=False)
+    run(broker.logs.ensure_topic())
+    run(broker.logs.ensure_topic())
+    assert len(broker.client.calls) == 1
+    failing = Broker(topic=False)
+    failing.client.answers[OFFSETS_TOPIC] = (ErrorCode.REQUEST_TIMED_OUT, "no controller")
+    with pytest.raises(KafkaError) as refusal:
+        run(failing.logs.ensure_topic())
+    assert refusal.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+
+class Coordinator:
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+
+    def on_election(self, partition: int) -> None:
+        self.calls.append(("election", partition))
+
+    def on_resignation(self, partition: int) -> None:
+        self.calls.append(("resignation", partition))
+
+    def on_topics_deleted(self, topics: Any) -> None:
+        self.calls.append(("deleted", [tuple(topic) for topic in topics]))
+
+
+def elections() -> tuple[Coordinator, CoordinatorElections]:
+    coordinator = Coordinator()
+    return coordinator, CoordinatorElections(coordinator)  # type: ignore[arg-type]
+
+
+def test_the_coordinator_hears_of_its_own_partitions_alone() -> None:
+    coordinator, told = elections()
+    for topic in (OFFSETS_TOPIC, "t"):
+        partition: Any = SimpleNamespace(topic=topic, index=4, leader_epoch=1)
+        told.opened(partition)
+        told.closed(partition)
+    assert coordinator.calls == [("election", 4), ("resignation", 4)]
+
+
+def test_the_coordinator_hears_of_deleted_topics_also_when_the_name_is_taken_again() -> None:
+    coordinator, told = elections()
+    client = FakeClient(*topic_records("a", 1), *topic_records("b", 2), *topic_records("c", 3))
+    client.subscribe(told.image_changed)
+    client.apply(*topic_records("d", 4))
+    assert coordinator.calls == []
+    removals = [RemoveTopicRecord(topic_id(number)) for number in (1, 2)]
+    client.apply(*removals, *topic_records("b", 5))
+    ((_, deleted),) = coordinator.calls
+    assert sorted(deleted) == [("a", topic_id(1)), ("b", topic_id(2))]

@@ -1,0 +1,1 @@
+"""Looks at logs from outside, prepares and measures devices: what no running broker needs."""

@@ -1,0 +1,74 @@
+"""Says whether a log is sound: what recovery would say now, also while its owner writes."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from headrace.config.node import WalConfig
+from headrace.wal.content import Kind
+from headrace.wal.errors import WalChangedError, WalCorruptError
+from headrace.wal.layout import Superblock
+from headrace.wal.reader import WalReader
+from headrace.wal.recovery import ScanSummary
+from headrace.wal.tools.inspection import OfflineDevice
+
+ATTEMPTS_MAX = 8
+
+
+class Soundness(Enum):
+    """What came out."""
+
+    SOUND = "sound"
+    BLANK = "blank"
+    DAMAGED = "damaged"
+    IN_USE = "in use"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What the last scan met."""
+
+    soundness: Soundness
+    attempts: int
+    superblock: Superblock | None = None
+    summary: ScanSummary | None = None
+    error: WalCorruptError | None = None
+
+
+async def verify(path: str, *, attempts_max: int = ATTEMPTS_MAX) -> Verification:
+    """Scan the log on `path` as recovery by another node does; nothing is locked or written.
+
+    A scan that meets a writer at work (`WalChangedError`) is begun again, so many times at most.
+
+    Raises:
+        WalDeviceError: it cannot be opened, or holds something else.
+        OSError: it cannot be read.
+    """
+    with OfflineDevice.open(path) as device:
+        if device.content().kind is Kind.BLANK:
+            return Verification(Soundness.BLANK, attempts=0)
+    attempt = 1
+    while True:
+        found = await _scan(path, attempt)
+        if found.soundness is not Soundness.IN_USE or attempt == attempts_max:
+            return found
+        attempt += 1
+
+
+async def _scan(path: str, attempt: int) -> Verification:
+    reader = WalReader(WalConfig(path=path))
+    try:
+        await reader.open()
+    except WalCorruptError as error:
+        return Verification(Soundness.DAMAGED, attempt, error=error)
+    refusal = None
+    soundness = Soundness.SOUND
+    try:
+        async for _ in reader.recover():
+            pass
+    except WalChangedError:
+        soundness = Soundness.IN_USE
+    except WalCorruptError as error:
+        soundness, refusal = Soundness.DAMAGED, error
+    finally:
+        await reader.close()
+    return Verification(soundness, attempt, reader.superblock, reader.summary, refusal)
