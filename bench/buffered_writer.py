@@ -11,7 +11,7 @@ from array import array
 from headrace.wal.tools.benchmark.figures import DeviceWork, Figures, Load, summarise
 
 OPEN_BYTES = 4 << 20  # flat out, as much is written before each fsync
-VECTORS_MAX = 1000  # of one writev
+MAX_VECTORS = 1000  # of one writev
 
 
 class BufferedWriter:
@@ -33,7 +33,7 @@ class BufferedWriter:
         interval_ns = (
             load.record_bytes * 1e9 / load.bytes_per_second if load.bytes_per_second else 0
         )
-        batch = load.open_max or max(1, OPEN_BYTES // load.record_bytes)
+        batch = load.max_open or max(1, OPEN_BYTES // load.record_bytes)
         began_ns, began_cpu_ns = time.perf_counter_ns(), time.process_time_ns()
         end_ns = began_ns + int(seconds * 1e9)
         while (now_ns := time.perf_counter_ns()) < end_ns:
@@ -66,7 +66,7 @@ class BufferedWriter:
         if self._position + count * len(payload) > self._capacity_bytes:
             self._position = 0
         while count:
-            vectors = [payload] * min(count, VECTORS_MAX)
+            vectors = [payload] * min(count, MAX_VECTORS)
             written = os.pwritev(self._fd, vectors, self._position)
             assert written == len(vectors) * len(payload)
             self._position += written

@@ -116,5 +116,5 @@ class ControlPlane:
 class Lease:
     """Never lost."""
 
-    def holds(self) -> bool:
+    def is_lease_valid(self) -> bool:
         return True

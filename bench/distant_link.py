@@ -58,28 +58,28 @@ class _Line:
         self._delay_s = distance.delay_ms / 1000
         self._bytes_per_s = distance.mb_per_s * 1e6
         self._free_s = 0.0  # when the last byte so far has entered
-        self._under_way: deque[tuple[float, _End, bytes]] = deque()
+        self._inflight: deque[tuple[float, _End, bytes]] = deque()
         self._loop = asyncio.get_running_loop()
         self._is_waiting = False
 
     def enter(self, end: "_End", data: bytes) -> None:
         self._free_s = max(self._free_s, time.monotonic()) + len(data) / self._bytes_per_s
-        self._under_way.append((self._free_s + self._delay_s, end, data))
+        self._inflight.append((self._free_s + self._delay_s, end, data))
         if not self._is_waiting:
             self._wait()
 
     def _wait(self) -> None:
         self._is_waiting = True
-        wait_s = self._under_way[0][0] - time.monotonic()
+        wait_s = self._inflight[0][0] - time.monotonic()
         self._loop.call_later(max(0.0, wait_s), self._leave)
 
     def _leave(self) -> None:
         self._is_waiting = False
         now_s = time.monotonic()
-        while self._under_way and self._under_way[0][0] <= now_s:
-            _, end, data = self._under_way.popleft()
+        while self._inflight and self._inflight[0][0] <= now_s:
+            _, end, data = self._inflight.popleft()
             end.arrived(data)
-        if self._under_way:
+        if self._inflight:
             self._wait()
 
 

@@ -50,11 +50,11 @@ LOG_CACHE_BYTES = 2 * HOT_BYTES
 PLAIN_WAYS = ((4, 8 * MIB), (8, 4 * MIB), (8, 8 * MIB), (8, 16 * MIB), (16, 8 * MIB), (32, 8 * MIB))
 DISTANT = Distance(delay_ms=7.0, mb_per_s=400.0)
 FIRST_BYTES = 1 * MIB
-OBJECT_BYTES_MIN = 4 * MIB  # smaller ones hold checkpoints and offsets
+MIN_OBJECT_BYTES = 4 * MIB  # smaller ones hold checkpoints and offsets
 FETCH_VERSION = 12
 BLOCK_CACHE_BYTES = 256 * MIB
-RATIO_MIN = 0.8
-BOUND_SHARE_MIN = 0.6  # of what shared cores allow
+MIN_RATIO = 0.8
+MIN_BOUND_SHARE = 0.6  # of what shared cores allow
 Figures = dict[str, list[float]]
 
 
@@ -75,7 +75,7 @@ async def plain_reads(uri: str, way: Way, points: int) -> tuple[float, float, fl
     parallel, range_bytes = way
     store = open_object_store(uri, rng=random.Random(0), environment=CREDENTIALS)
     try:
-        found = [it for it in await store.list("") if it[1] >= OBJECT_BYTES_MIN]
+        found = [it for it in await store.list("") if it[1] >= MIN_OBJECT_BYTES]
         singles = []
         await store.get_range(found[0][0], 0, 1)  # the broker's connection is there as well
         for number in range(points):
@@ -188,16 +188,16 @@ def report(figures: Figures, place: str, hot_mb_s: float | None) -> int:
         print(
             f"ratios {ratios['MB/s']:.2f} of the rate, {ratios['first byte']:.2f} of the first byte. No network is the limit "
             f"but the cores, which give a client {hot_mb_s:,.0f} MB/s of hot records: getting the bytes plainly and "
-            f"handing them out one after the other gives {bound:.2f}. The mark of {RATIO_MIN} is for a bucket behind a "
+            f"handing them out one after the other gives {bound:.2f}. The mark of {MIN_RATIO} is for a bucket behind a "
             "network: --distant"
         )
-        verdict = "met" if share >= BOUND_SHARE_MIN else "MISSED"
-        print(f"share of that {share:.2f}, to be at least {BOUND_SHARE_MIN}: {verdict}")
-        return 0 if share >= BOUND_SHARE_MIN else 1
+        verdict = "met" if share >= MIN_BOUND_SHARE else "MISSED"
+        print(f"share of that {share:.2f}, to be at least {MIN_BOUND_SHARE}: {verdict}")
+        return 0 if share >= MIN_BOUND_SHARE else 1
     for name, ratio in ratios.items():
-        verdict = "met" if ratio >= RATIO_MIN else "MISSED"
-        print(f"{name} ratio{place} {ratio:.2f}, to be at least {RATIO_MIN}: {verdict}")
-    return 0 if min(ratios.values()) >= RATIO_MIN else 1
+        verdict = "met" if ratio >= MIN_RATIO else "MISSED"
+        print(f"{name} ratio{place} {ratio:.2f}, to be at least {MIN_RATIO}: {verdict}")
+    return 0 if min(ratios.values()) >= MIN_RATIO else 1
 
 
 def main() -> int:

@@ -33,7 +33,7 @@ from bench.s3_requests import MIB, Mark
 from headrace.broker.telemetry.runtime_tuning import tune
 from headrace.config.node import StorageConfig
 from headrace.storage.compaction.executor import Compactor
-from headrace.storage.compaction.plan import COPIED_GROUP_WIDTH_MIN
+from headrace.storage.compaction.plan import MIN_COPIED_GROUP_WIDTH
 from headrace.storage.object_store.factory import open_object_store
 from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.object_upload import ObjectUpload
@@ -42,8 +42,8 @@ from headrace.storage.upload.retry import Retrying
 
 CLUSTER = "bench"
 OBJECT_BYTES = 128 * MIB
-BYTES_MIN = COPIED_GROUP_WIDTH_MIN * OBJECT_BYTES  # fewer objects are left as they are
-MEMORY_SHARE_MAX = 1.2  # of the budget
+MIN_BYTES = MIN_COPIED_GROUP_WIDTH * OBJECT_BYTES  # fewer objects are left as they are
+MAX_MEMORY_SHARE = 1.2  # of the budget
 STREAMS = {"merge": 1000, "split": 16, "copy": 1}
 
 
@@ -67,7 +67,7 @@ class Row:
         """Whether the memory is as it should be."""
         share = self.memory_bytes / self.budget_bytes
         return Mark(
-            f"memory of compaction ({self.kind}), share of its budget", share, MEMORY_SHARE_MAX
+            f"memory of compaction ({self.kind}), share of its budget", share, MAX_MEMORY_SHARE
         )
 
 
@@ -179,10 +179,10 @@ def print_table(rows: list[Row]) -> None:
 def volume(text: str) -> int:
     """Read --gb; return bytes."""
     size_bytes = int(float(text) * 1e9)
-    if size_bytes < BYTES_MIN:
-        least = math.ceil(BYTES_MIN / 1e7) / 100
+    if size_bytes < MIN_BYTES:
+        least = math.ceil(MIN_BYTES / 1e7) / 100
         raise argparse.ArgumentTypeError(
-            f"{text} GB are fewer than {COPIED_GROUP_WIDTH_MIN} objects of {OBJECT_BYTES // MIB} MiB, "
+            f"{text} GB are fewer than {MIN_COPIED_GROUP_WIDTH} objects of {OBJECT_BYTES // MIB} MiB, "
             f"which compaction leaves alone; at least {least:g}"
         )
     return size_bytes

@@ -40,9 +40,9 @@ COLD, HOT = "cold", "hot"
 GIB = 1024 * MIB
 BUCKET_BYTES = 18 * GIB  # at least: the cold topic twice, and all that is produced
 MEMORY = Path("/dev/shm")  # noqa: S108 - a file system
-RATIO_P99_MAX = 1.5
-RATIO_THROUGHPUT_MIN = 0.95
-COLD_SHARE_MIN = 2.0
+MAX_RATIO_P99 = 1.5
+MIN_RATIO_THROUGHPUT = 0.95
+MIN_COLD_SHARE = 2.0
 
 
 @dataclass(frozen=True)
@@ -190,17 +190,17 @@ def report(alone: list[Run], beside: list[Run]) -> int:
         ratio = f"{medians[1] / medians[0]:9.2f}" if medians[0] else ""
         print(f"{field:16}{cells[0]:>28}{cells[1]:>28}{ratio}")
     found = (
-        ("p99 ratio", median(beside, "p99_ms") / median(alone, "p99_ms"), RATIO_P99_MAX, False),
+        ("p99 ratio", median(beside, "p99_ms") / median(alone, "p99_ms"), MAX_RATIO_P99, False),
         (
             "throughput ratio",
             median(beside, "produced_mb_s") / median(alone, "produced_mb_s"),
-            RATIO_THROUGHPUT_MIN,
+            MIN_RATIO_THROUGHPUT,
             True,
         ),
         (
             "cold reader / producer",
             median(beside, "cold_mb_s") / median(beside, "produced_mb_s"),
-            COLD_SHARE_MIN,
+            MIN_COLD_SHARE,
             True,
         ),
     )

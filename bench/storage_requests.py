@@ -61,7 +61,7 @@ from headrace.wal.log import DeltaWal
 CLUSTER = "bench"
 BATCH_BYTES = 16 * 1024
 READ_BYTES = 1 * MIB
-STREAMS_READ_MAX = 500
+MAX_STREAMS_READ = 500
 PHASES = ("upload", "compaction", "reads")
 
 
@@ -174,7 +174,7 @@ async def read(
     """Read streams from their beginning to their end, one after the other; return the bytes."""
     blocks = BlockCache(config, store, control, CLUSTER)
     read_bytes = 0
-    step = max(1, streams // STREAMS_READ_MAX)
+    step = max(1, streams // MAX_STREAMS_READ)
     for stream_id in range(1, streams + 1, step):
         offset, end = 0, control.ends[stream_id]
         while offset < end:

@@ -11,10 +11,10 @@ from bench.s3_requests import Tally
 from headrace.config.node import MetadataConfig, StorageConfig
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.publishing import SnapshotPublisher
-from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownState
+from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownObjectState
 from headrace.storage.audit.cost import Prices
 from headrace.storage.object_store.retrying import RetryingObjectStore
-from headrace.storage.sweep.place import open_swept_place
+from headrace.storage.sweep.swept_bucket import open_swept_bucket
 from headrace.storage.sweep.sweeper import Sweeper
 
 HOUR_MS = 3_600_000
@@ -69,8 +69,9 @@ class _SweptMetadata:
     def __init__(self, control: ControlPlane, cluster_id: str) -> None:
         objects = control.stream_sets | control.stream_objects
         self._known: Mapping[int, KnownObject] = {
-            it: KnownObject(it, KnownState.COMMITTED, found[0], 0) for it, found in objects.items()
-        } | {it: KnownObject(it, KnownState.DESTROYED, 0, 0) for it in control.destroyed}
+            it: KnownObject(it, KnownObjectState.COMMITTED, found[0], 0)
+            for it, found in objects.items()
+        } | {it: KnownObject(it, KnownObjectState.DESTROYED, 0, 0) for it in control.destroyed}
         self._cluster_id = cluster_id
 
     def is_sweeper(self) -> bool:
@@ -89,7 +90,7 @@ async def measure_upkeep(
     proxy: CountingProxy,
 ) -> Upkeep:
     """Sweep the bucket and put a snapshot into it, once each, and count what that takes."""
-    place = open_swept_place(config.bucket_uri, {})
+    place = open_swept_bucket(config.bucket_uri, {})
     assert place is not None
     sweeper = Sweeper(
         config,

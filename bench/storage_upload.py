@@ -44,8 +44,8 @@ from tests.environment.minio import ACCESS_KEY, SECRET_KEY
 
 CLUSTER = "bench"
 PLAIN_PART_BYTES = 16 * MIB
-PLAIN_PARTS_IN_FLIGHT = 4
-RATIO_MIN = 0.9
+PLAIN_PARTS_INFLIGHT = 4
+MIN_RATIO = 0.9
 BLOCKS = (1, 4)
 
 
@@ -69,7 +69,7 @@ class Row:
         if self.blocks == 1:
             return []
         what = f"upload of {self.blocks} blocks, share of a plain multipart upload's MB/s"
-        return [Mark(what, self.ratio, RATIO_MIN, at_least=True)]
+        return [Mark(what, self.ratio, MIN_RATIO, at_least=True)]
 
 
 async def timed(act: Callable[[], Awaitable[object]]) -> float:
@@ -122,7 +122,7 @@ async def measure(endpoint: str, blocks: int, block_bytes: int, runs: int) -> Ro
             iter(pieces * blocks),
             use_multipart=True,
             chunk_size=PLAIN_PART_BYTES,
-            max_concurrency=PLAIN_PARTS_IN_FLIGHT,
+            max_concurrency=PLAIN_PARTS_INFLIGHT,
         )
 
     row = Row(blocks)

@@ -33,7 +33,7 @@ THROUGHPUT_MARK = 0.95  # of fio's, flat out, from 64 KiB
 LATENCY_MARK = 2.5  # times fio's, 4 KiB at the offered rate
 IOPS_BUDGET, BANDWIDTH_BUDGET = 3000, 125 * MIB
 BANDWIDTH_MARK = 0.95
-ONE_AT_A_TIME = Load(4096, 0, open_max=1)
+ONE_AT_A_TIME = Load(4096, 0, max_open=1)
 BUDGET_LOADS = tuple(
     Load(size, rate)
     for size, rate in (
@@ -197,8 +197,8 @@ async def budget_table(places: Places) -> None:
         WalConfig(
             path=places.device,
             capacity_bytes=places.capacity_bytes,
-            iops_max=IOPS_BUDGET,
-            bandwidth_bytes_max=BANDWIDTH_BUDGET,
+            max_iops=IOPS_BUDGET,
+            max_bandwidth_bytes=BANDWIDTH_BUDGET,
         ),
         Plan((), seconds=places.options.budget_seconds, runs=1, fio=None),
     )
@@ -209,11 +209,11 @@ async def budget_table(places: Places) -> None:
         offered = f"{size_text(load.bytes_per_second)}/s" if load.bytes_per_second else "flat out"
         share = counted.bytes_per_second / BANDWIDTH_BUDGET
         print(
-            f"| {name} | {offered} | {counted.writes_per_second_max:,} | {counted.bytes_per_second / MIB:.1f} | {share:.3f} | "
+            f"| {name} | {offered} | {counted.max_writes_per_second:,} | {counted.bytes_per_second / MIB:.1f} | {share:.3f} | "
             f"{figures.average_ms:.2f} | {figures.p99_ms:.2f} |",
             flush=True,
         )
-        writes = counted.writes_per_second_max
+        writes = counted.max_writes_per_second
         marks.append(
             (f"{writes:,} of {IOPS_BUDGET:,} writes: {name}, {offered}", writes <= IOPS_BUDGET)
         )

@@ -7,7 +7,7 @@ same size, as many at once, always into the same few buffers; `recover` is `WalR
 uploaded and keeps 64 MiB of it at a time, as a start does. Medians; `ratio` is recover / read; `memory` is the peak of
 the whole process (VmHWM) in `recover`, and behind the slash in `plan`.
 
-The last two kinds hold one record, and a window of 512 MiB in which nothing is valid: blocks of a life before the last
+The last two kinds hold one record, and a window of 512 MiB in which nothing is valid: blocks of a generation before the last
 reset, as a busy log leaves them, and a ring that was only zeroed.
 """
 
@@ -47,7 +47,7 @@ STREAMS = 16
 class Kind:
     name: str
     payload_bytes: int  # of a record, its stream header included
-    is_stale: bool = False  # what is in the ring is of a life that is over
+    is_stale: bool = False  # what is in the ring is of a generation that is over
     is_full: bool = True
 
 
@@ -63,7 +63,7 @@ KINDS = (
 def config_of(path: str, capacity_bytes: int, kind: Kind) -> WalConfig:
     config = WalConfig(path=path, capacity_bytes=capacity_bytes)
     if kind.is_stale or not kind.is_full:
-        return replace(config, window_bytes_initial=WINDOW_BYTES, window_bytes_max=WINDOW_BYTES)
+        return replace(config, window_bytes_initial=WINDOW_BYTES, max_window_bytes=WINDOW_BYTES)
     return config
 
 
@@ -85,14 +85,14 @@ class Filling:
             on_failed=lambda error: sys.exit(str(error)),
         )
 
-    async def run(self, *, records_max: int | None) -> None:
+    async def run(self, *, max_records: int | None) -> None:
         wal = self.wal
         await wal.start()
         async for _ in wal.recover():
             pass
         await wal.reset()
         payload = random.Random(1).randbytes(self.kind.payload_bytes - 33)
-        for number in count() if records_max is None else range(records_max):
+        for number in count() if max_records is None else range(max_records):
             while not wal.room_for(self.kind.payload_bytes):
                 if wal.confirmed_offset == wal.next_offset:
                     await wal.shutdown()
@@ -118,10 +118,10 @@ async def prepare(path: str, capacity_bytes: int, kind: Kind) -> int:
     """Write the ring; return the bytes that a recovery has to read."""
     config = config_of(path, capacity_bytes, kind)
     if kind.is_full:
-        await Filling(config, kind).run(records_max=None)
+        await Filling(config, kind).run(max_records=None)
     if kind.is_stale or not kind.is_full:
         last = Filling(config, kind)
-        await last.run(records_max=1)
+        await last.run(max_records=1)
         return WINDOW_BYTES
     reader = WalReader(config)
     await reader.open()
@@ -166,7 +166,7 @@ async def recover(config: WalConfig, *, plan: bool) -> dict[str, float]:
         StreamMetadata(stream_id=stream, epoch=1, start_offset=0, end_offset=0)
         for stream in range(STREAMS)
     ]
-    recovery = RecoveryPlan(streams, segment_bytes_max=SEGMENT_BYTES)
+    recovery = RecoveryPlan(streams, max_segment_bytes=SEGMENT_BYTES)
     records = 0
     begin, cpu = time.perf_counter(), time.process_time()
     reader = WalReader(config)

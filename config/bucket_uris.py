@@ -24,7 +24,7 @@ BUCKET_OPTIONS: Final = ("region", "endpoint", "pathStyle", "checksum", "checksu
 KEY_OPTIONS: Final = ("accessKey", "secretKey")
 SECRET_OPTIONS: Final = ("accesskey", "secretkey", "sessiontoken", "password")  # in lower case
 # S3's limit for a key is 1,024 bytes; the rest is for ours.
-PREFIX_BYTES_MAX: Final = 768
+MAX_PREFIX_BYTES: Final = 768
 _CHECKSUMS: Final = ("SHA256",)
 _BOOLEANS: Final = {"true": True, "false": False}
 # AutoMQ's brokers take a list; ours, and the tools, look at one bucket.
@@ -242,8 +242,8 @@ def _prefix(path: str) -> str:
     prefix = unquote(path).removesuffix("/")
     if not prefix:
         return ""
-    if len(prefix.encode()) > PREFIX_BYTES_MAX:
-        raise ValueError(f"has a prefix of more than {PREFIX_BYTES_MAX} bytes")
+    if len(prefix.encode()) > MAX_PREFIX_BYTES:
+        raise ValueError(f"has a prefix of more than {MAX_PREFIX_BYTES} bytes")
     for segment in prefix.split("/"):
         if segment in ("", ".", "..") or not segment.isprintable():
             raise ValueError(

@@ -149,7 +149,7 @@ NETWORK = (
     ConfigKey(
         name="socket.request.max.bytes",
         type=ConfigType.INT,
-        field="network.request_bytes_max",
+        field="network.max_request_bytes",
         valid=_AT_LEAST_1,
         doc="Largest request accepted; a connection that announces more is closed.",
     ),
@@ -163,7 +163,7 @@ NETWORK = (
     ConfigKey(
         name="max.connections",
         type=ConfigType.INT,
-        field="network.connections_max",
+        field="network.max_connections",
         valid=_AT_LEAST_1,
         doc="Connections that the node holds at once; further ones are closed at once.",
     ),
@@ -245,7 +245,7 @@ TOPICS = (
     ConfigKey(
         name="fetch.max.bytes",
         type=ConfigType.INT,
-        field="log.fetch_bytes_max",
+        field="log.max_fetch_bytes",
         valid=Between(1024),
         doc="Most bytes in one fetch response, whatever the client asks for.",
     ),
@@ -300,14 +300,14 @@ GROUPS = (
     ConfigKey(
         name="group.max.size",
         type=ConfigType.INT,
-        field="groups.group_size_max",
+        field="groups.max_group_size",
         valid=_AT_LEAST_1,
         doc="Members that a classic group may have.",
     ),
     ConfigKey(
         name="offset.metadata.max.bytes",
         type=ConfigType.INT,
-        field="groups.offset_metadata_bytes_max",
+        field="groups.max_offset_metadata_bytes",
         valid=_AT_LEAST_0,
         doc="Largest text that a client may store with a committed offset.",
     ),

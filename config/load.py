@@ -19,7 +19,7 @@ from headrace.config.problems import ConfigError, Problem
 from headrace.config.properties import PropertiesError, parse_properties
 from headrace.config.server_keys import find_key, nearest_key
 
-FILE_BYTES_MAX = 1024 * 1024
+MAX_FILE_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ def load(
 def _from_file(path: Path, problems: list[Problem], warnings: list[str]) -> list[Setting]:
     try:
         with path.open("rb") as stream:
-            raw = stream.read(FILE_BYTES_MAX + 1)
-        if len(raw) > FILE_BYTES_MAX:
-            problems.append(Problem(f"larger than {FILE_BYTES_MAX} bytes", source=str(path)))
+            raw = stream.read(MAX_FILE_BYTES + 1)
+        if len(raw) > MAX_FILE_BYTES:
+            problems.append(Problem(f"larger than {MAX_FILE_BYTES} bytes", source=str(path)))
             return []
         properties = parse_properties(raw.decode())
     except OSError as error:

@@ -30,12 +30,12 @@ class NetworkConfig:
     listeners: tuple[Endpoint, ...] = (Endpoint("PLAINTEXT", "127.0.0.1", 9092),)
     # Empty: clients are told the address that they used to reach us.
     advertised_listeners: tuple[Endpoint, ...] = ()
-    request_bytes_max: int = 100 * MIB
+    max_request_bytes: int = 100 * MIB
     receive_buffer_bytes: int = 256 * KIB
     # Produce requests whose writes are under way; past either bound the socket is not read.
-    produce_inflight_requests_max: int = 256
-    produce_inflight_bytes_max: int = 32 * MIB
-    connections_max: int = 10_000  # whole node
+    max_produce_inflight_requests: int = 256
+    max_produce_inflight_bytes: int = 32 * MIB
+    max_connections: int = 10_000  # whole node
     connection_idle_max_ms: int = 600_000
 
 
@@ -46,16 +46,18 @@ class WalConfig:
     path: str = "wal"  # a file, or a block device such as /dev/nvme1n1
     capacity_bytes: int = 2 * GIB
     block_bytes: int = 1 * MIB  # soft limit of one device write
-    record_bytes_max: int = 128 * MIB
+    max_record_bytes: int = 128 * MIB
     io_depth: int = 8  # device writes under way at once
     io: str = "auto"  # auto | aio | threads
     io_threads: int = 4
-    iops_max: int = 0  # 0: unlimited
-    bandwidth_bytes_max: int = 0  # per second; 0: unlimited
+    max_iops: int = 0  # 0: unlimited
+    max_bandwidth_bytes: int = 0  # per second; 0: unlimited
     window_bytes_initial: int = 1 * MIB
-    window_bytes_max: int = 112 * MIB  # the largest request fits, and recovery keeps to 200 MiB
+    max_window_bytes: int = 112 * MIB  # the largest request fits, and recovery keeps to 200 MiB
     io_timeout_ms: int = 30_000
-    accept_loss_life: str = ""  # life id of the log whose damage is accepted, 16 hexadecimal digits
+    accept_loss_generation: str = (
+        ""  # generation id of the log whose damage is accepted, 16 hexadecimal digits
+    )
     # Of a log in a bucket: a batch goes out when it is so large, or so long after the one before.
     batch_bytes: int = 8 * MIB
     batch_interval_ms: int = 250
@@ -72,20 +74,20 @@ class StorageConfig:
     upload_threshold_bytes: int = 512 * MIB
     upload_interval_ms: int = 60_000
     upload_concurrency: int = 4
-    upload_bytes_max: int = 1 * GIB  # of objects on their way
-    read_requests_max: int = 16  # cold reads; half as many read ahead
-    read_bytes_max: int = 128 * MIB  # under way, of each of both
+    max_upload_bytes: int = 1 * GIB  # of objects on their way
+    max_read_requests: int = 16  # cold reads; half as many read ahead
+    max_read_bytes: int = 128 * MIB  # under way, of each of both
     stream_split_bytes: int = 16 * MIB
     object_block_bytes: int = 1 * MIB
     object_part_bytes: int = 1 * GIB
-    read_ahead_bytes_max: int = 32 * MIB
+    max_read_ahead_bytes: int = 32 * MIB
     admission_timeout_ms: int = 10_000  # how long an append may wait for room
     object_prepare_ttl_ms: int = 60 * 60_000
     object_delete_retention_ms: int = 10 * 60_000
     stream_set_object_compaction_interval_ms: int = 20 * 60_000
     compaction_memory_bytes: int = 500 * MIB
-    compaction_requests_max: int = 4
-    compaction_request_bytes_max: int = 64 * MIB
+    max_compaction_requests: int = 4
+    max_compaction_request_bytes: int = 64 * MIB
     compaction_bytes_per_s: int = 100 * MIB  # read, and as many written
     sweep_interval_ms: int = 60 * 60_000
 
@@ -127,8 +129,8 @@ class GroupConfig:
     session_timeout_min_ms: int = 6_000
     session_timeout_max_ms: int = 1_800_000
     initial_rebalance_delay_ms: int = 3_000
-    group_size_max: int = 2_147_483_647
-    offset_metadata_bytes_max: int = 4_096
+    max_group_size: int = 2_147_483_647
+    max_offset_metadata_bytes: int = 4_096
     offsets_retention_ms: int = 7 * 24 * 3_600_000
     offsets_retention_check_ms: int = 600_000
 
@@ -139,8 +141,8 @@ class LogConfig:
 
     partitions_default: int = 1
     auto_create_topics: bool = True
-    message_bytes_max: int = 1_048_588
-    fetch_bytes_max: int = 57_671_680
+    max_message_bytes: int = 1_048_588
+    max_fetch_bytes: int = 57_671_680
     fetch_session_slots: int = 1_000
     producer_id_expiration_ms: int = 86_400_000
     checkpoint_interval_bytes: int = 64 * MIB  # of one partition's data, between its checkpoints

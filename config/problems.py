@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from headrace.config.uris import redacted
 
-_VALUE_LENGTH_MAX = 120
+_MAX_VALUE_LENGTH = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Problem:
         what = self.key
         if self.value is not None:
             shown = redacted(self.value)
-            if len(shown) > _VALUE_LENGTH_MAX:
-                shown = shown[:_VALUE_LENGTH_MAX] + "..."
+            if len(shown) > _MAX_VALUE_LENGTH:
+                shown = shown[:_MAX_VALUE_LENGTH] + "..."
             what += f"={shown}"
         lines = [f"{where}{what}: {self.message}" if what else f"{where}{self.message}"]
         for label, text in (

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 # A record in the WAL is a batch with its stream header, and appends must be able to make progress
 # while older data is still being uploaded: no single one may take more than this share of a bound.
-APPEND_SHARE_MAX = 4
-S3_PART_BYTES_MIN = 5 * 1024 * 1024  # UploadPart refuses less, except for the last part
+MAX_APPEND_SHARE = 4
+MIN_S3_PART_BYTES = 5 * 1024 * 1024  # UploadPart refuses less, except for the last part
 # With these, four readers side by side read each block once; with half as many, six times on average.
-CACHED_BLOCKS_MIN = 8
-COMPACTED_PART_BYTES_MAX = 32 * 1024 * 1024  # larger ones are for uploads only
+MIN_CACHED_BLOCKS = 8
+MAX_COMPACTED_PART_BYTES = 32 * 1024 * 1024  # larger ones are for uploads only
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,47 +89,47 @@ _TABLE = (
     _AtMost(
         "message.max.bytes",
         "s3.wal.path",
-        lambda c: (c.log.message_bytes_max, c.wal.capacity_bytes),
+        lambda c: (c.log.max_message_bytes, c.wal.capacity_bytes),
         "one batch must not fill the WAL",
-        factor=APPEND_SHARE_MAX,
+        factor=MAX_APPEND_SHARE,
         high_name="the capacity in s3.wal.path",
     ),
     _AtMost(
         "message.max.bytes",
         "s3.wal.cache.size",
-        lambda c: (c.log.message_bytes_max, c.storage.log_cache_bytes),
+        lambda c: (c.log.max_message_bytes, c.storage.log_cache_bytes),
         "one batch must not fill the cache",
-        factor=APPEND_SHARE_MAX,
+        factor=MAX_APPEND_SHARE,
     ),
     _AtMost(
         "message.max.bytes",
         "socket.request.max.bytes",
-        lambda c: (c.log.message_bytes_max, c.network.request_bytes_max),
+        lambda c: (c.log.max_message_bytes, c.network.max_request_bytes),
         "a batch arrives inside a request",
     ),
     _AtMost(
         "message.max.bytes",
         "headrace.wal.record.bytes.max",
-        lambda c: (c.log.message_bytes_max, c.wal.record_bytes_max),
+        lambda c: (c.log.max_message_bytes, c.wal.max_record_bytes),
         "a batch is one WAL record",
     ),
     _AtMost(
         "message.max.bytes",
         "headrace.wal.window.bytes.max",
-        lambda c: (c.log.message_bytes_max, c.wal.window_bytes_max),
+        lambda c: (c.log.max_message_bytes, c.wal.max_window_bytes),
         "one batch must not fill the sliding window",
-        factor=APPEND_SHARE_MAX,
+        factor=MAX_APPEND_SHARE,
     ),
     _AtMost(
         "headrace.wal.block.bytes",
         "headrace.wal.window.bytes.max",
-        lambda c: (c.wal.block_bytes, c.wal.window_bytes_max),
+        lambda c: (c.wal.block_bytes, c.wal.max_window_bytes),
         "writes under way must fit in the sliding window",
     ),
     _AtMost(
         "headrace.wal.window.bytes.initial",
         "headrace.wal.window.bytes.max",
-        lambda c: (c.wal.window_bytes_initial, c.wal.window_bytes_max),
+        lambda c: (c.wal.window_bytes_initial, c.wal.max_window_bytes),
         "the window only grows",
     ),
     _AtMost(
@@ -143,13 +143,13 @@ _TABLE = (
         "s3.block.cache.size",
         lambda c: (c.storage.object_block_bytes, c.storage.block_cache_bytes),
         "a block that readers are not done with must not be read again for each of their requests",
-        factor=CACHED_BLOCKS_MIN,
+        factor=MIN_CACHED_BLOCKS,
     ),
     _AtMost(
         "s3.object.part.size",
         "s3.stream.set.object.compaction.cache.size",
         lambda c: (
-            min(c.storage.object_part_bytes, COMPACTED_PART_BYTES_MAX),
+            min(c.storage.object_part_bytes, MAX_COMPACTED_PART_BYTES),
             c.storage.compaction_memory_bytes,
         ),
         "compaction holds a part that it reads and one that it writes",

@@ -19,7 +19,7 @@ from headrace.config.suggest import nearest
 from headrace.config.topic_keys import TOPIC_CONFIGS, TopicConfig
 
 # Fields of NodeConfig that repeat a topic default, because request handling needs them too.
-_FIELD_BESIDE_TOPIC_DEFAULT = {"message.max.bytes": "log.message_bytes_max"}
+_FIELD_BESIDE_TOPIC_DEFAULT = {"message.max.bytes": "log.max_message_bytes"}
 
 
 def _server_keys_of(topic: TopicConfig) -> list[ConfigKey]:

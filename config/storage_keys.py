@@ -15,8 +15,8 @@ from headrace.config.definition import (
     Matches,
     OneOf,
 )
-from headrace.config.relations import S3_PART_BYTES_MIN
-from headrace.config.uris import parse_bucket, parse_wal_place, split_address
+from headrace.config.relations import MIN_S3_PART_BYTES
+from headrace.config.uris import parse_bucket, parse_wal_location, split_address
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -30,13 +30,13 @@ def _bucket(text: str) -> FieldValues:
     return {"storage.bucket_uri": parse_bucket(text)}
 
 
-def _wal_place(text: str) -> FieldValues:
-    place = parse_wal_place(text)
+def _wal_location(text: str) -> FieldValues:
+    place = parse_wal_location(text)
     values = {
         "wal.path": place.path,
         "wal.capacity_bytes": place.capacity_bytes,
-        "wal.iops_max": place.iops_max,
-        "wal.bandwidth_bytes_max": place.bandwidth_bytes_max,
+        "wal.max_iops": place.max_iops,
+        "wal.max_bandwidth_bytes": place.max_bandwidth_bytes,
         "wal.io_depth": place.io_depth,
         "wal.batch_interval_ms": place.batch_interval_ms,
         "wal.batch_bytes": place.batch_bytes,
@@ -44,9 +44,9 @@ def _wal_place(text: str) -> FieldValues:
     return {path: value for path, value in values.items() if value is not None}
 
 
-def _life_id_problem(value: ConfigValue) -> str | None:
-    is_life_id = re.fullmatch("([0-9a-f]{16})?", str(value)) is not None
-    return None if is_life_id else "must be 16 hexadecimal digits in lower case, or empty"
+def _generation_id_problem(value: ConfigValue) -> str | None:
+    is_generation_id = re.fullmatch("([0-9a-f]{16})?", str(value)) is not None
+    return None if is_generation_id else "must be 16 hexadecimal digits in lower case, or empty"
 
 
 def _admin_listener(text: str) -> FieldValues:
@@ -82,7 +82,7 @@ S3_KEYS = (
         fields=_bucket,
         default_text="0@file://bucket",
         importance=Importance.HIGH,
-        doc="Where the data lives: s3://name with the options region, endpoint, pathStyle, checksum; "
+        doc="Where the data is: s3://name with the options region, endpoint, pathStyle, checksum; "
         "file:///absolute/directory (or file://relative/one, below log.dirs); mem:// for tests. "
         "Credentials come from the usual AWS variables, profiles and roles, never from here.",
         example="0@s3://my-bucket?region=eu-central-1",
@@ -90,7 +90,7 @@ S3_KEYS = (
     ConfigKey(
         name="s3.wal.path",
         type=ConfigType.STRING,
-        fields=_wal_place,
+        fields=_wal_location,
         default_text="0@file://wal?capacity=2147483648&iodepth=8",
         importance=Importance.HIGH,
         doc="Where the write-ahead log lies: a block device or a file, with the options capacity "
@@ -103,11 +103,11 @@ S3_KEYS = (
     ConfigKey(
         name="s3.wal.accept.loss",
         type=ConfigType.STRING,
-        field="wal.accept_loss_life",
-        valid=Matches("the 16 hexadecimal digits that the refusal names", _life_id_problem),
+        field="wal.accept_loss_generation",
+        valid=Matches("the 16 hexadecimal digits that the refusal names", _generation_id_problem),
         importance=Importance.LOW,
         doc="Accepts for good that a damaged or missing WAL has lost acknowledged records: a start that was "
-        "refused recovers what is intact. It names one life of one WAL, which that start ends, so it "
+        "refused recovers what is intact. It names one generation of one WAL, which that start ends, so it "
         "has no effect later on.",
         example="9f3c62d0a417be58",
     ),
@@ -152,7 +152,7 @@ S3_KEYS = (
         "storage.object_part_bytes",
         "An upload of up to this is one request; a larger one has parts of at least this size, and no "
         "more than four where that is possible. Compaction writes parts of at most 32 MiB.",
-        low=S3_PART_BYTES_MIN,
+        low=MIN_S3_PART_BYTES,
         high=5 * GIB,
     ),
     _bytes(
@@ -173,7 +173,7 @@ S3_KEYS = (
         "s3.stream.set.object.compaction.cache.size",
         "storage.compaction_memory_bytes",
         "Memory that a compaction may use.",
-        low=2 * S3_PART_BYTES_MIN,
+        low=2 * MIN_S3_PART_BYTES,
     ),
     ConfigKey(
         name="s3.object.delete.retention.minutes",
@@ -251,7 +251,7 @@ HEADRACE_KEYS = (
     ),
     _bytes(
         "headrace.wal.record.bytes.max",
-        "wal.record_bytes_max",
+        "wal.max_record_bytes",
         "Largest record in the WAL.",
         low=64 * KIB,
         high=1 * GIB,
@@ -264,7 +264,7 @@ HEADRACE_KEYS = (
     ),
     _bytes(
         "headrace.wal.window.bytes.max",
-        "wal.window_bytes_max",
+        "wal.max_window_bytes",
         "Sliding window of writes under way, at most; recovery scans this much past the end, and keeps "
         "so much in memory behind a gap.",
         low=4 * KIB,
@@ -279,14 +279,14 @@ HEADRACE_KEYS = (
     ),
     _bytes(
         "headrace.upload.bytes.max",
-        "storage.upload_bytes_max",
+        "storage.max_upload_bytes",
         "Bytes of objects that are uploaded at once; a larger object goes alone.",
         low=1 * MIB,
     ),
     ConfigKey(
         name="headrace.read.requests.max",
         type=ConfigType.INT,
-        field="storage.read_requests_max",
+        field="storage.max_read_requests",
         valid=Between(1, 1024),
         importance=Importance.LOW,
         doc="Requests to the bucket that consumers wait for, at once; half as many may read ahead "
@@ -294,7 +294,7 @@ HEADRACE_KEYS = (
     ),
     _bytes(
         "headrace.read.bytes.max",
-        "storage.read_bytes_max",
+        "storage.max_read_bytes",
         "Bytes that these requests may have under way, and as many those that read ahead. A quarter "
         "of s3.block.cache.size is the limit where that is less.",
         low=1 * MIB,
@@ -302,7 +302,7 @@ HEADRACE_KEYS = (
     ConfigKey(
         name="headrace.compaction.requests.max",
         type=ConfigType.INT,
-        field="storage.compaction_requests_max",
+        field="storage.max_compaction_requests",
         valid=Between(1, 64),
         importance=Importance.LOW,
         doc="Requests to the bucket that compaction may have under way, beside the one or two "
@@ -310,7 +310,7 @@ HEADRACE_KEYS = (
     ),
     _bytes(
         "headrace.compaction.request.bytes.max",
-        "storage.compaction_request_bytes_max",
+        "storage.max_compaction_request_bytes",
         "Bytes that these requests may have under way.",
         low=1 * MIB,
     ),
@@ -333,7 +333,7 @@ HEADRACE_KEYS = (
     ),
     _bytes(
         "headrace.read.ahead.bytes.max",
-        "storage.read_ahead_bytes_max",
+        "storage.max_read_ahead_bytes",
         "How far a sequential reader is read ahead from the bucket, at most.",
         low=1 * MIB,
     ),
@@ -361,14 +361,14 @@ HEADRACE_KEYS = (
     ConfigKey(
         name="headrace.produce.inflight.requests.max",
         type=ConfigType.INT,
-        field="network.produce_inflight_requests_max",
+        field="network.max_produce_inflight_requests",
         valid=Between(1),
         importance=Importance.LOW,
         doc="Produce requests of one connection whose writes may be under way.",
     ),
     _bytes(
         "headrace.produce.inflight.bytes.max",
-        "network.produce_inflight_bytes_max",
+        "network.max_produce_inflight_bytes",
         "Their bytes; past it the connection is not read.",
     ),
     _bytes(

@@ -22,23 +22,23 @@ from headrace.config.quorum import EVERY_HOST
 _SECRET_VALUE = re.compile(rf"({'|'.join(SECRET_OPTIONS)})=[^&\s]*", re.IGNORECASE)
 _WAL_BUCKET_OPTIONS = ("capacity", "batchInterval", "maxBytesInBatch", "maxInflightUploadCount")
 _WAL_FILE_OPTIONS = ("capacity", "iops", "iobandwidth", "iodepth")
-WAL_CAPACITY_BYTES_MIN = 16 * 1024 * 1024
+MIN_WAL_CAPACITY_BYTES = 16 * 1024 * 1024
 # Below these a block of 1 MiB and the superblocks that go with it take seconds, and a shutdown minutes.
-WAL_BANDWIDTH_BYTES_MIN = 1024 * 1024
-WAL_IOPS_MIN = 10
-_WAL_IO_DEPTH_MAX = 256
-_WAL_UPLOADS_MAX = 16  # `headrace.wal.objects.layout.REACH`: what a successor must fence
+MIN_WAL_BANDWIDTH_BYTES = 1024 * 1024
+MIN_WAL_IOPS = 10
+_MAX_WAL_IO_DEPTH = 256
+_MAX_WAL_UPLOADS = 16  # `headrace.wal.objects.layout.REACH`: what a successor must fence
 _LONG_MAX = 10**18 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class WalPlace:
+class WalLocation:
     """Where the WAL lies; None where the text does not say."""
 
     path: str  # a file or a device; the whole URI of a bucket for a WAL made of objects
     capacity_bytes: int | None = None
-    iops_max: int | None = None
-    bandwidth_bytes_max: int | None = None
+    max_iops: int | None = None
+    max_bandwidth_bytes: int | None = None
     io_depth: int | None = None
     batch_interval_ms: int | None = None
     batch_bytes: int | None = None
@@ -147,7 +147,7 @@ def parse_bucket(text: str) -> str:
     return without_id(text)
 
 
-def parse_wal_place(text: str) -> WalPlace:
+def parse_wal_location(text: str) -> WalLocation:
     """Read where the WAL lies: a path, `file://` with options, or a bucket for an object WAL.
 
     Raises:
@@ -157,7 +157,7 @@ def parse_wal_place(text: str) -> WalPlace:
     if "://" not in uri:
         if not uri:
             raise ValueError("must not be empty")
-        return WalPlace(uri)
+        return WalLocation(uri)
     scheme, place, options = split_uri(uri)
     if scheme in ("s3", "mem"):
         known = (*(BUCKET_OPTIONS if scheme == "s3" else ()), *_WAL_BUCKET_OPTIONS)
@@ -168,23 +168,23 @@ def parse_wal_place(text: str) -> WalPlace:
     if not place.strip("/"):
         raise ValueError("names no file or device")
     check_options(options, _WAL_FILE_OPTIONS)
-    return WalPlace(
+    return WalLocation(
         unquote(place),
         capacity_bytes=_wal_capacity(options),
-        iops_max=_positive(options, "iops", low=WAL_IOPS_MIN),
-        bandwidth_bytes_max=_positive(options, "iobandwidth", low=WAL_BANDWIDTH_BYTES_MIN),
-        io_depth=_positive(options, "iodepth", high=_WAL_IO_DEPTH_MAX),
+        max_iops=_positive(options, "iops", low=MIN_WAL_IOPS),
+        max_bandwidth_bytes=_positive(options, "iobandwidth", low=MIN_WAL_BANDWIDTH_BYTES),
+        io_depth=_positive(options, "iodepth", high=_MAX_WAL_IO_DEPTH),
     )
 
 
-def _wal_bucket(uri: str, options: dict[str, str]) -> WalPlace:
+def _wal_bucket(uri: str, options: dict[str, str]) -> WalLocation:
     """Read a bucket with the options of a WAL among its own."""
     address, _, query = uri.partition("?")
     own = [each for each in query.split("&") if each.partition("=")[0] not in _WAL_BUCKET_OPTIONS]
-    return WalPlace(
+    return WalLocation(
         parse_bucket("?".join([address, "&".join(own)]) if query and any(own) else address),
         capacity_bytes=_wal_capacity(options),
-        io_depth=_positive(options, "maxInflightUploadCount", high=_WAL_UPLOADS_MAX),
+        io_depth=_positive(options, "maxInflightUploadCount", high=_MAX_WAL_UPLOADS),
         batch_interval_ms=_positive(options, "batchInterval"),
         batch_bytes=_positive(options, "maxBytesInBatch"),
     )
@@ -192,8 +192,8 @@ def _wal_bucket(uri: str, options: dict[str, str]) -> WalPlace:
 
 def _wal_capacity(options: dict[str, str]) -> int | None:
     capacity = _positive(options, "capacity")
-    if capacity is not None and capacity < WAL_CAPACITY_BYTES_MIN:
-        raise ValueError(f"has a capacity below {WAL_CAPACITY_BYTES_MIN} bytes (16 MiB)")
+    if capacity is not None and capacity < MIN_WAL_CAPACITY_BYTES:
+        raise ValueError(f"has a capacity below {MIN_WAL_CAPACITY_BYTES} bytes (16 MiB)")
     return capacity
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from headrace.config.node import NodeConfig
-from headrace.config.uris import WAL_CAPACITY_BYTES_MIN, with_wal_capacity
+from headrace.config.uris import MIN_WAL_CAPACITY_BYTES, with_wal_capacity
 
 PLACE_KEY = "s3.wal.path"
 _THRESHOLD_KEY = "s3.wal.upload.threshold"
@@ -22,9 +22,9 @@ def check_wal_capacity(config: NodeConfig, capacity_bytes: int) -> None:
         RelationError: another setting does not go with it.
         ValueError: it is too small for any.
     """
-    if capacity_bytes < WAL_CAPACITY_BYTES_MIN:
+    if capacity_bytes < MIN_WAL_CAPACITY_BYTES:
         raise ValueError(
-            f"a WAL of {capacity_bytes} bytes is too small: at least {WAL_CAPACITY_BYTES_MIN} (16 MiB) are needed"
+            f"a WAL of {capacity_bytes} bytes is too small: at least {MIN_WAL_CAPACITY_BYTES} (16 MiB) are needed"
         )
     storage = config.storage
     if _THRESHOLD_KEY not in config.static:
@@ -34,7 +34,7 @@ def check_wal_capacity(config: NodeConfig, capacity_bytes: int) -> None:
     replace(config, storage=storage, wal=replace(config.wal, capacity_bytes=capacity_bytes))
 
 
-def wal_place_text(config: NodeConfig, capacity_bytes: int) -> str:
+def wal_location_text(config: NodeConfig, capacity_bytes: int) -> str:
     """Return the value of `s3.wal.path` that says what `config` says, but for the capacity."""
     text = config.static.get(PLACE_KEY) or f"0@file://{quote(config.wal.path)}"
     return with_wal_capacity(text, capacity_bytes)

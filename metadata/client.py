@@ -100,7 +100,9 @@ class MetadataClient:
             on_fenced=self._fenced,
         )
         self._follower.subscribe(self._look_at_own_epoch)
-        self.holds = self._session.lease.holds  # asked for every batch that is acknowledged
+        self.is_lease_valid = (
+            self._session.lease.is_lease_valid
+        )  # asked for every batch that is acknowledged
         self.lease_remaining_ms = self._session.lease.remaining_ms
 
     @property

@@ -20,16 +20,16 @@ from typing import Final, NamedTuple, Protocol
 from headrace.metadata.controller.decision import Decision, Inputs
 from headrace.metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.log.entry_format import PAYLOAD_BYTES_MAX
+from headrace.metadata.log.entry_format import MAX_PAYLOAD_BYTES
 from headrace.metadata.records.codec import encode_records
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.replay import replay
 from headrace.metadata.rpc.responses import Response
 from headrace.protocol.errors import ErrorCode
 
-PROPOSALS_MAX: Final = 10_000  # waiting; beyond, they are refused as too many
-GROUP_PROPOSALS_MAX: Final = 1_000
-GROUP_BYTES_MAX: Final = 16 << 20
+MAX_PROPOSALS: Final = 10_000  # waiting; beyond, they are refused as too many
+MAX_GROUP_PROPOSALS: Final = 1_000
+MAX_GROUP_BYTES: Final = 16 << 20
 LOOP_SLICE_S: Final = 0.005  # deciding goes on for so long before others get their turn
 NOT_LEADING: Final = "this controller does not lead any more"
 
@@ -126,10 +126,10 @@ class Committer:
         """
         if self._stopped:
             raise RefusedError(ErrorCode.NOT_CONTROLLER, NOT_LEADING)
-        if len(self._proposals) >= PROPOSALS_MAX:
+        if len(self._proposals) >= MAX_PROPOSALS:
             raise RefusedError(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
-                f"{PROPOSALS_MAX} requests are waiting for the controller",
+                f"{MAX_PROPOSALS} requests are waiting for the controller",
             )
         proposal = _Proposal(decide, asyncio.get_running_loop().create_future())
         self._proposals.append(proposal)
@@ -164,8 +164,8 @@ class Committer:
         pause_at = loop.time() + LOOP_SLICE_S
         while (
             self._proposals
-            and len(group.proposals) < GROUP_PROPOSALS_MAX
-            and group.payload_bytes < GROUP_BYTES_MAX
+            and len(group.proposals) < MAX_GROUP_PROPOSALS
+            and group.payload_bytes < MAX_GROUP_BYTES
         ):
             proposal = self._proposals.popleft()
             if proposal.answer.done():
@@ -210,10 +210,10 @@ def _entry(decision: Decision, image: MetadataImage) -> LogEntry | None:
     if not decision.records:
         return None
     payload = encode_records(decision.records)
-    if len(payload) > PAYLOAD_BYTES_MAX:
+    if len(payload) > MAX_PAYLOAD_BYTES:
         raise RefusedError(
             ErrorCode.RECORD_LIST_TOO_LARGE,
-            f"the request makes an entry of {len(payload)} bytes, more than {PAYLOAD_BYTES_MAX}",
+            f"the request makes an entry of {len(payload)} bytes, more than {MAX_PAYLOAD_BYTES}",
         )
     return LogEntry(image.index + 1, image.term, payload)
 

@@ -20,7 +20,7 @@ from headrace.metadata.images.configs import (
     Overrides,
 )
 from headrace.metadata.images.objects import NO_OBJECTS, ObjectImage, ObjectsImage
-from headrace.metadata.images.streams import ObjectRange, StreamImage, Streams, object_index
+from headrace.metadata.images.streams import ObjectRangeImage, StreamImage, Streams, object_index
 from headrace.metadata.images.topics import (
     CollidingNames,
     PartitionImage,
@@ -36,7 +36,7 @@ __all__ = [
     "Member",
     "MetadataImage",
     "ObjectImage",
-    "ObjectRange",
+    "ObjectRangeImage",
     "PartitionImage",
     "StreamImage",
     "TopicImage",
@@ -84,7 +84,7 @@ class MetadataImage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     def object_ranges(
         self, stream_id: int, start_offset: int, end_offset: int, limit: int
-    ) -> Sequence[ObjectRange]:
+    ) -> Sequence[ObjectRangeImage]:
         """Objects that hold a part of `[start_offset, end_offset)`, in order, at most `limit`.
 
         Empty when nothing of it is committed, or `start_offset` lies below the stream's start.

@@ -32,7 +32,7 @@ class BrokerLease:
         """How long it holds from now on; 0 when it does not."""
         return max(0, self._until_ms - self._clock_ms())
 
-    def holds(self) -> bool:
+    def is_lease_valid(self) -> bool:
         """Whether this node is certain to be the owner now."""
         return self._clock_ms() < self._until_ms
 

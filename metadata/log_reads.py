@@ -13,9 +13,9 @@ from headrace.protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.controller")
 
-FOLLOWERS_MAX: Final = 1_000  # requests for entries that wait; beyond, they are refused
-FETCH_WAIT_MS_MAX: Final = 30_000
-FETCH_BYTES_MAX: Final = 32 << 20
+MAX_FOLLOWERS: Final = 1_000  # requests for entries that wait; beyond, they are refused
+MAX_FETCH_WAIT_MS: Final = 30_000
+MAX_FETCH_BYTES: Final = 32 << 20
 
 
 class Leading(Protocol):
@@ -67,7 +67,7 @@ class LogReads:
         if request.from_index > entries.end_index:
             await self._wait_past(entries.end_index, request.max_wait_ms)
             self._leading.require_leading()
-        found = entries.read(request.from_index, min(request.max_bytes, FETCH_BYTES_MAX))
+        found = entries.read(request.from_index, min(request.max_bytes, MAX_FETCH_BYTES))
         if found is None:
             return Entries((), entries.end_index, entries.snapshot_index)
         return Entries(found, entries.end_index, -1)
@@ -78,9 +78,9 @@ class LogReads:
         Raises:
             RefusedError: SNAPSHOT_NOT_FOUND, when it is not the one asked for; KAFKA_STORAGE_ERROR.
         """
-        size_max = min(request.max_bytes, FETCH_BYTES_MAX)
+        max_size = min(request.max_bytes, MAX_FETCH_BYTES)
         try:
-            part = await self._store.read_snapshot(max(request.position, 0), size_max)
+            part = await self._store.read_snapshot(max(request.position, 0), max_size)
         except OSError as error:
             # Not the end of the connection, on which heartbeats wait for their answers.
             logger.warning("metadata snapshot cannot be read", extra={"reason": str(error)})
@@ -92,13 +92,13 @@ class LogReads:
         return SnapshotChunk(part.snapshot_index, request.position, part.size_bytes, part.data)
 
     async def _wait_past(self, index: int, max_wait_ms: int) -> None:
-        if self._waiting >= FOLLOWERS_MAX:
+        if self._waiting >= MAX_FOLLOWERS:
             raise RefusedError(
-                ErrorCode.THROTTLING_QUOTA_EXCEEDED, f"{FOLLOWERS_MAX} requests wait for entries"
+                ErrorCode.THROTTLING_QUOTA_EXCEEDED, f"{MAX_FOLLOWERS} requests wait for entries"
             )
         self._waiting += 1
         try:
-            async with asyncio.timeout(min(max_wait_ms, FETCH_WAIT_MS_MAX) / 1000):
+            async with asyncio.timeout(min(max_wait_ms, MAX_FETCH_WAIT_MS) / 1000):
                 await self._entries.wait_past(index)
         except TimeoutError:
             pass

@@ -24,7 +24,7 @@ from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.startup import load_image
 
 # A snapshot that is adopted meanwhile deletes files that were about to be read.
-ATTEMPTS_MAX: Final = 5
+MAX_ATTEMPTS: Final = 5
 LOCKS: Final = Path("/proc/locks")
 
 
@@ -89,7 +89,7 @@ def read_offline(directory: Path) -> OfflineMetadata:
 
 
 def _read_log(directory: Path) -> tuple[SnapshotId, Recovered]:
-    for _ in range(ATTEMPTS_MAX - 1):
+    for _ in range(MAX_ATTEMPTS - 1):
         with suppress(FileNotFoundError, MetadataLogCorruptError):
             return _read_once(directory)
     return _read_once(directory)

@@ -18,10 +18,10 @@ from headrace.metadata.records.entry import SnapshotId
 logger = logging.getLogger("headrace.metadata_publishing")
 
 KEPT: Final = 3  # newest ones; older are deleted
-PUBLISH_S_MAX: Final = 300.0  # for one, with everything that goes with it
+MAX_PUBLISH_S: Final = 300.0  # for one, with everything that goes with it
 
 
-class Bucket(Protocol):
+class SnapshotBucket(Protocol):
     """Of an object store what is needed here; errors may be of any kind."""
 
     async def put(self, key: str, parts: Sequence[bytes]) -> None:
@@ -56,7 +56,7 @@ class SnapshotPublisher:
 
     def __init__(
         self,
-        bucket: Bucket,
+        bucket: SnapshotBucket,
         current_image: Callable[[], MetadataImage | None],
         *,
         interval_ms: int,
@@ -88,7 +88,7 @@ class SnapshotPublisher:
         if image is None or not image.cluster_id or image.index <= self.statistics.index:
             return
         try:
-            async with asyncio.timeout(PUBLISH_S_MAX):
+            async with asyncio.timeout(MAX_PUBLISH_S):
                 await self._put(image)
                 await self._delete_older(image.cluster_id)
         except Exception as error:  # noqa: BLE001 - a bucket fails in ways of its own

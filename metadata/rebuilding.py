@@ -34,8 +34,8 @@ from headrace.metadata.records.codec import Record
 from headrace.metadata.records.members import Member, MembersRecord
 from headrace.metadata.records.objects import (
     ObjectsPreparedRecord,
+    RecordedRange,
     StreamObjectRecord,
-    StreamRange,
     StreamSetObjectRecord,
 )
 from headrace.metadata.records.streams import RangeRecord, StreamState, StreamStateRecord
@@ -155,7 +155,7 @@ def _commit(
     image: MetadataImage, object_id: int, size_bytes: int, runs: Sequence[Run], now_ms: int
 ) -> StreamSetObjectRecord | StreamObjectRecord:
     ranges = tuple(
-        StreamRange(stream_id, max(0, image.streams[stream_id].epoch), start, end)
+        RecordedRange(stream_id, max(0, image.streams[stream_id].epoch), start, end)
         for stream_id, start, end in runs
     )
     node_id = _writer(image, image.streams[ranges[0].stream_id])

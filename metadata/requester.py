@@ -33,10 +33,10 @@ from headrace.protocol.errors import ErrorCode
 if TYPE_CHECKING:
     from random import Random
 
-INFLIGHT_MAX: Final = 256  # beyond, requests wait their turn
-BACKOFF_MS_MIN: Final = 20
+MAX_INFLIGHT: Final = 256  # beyond, requests wait their turn
+MIN_BACKOFF_MS: Final = 20
 # An election takes some 700 ms: with a longer pause its end would be noticed much later than it comes.
-BACKOFF_MS_MAX: Final = 200
+MAX_BACKOFF_MS: Final = 200
 
 # A repetition of these after a success would be refused, or would undo what came between.
 ONCE_ONLY: Final = (
@@ -69,7 +69,7 @@ class Requester:
         self._transport = transport
         self._rng = rng
         self._correlations = count(1)
-        self._slots = asyncio.Semaphore(INFLIGHT_MAX)
+        self._slots = asyncio.Semaphore(MAX_INFLIGHT)
 
     async def call(self, request: Request, timeout_ms: int) -> Answer:
         """Send a request until it is answered or given up.
@@ -81,7 +81,7 @@ class Requester:
         reason = "it has not answered"
         try:
             async with asyncio.timeout(timeout_ms / 1000), self._slots:
-                backoff_ms = BACKOFF_MS_MIN
+                backoff_ms = MIN_BACKOFF_MS
                 named: set[LeaderAddress] = set()
                 while True:
                     try:
@@ -102,7 +102,7 @@ class Requester:
                             raise
                         reason = str(error)
                     await asyncio.sleep(self._rng.uniform(0.5, 1) * backoff_ms / 1000)
-                    backoff_ms = min(2 * backoff_ms, BACKOFF_MS_MAX)
+                    backoff_ms = min(2 * backoff_ms, MAX_BACKOFF_MS)
         except TimeoutError:
             msg = f"the controller has not served a request in {timeout_ms} ms: {reason}"
             raise ControllerUnavailableError(msg) from None

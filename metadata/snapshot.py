@@ -12,7 +12,7 @@ from itertools import groupby
 
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokerImage, BrokerState
-from headrace.metadata.images.objects import ObjectImage, ObjectKind, ObjectState
+from headrace.metadata.images.objects import ObjectImage, ObjectState, ObjectType
 from headrace.metadata.images.streams import NO_EPOCH, StreamImage
 from headrace.metadata.records.brokers import (
     BrokerEndpoint,
@@ -140,13 +140,13 @@ def _prepared_records(objects: Iterable[ObjectImage]) -> Iterator[Record]:
 def _destroyed_records(objects: Iterable[ObjectImage]) -> Iterator[Record]:
     for found in objects:
         if found.state == ObjectState.MARK_DESTROYED:
-            if found.kind != ObjectKind.UNKNOWN:
+            if found.kind != ObjectType.UNKNOWN:
                 yield _commit_record(found)
             yield ObjectsDestroyedRecord((found.object_id,), found.destroyed_ms)
 
 
 def _commit_record(found: ObjectImage) -> Record:
-    if found.kind == ObjectKind.STREAM:
+    if found.kind == ObjectType.STREAM:
         return StreamObjectRecord(
             found.object_id, found.node_id, found.size_bytes, found.committed_ms, found.ranges[0]
         )

@@ -11,7 +11,7 @@ from headrace.metadata.rpc.requests import FetchSnapshot
 from headrace.metadata.rpc.responses import Response, SnapshotChunk
 
 CHUNK_BYTES: Final = 8 << 20
-SNAPSHOT_BYTES_MAX: Final = 4 << 30
+MAX_SNAPSHOT_BYTES: Final = 4 << 30
 
 
 class SnapshotDownload:
@@ -32,7 +32,7 @@ class SnapshotDownload:
         Raises:
             MetadataFormatError: that is not the part that was asked for.
         """
-        if not isinstance(answer, SnapshotChunk) or answer.size_bytes > SNAPSHOT_BYTES_MAX:
+        if not isinstance(answer, SnapshotChunk) or answer.size_bytes > MAX_SNAPSHOT_BYTES:
             raise MetadataFormatError("a part of a snapshot was asked for, and did not come")
         if answer.position != len(self._data):
             raise MetadataFormatError(

@@ -21,7 +21,7 @@ from headrace.protocol.errors import ErrorCode
 logger = logging.getLogger("headrace.controller")
 
 
-class Leadership(Protocol):
+class QuorumLeader(Protocol):
     """What the supervision asks of the quorum."""
 
     @property
@@ -43,7 +43,7 @@ class BrokerSupervision:
 
     def __init__(
         self,
-        quorum: Leadership,
+        quorum: QuorumLeader,
         committer: Committer,
         *,
         session_timeout_ms: int,

@@ -6,7 +6,7 @@ metrics).
 
 import re
 
-TOPIC_NAME_LENGTH_MAX = 249
+MAX_TOPIC_NAME_LENGTH = 249
 
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 
@@ -17,8 +17,8 @@ def topic_name_problem(name: str) -> str | None:
         return "topic name must not be empty"
     if name in (".", ".."):
         return f"topic name must not be '{name}'"
-    if len(name) > TOPIC_NAME_LENGTH_MAX:
-        return f"topic name has {len(name)} characters, more than {TOPIC_NAME_LENGTH_MAX}"
+    if len(name) > MAX_TOPIC_NAME_LENGTH:
+        return f"topic name has {len(name)} characters, more than {MAX_TOPIC_NAME_LENGTH}"
     if _LEGAL.fullmatch(name) is None:
         return f"topic name {name!r} has a character other than a-z, A-Z, 0-9, '.', '_' and '-'"
     return None

@@ -5,7 +5,7 @@
 | 0 | 4 | int32, big-endian | size of what follows, at least 0 |
 | 4 | size | | header and body |
 
-A size outside of `[0, request_bytes_max]` cannot be skipped over, so it ends the connection.
+A size outside of `[0, max_request_bytes]` cannot be skipped over, so it ends the connection.
 
 Source: NetworkReceive.java (`socket.request.max.bytes`).
 """
@@ -19,16 +19,16 @@ SIZE: Final = Struct(">i")
 SIZE_BYTES: Final = SIZE.size
 
 
-def parse_frame_size(data: memoryview, position: int, request_bytes_max: int) -> int:
+def parse_frame_size(data: memoryview, position: int, max_request_bytes: int) -> int:
     """Return the size that stands at `position`, where at least four bytes must follow.
 
     Raises:
-        ProtocolError: it is negative or above `request_bytes_max`.
+        ProtocolError: it is negative or above `max_request_bytes`.
     """
     size: int = SIZE.unpack_from(data, position)[0]
-    if 0 <= size <= request_bytes_max:
+    if 0 <= size <= max_request_bytes:
         return size
-    raise ProtocolError(f"frame of {size} bytes, at most {request_bytes_max} are accepted")
+    raise ProtocolError(f"frame of {size} bytes, at most {max_request_bytes} are accepted")
 
 
 def encode_frame_size(size_bytes: int) -> bytes:

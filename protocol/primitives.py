@@ -1,7 +1,7 @@
 """Bounded reading of Kafka's primitive types, and the few writers that hand-made codecs share.
 
 Nothing here trusts a length: a read that would leave the buffer raises `ProtocolError` before
-anything is allocated, and all arrays of one message together may hold `ARRAY_ELEMENTS_MAX`
+anything is allocated, and all arrays of one message together may hold `MAX_ARRAY_ELEMENTS`
 elements, because a two-byte element on the wire becomes a Python object of a hundred bytes.
 
 | type | bytes | layout |
@@ -21,7 +21,7 @@ from headrace.protocol.errors import ProtocolError
 
 # A Fetch of every partition of a large cluster names some ten thousands; at a few hundred bytes
 # per decoded element this keeps one hostile request below 100 MB.
-ARRAY_ELEMENTS_MAX: Final = 262_144
+MAX_ARRAY_ELEMENTS: Final = 262_144
 
 UUID_BYTES: Final = 16
 UUID_ZERO_BYTES: Final = bytes(UUID_BYTES)
@@ -109,16 +109,16 @@ def read_compact_non_null(data: memoryview, position: int) -> tuple[str, int]:
     return value, position
 
 
-def check_array(count: int, bytes_left: int, element_bytes_min: int, elements_left: int) -> int:
+def check_array(count: int, bytes_left: int, min_element_bytes: int, elements_left: int) -> int:
     """Return how many array elements the message may still hold after one of `count` elements.
 
     Raises:
         ProtocolError: the array is null, or longer than the message or its allowance can hold.
     """
-    if not 0 <= count * element_bytes_min <= bytes_left:
+    if not 0 <= count * min_element_bytes <= bytes_left:
         raise ProtocolError(f"array of {count} elements in {bytes_left} bytes")
     if count > elements_left:
-        raise ProtocolError(f"message holds more than {ARRAY_ELEMENTS_MAX} array elements")
+        raise ProtocolError(f"message holds more than {MAX_ARRAY_ELEMENTS} array elements")
     return elements_left - count
 
 
@@ -163,7 +163,7 @@ class Reader:
 
     __slots__ = ("data", "elements_left", "position")
 
-    def __init__(self, data: memoryview, elements_left: int = ARRAY_ELEMENTS_MAX) -> None:
+    def __init__(self, data: memoryview, elements_left: int = MAX_ARRAY_ELEMENTS) -> None:
         self.data = data
         self.position = 0
         self.elements_left = elements_left
@@ -196,11 +196,11 @@ class Reader:
         return self.data[start:end]
 
     def array(
-        self, read: Callable[["Reader"], Any], count: int, element_bytes_min: int
+        self, read: Callable[["Reader"], Any], count: int, min_element_bytes: int
     ) -> list[Any]:
-        """Read `count` elements, each of which takes at least `element_bytes_min` bytes."""
+        """Read `count` elements, each of which takes at least `min_element_bytes` bytes."""
         bytes_left = len(self.data) - self.position
-        self.elements_left = check_array(count, bytes_left, element_bytes_min, self.elements_left)
+        self.elements_left = check_array(count, bytes_left, min_element_bytes, self.elements_left)
         return [read(self) for _ in range(count)]
 
     def tagged_fields(self, known: dict[int, Callable[["Reader"], Any]]) -> dict[int, Any]:

@@ -44,7 +44,7 @@ from headrace.protocol.leader_discovery import (
     encode_response_tags,
 )
 from headrace.protocol.primitives import (
-    ARRAY_ELEMENTS_MAX,
+    MAX_ARRAY_ELEMENTS,
     NO_TAGS,
     ONE_TAG,
     UUID_BYTES,
@@ -165,7 +165,7 @@ def _decode_classic(body: memoryview) -> ProduceRequest:
     acks, timeout_ms, topic_count = _ACKS_TIMEOUT_TOPICS.unpack_from(body, position)
     position += _ACKS_TIMEOUT_TOPICS.size
     elements_left = check_array(
-        topic_count, size - position, _CLASSIC_TOPIC_BYTES, ARRAY_ELEMENTS_MAX
+        topic_count, size - position, _CLASSIC_TOPIC_BYTES, MAX_ARRAY_ELEMENTS
     )
     topics = []
     for _ in range(topic_count):
@@ -200,7 +200,7 @@ def _decode_flexible(version: int, body: memoryview) -> ProduceRequest:
     topic_count, position = read_uvarint(body, position + _ACKS_TIMEOUT.size)
     topic_count -= 1
     elements_left = check_array(
-        topic_count, size - position, _FLEXIBLE_TOPIC_BYTES, ARRAY_ELEMENTS_MAX
+        topic_count, size - position, _FLEXIBLE_TOPIC_BYTES, MAX_ARRAY_ELEMENTS
     )
     topics = []
     for _ in range(topic_count):

@@ -56,26 +56,26 @@ class ServerConnection:
 
     Args:
         receive_buffer_bytes: what the receive buffer may grow to.
-        request_bytes_max: the largest frame that is accepted.
+        max_request_bytes: the largest frame that is accepted.
     """
 
     __slots__ = (
         "_buffer",
         "_end",
         "_large",
+        "_max_request_bytes",
         "_needed",
         "_receive_buffer_bytes",
-        "_request_bytes_max",
         "_start",
         "_view",
         "error",
     )
 
-    def __init__(self, receive_buffer_bytes: int, request_bytes_max: int) -> None:
+    def __init__(self, receive_buffer_bytes: int, max_request_bytes: int) -> None:
         assert receive_buffer_bytes >= 256
         self.error: ProtocolError | None = None  # set: nothing more will come of this connection
         self._receive_buffer_bytes = receive_buffer_bytes
-        self._request_bytes_max = request_bytes_max
+        self._max_request_bytes = max_request_bytes
         self._buffer = bytearray()
         self._view = memoryview(self._buffer)
         self._start = 0  # of the frame that is not whole yet
@@ -127,7 +127,7 @@ class ServerConnection:
         view, start, end = self._view, self._start, self._end
         needed = SIZE_BYTES
         while end - start >= SIZE_BYTES:
-            size_bytes = parse_frame_size(view, start, self._request_bytes_max)
+            size_bytes = parse_frame_size(view, start, self._max_request_bytes)
             frame_end = start + SIZE_BYTES + size_bytes
             if frame_end > end:
                 needed = frame_end - start

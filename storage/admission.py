@@ -11,9 +11,9 @@ from headrace.storage.admission_queue import AdmissionQueue, Waiter
 from headrace.storage.errors import BackPressureError, StorageError
 
 # One parked append per connection is the most that a broker asks for.
-WAITING_MAX = 10_000
+MAX_WAITING = 10_000
 # Whoever waits keeps its payload in memory meanwhile, beside LogCache; over all connections.
-WAITING_BYTES_MAX = 256 * 1024 * 1024
+MAX_WAITING_BYTES = 256 * 1024 * 1024
 # Room also comes without a call of `poll` (a WAL frees space when a trim is durable, and need not
 # say so): look again this often, but only while somebody waits.
 POLL_INTERVAL_MS = 10
@@ -28,8 +28,8 @@ class AdmissionGate:
         has_room: Callable[[int], bool],
         relieve: Callable[[], None],
         timeout_ms: int,
-        waiting_max: int = WAITING_MAX,
-        waiting_bytes_max: int = WAITING_BYTES_MAX,
+        max_waiting: int = MAX_WAITING,
+        max_waiting_bytes: int = MAX_WAITING_BYTES,
     ) -> None:
         """Make an open gate.
 
@@ -37,13 +37,13 @@ class AdmissionGate:
             has_room: whether a body of so many bytes can be appended now.
             relieve: asked, while somebody waits, to make room earlier than planned.
             timeout_ms: how long an append may wait.
-            waiting_max: how many may wait.
-            waiting_bytes_max: how large they may be together.
+            max_waiting: how many may wait.
+            max_waiting_bytes: how large they may be together.
         """
         self._has_room = has_room
         self._relieve = relieve
         self._timeout_ms = timeout_ms
-        self._queue = AdmissionQueue(waiting_max, waiting_bytes_max)
+        self._queue = AdmissionQueue(max_waiting, max_waiting_bytes)
         self._called: dict[Waiter, asyncio.Future[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._stopped: StorageError | None = None

@@ -8,7 +8,7 @@ head has left, so that everybody decides on the room that is really there.
 from collections import deque
 from collections.abc import Callable
 
-from headrace.storage.cache.log_cache import charge_max
+from headrace.storage.cache.log_cache import max_charge
 
 
 def log_cache_has_room(occupied_bytes: int, capacity_bytes: int, body_bytes: int) -> bool:
@@ -19,7 +19,7 @@ def log_cache_has_room(occupied_bytes: int, capacity_bytes: int, body_bytes: int
         capacity_bytes: of LogCache.
         body_bytes: size of the records.
     """
-    return occupied_bytes == 0 or occupied_bytes + charge_max(body_bytes, 1) <= capacity_bytes
+    return occupied_bytes == 0 or occupied_bytes + max_charge(body_bytes, 1) <= capacity_bytes
 
 
 class Waiter:
@@ -33,14 +33,14 @@ class Waiter:
 
 
 class AdmissionQueue:
-    """At most `waiting_max` waiters with `bytes_max` bytes in all, in order of arrival."""
+    """At most `max_waiting` waiters with `max_bytes` bytes in all, in order of arrival."""
 
-    __slots__ = ("_bytes_max", "_waiting", "_waiting_bytes", "_waiting_max")
+    __slots__ = ("_max_bytes", "_max_waiting", "_waiting", "_waiting_bytes")
 
-    def __init__(self, waiting_max: int, bytes_max: int) -> None:
+    def __init__(self, max_waiting: int, max_bytes: int) -> None:
         self._waiting: deque[Waiter] = deque()
-        self._waiting_max = waiting_max
-        self._bytes_max = bytes_max
+        self._max_waiting = max_waiting
+        self._max_bytes = max_bytes
         self._waiting_bytes = 0
 
     def __len__(self) -> int:
@@ -48,9 +48,9 @@ class AdmissionQueue:
 
     def join(self, body_bytes: int) -> Waiter | None:
         """Queue up; None when the queue is full. One alone may be of any size, or it never could."""
-        if len(self._waiting) >= self._waiting_max:
+        if len(self._waiting) >= self._max_waiting:
             return None
-        if self._waiting and self._waiting_bytes + body_bytes > self._bytes_max:
+        if self._waiting and self._waiting_bytes + body_bytes > self._max_bytes:
             return None
         waiter = Waiter(body_bytes)
         self._waiting_bytes += body_bytes

@@ -2,7 +2,7 @@
 
 Confirmation goes in this order, always: the lease is asked, records enter LogCache, the stream's
 confirm offset moves, the appender is told. So whatever is acknowledged can be read at once, and
-nothing is acknowledged by a node that may have been replaced. While the lease is not certain a
+nothing is acknowledged by a node that may have been replaced. While the lease is not valid a
 confirmation is withheld, and made up for once it holds again: this node was not replaced then.
 
 Everything here is synchronous and runs on the loop: at high rates it is most of what the engine
@@ -144,7 +144,7 @@ class AppendPath:
         """Acknowledge what has become durable; the WAL calls this, never from within `append`."""
         if not self._open:
             return  # nothing is open after a failure either
-        if not self._lease.holds():
+        if not self._lease.is_lease_valid():
             self._withheld_wal_end = wal_end_offset
             return
         self._withheld_wal_end = -1

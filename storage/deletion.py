@@ -17,11 +17,11 @@ from headrace.storage.ports import ObjectManager, ObjectStore
 
 logger = logging.getLogger("headrace.storage.deletion")
 
-BATCH_OBJECTS_MAX = 1_000  # what one DeleteObjects request of S3 takes
-BATCHES_PER_ROUND_MAX = 20
+MAX_BATCH_OBJECTS = 1_000  # what one DeleteObjects request of S3 takes
+MAX_BATCHES_PER_ROUND = 20
 ROUNDS_PER_RETENTION = 10
-INTERVAL_MS_MIN = 1_000
-INTERVAL_MS_MAX = 60_000
+MIN_INTERVAL_MS = 1_000
+MAX_INTERVAL_MS = 60_000
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class ObjectDeleter:
         wall_clock_ms: Callable[[], int],
     ) -> None:
         interval_ms = config.object_delete_retention_ms // ROUNDS_PER_RETENTION
-        self._interval_ms = min(INTERVAL_MS_MAX, max(INTERVAL_MS_MIN, interval_ms))
+        self._interval_ms = min(MAX_INTERVAL_MS, max(MIN_INTERVAL_MS, interval_ms))
         self._store = store
         self._objects = objects
         self._cluster_id = cluster_id
@@ -66,9 +66,9 @@ class ObjectDeleter:
         self.statistics.rounds += 1
         try:
             left: set[int] = set()  # what this round could not delete holds up nothing else
-            for _ in range(BATCHES_PER_ROUND_MAX):
+            for _ in range(MAX_BATCHES_PER_ROUND):
                 found = self._objects.get_objects_to_delete(self._wall_clock_ms())
-                batch = [it for it in found if it not in left][:BATCH_OBJECTS_MAX]
+                batch = [it for it in found if it not in left][:MAX_BATCH_OBJECTS]
                 if not batch:
                     return
                 left |= await self._delete(batch)

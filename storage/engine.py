@@ -23,7 +23,7 @@ from headrace.storage.recovery import Recovery, RecoveryReport
 from headrace.storage.request_budget import RequestBudget
 from headrace.storage.stats import EngineStats, UploadCounters
 from headrace.storage.stream import BlockReader, Stream
-from headrace.storage.upload.commit import Committer
+from headrace.storage.upload.commit import UploadCommitter
 from headrace.storage.upload.object_upload import ObjectUpload
 from headrace.storage.upload.pipeline import UploadPipeline
 from headrace.storage.upload.retry import Retrying
@@ -86,13 +86,13 @@ class StorageEngine:
         self._shutdown_timeout_ms = shutdown_timeout_ms
         self._failure: StorageError | None = None
         self._failed = asyncio.Event()
-        self._block_bytes_max = min(
+        self._max_block_bytes = min(
             config.upload_threshold_bytes, config.log_cache_bytes // BLOCKS_PER_CAPACITY
         )
         self._cache = LogCache(
             capacity_bytes=config.log_cache_bytes,
-            block_bytes_max=self._block_bytes_max,
-            block_wal_bytes_max=2**63,  # until the WAL has started and knows its capacity
+            max_block_bytes=self._max_block_bytes,
+            max_block_wal_bytes=2**63,  # until the WAL has started and knows its capacity
         )
         self._path = AppendPath(
             cache=self._cache,
@@ -108,7 +108,7 @@ class StorageEngine:
             committer=self._committer,
             counters=self._counters,
             stream_split_bytes=config.stream_split_bytes,
-            blocks_under_way_max=config.upload_concurrency,
+            max_blocks_inflight=config.upload_concurrency,
             on_committed=self._on_committed,
             on_failed=self._upload_failed,
         )
@@ -139,14 +139,14 @@ class StorageEngine:
 
         Cancellation: safe at any point; the next start does what is left.
         """
-        _say_if_cut(self._config.upload_threshold_bytes, self._block_bytes_max)
+        _say_if_cut(self._config.upload_threshold_bytes, self._max_block_bytes)
         await self._wal.start()
         recovery = Recovery(
             wal=self._wal,
             streams=self._streams,
             committer=self._committer,
             clock_ms=_loop_ms,
-            segment_bytes_max=self._block_bytes_max,
+            max_segment_bytes=self._max_block_bytes,
             stream_split_bytes=self._config.stream_split_bytes,
         )
         report = await recovery.run()
@@ -295,7 +295,7 @@ class StorageEngine:
             confirmed_bytes_total=path.counters.confirmed_bytes_total,
             admission_waiting=self._gate.waiting,
             admission_refused_total=self._gate.refused_total,
-            uploads_under_way=self._pipeline.under_way,
+            uploads_inflight=self._pipeline.inflight,
             uploaded_blocks_total=uploads.blocks_total,
             uploaded_objects_total=uploads.objects_total,
             uploaded_bytes_total=uploads.bytes_total,
@@ -356,7 +356,7 @@ def _committer(
     cluster_id: str,
     rng: random.Random,
     counters: UploadCounters,
-) -> Committer:
+) -> UploadCommitter:
     uploads = ObjectUpload(
         config,
         store=store,
@@ -366,15 +366,15 @@ def _committer(
         clock_ms=_loop_ms,
         counters=counters,
     )
-    return Committer(uploads, objects, counters)
+    return UploadCommitter(uploads, objects, counters)
 
 
-def _say_if_cut(threshold_bytes: int, block_bytes_max: int) -> None:
-    if threshold_bytes > block_bytes_max:
+def _say_if_cut(threshold_bytes: int, max_block_bytes: int) -> None:
+    if threshold_bytes > max_block_bytes:
         logger.warning(
             "records are uploaded earlier than s3.wal.upload.threshold says: "
             "a third of s3.wal.cache.size is the most",
-            extra={"threshold_bytes": threshold_bytes, "uploaded_at_bytes": block_bytes_max},
+            extra={"threshold_bytes": threshold_bytes, "uploaded_at_bytes": max_block_bytes},
         )
 
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from headrace.storage.cache.log_cache import ConfirmedGroup, charge_max
+from headrace.storage.cache.log_cache import ConfirmedGroup, max_charge
 from headrace.storage.record_batch import StreamRecordBatch
 
 OnAck = Callable[[Exception | None], None]
@@ -59,7 +59,7 @@ class OpenAppends:
     def add(self, append: OpenAppend) -> None:
         """Add the newest append."""
         self._open.append(append)
-        self._reserved_bytes += charge_max(len(append.batch.payload), 1)
+        self._reserved_bytes += max_charge(len(append.batch.payload), 1)
 
     def confirm(self, wal_end_offset: int) -> list[OpenAppend]:
         """Remove and return what is durable once everything below `wal_end_offset` is."""
@@ -67,7 +67,7 @@ class OpenAppends:
         pending = self._open
         while pending and pending[0].wal_end_offset <= wal_end_offset:
             append = pending.popleft()
-            self._reserved_bytes -= charge_max(len(append.batch.payload), 1)
+            self._reserved_bytes -= max_charge(len(append.batch.payload), 1)
             confirmed.append(append)
         return confirmed
 

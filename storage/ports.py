@@ -160,7 +160,7 @@ class ObjectManager(Protocol):
 class Lease(Protocol):
     """The gate between durable and acknowledged."""
 
-    def holds(self) -> bool:
+    def is_lease_valid(self) -> bool:
         """Whether this node is certain to be still the owner of what it has open."""
         ...
 

@@ -28,8 +28,8 @@ from headrace.storage.errors import CorruptObjectError
 MAGIC = 0x22
 _HEADER = struct.Struct(">Bqqqii")
 HEADER_BYTES = _HEADER.size
-PAYLOAD_BYTES_MAX = 2**31 - 1
-COUNT_MAX = 2**31 - 1
+MAX_PAYLOAD_BYTES = 2**31 - 1
+MAX_COUNT = 2**31 - 1
 
 assert HEADER_BYTES == 33
 
@@ -57,7 +57,7 @@ def encode_header(
     Raises:
         ValueError: `count` or `payload_length` do not fit.
     """
-    if not 1 <= count <= COUNT_MAX or not 0 <= payload_length <= PAYLOAD_BYTES_MAX:
+    if not 1 <= count <= MAX_COUNT or not 0 <= payload_length <= MAX_PAYLOAD_BYTES:
         raise ValueError(f"count {count} or payload length {payload_length} out of range")
     return _HEADER.pack(MAGIC, stream_id, epoch, base_offset, count, payload_length)
 

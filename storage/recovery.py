@@ -12,14 +12,14 @@ from itertools import islice
 from headrace.storage.errors import CorruptObjectError
 from headrace.storage.ports import StreamManager
 from headrace.storage.record_batch import decode_batch
-from headrace.storage.recovery_plan import RecoveryPlan, Verdict
-from headrace.storage.upload.commit import Committer
+from headrace.storage.recovery_plan import RecordAction, RecoveryPlan
+from headrace.storage.upload.commit import UploadCommitter
 from headrace.storage.upload.plan import plan_upload
 from headrace.wal.port import DamageableLog, RecoveredRecord, WriteAheadLog
 
-STREAMS_LOGGED_MAX = 100
+MAX_STREAMS_LOGGED = 100
 # What is kept in memory until it is uploaded; more is no faster, and a start has the WAL's reads beside it.
-SEGMENT_BYTES_MAX = 64 * 1024 * 1024
+MAX_SEGMENT_BYTES = 64 * 1024 * 1024
 
 logger = logging.getLogger("headrace.storage.recovery")
 
@@ -48,16 +48,16 @@ class Recovery:
         *,
         wal: WriteAheadLog,
         streams: StreamManager,
-        committer: Committer,
+        committer: UploadCommitter,
         clock_ms: Callable[[], int],
-        segment_bytes_max: int,
+        max_segment_bytes: int,
         stream_split_bytes: int,
     ) -> None:
         self._wal = wal
         self._streams = streams
         self._committer = committer
         self._clock_ms = clock_ms
-        self._segment_bytes_max = min(segment_bytes_max, SEGMENT_BYTES_MAX)
+        self._max_segment_bytes = min(max_segment_bytes, MAX_SEGMENT_BYTES)
         self._stream_split_bytes = stream_split_bytes
 
     async def run(self) -> RecoveryReport:
@@ -74,7 +74,7 @@ class Recovery:
         opening = await self._committer.retrying.call(
             "get opening streams", self._streams.get_opening_streams
         )
-        plan = RecoveryPlan(opening, segment_bytes_max=self._segment_bytes_max)
+        plan = RecoveryPlan(opening, max_segment_bytes=self._max_segment_bytes)
         async for record in self._wal.recover():
             self._add(plan, record)
             if plan.segment_is_full:
@@ -82,12 +82,12 @@ class Recovery:
         await self._upload(plan)
         await self._wal.reset()
         report = RecoveryReport(
-            records=plan.counts[Verdict.TAKE],
+            records=plan.counts[RecordAction.TAKE],
             bytes=plan.taken_bytes,
-            dropped=sum(plan.counts.values()) - plan.counts[Verdict.TAKE],
+            dropped=sum(plan.counts.values()) - plan.counts[RecordAction.TAKE],
             streams=plan.recovered_streams,
             duration_ms=self._clock_ms() - begin_ms,
-            discontinuous=plan.counts[Verdict.DISCONTINUOUS],
+            discontinuous=plan.counts[RecordAction.DISCONTINUOUS],
             discontinuous_by_stream=dict(plan.discontinuous),
             lost_bytes=self._wal.lost_bytes if isinstance(self._wal, DamageableLog) else 0,
         )
@@ -120,7 +120,7 @@ def _tell_of_holes(report: RecoveryReport) -> None:
     details = {
         "records": report.discontinuous,
         "streams": len(by_stream),
-        "records_by_stream": dict(islice(by_stream.items(), STREAMS_LOGGED_MAX)),
+        "records_by_stream": dict(islice(by_stream.items(), MAX_STREAMS_LOGGED)),
     }
     if report.lost_bytes:
         logger.critical(

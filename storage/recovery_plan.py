@@ -30,7 +30,7 @@ from headrace.storage.ports import StreamMetadata
 from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch
 
 
-class Verdict(Enum):
+class RecordAction(Enum):
     """What to do with one record."""
 
     TAKE = "take"  # upload it
@@ -41,7 +41,7 @@ class Verdict(Enum):
 
 
 @dataclass(slots=True)
-class Segment:
+class RecoveryUpload:
     """Records to be uploaded and committed together."""
 
     streams: dict[int, list[StreamRecordBatch]] = field(default_factory=dict)
@@ -59,15 +59,15 @@ class _Progress:
 class RecoveryPlan:
     """Feeds surviving records, in WAL order, into segments."""
 
-    def __init__(self, opening: Sequence[StreamMetadata], *, segment_bytes_max: int) -> None:
-        self._segment_bytes_max = segment_bytes_max
+    def __init__(self, opening: Sequence[StreamMetadata], *, max_segment_bytes: int) -> None:
+        self._max_segment_bytes = max_segment_bytes
         self._progress = {
             stream.stream_id: _Progress(stream.epoch, stream.end_offset) for stream in opening
         }
-        self._segment = Segment()
+        self._segment = RecoveryUpload()
         self._buffer: object = None  # that the last record taken lies in
         self._recovered: set[int] = set()
-        self.counts = dict.fromkeys(Verdict, 0)
+        self.counts = dict.fromkeys(RecordAction, 0)
         self.taken_bytes = 0  # payloads
         self.discontinuous: Counter[int] = Counter()  # records by stream
 
@@ -84,9 +84,9 @@ class RecoveryPlan:
     @property
     def segment_is_full(self) -> bool:
         """Whether it is time to `cut`."""
-        return self._segment.charge_bytes >= self._segment_bytes_max
+        return self._segment.charge_bytes >= self._max_segment_bytes
 
-    def add(self, batch: StreamRecordBatch) -> Verdict:
+    def add(self, batch: StreamRecordBatch) -> RecordAction:
         """Judge the next record, and keep it if it is to be uploaded.
 
         Raises:
@@ -94,34 +94,34 @@ class RecoveryPlan:
         """
         verdict = self._judge(batch)
         self.counts[verdict] += 1
-        if verdict is Verdict.TAKE:
+        if verdict is RecordAction.TAKE:
             self._take(batch)
-        elif verdict is Verdict.DISCONTINUOUS:
+        elif verdict is RecordAction.DISCONTINUOUS:
             self.discontinuous[batch.stream_id] += 1
         return verdict
 
-    def cut(self) -> Segment | None:
+    def cut(self) -> RecoveryUpload | None:
         """Return what was taken since the last cut; None when that is nothing."""
-        segment, self._segment = self._segment, Segment()
+        segment, self._segment = self._segment, RecoveryUpload()
         self._buffer = None
         return segment if segment.streams else None
 
-    def _judge(self, batch: StreamRecordBatch) -> Verdict:
+    def _judge(self, batch: StreamRecordBatch) -> RecordAction:
         progress = self._progress.get(batch.stream_id)
         if progress is None:
-            return Verdict.NOT_OWNED
+            return RecordAction.NOT_OWNED
         if batch.epoch > progress.epoch:
             raise _contradiction(batch, f"the control plane only knows epoch {progress.epoch}")
         if batch.epoch < progress.last_epoch:
-            return Verdict.STALE
+            return RecordAction.STALE
         progress.last_epoch = batch.epoch
         if batch.end_offset <= progress.end_offset:
-            return Verdict.COMMITTED
+            return RecordAction.COMMITTED
         if batch.base_offset < progress.end_offset:
             raise _contradiction(batch, f"the stream ends within it, at {progress.end_offset}")
         if batch.base_offset > progress.end_offset:
-            return Verdict.DISCONTINUOUS
-        return Verdict.TAKE
+            return RecordAction.DISCONTINUOUS
+        return RecordAction.TAKE
 
     def _take(self, batch: StreamRecordBatch) -> None:
         stream_id = batch.stream_id

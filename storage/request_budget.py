@@ -5,10 +5,10 @@ has under way, and however many wait for its budget, the others find theirs as i
 
 | class | requests | bytes |
 |---|---|---|
-| cold reads | `read_requests_max` | `read_bytes_max`, at most a quarter of the BlockCache |
+| cold reads | `max_read_requests` | `max_read_bytes`, at most a quarter of the BlockCache |
 | reads ahead | half of those | as many |
-| uploads | `upload_concurrency` | `upload_bytes_max` |
-| compaction | `compaction_requests_max` | `compaction_request_bytes_max` |
+| uploads | `upload_concurrency` | `max_upload_bytes` |
+| compaction | `max_compaction_requests` | `max_compaction_request_bytes` |
 
 Who waits for the bucket, and who for a budget, is told apart by `statistics` and `waiting`.
 """
@@ -32,11 +32,11 @@ class BudgetStatistics:
 class RequestBudget:
     """A FIFO gate. What is larger than the whole budget is let through alone."""
 
-    def __init__(self, requests_max: int, bytes_max: int) -> None:
-        assert requests_max > 0
-        assert bytes_max > 0
-        self._requests_max = requests_max
-        self._bytes_max = bytes_max
+    def __init__(self, max_requests: int, max_bytes: int) -> None:
+        assert max_requests > 0
+        assert max_bytes > 0
+        self._max_requests = max_requests
+        self._max_bytes = max_bytes
         self.requests = 0
         self.bytes = 0
         self.statistics = BudgetStatistics()
@@ -50,7 +50,7 @@ class RequestBudget:
     @asynccontextmanager
     async def reserved(self, size_bytes: int) -> AsyncIterator[None]:
         """Hold room for one request, waiting for it behind those who came earlier."""
-        charge = min(size_bytes, self._bytes_max)
+        charge = min(size_bytes, self._max_bytes)
         await self._acquire(charge)
         try:
             yield
@@ -59,7 +59,7 @@ class RequestBudget:
 
     def try_acquire(self, size_bytes: int) -> bool:
         """Take room if there is any now and nobody waits; `release` the same size afterwards."""
-        charge = min(size_bytes, self._bytes_max)
+        charge = min(size_bytes, self._max_bytes)
         if self._waiters or not self._fits(charge):
             self.statistics.put_off += 1
             return False
@@ -69,7 +69,7 @@ class RequestBudget:
     def release(self, size_bytes: int) -> None:
         """Give room back."""
         self.requests -= 1
-        self.bytes -= min(size_bytes, self._bytes_max)
+        self.bytes -= min(size_bytes, self._max_bytes)
         self._wake()
 
     async def _acquire(self, charge: int) -> None:
@@ -106,7 +106,7 @@ class RequestBudget:
             waiter.set_result(None)
 
     def _fits(self, charge: int) -> bool:
-        return self.requests < self._requests_max and self.bytes + charge <= self._bytes_max
+        return self.requests < self._max_requests and self.bytes + charge <= self._max_bytes
 
     def _take(self, charge: int) -> None:
         self.requests += 1

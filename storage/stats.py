@@ -52,7 +52,7 @@ class EngineStats:
     confirmed_bytes_total: int
     admission_waiting: int
     admission_refused_total: int
-    uploads_under_way: int  # blocks
+    uploads_inflight: int  # blocks
     uploaded_blocks_total: int
     uploaded_objects_total: int
     uploaded_bytes_total: int

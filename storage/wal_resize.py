@@ -25,11 +25,11 @@ BLOCKS_PER_CAPACITY = 3
 # For all that is in the WAL to be uploaded while appends go on; then the bucket is too slow or away.
 UPLOAD_TIMEOUT_MS = 120_000
 # For the rest, while appends are parked; then they go on with the WAL as it was.
-PAUSE_MS_MAX = 5_000
+MAX_PAUSE_MS = 5_000
 # As little as that is uploaded at once; more is uploaded once more before appends are parked.
-REMAINDER_BYTES_MAX = 1024 * 1024
+MAX_REMAINDER_BYTES = 1024 * 1024
 # Under a steady load each round leaves what arrived during it, so a few rounds reach what can be reached.
-ROUNDS_MAX = 8
+MAX_ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class WalResize:
         self._cache = cache
         self._uploads = uploads
         # Who came first has waited for the whole pause, and is not to be refused for it.
-        self._pause_s_max = min(PAUSE_MS_MAX, config.admission_timeout_ms // 2) / 1000
+        self._max_pause_s = min(MAX_PAUSE_MS, config.admission_timeout_ms // 2) / 1000
         self._on_unparked = on_unparked
         self._task: asyncio.Task[ResizeReport] | None = None
         self._is_stopped = False
@@ -71,7 +71,7 @@ class WalResize:
 
     def capacity_changed(self) -> None:
         """Let LogCache's blocks be a part of the WAL as it is now."""
-        self._cache.block_wal_bytes_max = self._wal.capacity_bytes // BLOCKS_PER_CAPACITY
+        self._cache.max_block_wal_bytes = self._wal.capacity_bytes // BLOCKS_PER_CAPACITY
 
     async def run(self, capacity_bytes: int) -> ResizeReport:
         """Give the WAL another capacity while appends go on, but for a pause that parks them.
@@ -144,11 +144,11 @@ class WalResize:
         left_bytes = self._left_bytes()
         try:
             async with asyncio.timeout(UPLOAD_TIMEOUT_MS / 1000):
-                for _ in range(ROUNDS_MAX):
+                for _ in range(MAX_ROUNDS):
                     await self._path.confirmed()  # else what is open is left to the pause
                     await self._pipeline.committed(self._path.confirmed_wal_end)
                     before_bytes, left_bytes = left_bytes, self._left_bytes()
-                    if left_bytes <= REMAINDER_BYTES_MAX or left_bytes > before_bytes // 2:
+                    if left_bytes <= MAX_REMAINDER_BYTES or left_bytes > before_bytes // 2:
                         return
         except TimeoutError:
             raise RetriableStorageError(
@@ -164,14 +164,14 @@ class WalResize:
         self.is_parked = True
         try:
             wal.begin_resize()
-            async with asyncio.timeout(self._pause_s_max):
+            async with asyncio.timeout(self._max_pause_s):
                 await self._path.confirmed()
                 await self._pipeline.committed(self._path.confirmed_wal_end)
                 await wal.resize(capacity_bytes)
         except TimeoutError:
             if wal.device_bytes != capacity_bytes:  # else it came just too late
                 raise RetriableStorageError(
-                    f"not resized: the rest of the WAL could not be uploaded within {self._pause_s_max:g} s, "
+                    f"not resized: the rest of the WAL could not be uploaded within {self._max_pause_s:g} s, "
                     f"for which appends were parked; they go on"
                 ) from None
         finally:

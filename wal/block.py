@@ -74,13 +74,13 @@ class Block:
         self.memory = self.memory[:size]
         self.limit = self.used
 
-    def stamp(self, *, life_id: int, confirmed_offset: int, superblock_sequence: int) -> None:
+    def stamp(self, *, generation_id: int, confirmed_offset: int, superblock_sequence: int) -> None:
         """Write the block header, at submission."""
         write_block_header(
             self.memory,
             BlockHeader(
                 length=self.used,
-                life_id=life_id,
+                generation_id=generation_id,
                 offset=self.offset,
                 previous_end=self.previous_end,
                 confirmed_offset=confirmed_offset,

@@ -9,7 +9,7 @@ operations that were under way when a second begins are taken out of the rate as
 _NS_PER_SECOND = 1_000_000_000
 _BURSTS_PER_SECOND = 50
 # A cloud disk counts a larger operation as several of this size.
-IO_BYTES_MAX = 256 * 1024
+MAX_IO_BYTES = 256 * 1024
 
 
 class TokenBucket:
@@ -17,10 +17,10 @@ class TokenBucket:
 
     __slots__ = ("_burst", "_filled_ns", "_rate", "_tokens")
 
-    def __init__(self, per_second: int, now_ns: int, *, under_way_max: int = 0) -> None:
+    def __init__(self, per_second: int, now_ns: int, *, max_inflight: int = 0) -> None:
         assert per_second > 0
         self._burst = max(1.0, per_second / _BURSTS_PER_SECOND)
-        rate = per_second - self._burst - under_way_max
+        rate = per_second - self._burst - max_inflight
         self._rate = max(rate, per_second / 2) / _NS_PER_SECOND
         self._tokens = 0.0
         self._filled_ns = now_ns
@@ -45,36 +45,34 @@ class IoBudget:
     """Operations and bytes together; 0 means unlimited.
 
     Args:
-        iops_max: operations in any second.
-        bandwidth_bytes_max: bytes in any second.
+        max_iops: operations in any second.
+        max_bandwidth_bytes: bytes in any second.
         now_ns: of the clock that the other methods are given.
-        io_bytes_max: size above which the device counts one write as several operations.
-        under_way_max: operations at the device at once.
+        max_io_bytes: size above which the device counts one write as several operations.
+        max_inflight: operations at the device at once.
     """
 
-    __slots__ = ("_bandwidth", "_io_bytes_max", "_iops")
+    __slots__ = ("_bandwidth", "_iops", "_max_io_bytes")
 
     def __init__(
         self,
         *,
-        iops_max: int,
-        bandwidth_bytes_max: int,
+        max_iops: int,
+        max_bandwidth_bytes: int,
         now_ns: int,
-        io_bytes_max: int = IO_BYTES_MAX,
-        under_way_max: int = 0,
+        max_io_bytes: int = MAX_IO_BYTES,
+        max_inflight: int = 0,
     ) -> None:
-        assert io_bytes_max > 0
-        self._io_bytes_max = io_bytes_max
-        self._iops = (
-            TokenBucket(iops_max, now_ns, under_way_max=under_way_max) if iops_max else None
-        )
-        self._bandwidth = TokenBucket(bandwidth_bytes_max, now_ns) if bandwidth_bytes_max else None
+        assert max_io_bytes > 0
+        self._max_io_bytes = max_io_bytes
+        self._iops = TokenBucket(max_iops, now_ns, max_inflight=max_inflight) if max_iops else None
+        self._bandwidth = TokenBucket(max_bandwidth_bytes, now_ns) if max_bandwidth_bytes else None
 
     def delay_ns(self, size_bytes: int, now_ns: int) -> int:
         """Return how long to wait until a write of `size_bytes` may be submitted; 0 for now."""
         delay = 0
         if self._iops is not None:
-            delay = self._iops.delay_ns(-(-size_bytes // self._io_bytes_max), now_ns)
+            delay = self._iops.delay_ns(-(-size_bytes // self._max_io_bytes), now_ns)
         if self._bandwidth is not None:
             delay = max(delay, self._bandwidth.delay_ns(size_bytes, now_ns))
         return delay
@@ -82,6 +80,6 @@ class IoBudget:
     def take(self, size_bytes: int) -> None:
         """Charge one write of `size_bytes`."""
         if self._iops is not None:
-            self._iops.take(-(-size_bytes // self._io_bytes_max))
+            self._iops.take(-(-size_bytes // self._max_io_bytes))
         if self._bandwidth is not None:
             self._bandwidth.take(size_bytes)

@@ -22,9 +22,9 @@ from headrace.wal.layout import PAGE_BYTES, align_up
 _CLASSES_PER_DOUBLING = 8
 HUGE_PAGE_BYTES = 2 * 1024 * 1024
 # Smaller ones are few, larger ones have huge pages of their own.
-_SLAB_BUFFER_BYTES_MIN = 64 * 1024
+_MIN_SLAB_BUFFER_BYTES = 64 * 1024
 _SLAB_WASTE_DIVISOR = 16  # a slab's unused rest is at most this part of it
-_SLABS_IDLE_MIN = 4  # a slab is no larger than this part of what may be idle
+_MIN_SLABS_IDLE = 4  # a slab is no larger than this part of what may be idle
 
 
 def size_class(size_bytes: int) -> int:
@@ -33,10 +33,10 @@ def size_class(size_bytes: int) -> int:
     return -(-size_bytes // step) * step
 
 
-def slab_bytes(size_bytes: int, idle_bytes_max: int) -> int:
+def slab_bytes(size_bytes: int, max_idle_bytes: int) -> int:
     """Return the size of the slabs for buffers of `size_bytes`: whole huge pages, or just one buffer."""
-    if _SLAB_BUFFER_BYTES_MIN <= size_bytes < HUGE_PAGE_BYTES:
-        largest = idle_bytes_max // _SLABS_IDLE_MIN
+    if _MIN_SLAB_BUFFER_BYTES <= size_bytes < HUGE_PAGE_BYTES:
+        largest = max_idle_bytes // _MIN_SLABS_IDLE
         for slab in range(HUGE_PAGE_BYTES, largest + 1, HUGE_PAGE_BYTES):
             if slab % size_bytes <= slab // _SLAB_WASTE_DIVISOR:
                 return slab
@@ -71,17 +71,17 @@ class _SizeClass:
         "_array_type",
         "_count",
         "_idle_buffers",
-        "_idle_bytes_max",
+        "_max_idle_bytes",
         "_returned",
         "_slabs",
         "size_bytes",
     )
 
-    def __init__(self, size_bytes: int, idle_bytes_max: int) -> None:
+    def __init__(self, size_bytes: int, max_idle_bytes: int) -> None:
         self.size_bytes = size_bytes
         self._array_type = ctypes.c_ubyte * size_bytes
-        self._count = slab_bytes(size_bytes, idle_bytes_max) // size_bytes
-        self._idle_bytes_max = idle_bytes_max
+        self._count = slab_bytes(size_bytes, max_idle_bytes) // size_bytes
+        self._max_idle_bytes = max_idle_bytes
         self._idle_buffers = 0  # in the slabs below
         self._slabs: dict[_Slab, None] = {}  # those with idle buffers
         # Filled by whichever thread drops the last view; everything else is the taker's thread's.
@@ -119,7 +119,7 @@ class _SizeClass:
             self._idle_buffers += 1
             self._slabs[slab] = None
             is_idle = len(slab.free) == self._count
-            if is_idle and self._idle_buffers * self.size_bytes > self._idle_bytes_max:
+            if is_idle and self._idle_buffers * self.size_bytes > self._max_idle_bytes:
                 del self._slabs[slab]
                 self._idle_buffers -= self._count
 

@@ -27,7 +27,7 @@ from headrace.wal.layout import (
 
 END_BYTES = 1024 * 1024  # looked at on either end of a device without a valid superblock
 SAMPLE_BYTES = 128 * 1024  # of what lies between
-SAMPLES_MAX = 512  # a start is to stay fast: 64 MiB on the largest device
+MAX_SAMPLES = 512  # a start is to stay fast: 64 MiB on the largest device
 _FORMER_PARTITION_START = 63 * 512  # of tables made for cylinders
 
 
@@ -96,7 +96,7 @@ def used_end(size_bytes: int, capacity_bytes: int | None) -> int:
 def samples(stop: int) -> list[tuple[int, int]]:
     """Return what is looked at between the first MiB of a device and `stop`, as [start, end) positions in order."""
     first = [(END_BYTES, min(2 * END_BYTES, stop))]
-    step = -(-max(stop, 0) // (SAMPLES_MAX * END_BYTES)) * END_BYTES or END_BYTES
+    step = -(-max(stop, 0) // (MAX_SAMPLES * END_BYTES)) * END_BYTES or END_BYTES
     others = range(max(step, 2 * END_BYTES), stop, step)
     return [
         (start, last)
@@ -146,7 +146,7 @@ def _is_being_formatted(slots: memoryview) -> bool:
 
 
 def _was_ours(memory: memoryview) -> bool:
-    """Whether a page begins as a superblock does, or with a block of any life."""
+    """Whether a page begins as a superblock does, or with a block of any generation."""
     return any(
         memory[at : at + len(MAGIC)] == MAGIC or read_block_header(memory, at) is not None
         for at in range(0, len(memory), PAGE_BYTES)

@@ -40,7 +40,9 @@ class WalIdentityError(WalDeviceError):
 class WalMissingError(WalDeviceError):
     """The log that this node used last is not there: nothing was changed on what is."""
 
-    def __init__(self, place: str, life: str, *, found_epoch: int | None, streams: int) -> None:
+    def __init__(
+        self, place: str, generation: str, *, found_epoch: int | None, streams: int
+    ) -> None:
         found = (
             "there is no WAL"
             if found_epoch is None
@@ -51,7 +53,7 @@ class WalMissingError(WalDeviceError):
             f"stop, so it may hold acknowledged records of this node's {streams} open streams that are nowhere else. "
             f"Check the path (s3.wal.path) and whether its file system is mounted, or bring the device or the bucket "
             f"back; nothing was changed. To give up for ever what only that WAL held, start once with "
-            f"s3.wal.accept.loss={life}"
+            f"s3.wal.accept.loss={generation}"
         )
 
 
@@ -121,7 +123,7 @@ class WalCorruptError(WalError):
         offset: logical offset of the first byte that is lost; -1 when the superblock itself is
             meant.
         position: the same as a byte position on the device.
-        life_id: of the log, by which the loss can be accepted; None when it cannot.
+        generation_id: of the log, by which the loss can be accepted; None when it cannot.
     """
 
     ADVICE = (
@@ -130,7 +132,7 @@ class WalCorruptError(WalError):
     )
 
     def __init__(
-        self, path: str, what: str, *, offset: int, position: int, life_id: int | None = None
+        self, path: str, what: str, *, offset: int, position: int, generation_id: int | None = None
     ) -> None:
         place = (
             f"offset {offset}, device position {position}"
@@ -138,12 +140,12 @@ class WalCorruptError(WalError):
             else f"device position {position}"
         )
         advice = self.ADVICE
-        if life_id is not None:
+        if generation_id is not None:
             advice += (
                 f"; to recover what is intact and give up the rest for ever, start once with "
-                f"s3.wal.accept.loss={life_id:016x}"
+                f"s3.wal.accept.loss={generation_id:016x}"
             )
         super().__init__(f"WAL {path} is damaged at {place}: {what}; {advice}")
         self.offset = offset
         self.position = position
-        self.life_id = life_id
+        self.generation_id = generation_id

@@ -2,7 +2,7 @@
 
 A block is one device write: a block header, then records packed without gaps, then zeros up to a
 whole page. It begins on a page boundary and never crosses the end of the ring. Every checksum is
-CRC32C seeded with the life id, so that nothing of an earlier life of the device can ever be taken
+CRC32C seeded with the generation id, so that nothing of an earlier generation of the device can ever be taken
 for something of this one.
 
 Block header, big-endian, 56 bytes:
@@ -11,7 +11,7 @@ Block header, big-endian, 56 bytes:
     -------|-------|------|--------------------------------------------------------------------------------------
          0 |     4 | u32  | magic 0x48424C4B ("HBLK")
          4 |     4 | u32  | length: bytes of this header and the records; the block occupies whole pages
-         8 |     8 | u64  | life id
+         8 |     8 | u64  | generation id
         16 |     8 | u64  | logical offset of this header
         24 |     8 | u64  | end of the block before, page-aligned; lower than the offset after a lap's unused rest
         32 |     8 | u64  | confirmed offset when this block was submitted: everything below it had been acknowledged
@@ -66,7 +66,7 @@ class BlockHeader(NamedTuple):
     """The fields of a block header whose own checksum is right."""
 
     length: int
-    life_id: int
+    generation_id: int
     offset: int
     previous_end: int
     confirmed_offset: int
@@ -75,15 +75,18 @@ class BlockHeader(NamedTuple):
 
 
 class RecordHeader(NamedTuple):
-    """The fields of a record header that is right for its place and life."""
+    """The fields of a record header that is right for its place and generation."""
 
     length: int  # of the body
     body_crc: int
 
 
-def checksum_seed(life_id: int) -> int:
-    """Return the start value of every checksum of a life. Different seeds never give the same CRC to the same bytes."""
-    return int(crc32c(life_id.to_bytes(8, "big")))
+def checksum_seed(generation_id: int) -> int:
+    """Return the start value of every checksum of a generation.
+
+    Different seeds never give the same CRC to the same bytes.
+    """
+    return int(crc32c(generation_id.to_bytes(8, "big")))
 
 
 def write_record(
@@ -105,7 +108,7 @@ def write_record(
 
 
 def read_record_header(memory: memoryview, at: int, offset: int, seed: int) -> RecordHeader | None:
-    """Read the record header at `memory[at:]`; None when it is not that of a record at `offset` in this life."""
+    """Read the record header at `memory[at:]`; None when it is not that of a record at `offset` in this generation."""
     if at + RECORD_HEADER_BYTES > len(memory):
         return None
     magic, length, stored_offset, body_crc, crc = _RECORD_HEADER.unpack_from(memory, at)
@@ -125,11 +128,11 @@ def write_block_header(memory: memoryview, header: BlockHeader) -> None:
     """Write `header` at the start of `memory`."""
     fields = _BLOCK_FIELDS.pack(BLOCK_MAGIC, *header)
     memory[: _BLOCK_FIELDS.size] = fields
-    _CRC.pack_into(memory, _BLOCK_FIELDS.size, crc32c(fields, checksum_seed(header.life_id)))
+    _CRC.pack_into(memory, _BLOCK_FIELDS.size, crc32c(fields, checksum_seed(header.generation_id)))
 
 
 def read_block_header(memory: memoryview, at: int) -> BlockHeader | None:
-    """Read the block header at `memory[at:]`, of whatever life and offset; None when there is none."""
+    """Read the block header at `memory[at:]`, of whatever generation and offset; None when there is none."""
     if at + BLOCK_HEADER_BYTES > len(memory):
         return None
     magic, *values = _BLOCK_FIELDS.unpack_from(memory, at)
@@ -137,10 +140,10 @@ def read_block_header(memory: memoryview, at: int) -> BlockHeader | None:
         return None
     header = BlockHeader(*values)
     (crc,) = _CRC.unpack_from(memory, at + _BLOCK_FIELDS.size)
-    seed = checksum_seed(header.life_id)
+    seed = checksum_seed(header.generation_id)
     return header if crc32c(memory[at : at + _BLOCK_FIELDS.size], seed) == crc else None
 
 
 def page_beginnings(memory: memoryview) -> Iterator[tuple[int, int, int]]:
-    """Yield of each page what would be magic, life id and offset if a block began there, unchecked."""
+    """Yield of each page what would be magic, generation id and offset if a block began there, unchecked."""
     return _PAGE_BEGINNING.iter_unpack(memory)

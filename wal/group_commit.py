@@ -24,7 +24,7 @@ from headrace.wal.live_extents import LiveExtents
 from headrace.wal.port import Appended, Buffer
 
 PACE_NS = 1_000_000_000 // 3000
-BLOCK_RECORDS_MAX = 4096
+MAX_BLOCK_RECORDS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +34,9 @@ class CommitLimits:
     block_bytes: int  # soft limit of one write; a multiple of the page
     io_depth: int  # writes under way at once
     window_step_bytes: int  # the window grows to what is needed and this, so that it grows rarely
-    window_bytes_max: int  # also the bound on what is appended and not confirmed
-    record_bytes_max: int  # of a body
-    block_records_max: int = BLOCK_RECORDS_MAX
+    max_window_bytes: int  # also the bound on what is appended and not confirmed
+    max_record_bytes: int  # of a body
+    max_block_records: int = MAX_BLOCK_RECORDS
     pace_ns: int = PACE_NS
 
 
@@ -55,16 +55,16 @@ class GroupCommit:
         self._limits = limits
         self._take_buffer = take_buffer
         self._budget = budget
-        self._life_id = superblock.life_id
-        self._seed = checksum_seed(superblock.life_id)
+        self._generation_id = superblock.generation_id
+        self._seed = checksum_seed(superblock.generation_id)
         self._superblock_sequence = superblock.sequence
-        self._unconfirmed_bytes_max = align_down(
-            min(limits.window_bytes_max, self._ring.size_bytes)
+        self._max_unconfirmed_bytes = align_down(
+            min(limits.max_window_bytes, self._ring.size_bytes)
         )
         frame_bytes = BLOCK_HEADER_BYTES + RECORD_HEADER_BYTES
         # Half, because a record that does not fit before the end of a lap costs its own size once more.
-        self.body_bytes_max = min(
-            limits.record_bytes_max, align_down(self._unconfirmed_bytes_max // 2) - frame_bytes
+        self.max_body_bytes = min(
+            limits.max_record_bytes, align_down(self._max_unconfirmed_bytes // 2) - frame_bytes
         )
         self._window_bytes = superblock.window_bytes
         self.window_wanted_bytes = superblock.window_bytes
@@ -111,14 +111,14 @@ class GroupCommit:
         appended = block.append(header, payload, self._seed)
         if (
             block.used >= self._limits.block_bytes
-            or block.records >= self._limits.block_records_max
+            or block.records >= self._limits.max_block_records
         ):
             self._seal()
         return appended
 
     def room_for(self, body_bytes: int) -> bool:
         """Whether `append` of such a body would succeed now."""
-        if self._refusal is not None or body_bytes > self.body_bytes_max:
+        if self._refusal is not None or body_bytes > self.max_body_bytes:
             return False
         block = self._current
         if block.used + RECORD_HEADER_BYTES + body_bytes <= block.limit:
@@ -156,7 +156,7 @@ class GroupCommit:
         self._last_submission_ns = now_ns
         self._budget.take(block.size_bytes)
         block.stamp(
-            life_id=self._life_id,
+            generation_id=self._generation_id,
             confirmed_offset=self.confirmed_offset,
             superblock_sequence=self._superblock_sequence,
         )
@@ -244,7 +244,7 @@ class GroupCommit:
         end = block.end
         reach = end - self.confirmed_offset
         if reach > self._window_bytes:
-            wanted = min(reach + self._limits.window_step_bytes, self._unconfirmed_bytes_max)
+            wanted = min(reach + self._limits.window_step_bytes, self._max_unconfirmed_bytes)
             self.window_wanted_bytes = max(self.window_wanted_bytes, wanted)
             return False
         return self.barrier_offset is None or end <= self.barrier_offset
@@ -261,15 +261,15 @@ class GroupCommit:
     def _room_end(self) -> int:
         return min(
             self._durable_head + self._ring.size_bytes,
-            self.confirmed_offset + self._unconfirmed_bytes_max,
+            self.confirmed_offset + self._max_unconfirmed_bytes,
         )
 
     def _open_block(self, body_bytes: int) -> Block:
         """Seal the current block and open one that holds such a body; raises with nothing changed."""
         if self._refusal is not None:
             raise self._refusal
-        if body_bytes > self.body_bytes_max:
-            msg = f"a record of {body_bytes} bytes exceeds the maximum of {self.body_bytes_max}"
+        if body_bytes > self.max_body_bytes:
+            msg = f"a record of {body_bytes} bytes exceeds the maximum of {self.max_body_bytes}"
             raise WalRecordTooLargeError(msg)
         start = self._place(body_bytes)
         if start is None:

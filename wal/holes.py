@@ -6,7 +6,7 @@ from headrace.wal.file_device import DeviceFile
 from headrace.wal.layout import align_down, align_up
 
 # More are not told of: a ring is written in order, so a few are all there can be.
-RANGES_MAX = 4096
+MAX_RANGES = 4096
 
 
 def unwritten_ranges(file: DeviceFile, start: int, end: int) -> list[tuple[int, int]]:
@@ -21,7 +21,7 @@ def unwritten_ranges(file: DeviceFile, start: int, end: int) -> list[tuple[int, 
     found: list[tuple[int, int]] = []
     at = start
     try:
-        while at < end and len(found) < RANGES_MAX:
+        while at < end and len(found) < MAX_RANGES:
             hole = os.lseek(file.fd, at, os.SEEK_HOLE)
             if hole >= end:
                 break

@@ -22,7 +22,7 @@ class WriteCounters(NamedTuple):
     written_bytes: int
 
 
-def write_bytes_max(path: str, *, sysfs: Path = _SYSFS) -> int | None:
+def max_write_bytes(path: str, *, sysfs: Path = _SYSFS) -> int | None:
     """Return the largest write that reaches the device in one piece; None where nobody knows.
 
     A write comes from scattered pages, so the number of segments bounds it as well. For a file it is the device

@@ -15,7 +15,7 @@ Superblock, big-endian:
          8 |     4 | u32   | format version, 1
         12 |     4 | u32   | shutdown type: 0 graceful (the ring is empty), 1 not
         16 |     8 | u64   | sequence number of this write, from 1
-        24 |     8 | u64   | life id: random, renewed by format and reset; seeds the checksums in the ring
+        24 |     8 | u64   | generation id: random, renewed by format and reset; seeds the checksums in the ring
         32 |     8 | u64   | capacity: bytes of the device in use, superblocks included
         40 |     8 | i64   | trim offset: records that begin at or below it are released; -1 when none is
         48 |     8 | u64   | head offset: block boundary where recovery begins; everything below it may be reused
@@ -37,7 +37,7 @@ one:
 - Any change that this version would misread (a field whose neglect does harm, a different block or
   record) takes the next number. A slot of another number is refused by name: `WalVersionError`.
 - No version reads the ring of another. A graceful shutdown leaves an empty one, which a newer
-  version takes over as it does its own, by beginning a new life. An older one, which does not know
+  version takes over as it does its own, by beginning a new generation. An older one, which does not know
   what comes, has it formatted by hand. So an upgrade, and the way back, begin with a graceful stop.
 
 While a device is formatted both slots hold the text "HRFORMAT" and zeros: neither blank nor a log.
@@ -58,12 +58,12 @@ from headrace.wal.port import Buffer
 PAGE_BYTES = 4096  # unit of every position, length and memory address that reaches the device
 SUPERBLOCK_SLOTS = 2
 RING_POSITION = SUPERBLOCK_SLOTS * PAGE_BYTES
-RING_BYTES_MIN = 8 * PAGE_BYTES
+MIN_RING_BYTES = 8 * PAGE_BYTES
 
 MAGIC = b"HEADRACE"
 FORMAT_VERSION = 1
 FORMATTING_SLOT = b"HRFORMAT".ljust(PAGE_BYTES, b"\0")
-CLUSTER_ID_BYTES_MAX = 64
+MAX_CLUSTER_ID_BYTES = 64
 
 _FIELDS = struct.Struct(">8sIIQQQqQQQqiIq64s")
 _CRC = struct.Struct(">I")
@@ -95,8 +95,8 @@ class Ring:
             WalDeviceError: the capacity leaves no useful ring.
         """
         size = align_down(capacity_bytes) - RING_POSITION
-        if size < RING_BYTES_MIN:
-            msg = f"a WAL of {capacity_bytes} bytes is too small: at least {RING_POSITION + RING_BYTES_MIN} are needed"
+        if size < MIN_RING_BYTES:
+            msg = f"a WAL of {capacity_bytes} bytes is too small: at least {RING_POSITION + MIN_RING_BYTES} are needed"
             raise WalDeviceError(msg)
         return cls(size)
 
@@ -121,7 +121,7 @@ class Superblock:
     """What the log knows about itself without reading the ring. Field meanings: the table above."""
 
     sequence: int
-    life_id: int
+    generation_id: int
     capacity_bytes: int
     trim_offset: int
     head_offset: int
@@ -150,15 +150,15 @@ class Superblock:
             WalDeviceError: the cluster id does not fit.
         """
         cluster_id = self.cluster_id.encode()
-        if len(cluster_id) > CLUSTER_ID_BYTES_MAX:
-            msg = f"the cluster id has {len(cluster_id)} bytes; a WAL holds at most {CLUSTER_ID_BYTES_MAX}"
+        if len(cluster_id) > MAX_CLUSTER_ID_BYTES:
+            msg = f"the cluster id has {len(cluster_id)} bytes; a WAL holds at most {MAX_CLUSTER_ID_BYTES}"
             raise WalDeviceError(msg)
         fields = _FIELDS.pack(
             MAGIC,
             FORMAT_VERSION,
             self.shutdown,
             self.sequence,
-            self.life_id,
+            self.generation_id,
             self.capacity_bytes,
             self.trim_offset,
             self.head_offset,
@@ -194,7 +194,7 @@ def decode_superblock(slot: Buffer) -> Superblock | None:
     try:
         superblock = Superblock(
             sequence=values[3],
-            life_id=values[4],
+            generation_id=values[4],
             capacity_bytes=values[5],
             trim_offset=values[6],
             head_offset=values[7],
@@ -214,7 +214,7 @@ def decode_superblock(slot: Buffer) -> Superblock | None:
 def _is_consistent(superblock: Superblock) -> bool:
     """Whether the relations between fields hold that every writer keeps."""
     return (
-        superblock.capacity_bytes >= RING_POSITION + RING_BYTES_MIN
+        superblock.capacity_bytes >= RING_POSITION + MIN_RING_BYTES
         and superblock.trim_offset >= -1
         and superblock.head_offset % PAGE_BYTES == 0
         and superblock.head_offset <= superblock.confirmed_offset

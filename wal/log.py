@@ -1,6 +1,6 @@
 """Delta WAL: the life cycle of the log on one device.
 
-`start` opens and checks, `recover` scans, `reset` begins a new life, which a `RingWriter` drives;
+`start` opens and checks, `recover` scans, `reset` begins a new generation, which a `RingWriter` drives;
 all on one event loop.
 """
 
@@ -14,8 +14,8 @@ from headrace.wal.buffers import BufferPool
 from headrace.wal.device import BlockDevice
 from headrace.wal.device_size import DeviceSize
 from headrace.wal.errors import WalError, WalFailedError, WalStateError
+from headrace.wal.generations import Generations
 from headrace.wal.layout import RING_POSITION, Ring, Superblock
-from headrace.wal.lives import Lives
 from headrace.wal.open_device import DeviceOpener, open_device
 from headrace.wal.port import Appended, Buffer, Medium, RecoveredRecord
 from headrace.wal.recovery import ScanSummary
@@ -85,7 +85,7 @@ class DeltaWal:
             node_id: owner of the log; another's log is refused.
             node_epoch: registration of the owner; the log of a newer one is refused.
             cluster_id: likewise.
-            rng: source of life ids.
+            rng: source of generation ids.
             wall_clock_ms: for the informative time stamp of the superblock.
             on_confirmed: called with the offset below which everything is durable.
             on_failed: called once, when nothing will ever be confirmed again.
@@ -102,10 +102,10 @@ class DeltaWal:
         self._opener = opener
         self._registry = registry
         self._pool = BufferPool(idle_bytes_per_class=_IDLE_BYTES_PER_CLASS)
-        self._lives = Lives(config, self._identity, rng, self._clocks, self._pool)
+        self._generations = Generations(config, self._identity, rng, self._clocks, self._pool)
         self._timeout_s = config.io_timeout_ms / 1000
         self._state = _State.NEW
-        self._capacity_bytes = config.capacity_bytes  # of the next life
+        self._capacity_bytes = config.capacity_bytes  # of the next generation
         self._device: BlockDevice | None = None
         self._submissions: Submissions | None = None
         self._store: SuperblockStore | None = None
@@ -202,7 +202,7 @@ class DeltaWal:
             _check_owner(found, self._identity, self._registry, device.path)
             self._capacity_bytes = allocate(device, self._config.capacity_bytes, found)
             self._found = found or await self._store.write_both(
-                self._lives.first(self._capacity_bytes)
+                self._generations.first(self._capacity_bytes)
             )
         except BaseException:
             await self._release()
@@ -225,31 +225,31 @@ class DeltaWal:
         self._state = _State.RECOVERED
 
     async def reset(self) -> None:
-        """Begin a new life with an empty ring of the configured capacity; offsets go on growing.
+        """Begin a new generation with an empty ring of the configured capacity; offsets go on growing.
 
         Raises:
-            OSError: the device failed; the old life or the new one is on it.
+            OSError: the device failed; the old generation or the new one is on it.
 
         Cancellation: the same.
         """
         self._require(_State.RECOVERED)
         self._state = _State.RESETTING  # for ever, if it fails: a write that hangs may come later
         assert self._store is not None
-        fresh = self._lives.after(self.superblock, self._capacity_bytes)
+        fresh = self._generations.after(self.superblock, self._capacity_bytes)
         self._found = await self._store.write_both(fresh)
         self._size = DeviceSize(self.device)
-        self._begin_life(self._found)
+        self._begin_generation(self._found)
         self._resizer = Resizer(
             self.device,
             store=self._store,
-            lives=self._lives,
+            generations=self._generations,
             size=self._size,
             writer=lambda: self._writer,
-            begin_life=self._resized,
+            begin_generation=self._resized,
         )
         self._state = _State.RUNNING
         self._size.shrink(self._capacity_bytes)
-        await self._registry.begun(self._found.life_id)
+        await self._registry.begun(self._found.generation_id)
 
     async def prepare_resize(self, capacity_bytes: int) -> None:
         """See `headrace.wal.port.ResizableLog`."""
@@ -325,13 +325,13 @@ class DeltaWal:
         if self._writer is not None:
             self._writer.fail(error)
 
-    def _begin_life(self, superblock: Superblock) -> RingWriter:
-        """Go on with a life whose superblock is durable."""
+    def _begin_generation(self, superblock: Superblock) -> RingWriter:
+        """Go on with a generation whose superblock is durable."""
         assert self._store is not None
         assert self._submissions is not None
         self._writer = RingWriter(
             superblock,
-            self._lives.group_commit(superblock),
+            self._generations.group_commit(superblock),
             path=self.device.path,
             submissions=self._submissions,
             store=self._store,
@@ -342,7 +342,7 @@ class DeltaWal:
         return self._writer
 
     def _resized(self, superblock: Superblock) -> None:
-        self._begin_life(superblock)
+        self._begin_generation(superblock)
         self._listener.on_room()
 
     def _running_resizer(self) -> Resizer:

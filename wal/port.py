@@ -151,7 +151,7 @@ class ResizableLog(Protocol):
         ...
 
     async def resize(self, capacity_bytes: int) -> None:
-        """Begin a new life of this capacity; offsets go on growing. Then appends are taken again.
+        """Begin a new generation of this capacity; offsets go on growing. Then appends are taken again.
 
         Waits until the trim that empties the ring is durable.
 

@@ -14,7 +14,7 @@ READS_AHEAD = 4
 _CARRY_BYTES = 256 * 1024
 
 
-class ReadAhead:
+class RingReadAhead:
     """The bytes of a ring from an offset on, lap after lap.
 
     A read that nobody takes may fail: only one that is asked for tells so.
@@ -37,8 +37,8 @@ class ReadAhead:
         self._reads: deque[tuple[memoryview, asyncio.Task[None]]] = deque()
         self._rest = memoryview(b"")  # of a read that was taken in part
 
-    async def extend(self, begun: memoryview, size_min: int) -> memoryview:
-        """Return `begun`, which must end where the last answer did, and at least what is missing to `size_min`.
+    async def extend(self, begun: memoryview, min_size: int) -> memoryview:
+        """Return `begun`, which must end where the last answer did, and at least what is missing to `min_size`.
 
         Raises:
             OSError: the device cannot be read, or not in time.
@@ -46,15 +46,15 @@ class ReadAhead:
         if self._rest:
             assert not begun, "a rest is behind what was asked for in full"
             begun, self._rest = self._rest, begun
-            if len(begun) >= size_min:
+            if len(begun) >= min_size:
                 return begun
         buffer = await self._next()
         carried = len(begun)
         read_bytes = len(buffer) - _CARRY_BYTES
-        if carried <= _CARRY_BYTES and carried + read_bytes >= size_min:
+        if carried <= _CARRY_BYTES and carried + read_bytes >= min_size:
             buffer[_CARRY_BYTES - carried : _CARRY_BYTES] = begun
             return buffer[_CARRY_BYTES - carried :]
-        return await self._assemble(begun, buffer[_CARRY_BYTES:], size_min)
+        return await self._assemble(begun, buffer[_CARRY_BYTES:], min_size)
 
     async def close(self) -> None:
         """Wait for nothing more; the device keeps the memory of what is under way."""

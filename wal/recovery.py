@@ -47,25 +47,27 @@ from headrace.wal.layout import (
 from headrace.wal.port import RecoveredRecord
 
 # Looked at beyond the window, at most: no block can lie there unless the gap before it is damage.
-PROOF_BYTES_MAX = 4 * 1024 * 1024
+MAX_PROOF_BYTES = 4 * 1024 * 1024
 _SECTOR_BYTES = 512  # what may go astray alone; a superblock fits in
 _SUPERBLOCK_MAGIC = int.from_bytes(MAGIC[:4], "big")
 # Lost ranges that a summary names, and gaps of which it is open whether they are losses.
-LOST_RANGES_MAX = 1000
+MAX_LOST_RANGES = 1000
 
 
 class Page(Enum):
     """What a page is where a block may begin."""
 
-    BLOCK = "a block of this life at its place"
-    EARLIER_LAP = "a block of this life that this lap has not overwritten yet"
-    LATER_LAP = "a block of this life that only a newer superblock allows"
-    NEWER_SUPERBLOCK = "a block of this life that tells of a newer superblock than the newest found"
-    OTHER_LIFE = "a block from before the last reset"
+    BLOCK = "a block of this generation at its place"
+    EARLIER_LAP = "a block of this generation that this lap has not overwritten yet"
+    LATER_LAP = "a block of this generation that only a newer superblock allows"
+    NEWER_SUPERBLOCK = (
+        "a block of this generation that tells of a newer superblock than the newest found"
+    )
+    OTHER_GENERATION = "a block from before the last reset"
     NOTHING = "no block"
 
 
-class Verdict(Enum):
+class ScanAction(Enum):
     """What to do about a page."""
 
     REPLAY = "read the block's records"
@@ -96,30 +98,30 @@ class Case:
     in_window: Is  # the block could have been written while the first gap was still open
     in_scan: Is  # the page lies before the end of the search
     loss_accepted: Is  # damage is not refused
-    verdict: Verdict
+    verdict: ScanAction
 
 
 _BLOCK = frozenset({Page.BLOCK})
 _STALE = frozenset({Page.NEWER_SUPERBLOCK})
 _LATER = frozenset({Page.LATER_LAP})
-_OTHER = frozenset({Page.EARLIER_LAP, Page.OTHER_LIFE, Page.NOTHING})
+_OTHER = frozenset({Page.EARLIER_LAP, Page.OTHER_GENERATION, Page.NOTHING})
 _EVERY = frozenset(Page)
 
 CASES = (
     #    name                          page    loses   window  scan    accepted verdict
-    Case("next block", _BLOCK, Is.NO, Is.YES, Is.YES, Is.ANY, Verdict.REPLAY),
-    Case("acknowledged data lost", _BLOCK, Is.YES, Is.ANY, Is.YES, Is.NO, Verdict.REFUSE),
-    Case("gap wider than the window", _BLOCK, Is.NO, Is.NO, Is.YES, Is.NO, Verdict.REFUSE),
-    Case("newest superblock lost", _STALE, Is.ANY, Is.ANY, Is.YES, Is.NO, Verdict.REFUSE),
-    Case("overwritten by a later lap", _LATER, Is.ANY, Is.ANY, Is.YES, Is.NO, Verdict.REFUSE),
-    Case("search", _OTHER, Is.ANY, Is.ANY, Is.YES, Is.ANY, Verdict.PROBE),
-    Case("end of the log", _EVERY, Is.NO, Is.ANY, Is.NO, Is.ANY, Verdict.STOP),
-    Case("acknowledged tail lost", _EVERY, Is.YES, Is.ANY, Is.NO, Is.NO, Verdict.REFUSE),
-    Case("block behind a loss", _BLOCK, Is.YES, Is.ANY, Is.YES, Is.YES, Verdict.REPLAY),
-    Case("block behind a wide gap", _BLOCK, Is.NO, Is.NO, Is.YES, Is.YES, Verdict.REPLAY),
-    Case("block of a lost superblock", _STALE, Is.ANY, Is.ANY, Is.YES, Is.YES, Verdict.REPLAY),
-    Case("a lap to come", _LATER, Is.ANY, Is.ANY, Is.YES, Is.YES, Verdict.PROBE),
-    Case("end behind a loss", _EVERY, Is.YES, Is.ANY, Is.NO, Is.YES, Verdict.STOP),
+    Case("next block", _BLOCK, Is.NO, Is.YES, Is.YES, Is.ANY, ScanAction.REPLAY),
+    Case("acknowledged data lost", _BLOCK, Is.YES, Is.ANY, Is.YES, Is.NO, ScanAction.REFUSE),
+    Case("gap wider than the window", _BLOCK, Is.NO, Is.NO, Is.YES, Is.NO, ScanAction.REFUSE),
+    Case("newest superblock lost", _STALE, Is.ANY, Is.ANY, Is.YES, Is.NO, ScanAction.REFUSE),
+    Case("overwritten by a later lap", _LATER, Is.ANY, Is.ANY, Is.YES, Is.NO, ScanAction.REFUSE),
+    Case("search", _OTHER, Is.ANY, Is.ANY, Is.YES, Is.ANY, ScanAction.PROBE),
+    Case("end of the log", _EVERY, Is.NO, Is.ANY, Is.NO, Is.ANY, ScanAction.STOP),
+    Case("acknowledged tail lost", _EVERY, Is.YES, Is.ANY, Is.NO, Is.NO, ScanAction.REFUSE),
+    Case("block behind a loss", _BLOCK, Is.YES, Is.ANY, Is.YES, Is.YES, ScanAction.REPLAY),
+    Case("block behind a wide gap", _BLOCK, Is.NO, Is.NO, Is.YES, Is.YES, ScanAction.REPLAY),
+    Case("block of a lost superblock", _STALE, Is.ANY, Is.ANY, Is.YES, Is.YES, ScanAction.REPLAY),
+    Case("a lap to come", _LATER, Is.ANY, Is.ANY, Is.YES, Is.YES, ScanAction.PROBE),
+    Case("end behind a loss", _EVERY, Is.YES, Is.ANY, Is.NO, Is.YES, ScanAction.STOP),
 )
 
 
@@ -145,8 +147,8 @@ def classify(header: BlockHeader | None, at: int, superblock: Superblock) -> Pag
     """Say what the page is that `header` was read from, at the ring's offset `at`."""
     if header is None:
         return Page.NOTHING
-    if header.life_id != superblock.life_id:
-        return Page.OTHER_LIFE
+    if header.generation_id != superblock.generation_id:
+        return Page.OTHER_GENERATION
     if header.offset != at:
         return Page.LATER_LAP if header.offset > at else Page.EARLIER_LAP
     fits = (
@@ -168,14 +170,14 @@ class ScanSummary:
     blocks: int = 0
     gaps: int = 0  # missing blocks and damaged records; of a loss that is not accepted, none was acknowledged
     earlier_lap_pages: int = 0
-    other_life_pages: int = 0
+    other_generation_pages: int = 0
     confirmed_offset: int = 0  # highest that anything told
     end_offset: int = 0  # behind the last valid block
     superblock_lost: bool = (
         False  # a newer one than the newest found was written, and accepted as lost
     )
     # Acknowledged and lost, as [start, end) offsets; only if that is accepted.
-    lost: list[tuple[int, int]] = field(default_factory=list)  # the first LOST_RANGES_MAX
+    lost: list[tuple[int, int]] = field(default_factory=list)  # the first MAX_LOST_RANGES
     lost_ranges: int = 0
     lost_bytes: int = 0
 
@@ -185,7 +187,7 @@ class ScanSummary:
             return
         self.lost_ranges += 1
         self.lost_bytes += end - start
-        if len(self.lost) < LOST_RANGES_MAX:
+        if len(self.lost) < MAX_LOST_RANGES:
             self.lost.append((start, end))
 
 
@@ -195,7 +197,7 @@ class Scan:
     def __init__(self, superblock: Superblock, *, path: str, accept_loss: bool = False) -> None:
         self._superblock = superblock
         self.ring = superblock.ring
-        self._seed = checksum_seed(superblock.life_id)
+        self._seed = checksum_seed(superblock.generation_id)
         self._path = path
         self.accepts_loss = accept_loss  # of what was acknowledged
         self._at = superblock.head_offset  # page that is looked at next
@@ -287,17 +289,17 @@ class Scan:
             loss_accepted=self.accepts_loss,
         )
         match case.verdict:
-            case Verdict.REPLAY:
+            case ScanAction.REPLAY:
                 return True
-            case Verdict.PROBE:
+            case ScanAction.PROBE:
                 if page is Page.LATER_LAP and header is not None:
                     self._note_later_lap(header)
                 summary.earlier_lap_pages += page is Page.EARLIER_LAP
-                summary.other_life_pages += page is Page.OTHER_LIFE
+                summary.other_generation_pages += page is Page.OTHER_GENERATION
                 self._at += PAGE_BYTES
-            case Verdict.STOP:
+            case ScanAction.STOP:
                 self._finish()
-            case Verdict.REFUSE:
+            case ScanAction.REFUSE:
                 raise self._corrupt(case, self._at if lost_from is None else lost_from)
         return False
 
@@ -306,11 +308,11 @@ class Scan:
         if self._finished:
             return
         end = align_up(max(0, self._scan_end() - self._at))
-        summary, life, at = self.summary, self._superblock.life_id, self._at
-        for magic, life_id, offset in page_beginnings(memory[:end]):
+        summary, generation, at = self.summary, self._superblock.generation_id, self._at
+        for magic, generation_id, offset in page_beginnings(memory[:end]):
             if magic == BLOCK_MAGIC:
-                if life_id != life:
-                    summary.other_life_pages += 1
+                if generation_id != generation:
+                    summary.other_generation_pages += 1
                 elif offset < at:
                     summary.earlier_lap_pages += 1
                 else:
@@ -355,7 +357,7 @@ class Scan:
             header = read_block_header(memory, at)
             if header is None:
                 self._hear_superblock(memory[at : at + PAGE_BYTES])
-            elif header.life_id == self._superblock.life_id:
+            elif header.generation_id == self._superblock.generation_id:
                 summary.confirmed_offset = max(summary.confirmed_offset, header.confirmed_offset)
 
     def _hear_superblock(self, memory: memoryview) -> bool:
@@ -371,7 +373,11 @@ class Scan:
         except WalVersionError:
             return False  # a record that looks like one
         newest, summary = self._superblock, self.summary
-        if stray is None or stray.life_id != newest.life_id or stray.sequence <= newest.sequence:
+        if (
+            stray is None
+            or stray.generation_id != newest.generation_id
+            or stray.sequence <= newest.sequence
+        ):
             return False
         summary.confirmed_offset = max(summary.confirmed_offset, stray.confirmed_offset)
         if self.accepts_loss:
@@ -415,7 +421,7 @@ class Scan:
         confirmed_offset = self.summary.confirmed_offset
         gaps = self._gaps
         while gaps and (
-            self._finished or gaps[0][1] <= confirmed_offset or len(gaps) > LOST_RANGES_MAX
+            self._finished or gaps[0][1] <= confirmed_offset or len(gaps) > MAX_LOST_RANGES
         ):
             start, end = gaps.popleft()
             if self._finished:
@@ -426,7 +432,7 @@ class Scan:
         if self.accepts_loss:
             return self._ring_end
         window_bytes = self._superblock.window_bytes
-        proof_bytes = min(window_bytes, PROOF_BYTES_MAX)
+        proof_bytes = min(window_bytes, MAX_PROOF_BYTES)
         return min(self._gap_start() + window_bytes + proof_bytes, self._ring_end)
 
     def _corrupt(self, case: Case, offset: int) -> WalCorruptError:
@@ -439,5 +445,5 @@ class Scan:
             what,
             offset=offset,
             position=self.ring.position(offset),
-            life_id=self._superblock.life_id,
+            generation_id=self._superblock.generation_id,
         )

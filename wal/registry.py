@@ -24,7 +24,7 @@ class LogRegistry(Protocol):
         """
         ...
 
-    async def begun(self, life_id: int) -> None:
+    async def begun(self, generation_id: int) -> None:
         """Keep that this registration uses the log from here on; nothing is acknowledged before.
 
         What an older registration has left in it is not needed any more.
@@ -42,7 +42,7 @@ class NoRegistry:
     def require(self, place: str, node_epoch: int | None) -> None:
         """Accept every log."""
 
-    async def begun(self, life_id: int) -> None:
+    async def begun(self, generation_id: int) -> None:
         """Keep nothing."""
 
     async def emptied(self) -> None:

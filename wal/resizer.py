@@ -1,17 +1,17 @@
-"""Gives a running log another capacity: the end of one life and the beginning of the next.
+"""Gives a running log another capacity: the end of one generation and the beginning of the next.
 
 The ring cannot be changed while it holds anything: its size is the modulus of every position. So appends
 are parked, what is in the ring is released by its owner, and then the empty ring is switched as a reset
-switches it, by two superblocks. Whatever happens in between, the device holds the old life (empty, and its
+switches it, by two superblocks. Whatever happens in between, the device holds the old generation (empty, and its
 trim durable) or the new one:
 
     step                                        a crash after it finds
     ------------------------------------------  ---------------------------------------------------
-    a file grows, space reserved, durably       the old life, in a file with an unused end
-    every append and trim becomes durable       the old life, empty
-    the superblock of the new life, first slot  the old life or the new one
-    the same, second slot                       the new life
-    appends go on, and a file shrinks           the new life, in a file with or without an unused end
+    a file grows, space reserved, durably       the old generation, in a file with an unused end
+    every append and trim becomes durable       the old generation, empty
+    the superblock of the new generation, first slot  the old generation or the new one
+    the same, second slot                       the new generation
+    appends go on, and a file shrinks           the new generation, in a file with or without an unused end
 
 From the first superblock on there is no way back: a cancellation waits for the end.
 """
@@ -23,8 +23,8 @@ from collections.abc import Callable
 from headrace.wal.device import BlockDevice
 from headrace.wal.device_size import DeviceSize
 from headrace.wal.errors import WalDeviceError, WalFailedError, WalStateError
+from headrace.wal.generations import Generations
 from headrace.wal.layout import Ring, Superblock
-from headrace.wal.lives import Lives
 from headrace.wal.ring_writer import RingWriter
 from headrace.wal.superblock_store import SuperblockStore
 
@@ -32,7 +32,7 @@ _logger = logging.getLogger("headrace.wal")
 
 
 def allocate(device: BlockDevice, capacity_bytes: int, found: Superblock | None) -> int:
-    """Make sure at the start that a device has the configured size; return the capacity of the next life.
+    """Make sure at the start that a device has the configured size; return the capacity of the next generation.
 
     A log that was found is worth more than its size: where its file cannot grow, it goes on as it is.
 
@@ -57,27 +57,27 @@ class Resizer:
         device: BlockDevice,
         *,
         store: SuperblockStore,
-        lives: Lives,
+        generations: Generations,
         size: DeviceSize,
         writer: Callable[[], RingWriter | None],
-        begin_life: Callable[[Superblock], None],
+        begin_generation: Callable[[Superblock], None],
     ) -> None:
         """Nothing happens yet.
 
         Args:
             device: below the log.
             store: writes superblocks.
-            lives: makes the next life.
+            generations: makes the next generation.
             size: of the device.
-            writer: of the life that is being written.
-            begin_life: lets the log go on with what a durable superblock says.
+            writer: of the generation that is being written.
+            begin_generation: lets the log go on with what a durable superblock says.
         """
         self._device = device
         self._store = store
-        self._lives = lives
+        self._generations = generations
         self._size = size
         self._writer = writer
-        self._begin_life = begin_life
+        self._begin_generation = begin_generation
         self._task: asyncio.Task[None] | None = None
         self._is_switching = False
 
@@ -110,7 +110,7 @@ class Resizer:
         self._running_writer().park()
 
     async def run(self, capacity_bytes: int) -> None:
-        """Switch to a life of `capacity_bytes`; see `headrace.wal.port.ResizableLog.resize`."""
+        """Switch to a generation of `capacity_bytes`; see `headrace.wal.port.ResizableLog.resize`."""
         writer = self._running_writer()
         if self._task is not None:
             raise WalStateError("the WAL is being resized already")
@@ -172,7 +172,7 @@ class Resizer:
             writer.retire()
             old = writer.superblock
             try:
-                fresh = await self._store.write_both(self._lives.after(old, capacity_bytes))
+                fresh = await self._store.write_both(self._generations.after(old, capacity_bytes))
             except OSError as error:
                 raise writer.fail(error) from error
             if writer.failure is not None:  # a write took too long, and is not trusted any more
@@ -183,7 +183,7 @@ class Resizer:
                 capacity_bytes,
                 old.capacity_bytes,
             )
-            self._begin_life(fresh)
+            self._begin_generation(fresh)
             self._size.shrink(capacity_bytes)
         finally:
             self._is_switching = False

@@ -1,4 +1,4 @@
-"""Drives one life of the ring: performs what the cores decide, from `reset` to the end.
+"""Drives one generation of the ring: performs what the cores decide, from `reset` to the end.
 
 Every rule is in `headrace.wal.group_commit` and `headrace.wal.superblock_updates`; here blocks and superblocks are
 submitted, completions fed back, confirmations passed on. Failing is final: after an error nothing
@@ -186,7 +186,7 @@ class RingWriter:
             self.commit.refuse(WalOverCapacityError(f"the WAL {self._path} is being resized"))
 
     def unpark(self) -> None:
-        """Take appends again after `park`, unless another life has begun."""
+        """Take appends again after `park`, unless another generation has begun."""
         if not self.is_parked or self._is_retired:
             return
         self.is_parked = False
@@ -195,7 +195,7 @@ class RingWriter:
             self._quiet.set_exception(WalStateError("the resize of the WAL was given up"))
 
     def retire(self) -> None:
-        """Write nothing any more: another life begins. To be called right after `settled`."""
+        """Write nothing any more: another generation begins. To be called right after `settled`."""
         assert self.is_parked
         assert self._is_settled
         self._is_retired = True

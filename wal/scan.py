@@ -9,7 +9,7 @@ from headrace.wal.buffers import BufferPool
 from headrace.wal.device import BlockDevice
 from headrace.wal.layout import Superblock
 from headrace.wal.port import RecoveredRecord
-from headrace.wal.read_ahead import ReadAhead
+from headrace.wal.read_ahead import RingReadAhead
 from headrace.wal.recovery import Scan
 
 _logger = logging.getLogger("headrace.wal")
@@ -18,18 +18,18 @@ _logger = logging.getLogger("headrace.wal")
 def begin_scan(superblock: Superblock, config: WalConfig) -> Scan:
     """Return a walk over the log that `superblock` tells of.
 
-    Damage is accepted if the configuration names this very life of the log.
+    Damage is accepted if the configuration names this very generation of the log.
     """
-    life = f"{superblock.life_id:016x}"
-    accepted = config.accept_loss_life
-    if accepted and accepted != life:
+    generation = f"{superblock.generation_id:016x}"
+    accepted = config.accept_loss_generation
+    if accepted and accepted != generation:
         _logger.warning(
             "s3.wal.accept.loss names %s, but the log on %s is %s: nothing is accepted, take it out",
             accepted,
             config.path,
-            life,
+            generation,
         )
-    return Scan(superblock, path=config.path, accept_loss=accepted == life)
+    return Scan(superblock, path=config.path, accept_loss=accepted == generation)
 
 
 async def scan_ring(
@@ -54,15 +54,15 @@ async def scan_ring(
     if wanted is None:
         return
     at = wanted[0]
-    reads = ReadAhead(device, scan.ring, pool, offset=at, timeout_s=timeout_s)
+    reads = RingReadAhead(device, scan.ring, pool, offset=at, timeout_s=timeout_s)
     held = memoryview(b"")  # from offset `at` on
     try:
         while wanted is not None:
-            offset, size_min = wanted
+            offset, min_size = wanted
             held = held[offset - at :]
             at = offset
-            if len(held) < size_min:
-                held = await reads.extend(held, size_min)
+            if len(held) < min_size:
+                held = await reads.extend(held, min_size)
             # One after the other is let go: they keep what they were read into, a window of it behind a gap.
             records = deque(scan.feed(held))
             while records:

@@ -10,7 +10,7 @@ from headrace.wal.layout import Superblock
 
 
 class SuperblockUpdates:
-    """Collects changes of the superblock of one life of the log."""
+    """Collects changes of the superblock of one generation of the log."""
 
     __slots__ = (
         "_head_offset",

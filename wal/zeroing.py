@@ -4,7 +4,7 @@ The first write to a page that is only allocated costs about twice as much as a 
 was never written of a ring is zeroed while it is in use: from its end towards the appends, which
 begin at its start. Each step sets a barrier that no block may cross while it is under way, and it
 ends where the appends come near. What is left then, or when the process ends, and was not
-overwritten by appends, is zeroed in the next life.
+overwritten by appends, is zeroed in the next generation.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ STEP_BYTES = 1024 * 1024
 # Appends closer than this are not worth a race: they write the rest of the first lap themselves.
 _MARGIN_BYTES = 8 * 1024 * 1024
 _BUDGET_DELAY_S = 0.01
-_DELAY_S_MIN = 0.001
+_MIN_DELAY_S = 0.001
 
 
 class Zeroing:
@@ -57,7 +57,7 @@ class Zeroing:
     def start(self) -> None:
         """Begin, if there is anything to do."""
         if self._ranges:
-            self._timer = self._loop.call_later(_DELAY_S_MIN, self._step)
+            self._timer = self._loop.call_later(_MIN_DELAY_S, self._step)
 
     def stop(self) -> None:
         """Begin no further step; one that is under way still completes."""
@@ -86,6 +86,6 @@ class Zeroing:
         self._commit.barrier_offset = None
         if error is None and not self._stopped:
             # As long a rest as the step took leaves the appends half of the device at least.
-            delay_s = max((self._monotonic_ns() - self._started_ns) / 1e9, _DELAY_S_MIN)
+            delay_s = max((self._monotonic_ns() - self._started_ns) / 1e9, _MIN_DELAY_S)
             self._timer = self._loop.call_later(delay_s, self._step)
         self._on_step(error)

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Final
 
 from headrace.metadata.image import MetadataImage, ObjectImage
 from headrace.metadata.images.objects import ObjectState
-from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownState
+from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownObjectState
 from headrace.storage.ports import StreamRange
 
 if TYPE_CHECKING:
-    from headrace.metadata.records.objects import StreamRange as RecordedRange
+    from headrace.metadata.records.objects import RecordedRange
 
 _STATES: Final = {
-    ObjectState.PREPARED: KnownState.PREPARED,
-    ObjectState.COMMITTED: KnownState.COMMITTED,
-    ObjectState.MARK_DESTROYED: KnownState.DESTROYED,
+    ObjectState.PREPARED: KnownObjectState.PREPARED,
+    ObjectState.COMMITTED: KnownObjectState.COMMITTED,
+    ObjectState.MARK_DESTROYED: KnownObjectState.DESTROYED,
 }
 
 

@@ -20,8 +20,9 @@ from headrace.broker.adapters.known_objects import known_bucket
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import MetadataError, NodeFencedError, RefusedError
 from headrace.metadata.image import ObjectImage
-from headrace.metadata.images.brokers import active_brokers, caretaker
-from headrace.metadata.images.objects import ObjectKind, ObjectState
+from headrace.metadata.images.brokers import active_brokers, adopter
+from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.images.objects import ObjectType as MetadataObjectType
 from headrace.metadata.images.streams import StreamImage, holds_object
 from headrace.metadata.records import objects as records
 from headrace.metadata.rpc.requests import (
@@ -69,8 +70,8 @@ _PASSING: Final = frozenset(
     }
 )
 _OBJECT_TYPES: Final = {
-    ObjectKind.STREAM_SET: ObjectType.STREAM_SET,
-    ObjectKind.STREAM: ObjectType.STREAM,
+    MetadataObjectType.STREAM_SET: ObjectType.STREAM_SET,
+    MetadataObjectType.STREAM: ObjectType.STREAM,
 }
 
 _Answered = TypeVar("_Answered", bound=Response)
@@ -82,7 +83,7 @@ class StorageMetadata:
     def __init__(self, client: MetadataClient, *, object_delete_retention_ms: int) -> None:
         self._client = client
         self._retention_ms = object_delete_retention_ms
-        self.holds = client.holds  # asked for every batch that is acknowledged
+        self.is_lease_valid = client.is_lease_valid  # asked for every batch that is acknowledged
 
     async def open_stream(self, stream_id: int, epoch: int) -> StreamMetadata:
         """Open a stream at an epoch.
@@ -185,13 +186,13 @@ class StorageMetadata:
     def get_stream_set_objects(self) -> Sequence[tuple[int, int, Sequence[StreamRange]]]:
         """Stream Set Objects that this node looks after, oldest data first, with what is live in them.
 
-        They are its own, and those of nodes that have left: see `headrace.metadata.images.brokers.caretaker`.
+        They are its own, and those of nodes that have left: see `headrace.metadata.images.brokers.adopter`.
         """
         image = self._client.image
         me = self._client.node_id
         ordered: list[tuple[int, int]] = []
         for node_id, of_node in image.objects.stream_sets.items():
-            if node_id == me or caretaker(image.brokers, node_id) == me:
+            if node_id == me or adopter(image.brokers, node_id) == me:
                 ordered += of_node
         found = []
         for _, object_id in sorted(ordered):
@@ -219,7 +220,7 @@ class StorageMetadata:
         return [
             _object_range(by_id[piece.object_id], piece.start_offset, piece.end_offset)
             for piece in stream.objects
-            if by_id[piece.object_id].kind == ObjectKind.STREAM
+            if by_id[piece.object_id].kind == MetadataObjectType.STREAM
         ]
 
     def get_adopted_streams(self) -> Sequence[tuple[int, int]]:
@@ -229,7 +230,7 @@ class StorageMetadata:
         left = {
             node_id
             for node_id, broker in image.brokers.items()
-            if broker.epoch_ended and caretaker(image.brokers, node_id) == me
+            if broker.epoch_ended and adopter(image.brokers, node_id) == me
         }
         if not left:
             return []
@@ -239,15 +240,15 @@ class StorageMetadata:
         """Destroyed objects whose retention has passed, of those that this node looks after.
 
         What was prepared and has expired is among the destroyed: the controller marks it first, so
-        that it cannot be committed any more. Without a lease that holds, nothing: the metadata may
+        that it cannot be committed any more. Without a valid lease, nothing: the metadata may
         have been made anew from an older snapshot, in which what is destroyed here lives.
         """
-        if not self.holds():
+        if not self.is_lease_valid():
             return []
         image = self._client.image
         by_id = image.objects.by_id
         mine = {
-            node_id: caretaker(image.brokers, node_id) == self._client.node_id
+            node_id: adopter(image.brokers, node_id) == self._client.node_id
             for node_id in {by_id[object_id].node_id for object_id in image.objects.destroyed}
         }
         return sorted(
@@ -259,7 +260,7 @@ class StorageMetadata:
     def is_sweeper(self) -> bool:
         """Whether it is this node that looks for what is left over: the active one with the lowest id."""
         first = active_brokers(self._client.image.brokers)[:1]
-        return self.holds() and first == [self._client.node_id]
+        return self.is_lease_valid() and first == [self._client.node_id]
 
     def known_bucket(self, object_ids: Iterable[int]) -> KnownBucket:
         """What the newest image knows of these objects; others may be asked for as well."""
@@ -300,7 +301,7 @@ def _is_gone(request: NodeMutation, code: ErrorCode) -> bool:
     return about_stream and code == ErrorCode.RESOURCE_NOT_FOUND
 
 
-def _is_live(stream: StreamImage | None, object_id: int, piece: records.StreamRange) -> bool:
+def _is_live(stream: StreamImage | None, object_id: int, piece: records.RecordedRange) -> bool:
     return stream is not None and holds_object(
         stream, object_id, piece.start_offset, piece.end_offset
     )
@@ -312,8 +313,8 @@ def _object_range(found: ObjectImage, start_offset: int, end_offset: int) -> Obj
     )
 
 
-def _range(piece: StreamRange) -> records.StreamRange:
-    return records.StreamRange(piece.stream_id, piece.epoch, piece.start_offset, piece.end_offset)
+def _range(piece: StreamRange) -> records.RecordedRange:
+    return records.RecordedRange(piece.stream_id, piece.epoch, piece.start_offset, piece.end_offset)
 
 
 def _stream_object(stream_object: StreamObject) -> CommittedStreamObject:

@@ -1,7 +1,7 @@
 """Keeps in the metadata which registration of this node wrote to its WAL last; see `headrace.wal.registry`.
 
 A key of the cluster-wide store for each node whose WAL may hold records that are not in the bucket:
-`wal/<node id>`, with the node epoch of the registration and the life that it began.
+`wal/<node id>`, with the node epoch of the registration and the generation that it began.
 
 | the WAL that a start finds                  | streams open here | key  | then                      |
 |---------------------------------------------|-------------------|------|---------------------------|
@@ -11,7 +11,7 @@ A key of the cluster-wide store for each node whose WAL may hold records that ar
 | the same                                    | some              | set  | refuse, or accept         |
 
 The WAL is newer when a start died between its reset and the key. What is accepted is the loss of the
-one life that the key names; the start that accepts it replaces the key.
+one generation that the key names; the start that accepts it replaces the key.
 """
 
 import asyncio
@@ -33,15 +33,15 @@ EMPTIED_TIMEOUT_S: Final = 5.0
 class WalRegistry:
     """The `headrace.wal.registry.LogRegistry` of one registration."""
 
-    def __init__(self, client: MetadataClient, *, accept_loss_life: str) -> None:
+    def __init__(self, client: MetadataClient, *, accept_loss_generation: str) -> None:
         """Use the client's registration.
 
         Args:
             client: registered.
-            accept_loss_life: life id of the log without which to start, 16 hexadecimal digits.
+            accept_loss_generation: generation id of the log without which to start, 16 hexadecimal digits.
         """
         self._client = client
-        self._accept_loss_life = accept_loss_life
+        self._accept_loss_generation = accept_loss_generation
         self._key = f"wal/{client.node_id}"
 
     def require(self, place: str, node_epoch: int | None) -> None:
@@ -50,28 +50,28 @@ class WalRegistry:
         value = image.key_values.get(self._key)
         if value is None:
             return
-        epoch_text, _, life = value.decode().partition(" ")
+        epoch_text, _, generation = value.decode().partition(" ")
         if node_epoch is not None and node_epoch >= int(epoch_text):
             return
         node_id = self._client.node_id
         streams = sum(it.opened and it.node_id == node_id for it in image.streams.values())
         if not streams:
             return
-        if self._accept_loss_life != life:
-            raise WalMissingError(place, life, found_epoch=node_epoch, streams=streams)
+        if self._accept_loss_generation != generation:
+            raise WalMissingError(place, generation, found_epoch=node_epoch, streams=streams)
         logger.critical(
             "the WAL that this node used last is not there, which was accepted: what was acknowledged and not in "
             "the bucket is lost; take s3.wal.accept.loss out",
-            extra={"place": place, "life": life, "streams": streams},
+            extra={"place": place, "generation": generation, "streams": streams},
         )
 
-    async def begun(self, life_id: int) -> None:
+    async def begun(self, generation_id: int) -> None:
         """See `headrace.wal.registry.LogRegistry`; waits for a controller.
 
         Raises:
             MetadataError: this node is fenced, or was refused.
         """
-        value = f"{self._client.node_epoch} {life_id:016x}".encode()
+        value = f"{self._client.node_epoch} {generation_id:016x}".encode()
         while True:
             try:
                 return await self._put(value)
@@ -81,7 +81,7 @@ class WalRegistry:
 
     async def emptied(self) -> None:
         """See `headrace.wal.registry.LogRegistry`; where no controller answers, the key stays."""
-        if not self._client.holds():
+        if not self._client.is_lease_valid():
             return
         try:
             async with asyncio.timeout(EMPTIED_TIMEOUT_S):

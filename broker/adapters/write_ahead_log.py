@@ -53,7 +53,7 @@ class LogListener:
     on_room: Callable[[], None]
 
 
-class LogPlace:
+class LogLocation:
     """Where a node's log lies. Open until `close`."""
 
     def __init__(

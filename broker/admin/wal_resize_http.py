@@ -22,7 +22,7 @@ from aiohttp import web
 from headrace.storage.errors import ResizeRefusedError, StorageError
 
 PATH = "/wal/resize"
-BODY_BYTES_MAX = 4096
+MAX_BODY_BYTES = 4096
 
 logger = logging.getLogger("headrace.admin")
 
@@ -50,8 +50,8 @@ class WalResizeEndpoint:
             return _error(403, "web pages may not resize the WAL")
         if request.content_type != "application/json":
             return _error(415, "the content type must be application/json")
-        if (request.content_length or 0) > BODY_BYTES_MAX:
-            return _error(400, f"the body has more than {BODY_BYTES_MAX} bytes")
+        if (request.content_length or 0) > MAX_BODY_BYTES:
+            return _error(400, f"the body has more than {MAX_BODY_BYTES} bytes")
         try:
             capacity_bytes = _capacity(await request.json())
         except ValueError as error:  # also what is not JSON, or not text

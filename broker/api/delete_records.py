@@ -9,7 +9,7 @@ Behaviour:
   * Of a partition that comes twice the last entry counts; it is answered once.
   * What is not done within `timeout_ms` is answered REQUEST_TIMED_OUT. A deletion that has begun goes on, and the
     next one of the same partition waits for it.
-  * NOT_LEADER_OR_FOLLOWER while this broker's lease is not certain, before as well as after.
+  * NOT_LEADER_OR_FOLLOWER while this broker's lease is not valid, before as well as after.
 Deviations from Apache Kafka:
   * What is not in the bucket yet is uploaded first, so the answer may take as long as an upload does.
   * `timeout_ms` counts up to 5 minutes.
@@ -37,7 +37,7 @@ logger = logging.getLogger("headrace.api")
 
 TO_HIGH_WATERMARK = -1
 NO_LOW_WATERMARK = -1
-TIMEOUT_MS_MAX = 300_000
+MAX_TIMEOUT_MS = 300_000
 DELETIONS_AT_ONCE = 16  # of one request
 
 _Topic = DeleteRecordsResponse.DeleteRecordsTopicResult
@@ -56,7 +56,7 @@ class DeleteRecordsHandler:
 
     def __init__(self, partitions: PartitionRegistry) -> None:
         self._partitions = partitions
-        self._under_way: dict[Partition, asyncio.Task[int]] = {}  # at most one of each partition
+        self._inflight: dict[Partition, asyncio.Task[int]] = {}  # at most one of each partition
 
     async def handle(self, context: RequestContext, request: DeleteRecordsRequest) -> Any:
         """Delete from each partition by itself, several at a time."""
@@ -66,7 +66,7 @@ class DeleteRecordsHandler:
             for topic in request.topics
             for partition in topic.partitions
         }
-        timeout_ms = min(max(request.timeout_ms, 0), TIMEOUT_MS_MAX)
+        timeout_ms = min(max(request.timeout_ms, 0), MAX_TIMEOUT_MS)
         deadline_s = asyncio.get_running_loop().time() + timeout_ms / 1000
         places = asyncio.Semaphore(DELETIONS_AT_ONCE)
         outcomes: dict[tuple[str, int], _Outcome] = {}
@@ -125,9 +125,9 @@ class DeleteRecordsHandler:
             return _Outcome(code_of(error))
 
     async def _delete_before(self, partition: Partition, offset: int) -> _Outcome:
-        while (earlier := self._under_way.get(partition)) is not None:
+        while (earlier := self._inflight.get(partition)) is not None:
             await asyncio.wait([earlier])  # its outcome is told to whoever asked for it
-        if not self._partitions.is_certain():
+        if not self._partitions.is_lease_valid():
             return _Outcome(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if offset == TO_HIGH_WATERMARK:
             offset = partition.high_watermark
@@ -135,14 +135,14 @@ class DeleteRecordsHandler:
             return _Outcome(ErrorCode.OFFSET_OUT_OF_RANGE)
         # Not ended by a time-out: a log that is trimmed for the control plane must be so here as well.
         deletion = asyncio.create_task(partition.delete_before(offset))
-        self._under_way[partition] = deletion
+        self._inflight[partition] = deletion
         deletion.add_done_callback(lambda _done: self._ended(partition))
         log_start_offset = await asyncio.shield(deletion)
-        if not self._partitions.is_certain():
+        if not self._partitions.is_lease_valid():
             return _Outcome(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         return _Outcome(ErrorCode.NONE, log_start_offset)
 
     def _ended(self, partition: Partition) -> None:
-        ended = self._under_way.pop(partition)
+        ended = self._inflight.pop(partition)
         if not ended.cancelled():
             ended.exception()  # looked at, also when nobody waits for it any more

@@ -22,7 +22,7 @@ from headrace.protocol.messages import (
     DescribeTopicPartitionsResponse,
 )
 
-PARTITIONS_MAX = 2_000
+MAX_PARTITIONS = 2_000
 
 _Topic = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic
 _Partition = _Topic.DescribeTopicPartitionsResponsePartition
@@ -51,7 +51,7 @@ class DescribeTopicPartitionsHandler:
             if names and names[0] == request.cursor.topic_name:
                 first_partition = max(request.cursor.partition_index, 0)
         limit = request.response_partition_limit
-        room = min(limit, PARTITIONS_MAX) if limit > 0 else PARTITIONS_MAX
+        room = min(limit, MAX_PARTITIONS) if limit > 0 else MAX_PARTITIONS
         answers: list[Any] = []
         cursor = None
         for name in names:

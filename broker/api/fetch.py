@@ -77,9 +77,9 @@ class FetchHandler:
             reply.send(encode_fetch_response(version, header.correlation_id, 0, code, 0, []))
             return None
         by_id = version >= TOPIC_IDS_SINCE
-        bytes_max = min(request.max_bytes, self._config.fetch_bytes_max)
-        fetch = _Fetch(context, request, session, bytes_max, by_id=by_id)
-        result = self._reader.read_cached(session.partitions, bytes_max, by_id=by_id)
+        max_bytes = min(request.max_bytes, self._config.max_fetch_bytes)
+        fetch = _Fetch(context, request, session, max_bytes, by_id=by_id)
+        result = self._reader.read_cached(session.partitions, max_bytes, by_id=by_id)
         if not result.has_cold and fetch.is_enough(result):
             self._answer(fetch, result, reply)
             self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
@@ -99,7 +99,7 @@ class FetchHandler:
             for partition in registered:
                 partition.add_reader(moved.set)
             try:
-                result = await self._reader.read(targets, fetch.bytes_max, by_id=by_id)
+                result = await self._reader.read(targets, fetch.max_bytes, by_id=by_id)
                 if fetch.is_enough(result) or loop.time() >= deadline_s:
                     self._answer(fetch, result, reply)
                     self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
@@ -152,21 +152,21 @@ async def _wait_until(moved: asyncio.Event, deadline_s: float) -> None:
 class _Fetch:
     """One request under way."""
 
-    __slots__ = ("by_id", "bytes_max", "context", "request", "session")
+    __slots__ = ("by_id", "context", "max_bytes", "request", "session")
 
     def __init__(
         self,
         context: RequestContext,
         request: FetchRequest,
         session: FetchContext,
-        bytes_max: int,
+        max_bytes: int,
         *,
         by_id: bool,
     ) -> None:
         self.context = context
         self.request = request
         self.session = session
-        self.bytes_max = bytes_max
+        self.max_bytes = max_bytes
         self.by_id = by_id
 
     def is_enough(self, result: ReadResult) -> bool:
@@ -176,7 +176,7 @@ class _Fetch:
             result.has_error
             or request.max_wait_ms <= 0
             or not self.session.partitions
-            or result.available_bytes >= min(request.min_bytes, self.bytes_max)
+            or result.available_bytes >= min(request.min_bytes, self.max_bytes)
         )
 
 

@@ -5,7 +5,7 @@ Behaviour:
     of the listener that the request came by. The topic is created by the first look-up, which waits
     for it.
   * COORDINATOR_NOT_AVAILABLE only while that partition has no leader that this listener can reach,
-    or would be led by this broker, whose lease is not certain.
+    or would be led by this broker, whose lease is not valid.
   * Errors carry node -1, host "" and port -1.
 Deviations from Apache Kafka:
   * Key type 1 (transaction) is answered with INVALID_REQUEST and a message that says why: this

@@ -6,7 +6,7 @@ Behaviour:
     -5 latest tiered and -6 earliest pending upload (always -1), and by timestamp: the first record
     by offset that is not older, found by the time index and then exactly, inside its batch.
   * A special value in a version that does not know it is UNSUPPORTED_VERSION for that partition.
-  * NOT_LEADER_OR_FOLLOWER while this broker's lease is not certain: what is known here may be stale.
+  * NOT_LEADER_OR_FOLLOWER while this broker's lease is not valid: what is known here may be stale.
 Deviations from Apache Kafka:
   * `timeout_ms` (v10) is not used: a look-up reads a bounded part of the log.
 Version notes:
@@ -85,7 +85,7 @@ class ListOffsetsHandler:
         except RecordsError as error:  # what a producer compressed is looked at here first
             logger.warning("records cannot be decoded", extra={"reason": repr(error)})
             return self._error(asked, ErrorCode.CORRUPT_MESSAGE)
-        if not self._partitions.is_certain():
+        if not self._partitions.is_lease_valid():
             return self._error(asked, ErrorCode.NOT_LEADER_OR_FOLLOWER)
         epoch = -1 if offset < 0 else found.epoch_of(offset)
         return _Partition(

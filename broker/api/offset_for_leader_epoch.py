@@ -3,7 +3,7 @@
 Behaviour:
   * The largest epoch at or below the one asked for that has data, and its end offset. An epoch older than all data
     ends where that begins; one above the current is answered (-1, -1).
-  * NOT_LEADER_OR_FOLLOWER while this broker's lease is not certain: what is known here may be stale.
+  * NOT_LEADER_OR_FOLLOWER while this broker's lease is not valid: what is known here may be stale.
 Version notes:
   * 3: replica id.  4: flexible.
 Source: OffsetForLeaderEpochRequest.json, OffsetForLeaderEpochResponse.json; KIP-101, KIP-279, KIP-320.
@@ -49,7 +49,7 @@ class OffsetForLeaderEpochHandler:
         code, epoch, end_offset = ErrorCode.NONE, -1, -1
         if not isinstance(found, Partition):
             code = found
-        elif not self._partitions.is_certain():
+        elif not self._partitions.is_lease_valid():
             code = ErrorCode.NOT_LEADER_OR_FOLLOWER
         else:
             code = found.check_leader_epoch(asked.current_leader_epoch)

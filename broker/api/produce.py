@@ -1,11 +1,11 @@
 """Produce (API key 0), versions 3 to 13 (advertised from 0: older librdkafka asks for a range that includes it).
 
 Behaviour:
-  * acks=1 and acks=all are the same: both wait until the WAL has confirmed the batch and the lease holds. acks=0 gets
-    no answer; when one of its batches is refused, the connection is closed so that the client looks again.
+  * acks=1 and acks=all are the same: both wait until the WAL has confirmed the batch and the lease is valid. acks=0
+    gets no answer; when one of its batches is refused, the connection is closed so that the client looks again.
   * A batch takes effect when it is appended, so a connection's next Produce starts while this one is being written.
-  * While this broker's lease is not certain, every partition is answered NOT_LEADER_OR_FOLLOWER, definitely not
-    appended: the client tries again until the lease holds, or another broker leads.
+  * While this broker's lease is not valid, every partition is answered NOT_LEADER_OR_FOLLOWER, definitely not
+    appended: the client tries again until the lease is valid, or another broker leads.
   * No room in WAL or cache: the request is parked before any state changes, holding up its own connection, for at most
     `admission_timeout_ms`; then every partition is answered NOT_ENOUGH_REPLICAS, retriable and definitely not appended.
   * When the WAL fails or the lease is lost after an append, the connection is closed without an answer: the outcome is
@@ -59,8 +59,8 @@ TOPIC_IDS_SINCE = 13
 ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
 _SIZE = struct.Struct(">i")
 ADMIN_CLIENT_ID = "__admin_client"
-_UNCERTAIN = Rejection(
-    ErrorCode.NOT_LEADER_OR_FOLLOWER, "not appended: the lease of this broker is not certain"
+_LEASE_NOT_VALID = Rejection(
+    ErrorCode.NOT_LEADER_OR_FOLLOWER, "not appended: the lease of this broker is not valid"
 )
 
 
@@ -168,8 +168,8 @@ class ProduceHandler:
             refusal = Rejection(ErrorCode.INVALID_REQUIRED_ACKS, "acks must be -1, 0 or 1")
             self._refuse(header, request, reply, refusal)
             return
-        if not self._partitions.is_certain():
-            self._refuse(header, request, reply, _UNCERTAIN)
+        if not self._partitions.is_lease_valid():
+            self._refuse(header, request, reply, _LEASE_NOT_VALID)
             return
         version = header.api_version
         now_ms = self._wall_clock_ms()

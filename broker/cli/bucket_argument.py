@@ -11,7 +11,7 @@ import click
 from headrace.broker.cli.failures import CommandFailedError
 
 if TYPE_CHECKING:
-    from headrace.storage.audit.place import Place
+    from headrace.storage.audit.audited_bucket import AuditedBucket
 
 _T = TypeVar("_T")
 Command = TypeVar("Command", bound=Callable[..., object])  # those that find something return a code
@@ -102,7 +102,7 @@ def explained_bucket(url: str) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def opened(url: str) -> AsyncIterator["Place"]:
+async def opened(url: str) -> AsyncIterator["AuditedBucket"]:
     """Lend a bucket to list and to read.
 
     Raises:
@@ -110,10 +110,10 @@ async def opened(url: str) -> AsyncIterator["Place"]:
         ObjectStoreError: there is no such directory.
     """
     from headrace.config.uris import redacted  # noqa: PLC0415 - not for help
-    from headrace.storage.audit.place import open_place  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.audited_bucket import open_audited_bucket  # noqa: PLC0415 - not for help
 
     try:
-        place = open_place(url, rng=random.SystemRandom(), environment=os.environ)
+        place = open_audited_bucket(url, rng=random.SystemRandom(), environment=os.environ)
     except ValueError as error:
         raise CommandFailedError(
             f"{redacted(url)}: {error}",

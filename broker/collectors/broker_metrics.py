@@ -112,7 +112,7 @@ class NodeCollector(Collector):
         yield counter(
             "admission_refused", "Requests refused for lack of room", stats.admission_refused_total
         )
-        yield gauge("uploads_in_flight", "Cache blocks being uploaded", stats.uploads_under_way)
+        yield gauge("uploads_in_flight", "Cache blocks being uploaded", stats.uploads_inflight)
         yield counter("uploaded_blocks", "Cache blocks committed", stats.uploaded_blocks_total)
         yield counter("uploaded_objects", "Objects committed", stats.uploaded_objects_total)
         yield counter("uploaded_bytes", "Bytes committed", stats.uploaded_bytes_total)

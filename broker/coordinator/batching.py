@@ -9,12 +9,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from headrace.broker.coordinator.records import RECORD_BYTES_MAX, CoordinatorRecord, encode_record
+from headrace.broker.coordinator.records import MAX_RECORD_BYTES, CoordinatorRecord, encode_record
 from headrace.protocol.errors import KafkaError
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 
-BATCH_BYTES_MAX: Final = RECORD_BYTES_MAX
-PENDING_BYTES_MAX: Final = 32 * 1024 * 1024  # of one shard; at it, writes are sent away
+MAX_BATCH_BYTES: Final = MAX_RECORD_BYTES
+MAX_PENDING_BYTES: Final = 32 * 1024 * 1024  # of one shard; at it, writes are sent away
 _RECORD_OVERHEAD_BYTES: Final = 40  # lengths, deltas and counts of one record, generously
 
 Outcome = KafkaError | None  # None: durable
@@ -71,7 +71,7 @@ class PendingBatches:
     @property
     def is_full(self) -> bool:
         """Whether no further writes should be accepted for now."""
-        return self.size_bytes >= PENDING_BYTES_MAX
+        return self.size_bytes >= MAX_PENDING_BYTES
 
     def add(self, records: Sequence[CoordinatorRecord], timestamp_ms: int) -> None:
         """Queue records; they may be spread over several batches, in order."""
@@ -79,7 +79,7 @@ class PendingBatches:
             key, value = encode_record(record)
             size_bytes = len(key) + (0 if value is None else len(value)) + _RECORD_OVERHEAD_BYTES
             tail = self._queue[-1] if self._queue else None
-            if tail is None or tail.size_bytes + size_bytes > BATCH_BYTES_MAX:
+            if tail is None or tail.size_bytes + size_bytes > MAX_BATCH_BYTES:
                 tail = PendingBatch()
                 self._queue.append(tail)
             tail.add_record(Record(0, timestamp_ms, key, value), size_bytes)

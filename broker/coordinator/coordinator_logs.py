@@ -94,7 +94,7 @@ class OffsetsTopicLogs:
         self._wall_clock_ms = wall_clock_ms
         self._client = client
         self._partitions = partitions
-        self.is_certain = partitions.is_certain  # whether these are led by nobody else
+        self.is_lease_valid = partitions.is_lease_valid  # whether these are led by nobody else
         self._creation = creation
         self._engine = engine
         self._config = config
@@ -121,13 +121,13 @@ class OffsetsTopicLogs:
     ) -> tuple[int, str, int] | None:
         """Node id, host and port of a group's coordinator for this client; None without one.
 
-        None also when it is this broker, as far as that knows, and its lease is not certain.
+        None also when it is this broker, as far as that knows, and its lease is not valid.
         """
         topic = self._client.image.topic(OFFSETS_TOPIC)
         if topic is None:
             return None
         leader = topic.partitions[self.partition_for(group_id)].leader
-        if leader == self._cluster.node_id and not self.is_certain():
+        if leader == self._cluster.node_id and not self.is_lease_valid():
             return None
         address = self._cluster.broker(context, leader)
         return None if address is None else (address.node_id, address.host, address.port)

@@ -11,7 +11,7 @@ from headrace.protocol.records.batch import split_batches
 from headrace.protocol.records.record import decode_records
 
 # What one batch may decompress to. We write none compressed; a tool that copies a topic may.
-DECOMPRESSED_BYTES_MAX: Final = 64 * 1024 * 1024
+MAX_DECOMPRESSED_BYTES: Final = 64 * 1024 * 1024
 _RECORDS_PER_SLICE: Final = 256  # then other tasks get their turn: about 5 ms
 
 
@@ -35,7 +35,7 @@ async def replay_log(log: CoordinatorLog, replay: Callable[[CoordinatorRecord], 
                 raise CorruptRecordError(
                     f"transactional batch at offset {header.base_offset}: not supported here"
                 )
-            for record in decode_records(batch, DECOMPRESSED_BYTES_MAX):
+            for record in decode_records(batch, MAX_DECOMPRESSED_BYTES):
                 decoded = decode_record(record.key, record.value)
                 if decoded is not None:
                     replay(decoded)

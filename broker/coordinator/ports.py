@@ -41,7 +41,7 @@ class CoordinatorLogs(Protocol):
         """Give the log of a partition; None when this broker does not lead it."""
         ...
 
-    def is_certain(self) -> bool:
+    def is_lease_valid(self) -> bool:
         """Whether this broker is certain to lead the partitions that have a log here."""
         ...
 

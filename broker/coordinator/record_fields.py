@@ -11,12 +11,12 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-STRING_BYTES_MAX: Final = 32_767  # what an int16 length can tell
+MAX_STRING_BYTES: Final = 32_767  # what an int16 length can tell
 
 _INT16 = struct.Struct(">h")
 _INT32 = struct.Struct(">i")
 _INT64 = struct.Struct(">q")
-_VARINT_BYTES_MAX: Final = 5
+_MAX_VARINT_BYTES: Final = 5
 
 
 class CorruptRecordError(Exception):
@@ -25,16 +25,16 @@ class CorruptRecordError(Exception):
 
 def fits_string(text: str) -> bool:
     """Whether `text` can be written as a `string`."""
-    return len(text) <= STRING_BYTES_MAX and (
-        text.isascii() or len(text.encode()) <= STRING_BYTES_MAX
+    return len(text) <= MAX_STRING_BYTES and (
+        text.isascii() or len(text.encode()) <= MAX_STRING_BYTES
     )
 
 
 def write_string(out: bytearray, text: str) -> None:
     """Append a `string`; CorruptRecordError when it is too long."""
     data = text.encode()
-    if len(data) > STRING_BYTES_MAX:
-        raise CorruptRecordError(f"string of {len(data)} bytes, more than {STRING_BYTES_MAX}")
+    if len(data) > MAX_STRING_BYTES:
+        raise CorruptRecordError(f"string of {len(data)} bytes, more than {MAX_STRING_BYTES}")
     out += _INT16.pack(len(data))
     out += data
 
@@ -146,7 +146,7 @@ class FieldReader:
 
     def _uvarint(self) -> int:
         value = 0
-        for index in range(_VARINT_BYTES_MAX):
+        for index in range(_MAX_VARINT_BYTES):
             byte = self._take(1)[0]
             value |= (byte & 0x7F) << (7 * index)
             if byte < 0x80:

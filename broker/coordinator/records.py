@@ -71,17 +71,17 @@ from headrace.broker.coordinator.record_fields import (
 NO_TIMESTAMP: Final = -1
 NO_LEADER_EPOCH: Final = -1
 # Largest value that is written: a batch with it stays below the default max.message.bytes.
-RECORD_BYTES_MAX: Final = 1_000_000
+MAX_RECORD_BYTES: Final = 1_000_000
 
 _OFFSET_KEY_VERSION: Final = 1
 _GROUP_KEY_VERSION: Final = 2
 _OFFSET_VALUE_VERSION: Final = 4
 _OFFSET_VALUE_VERSION_WITH_EXPIRY: Final = 1
 _GROUP_VALUE_VERSION: Final = 3
-_VALUE_VERSION_MAX: Final = 4
+_MAX_VALUE_VERSION: Final = 4
 
 _UUID_BYTES: Final = 16
-_TOPIC_IDS_SHARED_MAX: Final = 4_096
+_MAX_TOPIC_IDS_SHARED: Final = 4_096
 _NO_TAGS: Final = b"\0"
 _TOPIC_ID_TAG: Final = b"\x01\x00\x10"  # one field: tag 0, 16 bytes
 
@@ -171,7 +171,7 @@ def encode_record(record: CoordinatorRecord) -> tuple[bytes, bytes | None]:
 def fits_record(record: CoordinatorRecord) -> bool:
     """Whether a record is small enough to be written."""
     _, value = encode_record(record)
-    return value is None or len(value) <= RECORD_BYTES_MAX
+    return value is None or len(value) <= MAX_RECORD_BYTES
 
 
 def decode_record(
@@ -238,7 +238,7 @@ def _decode_offset_value(data: bytes | memoryview) -> OffsetCommitValue:
     return OffsetCommitValue(offset, leader_epoch, metadata, committed_ms, expire_ms, topic_id)
 
 
-@lru_cache(maxsize=_TOPIC_IDS_SHARED_MAX)
+@lru_cache(maxsize=_MAX_TOPIC_IDS_SHARED)
 def _topic_id(data: bytes) -> UUID | None:
     """Give a topic id, the same object each time: most of a log names few topics."""
     if len(data) != _UUID_BYTES:
@@ -312,7 +312,7 @@ def _decode_member(reader: FieldReader, version: int) -> MemberMetadata:
 
 def _value_version(reader: FieldReader, name: str) -> int:
     version = reader.int16()
-    if not 0 <= version <= _VALUE_VERSION_MAX:
+    if not 0 <= version <= _MAX_VALUE_VERSION:
         raise CorruptRecordError(f"{name} of version {version}, which is not known")
-    reader.flexible = version == _VALUE_VERSION_MAX
+    reader.flexible = version == _MAX_VALUE_VERSION
     return version

@@ -1,7 +1,7 @@
 """The group coordinator: one shard for each partition of `__consumer_offsets` led here.
 
 What a group is asked goes to the shard of its partition. Without that partition here, or while it
-is not certain that no other broker leads it, the answer is NOT_COORDINATOR; while it is being
+is not valid that no other broker leads it, the answer is NOT_COORDINATOR; while it is being
 loaded, COORDINATOR_LOAD_IN_PROGRESS. What is decided on at once may be answered at once, and what
 waits for the log has passed its gate; answers that come by themselves (joins, syncs) are asked about
 once more.
@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from headrace.broker.coordinator.group.decision import Decision
+from headrace.broker.coordinator.group.decision import GroupDecision
 from headrace.broker.coordinator.group.membership import LeaveResult
 from headrace.broker.coordinator.group.requests import (
     CommitRequest,
@@ -111,13 +111,13 @@ class GroupCoordinator:
     async def join(self, request: JoinRequest) -> JoinResult:
         """JoinGroup; returns when the join phase has ended, if it must."""
         joined = await self._member_driver(request.group_id).join(request)
-        self._require_certainty()
+        self._require_valid_lease()
         return joined
 
     async def sync(self, request: SyncRequest) -> SyncResult:
         """SyncGroup; returns when the leader has synced."""
         synced = await self._member_driver(request.group_id).sync(request)
-        self._require_certainty()
+        self._require_valid_lease()
         return synced
 
     async def heartbeat(self, request: HeartbeatRequest) -> ErrorCode:
@@ -186,9 +186,9 @@ class GroupCoordinator:
 
         Raises:
             KafkaError: COORDINATOR_LOAD_IN_PROGRESS when one of them is being loaded, NOT_COORDINATOR
-                when it is not certain that they are led here; the list would not be whole.
+                when it is not valid that they are led here; the list would not be whole.
         """
-        self._require_certainty()
+        self._require_valid_lease()
         submitted = [
             driver.submit(_list_groups)
             for driver in self._drivers.values()
@@ -244,17 +244,17 @@ class GroupCoordinator:
         driver = self._drivers.get(self._logs.partition_for(group_id))
         if driver is None:
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
-        self._require_certainty()
+        self._require_valid_lease()
         return driver
 
-    def _require_certainty(self) -> None:
-        if not self._logs.is_certain():
-            raise KafkaError(ErrorCode.NOT_COORDINATOR, "the lease of this broker is not certain")
+    def _require_valid_lease(self) -> None:
+        if not self._logs.is_lease_valid():
+            raise KafkaError(ErrorCode.NOT_COORDINATOR, "the lease of this broker is not valid")
 
     def _now(self) -> Instant:
         elapsed_ms = int(asyncio.get_running_loop().time() * 1_000)
         return Instant(elapsed_ms, self._wall_clock_ms())
 
 
-def _list_groups(shard: GroupShard, now: Instant) -> Decision[list[ListedGroup]]:
+def _list_groups(shard: GroupShard, now: Instant) -> GroupDecision[list[ListedGroup]]:
     return shard.list_groups(now)

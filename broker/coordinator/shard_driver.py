@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from headrace.broker.coordinator.batching import Outcome, PendingBatches
-from headrace.broker.coordinator.group.decision import Decision
+from headrace.broker.coordinator.group.decision import GroupDecision
 from headrace.broker.coordinator.group.requests import (
     DeletedTopic,
     Instant,
@@ -33,10 +33,10 @@ from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.storage.errors import StorageError
 
 T = TypeVar("T")
-Operation = Callable[[GroupShard, Instant], Decision[T]]
+Operation = Callable[[GroupShard, Instant], GroupDecision[T]]
 
 RELOAD_BACKOFF_MS: Final = 100  # doubled after each failed attempt to read the log
-RELOAD_BACKOFF_MS_MAX: Final = 5_000
+MAX_RELOAD_BACKOFF_MS: Final = 5_000
 
 _LOG_ERRORS: Final = (StorageError, KafkaError, OSError)
 
@@ -189,7 +189,7 @@ class ShardDriver:
                     error,
                 )
                 await asyncio.sleep(backoff_ms / 1_000)
-                backoff_ms = min(2 * backoff_ms, RELOAD_BACKOFF_MS_MAX)
+                backoff_ms = min(2 * backoff_ms, MAX_RELOAD_BACKOFF_MS)
                 continue
             except Exception:
                 # Reading it again would end the same way; the other partitions go on.
@@ -264,7 +264,7 @@ class ShardDriver:
 
     # Answers
 
-    def _absorb(self, decision: Decision[T], now: Instant) -> Submitted[T]:
+    def _absorb(self, decision: GroupDecision[T], now: Instant) -> Submitted[T]:
         """Queue a decision's records; answer at once if nothing is to be waited for."""
         for event in decision.events:
             logger.info("group %s: %s", event.group_id, event.text)
@@ -282,7 +282,7 @@ class ShardDriver:
             batch.when_durable(lambda: self._answer(decision))
         return Submitted(decision.response, batch.wait())
 
-    def _answer(self, decision: Decision[T]) -> None:
+    def _answer(self, decision: GroupDecision[T]) -> None:
         for joined in decision.joins:
             join = self._joins.pop(joined.token, None)
             if join is not None and not join.done():

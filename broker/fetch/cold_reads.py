@@ -18,11 +18,11 @@ from headrace.storage.record_batch import StreamRecordBatch
 logger = logging.getLogger("headrace.fetch")
 
 # Of reads that no Fetch waits for just now.
-LEFT_MAX: Final = 256  # under way; and as many that have ended
+MAX_LEFT: Final = 256  # under way; and as many that have ended
 # Of memory that what they brought keeps; one may be larger.
-LEFT_BYTES_MAX: Final = 32 * 1024 * 1024
-LEFT_COPIED_BYTES_MAX: Final = 64 * 1024  # so little is copied, and keeps no block of the bucket's
-LEFT_MS_MAX: Final = 10_000  # after its end: clients ask again at once
+MAX_LEFT_BYTES: Final = 32 * 1024 * 1024
+MAX_LEFT_COPIED_BYTES: Final = 64 * 1024  # so little is copied, and keeps no block of the bucket's
+MAX_LEFT_MS: Final = 10_000  # after its end: clients ask again at once
 
 OnFailed = Callable[[Partition, int, StorageError], None]
 Batches = Sequence[StreamRecordBatch]
@@ -39,11 +39,11 @@ class ColdReads:
         self._left: dict[_Place, _Read] = {}  # of these, those without a Fetch; the oldest first
 
     async def read(
-        self, partition: Partition, offset: int, bytes_max: int, give_up_s: float
+        self, partition: Partition, offset: int, max_bytes: int, give_up_s: float
     ) -> Batches | None:
         """Whole batches from the one that holds `offset`; None when they are not there by `give_up_s`.
 
-        They may be more or fewer than `bytes_max` says, which is that of the first who asked.
+        They may be more or fewer than `max_bytes` says, which is that of the first who asked.
 
         Raises:
             StorageError: what the partition's read raises.
@@ -54,9 +54,9 @@ class ColdReads:
         timeout_s = max(0.0, give_up_s - asyncio.get_running_loop().time())
         read = self._reads.get(place)
         if read is None:
-            if timeout_s == 0 and len(self._under_way()) >= LEFT_MAX:
+            if timeout_s == 0 and len(self._inflight()) >= MAX_LEFT:
                 return None  # it would be given up as soon as it has begun
-            read = self._begin(place, bytes_max)
+            read = self._begin(place, max_bytes)
         self._left.pop(place, None)
         read.fetches += 1
         is_cancelled = True
@@ -69,16 +69,16 @@ class ColdReads:
                 self._left_alone(place, read, is_cancelled=is_cancelled)
         return read.task.result() if read.task.done() else None
 
-    def _begin(self, place: _Place, bytes_max: int) -> "_Read":
-        read = _Read(asyncio.get_running_loop().create_task(self._found(place, bytes_max)))
+    def _begin(self, place: _Place, max_bytes: int) -> "_Read":
+        read = _Read(asyncio.get_running_loop().create_task(self._found(place, max_bytes)))
         self._reads[place] = read
         read.task.add_done_callback(lambda _: self._ended(place, read))
         return read
 
-    async def _found(self, place: _Place, bytes_max: int) -> Batches:
+    async def _found(self, place: _Place, max_bytes: int) -> Batches:
         partition, offset = place
-        batches = await partition.read(offset, bytes_max)
-        if place in self._left and _size_bytes(batches) <= LEFT_COPIED_BYTES_MAX:
+        batches = await partition.read(offset, max_bytes)
+        if place in self._left and _size_bytes(batches) <= MAX_LEFT_COPIED_BYTES:
             batches = [it._replace(payload=memoryview(bytes(it.payload))) for it in batches]
         return batches
 
@@ -111,25 +111,25 @@ class ColdReads:
         if self._left.pop(place, None) is read:
             self._left[place] = read  # now the newest
             read.forgetting = asyncio.get_running_loop().call_later(
-                LEFT_MS_MAX / 1000, self._forget_if_left, place, read
+                MAX_LEFT_MS / 1000, self._forget_if_left, place, read
             )
             self._bound()
 
     def _bound(self) -> None:
         """Give up the newest of too many reads, and the oldest of what they brought if that is too much."""
-        for place, read in self._under_way()[LEFT_MAX:]:
+        for place, read in self._inflight()[MAX_LEFT:]:
             self._forget(place, read)
             read.task.cancel()
         ended = [(place, read) for place, read in self._left.items() if read.task.done()]
         number, kept_bytes = len(ended), sum([read.kept_bytes for _, read in ended])
         for place, read in ended[:-1]:
-            if number <= LEFT_MAX and kept_bytes <= LEFT_BYTES_MAX:
+            if number <= MAX_LEFT and kept_bytes <= MAX_LEFT_BYTES:
                 break
             number -= 1
             kept_bytes -= read.kept_bytes
             self._forget(place, read)
 
-    def _under_way(self) -> list[tuple[_Place, "_Read"]]:
+    def _inflight(self) -> list[tuple[_Place, "_Read"]]:
         return [(place, read) for place, read in self._left.items() if not read.task.done()]
 
     def _forget_if_left(self, place: _Place, read: "_Read") -> None:

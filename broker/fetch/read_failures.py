@@ -15,7 +15,7 @@ from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, Sto
 logger = logging.getLogger("headrace.fetch")
 
 REPEATED_S: Final = 60.0  # what is still so is said again after this
-LINES_MAX: Final = 20  # in that time
+MAX_LINES: Final = 20  # in that time
 
 # A partition that moves or is trimmed while it is read: clients come back with what is right.
 _ORDINARY: Final = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.OFFSET_OUT_OF_RANGE})
@@ -67,7 +67,7 @@ class ReadFailures:
             self._said.clear()
         if what in self._said:
             return False
-        if len(self._said) - self._unsaid >= LINES_MAX:
+        if len(self._said) - self._unsaid >= MAX_LINES:
             self._unsaid += 1
             self._said.add(what)
             return False

@@ -18,8 +18,8 @@ from headrace.storage.record_batch import StreamRecordBatch
 
 # An answer waits so long for the bucket: what is in memory must not be held up by a bucket that hangs. A read goes on
 # without its Fetch, and the next one of the same place joins it.
-COLD_WAIT_MS_MAX = 1_000
-COLD_READS_MAX = 16  # of one Fetch at a time; requests to the bucket have their own bound
+MAX_COLD_WAIT_MS = 1_000
+MAX_COLD_READS = 16  # of one Fetch at a time; requests to the bucket have their own bound
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class FetchReader:
     The first partition that has data returns at least one whole batch whatever its size, so that a
     consumer always makes progress (KIP-74); from then on the limits are strict.
 
-    Without a lease that holds once everything has been read, nothing that was read is given: it may be stale.
+    Without a valid lease once everything has been read, nothing that was read is given: it may be stale.
     """
 
     def __init__(self, partitions: PartitionRegistry, metrics: RequestMetrics) -> None:
@@ -68,7 +68,7 @@ class FetchReader:
         return [read.partition for read in located if read.partition is not None]
 
     def read_cached(
-        self, targets: Sequence[SessionPartition], bytes_max: int, *, by_id: bool
+        self, targets: Sequence[SessionPartition], max_bytes: int, *, by_id: bool
     ) -> ReadResult:
         """Read what is in memory, without waiting; partitions that are not are marked cold."""
         result = ReadResult()
@@ -81,7 +81,7 @@ class FetchReader:
             assert read.partition is not None
             if target.fetch_offset >= read.high_watermark:
                 continue
-            budget = min(bytes_max - result.size_bytes, target.bytes_max)
+            budget = min(max_bytes - result.size_bytes, target.max_bytes)
             if result.size_bytes and budget <= 0:
                 continue
             batches = read.partition.read_cached(target.fetch_offset, budget)
@@ -93,11 +93,11 @@ class FetchReader:
         return self._certain(result)
 
     async def read(
-        self, targets: Sequence[SessionPartition], bytes_max: int, *, by_id: bool
+        self, targets: Sequence[SessionPartition], max_bytes: int, *, by_id: bool
     ) -> ReadResult:
         """Read every target, from the bucket where need be: cold ones side by side.
 
-        Those that the bucket has not given in `COLD_WAIT_MS_MAX` stay marked cold, and empty.
+        Those that the bucket has not given in `MAX_COLD_WAIT_MS` stay marked cold, and empty.
         """
         result = ReadResult()
         pending: deque[PartitionRead] = deque()
@@ -106,9 +106,9 @@ class FetchReader:
             result.reads.append(read)
             if read.error == ErrorCode.NONE and target.fetch_offset < read.high_watermark:
                 pending.append(read)
-        give_up_s = asyncio.get_running_loop().time() + COLD_WAIT_MS_MAX / 1000
+        give_up_s = asyncio.get_running_loop().time() + MAX_COLD_WAIT_MS / 1000
         while pending:
-            wave = _next_wave(pending, result.size_bytes, bytes_max)
+            wave = _next_wave(pending, result.size_bytes, max_bytes)
             cold = [planned for planned in wave if planned.batches is None]
             if len(cold) == 1:
                 await self._read_cold(cold[0], give_up_s)
@@ -117,7 +117,7 @@ class FetchReader:
                     for planned in cold:
                         group.create_task(self._read_cold(planned, give_up_s))
             for planned in wave:
-                self._take_planned(result, planned, bytes_max)
+                self._take_planned(result, planned, max_bytes)
         result.has_error = any(read.error != ErrorCode.NONE for read in result.reads)
         result.has_cold = any(read.is_cold for read in result.reads)
         return self._certain(result)
@@ -128,7 +128,7 @@ class FetchReader:
         assert read.partition is not None
         try:
             planned.batches = await self._cold_reads.read(
-                read.partition, read.target.fetch_offset, planned.bytes_max, give_up_s
+                read.partition, read.target.fetch_offset, planned.max_bytes, give_up_s
             )
         except StorageError as error:
             read.error = code_of(error)
@@ -136,17 +136,17 @@ class FetchReader:
             read.is_cold = planned.batches is None
 
     def _certain(self, result: ReadResult) -> ReadResult:
-        if self._partitions.is_certain():
+        if self._partitions.is_lease_valid():
             return result
         error = ErrorCode.NOT_LEADER_OR_FOLLOWER
         withheld = [PartitionRead(read.target, error) for read in result.reads]
         return ReadResult(withheld, has_error=True)
 
-    def _take_planned(self, result: ReadResult, planned: "_Planned", bytes_max: int) -> None:
+    def _take_planned(self, result: ReadResult, planned: "_Planned", max_bytes: int) -> None:
         if planned.batches is None:
             return  # an error, or not yet
         # Less than planned, where a first batch was larger than what it was asked for.
-        budget = min(bytes_max - result.size_bytes, planned.bytes_max)
+        budget = min(max_bytes - result.size_bytes, planned.max_bytes)
         self._take(result, planned.read, planned.batches, budget)
 
     def _take(
@@ -196,11 +196,11 @@ class _Planned:
     """A partition whose turn it is."""
 
     read: PartitionRead
-    bytes_max: int
+    max_bytes: int
     batches: Sequence[StreamRecordBatch] | None  # None: they must come from the bucket
 
 
-def _next_wave(pending: deque[PartitionRead], taken_bytes: int, bytes_max: int) -> list[_Planned]:
+def _next_wave(pending: deque[PartitionRead], taken_bytes: int, max_bytes: int) -> list[_Planned]:
     """Take the next targets off `pending`, in order, as long as each may give all that it is asked for.
 
     So each is asked for as much as if those before it had been read, and what was read is not thrown away. Where
@@ -208,16 +208,16 @@ def _next_wave(pending: deque[PartitionRead], taken_bytes: int, bytes_max: int) 
     """
     wave: list[_Planned] = []
     cold = planned_bytes = 0
-    while pending and cold < COLD_READS_MAX:
+    while pending and cold < MAX_COLD_READS:
         target, partition = pending[0].target, pending[0].partition
         assert partition is not None
-        room = bytes_max - taken_bytes
-        if taken_bytes and min(room, target.bytes_max) <= 0:
+        room = max_bytes - taken_bytes
+        if taken_bytes and min(room, target.max_bytes) <= 0:
             pending.popleft()
             continue
-        if wave and room - planned_bytes < max(1, target.bytes_max):
+        if wave and room - planned_bytes < max(1, target.max_bytes):
             break
-        budget = min(room, target.bytes_max)
+        budget = min(room, target.max_bytes)
         batches = partition.read_cached(target.fetch_offset, budget)
         cold += batches is None
         planned_bytes += budget if batches is None else sum(len(it.payload) for it in batches)

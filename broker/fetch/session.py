@@ -30,7 +30,7 @@ INITIAL_EPOCH: Final = 0
 EPOCH_MAX: Final = 2**31 - 1
 
 
-PartitionKey = tuple[str | UUID | None, int]
+SessionPartitionKey = tuple[str | UUID | None, int]
 
 
 class PartitionRead(Protocol):
@@ -72,12 +72,12 @@ class SessionPartition:
     """A partition that a client fetches: what it asks for, and what it was told last."""
 
     __slots__ = (
-        "bytes_max",
         "current_leader_epoch",
         "fetch_offset",
         "high_watermark",
         "index",
         "log_start_offset",
+        "max_bytes",
         "topic",
         "topic_id",
     )
@@ -91,7 +91,7 @@ class SessionPartition:
         self.ask(asked)
 
     @property
-    def key(self) -> PartitionKey:
+    def key(self) -> SessionPartitionKey:
         """What the client calls this partition."""
         return (self.topic or self.topic_id, self.index)
 
@@ -99,7 +99,7 @@ class SessionPartition:
         """Take over what the client asks for now."""
         self.current_leader_epoch = asked.current_leader_epoch
         self.fetch_offset = asked.fetch_offset
-        self.bytes_max = asked.partition_max_bytes
+        self.max_bytes = asked.partition_max_bytes
 
     def tell(self, read: PartitionRead) -> bool:
         """Whether this must be answered; what the client then knows is remembered."""
@@ -123,7 +123,7 @@ class FetchSession:
     def __init__(
         self,
         session_id: int,
-        partitions: dict[PartitionKey, SessionPartition],
+        partitions: dict[SessionPartitionKey, SessionPartition],
         now_ms: int,
         *,
         by_id: bool,
@@ -151,7 +151,7 @@ class FetchSession:
             for index in forgotten.partitions:
                 self.partitions.pop((name, index), None)
 
-    def move_to_end(self, key: PartitionKey) -> None:
+    def move_to_end(self, key: SessionPartitionKey) -> None:
         """Let the others go first next time; a partition that was forgotten meanwhile stays so."""
         partition = self.partitions.pop(key, None)
         if partition is not None:
@@ -175,8 +175,8 @@ class FullContext:
 
     def __init__(
         self,
-        partitions: dict[PartitionKey, SessionPartition],
-        begin_session: Callable[[dict[PartitionKey, SessionPartition], int], int],
+        partitions: dict[SessionPartitionKey, SessionPartition],
+        begin_session: Callable[[dict[SessionPartitionKey, SessionPartition], int], int],
     ) -> None:
         self._by_key = partitions
         self._begin_session = begin_session  # takes the time too; gives the id, or 0

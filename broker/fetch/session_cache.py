@@ -17,9 +17,9 @@ from headrace.broker.fetch.session import (
     FetchSession,
     FullContext,
     IncrementalContext,
-    PartitionKey,
     SessionlessContext,
     SessionPartition,
+    SessionPartitionKey,
     next_epoch,
 )
 from headrace.protocol.errors import ErrorCode, KafkaError
@@ -28,21 +28,21 @@ from headrace.protocol.fetch.request import TOPIC_IDS_SINCE, FetchRequest
 SESSION_ID_MAX: Final = 2**31 - 1
 EVICTION_MS: Final = 120_000  # a session that was not used for so long may go
 # Over all sessions, about 200 MB. At it no session is begun, and one that grows is closed.
-PARTITIONS_MAX: Final = 500_000
+MAX_PARTITIONS: Final = 500_000
 
 
 class FetchSessions:
-    """The sessions of a broker: at most `slots_max`, and `partitions_max` partitions in them.
+    """The sessions of a broker: at most `max_slots`, and `max_partitions` partitions in them.
 
     When all slots are taken, a session that was not used for `EVICTION_MS` makes room, else one
     that is older than that and smaller than the new one; else the new one is declined.
     """
 
     def __init__(
-        self, slots_max: int, rng: random.Random, *, partitions_max: int = PARTITIONS_MAX
+        self, max_slots: int, rng: random.Random, *, max_partitions: int = MAX_PARTITIONS
     ) -> None:
-        self._slots_max = slots_max
-        self._partitions_max = partitions_max
+        self._max_slots = max_slots
+        self._max_partitions = max_partitions
         self._rng = rng
         self._sessions: OrderedDict[int, FetchSession] = OrderedDict()  # least recently used first
         self._sizes: dict[int, int] = {}  # partitions of each session, as counted
@@ -82,12 +82,12 @@ class FetchSessions:
         return self._go_on(session, request, now_ms)
 
     def try_create(
-        self, partitions: dict[PartitionKey, SessionPartition], now_ms: int, *, by_id: bool
+        self, partitions: dict[SessionPartitionKey, SessionPartition], now_ms: int, *, by_id: bool
     ) -> int:
         """Begin a session; give its id, or 0 when there is no room for it."""
-        if self.partition_count + len(partitions) > self._partitions_max:
+        if self.partition_count + len(partitions) > self._max_partitions:
             return NO_SESSION
-        if len(self._sessions) >= self._slots_max and not self._evict(len(partitions), now_ms):
+        if len(self._sessions) >= self._max_slots and not self._evict(len(partitions), now_ms):
             return NO_SESSION
         session_id = self._new_id()
         session = FetchSession(session_id, partitions, now_ms, by_id=by_id)
@@ -101,7 +101,7 @@ class FetchSessions:
         if not session.partitions:
             self._remove(session.session_id)
             return SessionlessContext(())
-        if self.partition_count > self._partitions_max:
+        if self.partition_count > self._max_partitions:
             self._remove(session.session_id)
             raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND, "too many partitions")
         session.last_used_ms = now_ms

@@ -17,7 +17,7 @@ BACKLOG = 1024
 
 
 class Listener:
-    """Every session of the node. Bounded by `connections_max`; further connections are closed at once."""
+    """Every session of the node. Bounded by `max_connections`; further connections are closed at once."""
 
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
@@ -114,7 +114,7 @@ class Listener:
 
     def session_opened(self, session: Session) -> bool:
         """Count a connection in; False when there are too many, or none are taken any more."""
-        if not self._accepting or len(self._sessions) >= self._config.connections_max:
+        if not self._accepting or len(self._sessions) >= self._config.max_connections:
             self.connections_refused += 1
             return False
         self._sessions.add(session)

@@ -2,7 +2,7 @@
 
 Requests take effect and are answered in order. One request is in service at a time, with one exception: a Produce is
 in effect as soon as it is appended, so the next Produce starts while the write of the last is under way, bounded by
-`produce_inflight_requests_max` and `produce_inflight_bytes_max`. When a bound is reached, or a
+`max_produce_inflight_requests` and `max_produce_inflight_bytes`. When a bound is reached, or a
 request must wait for the one in service, the socket is no longer read: the client's own TCP window
 is the queue.
 """
@@ -117,7 +117,7 @@ class Session(asyncio.BufferedProtocol):
         self._sessions = sessions
         self._connection = ServerConnection(
             receive_buffer_bytes=config.receive_buffer_bytes,
-            request_bytes_max=config.request_bytes_max,
+            max_request_bytes=config.max_request_bytes,
         )
         self._waiting: deque[Frame] = deque()
         self._inflight: deque[Reply] = deque()
@@ -257,8 +257,8 @@ class Session(asyncio.BufferedProtocol):
                 if inflight and not (
                     pipelined
                     and inflight[-1].pipelined
-                    and len(inflight) < self._config.produce_inflight_requests_max
-                    and self._inflight_bytes < self._config.produce_inflight_bytes_max
+                    and len(inflight) < self._config.max_produce_inflight_requests
+                    and self._inflight_bytes < self._config.max_produce_inflight_bytes
                 ):
                     break
                 waiting.popleft()

@@ -7,7 +7,7 @@ from headrace.wal.port import Medium
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerPlace:
+class BrokerAddress:
     """Of a node that serves clients."""
 
     kafka_host: str
@@ -27,4 +27,4 @@ class NodeAddress:
     cluster_id: str  # empty: a controller that has not heard of its cluster yet
     admin_url: str  # empty when there is no admin endpoint
     controller: str = ""  # host:port of the controller's listener; empty without one
-    broker: BrokerPlace | None = None  # None: it is only a controller
+    broker: BrokerAddress | None = None  # None: it is only a controller

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from headrace.broker.adapters.storage_metadata import StorageMetadata
 from headrace.broker.adapters.wal_registry import WalRegistry
-from headrace.broker.adapters.write_ahead_log import LogListener, LogOwner, LogPlace, NodeLog
+from headrace.broker.adapters.write_ahead_log import LogListener, LogLocation, LogOwner, NodeLog
 from headrace.broker.api.dispatch import ApiDispatcher
 from headrace.broker.api.registry import Services, build_dispatcher
 from headrace.broker.cluster.cluster_view import ClusterView
@@ -17,14 +17,14 @@ from headrace.broker.collectors.budget_metrics import BudgetCollector
 from headrace.broker.coordinator.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.listener import Listener
-from headrace.broker.node.environment import Surroundings
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.partition.leadership import PartitionLeadership
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.retention import Retention
 from headrace.broker.telemetry.readiness import CheckResult
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import NodeConfig
-from headrace.config.wal_capacity import PLACE_KEY, check_wal_capacity, wal_place_text
+from headrace.config.wal_capacity import PLACE_KEY, check_wal_capacity, wal_location_text
 from headrace.metadata.client import MetadataClient
 from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.compaction.executor import Compactor
@@ -32,8 +32,8 @@ from headrace.storage.deletion import ObjectDeleter
 from headrace.storage.engine import BackgroundJob, StorageEngine
 from headrace.storage.object_store.budgeted import compaction_view
 from headrace.storage.object_store.retrying import RetryingObjectStore
-from headrace.storage.sweep.place import open_swept_place
 from headrace.storage.sweep.sweeper import Sweeper, SweepStatistics
+from headrace.storage.sweep.swept_bucket import open_swept_bucket
 
 
 class BrokerParts:
@@ -42,16 +42,16 @@ class BrokerParts:
     def __init__(
         self,
         config: NodeConfig,
-        around: Surroundings,
+        around: NodeEnvironment,
         client: MetadataClient,
         store: RetryingObjectStore,
-        log_place: LogPlace,
+        log_location: LogLocation,
     ) -> None:
         self._config = config
         self._around = around
         self._client = client
         self._store = store
-        self._log_place = log_place
+        self._log_location = log_location
         self.wal: NodeLog
         adapter = self._adapter = StorageMetadata(
             client, object_delete_retention_ms=config.storage.object_delete_retention_ms
@@ -154,14 +154,14 @@ class BrokerParts:
             "pause_ms": report.pause_ms,
             "uploaded_bytes": report.uploaded_bytes,
             "duration_ms": report.duration_ms,
-            "configuration": {PLACE_KEY: wal_place_text(self._config, report.new_bytes)},
+            "configuration": {PLACE_KEY: wal_location_text(self._config, report.new_bytes)},
         }
 
     def _background(self, adapter: StorageMetadata) -> list[BackgroundJob]:
         """What the engine runs beside its uploads."""
         jobs: list[BackgroundJob] = [self.compactor, self._deleter]
         storage, around = self._config.storage, self._around
-        place = open_swept_place(storage.bucket_uri, around.environment)
+        place = open_swept_bucket(storage.bucket_uri, around.environment)
         self._swept = SweepStatistics()
         if place is not None:
             sweeper = Sweeper(
@@ -231,7 +231,7 @@ class BrokerParts:
             on_failed=on_failed,
             on_room=lambda: self.engine.room_freed(),  # noqa: PLW0108  # the engine is being made
         )
-        accepted = self._config.wal.accept_loss_life
-        registry = WalRegistry(self._client, accept_loss_life=accepted)
-        self.wal = self._log_place.log(owner, listener, registry)
+        accepted = self._config.wal.accept_loss_generation
+        registry = WalRegistry(self._client, accept_loss_generation=accepted)
+        self.wal = self._log_location.log(owner, listener, registry)
         return self.wal

@@ -5,14 +5,14 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from headrace.broker.adapters.write_ahead_log import LogPlace
+from headrace.broker.adapters.write_ahead_log import LogLocation
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
 from headrace.broker.network.listener import Listener
-from headrace.broker.node.address import BrokerPlace
+from headrace.broker.node.address import BrokerAddress
 from headrace.broker.node.admin import SERVING, NodeAdmin
 from headrace.broker.node.broker_parts import BrokerParts
 from headrace.broker.node.bucket_health import BucketHealth
-from headrace.broker.node.environment import Surroundings
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import running, unless_stopped
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.readiness import CheckResult
@@ -47,7 +47,7 @@ class BrokerRole:
     def __init__(
         self,
         config: NodeConfig,
-        around: Surroundings,
+        around: NodeEnvironment,
         admin: NodeAdmin,
         *,
         local: LocalController | None,
@@ -74,7 +74,7 @@ class BrokerRole:
         self._fenced = asyncio.Event()
         admin.readiness.add(self._bucket.check)
 
-    async def run(self, ready: Callable[[str, BrokerPlace], None], stop: asyncio.Event) -> None:
+    async def run(self, ready: Callable[[str, BrokerAddress], None], stop: asyncio.Event) -> None:
         """Start, serve until `stop` is set, leave. A bucket or a controller that does not answer is waited for.
 
         Args:
@@ -90,10 +90,10 @@ class BrokerRole:
         """
         config = self._config
         self._admin.stage = "waiting for the bucket"
-        store, log_place = await unless_stopped(stop, self._open_storage())
+        store, log_location = await unless_stopped(stop, self._open_storage())
         listener = Listener(config.network)
         try:
-            cluster_id = log_place.claimed_cluster(config.cluster_id, config.node_id)
+            cluster_id = log_location.claimed_cluster(config.cluster_id, config.node_id)
             bound = await listener.bind()
             client = MetadataClient(
                 config.metadata,
@@ -112,7 +112,7 @@ class BrokerRole:
             self._admin.stage = "waiting for a controller"
             await unless_stopped(stop, self._answered(client.start))
             async with running(client.run(), self._end_when_fenced()):
-                parts = BrokerParts(config, self._around, client, store, log_place)
+                parts = BrokerParts(config, self._around, client, store, log_location)
                 self._parts = parts
                 client.on_lease_renewed(parts.engine.lease_renewed)
                 await self._serve(client, parts, listener, bound[0], ready, stop)
@@ -120,7 +120,7 @@ class BrokerRole:
         finally:
             await listener.shutdown()
             self._transport.close()
-            await log_place.close()
+            await log_location.close()
             await store.close()
 
     def _quorum_transport(self, local: LocalController | None) -> QuorumTransport:
@@ -132,23 +132,23 @@ class BrokerRole:
             local=local,
         )
 
-    async def _open_storage(self) -> tuple[RetryingObjectStore, LogPlace]:
+    async def _open_storage(self) -> tuple[RetryingObjectStore, LogLocation]:
         """Open the bucket, once it answers, and where the WAL lies."""
         config, around = self._config, self._around
         store = await self._bucket.answer(self._open_bucket)
-        log_place = LogPlace(
+        log_location = LogLocation(
             config.wal,
             rng=around.rng,
             wall_clock_ms=around.wall_clock_ms,
             open_device=around.open_device,
         )
         try:
-            await self._bucket.answer(lambda: log_place.open(around.environment))
+            await self._bucket.answer(lambda: log_location.open(around.environment))
         except BaseException:
             await store.close()
             raise
         self._bucket.watch(store.statistics)
-        return store, log_place
+        return store, log_location
 
     async def _open_bucket(self) -> RetryingObjectStore:
         storage, around = self._config.storage, self._around
@@ -202,7 +202,7 @@ class BrokerRole:
         parts: BrokerParts,
         listener: Listener,
         bound: Endpoint,
-        ready: Callable[[str, BrokerPlace], None],
+        ready: Callable[[str, BrokerAddress], None],
         stop: asyncio.Event,
     ) -> None:
         """Recover what the WAL holds, open what this broker leads, and take requests."""
@@ -223,7 +223,9 @@ class BrokerRole:
                 await stop.wait()
                 admin.stage = "stopping"
                 await listener.drain()
-                if client.holds():  # else nothing is acknowledged; the next start reads the logs
+                if (
+                    client.is_lease_valid()
+                ):  # else nothing is acknowledged; the next start reads the logs
                     await self._checkpoint(parts)
         finally:
             await listener.shutdown()
@@ -277,8 +279,10 @@ class BrokerRole:
         readiness.add(parts.check_engine)
         readiness.add(lambda: _check_lease(client))
 
-    def _place(self, bound: Endpoint, parts: BrokerParts, recovery: RecoveryReport) -> BrokerPlace:
-        return BrokerPlace(
+    def _place(
+        self, bound: Endpoint, parts: BrokerParts, recovery: RecoveryReport
+    ) -> BrokerAddress:
+        return BrokerAddress(
             kafka_host=bound.host,
             kafka_port=bound.port,
             bucket=self._config.storage.bucket_uri,
@@ -302,5 +306,5 @@ class BrokerRole:
 
 
 def _check_lease(client: MetadataClient) -> CheckResult:
-    held = client.holds()
+    held = client.is_lease_valid()
     return CheckResult("lease", held, "held" if held else "not certain; nothing is acknowledged")

@@ -16,11 +16,11 @@ from headrace.storage.object_store.statistics import Operation, StoreStatistics,
 
 logger = logging.getLogger("headrace.storage")
 
-RETRY_MS_MIN: Final = 250
-RETRY_MS_MAX: Final = 5_000
+MIN_RETRY_MS: Final = 250
+MAX_RETRY_MS: Final = 5_000
 # A node whose reads or writes have failed for so long is not ready; shorter trouble is only told.
-TROUBLE_MS_MAX: Final = 10_000
-REASON_LENGTH_MAX: Final = 200
+MAX_TROUBLE_MS: Final = 10_000
+MAX_REASON_LENGTH: Final = 200
 # Without these, producers or consumers will have to wait; deletions and listings can.
 _NEEDED: Final = (Operation.PUT, Operation.GET)
 
@@ -40,19 +40,19 @@ class BucketHealth:
 
         Cancellation: the request under way may still take effect.
         """
-        retry_ms = RETRY_MS_MIN
+        retry_ms = MIN_RETRY_MS
         while True:
             try:
                 return await ask()
             except ObjectStoreError as error:
-                self._missing = str(error)[:REASON_LENGTH_MAX]
+                self._missing = str(error)[:MAX_REASON_LENGTH]
                 delay_ms = retry_ms * (1 + self._rng.random()) / 2
                 logger.warning(
                     "the bucket does not answer as it should, the start waits for it",
                     extra={"reason": str(error), "delay_ms": round(delay_ms)},
                 )
             await asyncio.sleep(delay_ms / 1000)
-            retry_ms = min(2 * retry_ms, RETRY_MS_MAX)
+            retry_ms = min(2 * retry_ms, MAX_RETRY_MS)
 
     def watch(self, statistics: StoreStatistics) -> None:
         """Tell from now on what these counters say."""
@@ -67,7 +67,7 @@ class BucketHealth:
         troubles = self._statistics.troubles(now_s)
         if troubles:
             lasting = any(
-                it.operation in _NEEDED and it.since_s * 1000 >= TROUBLE_MS_MAX for it in troubles
+                it.operation in _NEEDED and it.since_s * 1000 >= MAX_TROUBLE_MS for it in troubles
             )
             return CheckResult("bucket", not lasting, "; ".join(map(_told, troubles)))
         answered_s = self._statistics.answered_ago_s(now_s)
@@ -78,5 +78,5 @@ class BucketHealth:
 def _told(trouble: Trouble) -> str:
     return (
         f"{trouble.operation.value} fails for {trouble.since_s:.0f} s, {trouble.failures} times, "
-        f"{trouble.kind.value}: {trouble.reason[:REASON_LENGTH_MAX]}"
+        f"{trouble.kind.value}: {trouble.reason[:MAX_REASON_LENGTH]}"
     )

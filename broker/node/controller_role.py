@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from headrace.broker.collectors.quorum_metrics import QuorumCollector, check_quorum
 from headrace.broker.node.admin import NodeAdmin
-from headrace.broker.node.environment import Surroundings
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import running, unless_stopped
 from headrace.broker.node.snapshots_in_bucket import has_bucket, publish_snapshots
 from headrace.config.node import NodeConfig
@@ -28,7 +28,7 @@ logger = logging.getLogger("headrace.controller")
 class ControllerRole:
     """The controller of one node, while it runs."""
 
-    def __init__(self, config: NodeConfig, around: Surroundings, admin: NodeAdmin) -> None:
+    def __init__(self, config: NodeConfig, around: NodeEnvironment, admin: NodeAdmin) -> None:
         self._config = config
         self._around = around
         self._admin = admin
@@ -119,7 +119,7 @@ class ControllerRole:
 
 @asynccontextmanager
 async def controller_role(
-    config: NodeConfig, around: Surroundings, admin: NodeAdmin, stop: asyncio.Event
+    config: NodeConfig, around: NodeEnvironment, admin: NodeAdmin, stop: asyncio.Event
 ) -> AsyncIterator[ControllerRole]:
     """Run a controller beside the body; when it fails, the body is cancelled.
 

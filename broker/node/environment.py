@@ -10,7 +10,7 @@ from headrace.wal.open_device import DeviceOpener, open_device
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class NodeEnvironment:
     """Clocks, entropy, the WAL's disk and the environment; tests and simulations pass their own."""
 
     wall_clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000

@@ -9,11 +9,11 @@ import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
-from headrace.broker.node.address import BrokerPlace, NodeAddress
+from headrace.broker.node.address import BrokerAddress, NodeAddress
 from headrace.broker.node.admin import SERVING, NodeAdmin
 from headrace.broker.node.broker_role import BrokerRole
 from headrace.broker.node.controller_role import ControllerRole, controller_role
-from headrace.broker.node.environment import Surroundings
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import StoppedEarlyError, running
 from headrace.broker.telemetry import runtime_tuning
 from headrace.config.node import NodeConfig
@@ -21,7 +21,7 @@ from headrace.config.quorum import is_broker, is_controller
 
 logger = logging.getLogger("headrace")
 
-__all__ = ["Node", "NodeAddress", "Surroundings"]
+__all__ = ["Node", "NodeAddress", "NodeEnvironment"]
 
 
 def _ignore_fencing(_reason: str) -> None:
@@ -31,9 +31,9 @@ def _ignore_fencing(_reason: str) -> None:
 class Node:
     """Controller, broker or both. `run` once."""
 
-    def __init__(self, config: NodeConfig, surroundings: Surroundings | None = None) -> None:
+    def __init__(self, config: NodeConfig, surroundings: NodeEnvironment | None = None) -> None:
         self._config = config
-        self._around = surroundings or Surroundings()
+        self._around = surroundings or NodeEnvironment()
         self._admin = NodeAdmin(config.telemetry)
 
     async def run(
@@ -94,13 +94,13 @@ class Node:
             self._config, self._around, self._admin, local=local, on_fenced=on_fenced
         )
 
-        def serving(cluster_id: str, place: BrokerPlace) -> None:
+        def serving(cluster_id: str, place: BrokerAddress) -> None:
             ready(self._address(controller, cluster_id, place))
 
         await broker.run(serving, stop)
 
     def _address(
-        self, controller: ControllerRole | None, cluster_id: str, broker: BrokerPlace | None
+        self, controller: ControllerRole | None, cluster_id: str, broker: BrokerAddress | None
     ) -> NodeAddress:
         host, port = ("", 0) if controller is None else controller.address
         return NodeAddress(

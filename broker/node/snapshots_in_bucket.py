@@ -9,7 +9,7 @@ from typing import Final
 
 from headrace.broker.collectors.quorum_metrics import PublishingCollector
 from headrace.broker.node.admin import NodeAdmin
-from headrace.broker.node.environment import Surroundings
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.config.node import NodeConfig
 from headrace.config.quorum import is_broker
 from headrace.metadata.driver import ControllerNode
@@ -32,7 +32,7 @@ def has_bucket(config: NodeConfig) -> bool:
 
 
 async def publish_snapshots(
-    config: NodeConfig, around: Surroundings, node: ControllerNode, admin: NodeAdmin
+    config: NodeConfig, around: NodeEnvironment, node: ControllerNode, admin: NodeAdmin
 ) -> None:
     """Publish whenever this controller leads, until cancelled."""
 
@@ -57,7 +57,7 @@ async def publish_snapshots(
         await store.close()
 
 
-async def _open_bucket(config: NodeConfig, around: Surroundings) -> RetryingObjectStore:
+async def _open_bucket(config: NodeConfig, around: NodeEnvironment) -> RetryingObjectStore:
     """Open it once it answers.
 
     Raises:

@@ -25,10 +25,10 @@ MAGIC_OFFSET = 16  # in every format
 RECORD_OVERHEAD_BYTES = 256  # of the WAL and stream headers of one batch, for admission
 KEYLESS = "a compacted topic needs a key on every record"
 # What one batch may grow to when a look-up makes us decompress it, record by record.
-DECOMPRESSED_BYTES_MAX = 256 * 1024 * 1024
+MAX_DECOMPRESSED_BYTES = 256 * 1024 * 1024
 # When a topic's rules do so for an append, all at once: a MiB that is sent may hold tens of millions of records.
-JUDGED_BYTES_MAX = 64 * 1024 * 1024
-JUDGED_RECORDS_MAX = 250_000  # half a second
+MAX_JUDGED_BYTES = 64 * 1024 * 1024
+MAX_JUDGED_RECORDS = 250_000  # half a second
 
 
 class Rejection(NamedTuple):
@@ -131,14 +131,14 @@ def apply_record_rules(
     header: BatchHeader, records: memoryview, config: EffectiveTopicConfig
 ) -> memoryview | Rejection:
     """Check each record, and compress anew when the topic asks for another codec; that may not exceed the limit."""
-    if header.records_count > JUDGED_RECORDS_MAX:
+    if header.records_count > MAX_JUDGED_RECORDS:
         return Rejection(
             ErrorCode.MESSAGE_TOO_LARGE,
             f"{header.records_count} records in a batch that this topic's rules have decoded, "
-            f"more than {JUDGED_RECORDS_MAX}",
+            f"more than {MAX_JUDGED_RECORDS}",
         )
     try:
-        decoded = list(decode_records(records, JUDGED_BYTES_MAX))
+        decoded = list(decode_records(records, MAX_JUDGED_BYTES))
     except DecompressionLimitError as error:
         return Rejection(ErrorCode.MESSAGE_TOO_LARGE, str(error))
     except RecordsError as error:

@@ -26,9 +26,9 @@ from headrace.storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
 
-UNDER_WAY_MAX = 32  # partitions being opened or closed at once
-RETRY_MS_MIN = 500
-RETRY_MS_MAX = 10_000
+MAX_INFLIGHT = 32  # partitions being opened or closed at once
+MIN_RETRY_MS = 500
+MAX_RETRY_MS = 10_000
 UPKEEP_INTERVAL_MS = 30_000
 
 
@@ -54,7 +54,7 @@ class PartitionLeadership:
         self._changed = asyncio.Event()
         self._changed_topics: set[UUID] = set()
         self._opening: set[PartitionKey] = set()
-        self._slots = asyncio.Semaphore(UNDER_WAY_MAX)
+        self._slots = asyncio.Semaphore(MAX_INFLIGHT)
 
     async def run(self) -> None:
         """Follow the image until cancelled."""
@@ -135,7 +135,7 @@ class PartitionLeadership:
 
     async def _keep_opening(self, key: PartitionKey) -> None:
         """Open a partition, however often that must be tried and at whatever epoch it is wanted by then."""
-        retry_ms = RETRY_MS_MIN
+        retry_ms = MIN_RETRY_MS
         try:
             while (wanted := self._wanted(key)) is not None:
                 async with self._slots:
@@ -143,7 +143,7 @@ class PartitionLeadership:
                 self._registry.settle(key, attempted_only=True)
                 if self._registry.get(key) is None:
                     await asyncio.sleep(retry_ms / 1000)
-                    retry_ms = min(2 * retry_ms, RETRY_MS_MAX)
+                    retry_ms = min(2 * retry_ms, MAX_RETRY_MS)
         finally:
             self._opening.discard(key)
             self._registry.settle(key)
@@ -212,7 +212,7 @@ class PartitionLeadership:
 
     async def _keep_closing(self, partition: Partition) -> None:
         """Give a partition up to its new leader, however often that must be tried."""
-        retry_ms = RETRY_MS_MIN
+        retry_ms = MIN_RETRY_MS
         while self._client.image.topic_by_id(partition.topic_id) is not None:
             try:
                 async with self._slots:
@@ -229,7 +229,7 @@ class PartitionLeadership:
                     },
                 )
                 await asyncio.sleep(retry_ms / 1000)
-                retry_ms = min(2 * retry_ms, RETRY_MS_MAX)
+                retry_ms = min(2 * retry_ms, MAX_RETRY_MS)
             else:
                 return
         partition.discard()

@@ -6,7 +6,7 @@ A batch may decompress to millions of records: decoding them lets others have th
 import asyncio
 from collections.abc import AsyncIterator
 
-from headrace.broker.partition.append_rules import DECOMPRESSED_BYTES_MAX
+from headrace.broker.partition.append_rules import MAX_DECOMPRESSED_BYTES
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.time_index import NO_TIMESTAMP, Step
 from headrace.protocol.records.batch import parse_header
@@ -91,7 +91,7 @@ async def _newest_of(batch: StreamRecordBatch, log_start: int) -> tuple[int, int
 
 
 async def _timestamps(batch: StreamRecordBatch) -> AsyncIterator[tuple[int, int]]:
-    records = decode_records(batch.payload, DECOMPRESSED_BYTES_MAX)
+    records = decode_records(batch.payload, MAX_DECOMPRESSED_BYTES)
     for number, record in enumerate(records, start=1):
         if number % RECORDS_PER_TURN == 0:
             await asyncio.sleep(0)

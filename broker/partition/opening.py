@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from headrace.broker.partition import checkpoint
 from headrace.broker.partition.state import PartitionState
-from headrace.broker.partition.time_index import STEP_MS_MAX
+from headrace.broker.partition.time_index import MAX_STEP_MS
 from headrace.protocol.records.batch import parse_header
 from headrace.storage.stream import Stream
 
@@ -28,7 +28,7 @@ async def restore_state(
     *,
     producer_id_expiration_ms: int,
     now_ms: int,
-    step_ms: int = STEP_MS_MAX,
+    step_ms: int = MAX_STEP_MS,
 ) -> Restored:
     """Rebuild what a partition derives from its log.
 

@@ -14,7 +14,7 @@ from uuid import UUID
 from headrace.broker.partition import append_rules
 from headrace.broker.partition.append_rules import Rejection
 from headrace.broker.partition.checkpoint_log import CheckpointLog
-from headrace.broker.partition.producer_state import NO_PRODUCER_ID, Verdict
+from headrace.broker.partition.producer_state import NO_PRODUCER_ID, SequenceCheck
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.storage_errors import code_of
 from headrace.config.topic import EffectiveTopicConfig
@@ -222,19 +222,19 @@ class Partition:
             header.last_offset_delta + 1,
         )
         match verdict:
-            case Verdict.APPEND:
+            case SequenceCheck.APPEND:
                 return None
-            case Verdict.DUPLICATE:
+            case SequenceCheck.DUPLICATE:
                 assert duplicate is not None
                 self._when_confirmed(duplicate.last_offset, on_done)
                 stamped = self.config.stamps_append_time
                 return Accepted(duplicate.base_offset, duplicate.timestamp_ms if stamped else -1)
-            case Verdict.OUT_OF_ORDER:
+            case SequenceCheck.OUT_OF_ORDER:
                 return Rejection(
                     ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
                     f"sequence {header.base_sequence} does not follow the last one",
                 )
-            case Verdict.STALE_EPOCH:
+            case SequenceCheck.STALE_EPOCH:
                 return Rejection(
                     ErrorCode.INVALID_PRODUCER_EPOCH,
                     f"producer epoch {header.producer_epoch} is older than the current one",

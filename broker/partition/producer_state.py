@@ -25,7 +25,7 @@ class BatchMetadata(NamedTuple):
     timestamp_ms: int
 
 
-class Verdict(Enum):
+class SequenceCheck(Enum):
     """What to do with a batch."""
 
     APPEND = auto()
@@ -44,15 +44,15 @@ class ProducerEntry:
 
 
 class Check(NamedTuple):
-    """Verdict, and the original batch when it is a duplicate."""
+    """SequenceCheck, and the original batch when it is a duplicate."""
 
-    verdict: Verdict
+    verdict: SequenceCheck
     duplicate: BatchMetadata | None = None
 
 
-_APPEND = Check(Verdict.APPEND)
-_OUT_OF_ORDER = Check(Verdict.OUT_OF_ORDER)
-_STALE_EPOCH = Check(Verdict.STALE_EPOCH)
+_APPEND = Check(SequenceCheck.APPEND)
+_OUT_OF_ORDER = Check(SequenceCheck.OUT_OF_ORDER)
+_STALE_EPOCH = Check(SequenceCheck.STALE_EPOCH)
 
 
 def last_sequence(first_sequence: int, count: int) -> int:
@@ -63,12 +63,12 @@ def last_sequence(first_sequence: int, count: int) -> int:
 class ProducerStates:
     """All producers of a partition.
 
-    Holds at most `producers_max` of them; the one that has been silent for longest goes first.
+    Holds at most `max_producers` of them; the one that has been silent for longest goes first.
     """
 
-    def __init__(self, *, expiration_ms: int, producers_max: int = 100_000) -> None:
+    def __init__(self, *, expiration_ms: int, max_producers: int = 100_000) -> None:
         self._expiration_ms = expiration_ms
-        self._producers_max = producers_max
+        self._max_producers = max_producers
         self._entries: dict[int, ProducerEntry] = {}  # in order of last use
 
     def __len__(self) -> int:
@@ -91,7 +91,7 @@ class ProducerStates:
         last = last_sequence(first_sequence, count)
         for batch in entry.batches:
             if batch.first_sequence == first_sequence and batch.last_sequence == last:
-                return Check(Verdict.DUPLICATE, batch)
+                return Check(SequenceCheck.DUPLICATE, batch)
         expected = (entry.batches[-1].last_sequence + 1) % SEQUENCE_COUNT
         return _APPEND if first_sequence == expected else _OUT_OF_ORDER
 
@@ -107,7 +107,7 @@ class ProducerStates:
         entry.batches.append(batch)
         entry.updated_ms = now_ms
         self._entries[producer_id] = entry
-        if len(self._entries) > self._producers_max:
+        if len(self._entries) > self._max_producers:
             del self._entries[next(iter(self._entries))]
 
     def expire(self, now_ms: int) -> int:

@@ -1,6 +1,6 @@
 """Which partitions this broker has open, by name and by topic id, and who waits for one to be opened.
 
-What is open may be served only while `is_certain`: without a lease that holds, another broker may be the leader, and
+What is open may be served only while `is_lease_valid`: without a valid lease, another broker may be the leader, and
 may have acknowledged what is not known here. Whoever answers from an open partition asks after having read it.
 """
 
@@ -34,7 +34,9 @@ class PartitionRegistry:
     def __init__(self, *, client: MetadataClient, node_id: int) -> None:
         self._client = client
         self._node_id = node_id
-        self.is_certain = client.holds  # whether what is open here is led by nobody else
+        self.is_lease_valid = (
+            client.is_lease_valid
+        )  # whether what is open here is led by nobody else
         self._by_name: dict[tuple[str, int], Partition] = {}
         self._by_id: dict[PartitionKey, Partition] = {}
         self._waiters: set[_Waiter] = set()

@@ -23,8 +23,8 @@ from headrace.storage.errors import StorageError
 
 logger = logging.getLogger("headrace.partition")
 
-FIRST_LOOK_MS_MAX = 30_000
-DELETIONS_MAX = 8  # at once: each is a checkpoint and a request to the controller
+MAX_FIRST_LOOK_MS = 30_000
+MAX_DELETIONS = 8  # at once: each is a checkpoint and a request to the controller
 
 
 @dataclass(slots=True)
@@ -68,13 +68,13 @@ class Retention:
         self._partitions = partitions
         self._check_interval_ms = config.retention_check_interval_ms
         self._wall_clock_ms = wall_clock_ms
-        self._slots = asyncio.Semaphore(DELETIONS_MAX)
+        self._slots = asyncio.Semaphore(MAX_DELETIONS)
         self._deleting: set[Partition] = set()
         self.statistics = RetentionStatistics()
 
     async def run(self) -> None:
         """Work until cancelled."""
-        await asyncio.sleep(min(self._check_interval_ms, FIRST_LOOK_MS_MAX) / 1000)
+        await asyncio.sleep(min(self._check_interval_ms, MAX_FIRST_LOOK_MS) / 1000)
         async with asyncio.TaskGroup() as tasks:
             while True:
                 for partition in self._partitions.all():

@@ -10,7 +10,7 @@ from headrace.broker.partition.producer_state import (
     ProducerStates,
     last_sequence,
 )
-from headrace.broker.partition.time_index import STEP_MS_MAX, TimeIndex
+from headrace.broker.partition.time_index import MAX_STEP_MS, TimeIndex
 from headrace.protocol.records.batch import BatchHeader
 
 
@@ -41,7 +41,7 @@ class PartitionState:
         leader_epoch: int,
         size_bytes: int,
         now_ms: int,
-        step_ms: int = STEP_MS_MAX,
+        step_ms: int = MAX_STEP_MS,
     ) -> None:
         """Take in the batch that lies at `base_offset`, written under `leader_epoch`.
 

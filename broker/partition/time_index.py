@@ -4,7 +4,7 @@ The log is divided into steps of `interval_bytes`, and in a slow log of `step_ms
 bytes_before)` ends a step at `offset`: of the records between the entry before it (or the log start) and `offset` the
 newest has `max_ms`, in the batch at `max_offset`; `bytes_before` bytes lie below `offset`. Running maxima never fall,
 so they can be searched although timestamps may jump about; where deletion by age stops at the first record that is
-young enough, they are also all that matters. Past `entries_max` neighbouring steps are joined and both intervals
+young enough, they are also all that matters. Past `max_entries` neighbouring steps are joined and both intervals
 double, so that a partition of any size has an index of bounded size and a look-up reads a bounded share of the log.
 """
 
@@ -16,7 +16,7 @@ NO_TIMESTAMP = -1
 NO_OFFSET = -1
 INTERVAL_BYTES = 1 << 20
 # A log that takes a megabyte in a year would otherwise be kept for a year whatever its retention is.
-STEP_MS_MAX = 3_600_000
+MAX_STEP_MS = 3_600_000
 
 
 class TimeIndexEntry(NamedTuple):
@@ -40,10 +40,10 @@ class Step(NamedTuple):
 class TimeIndex:
     """Sparse index from timestamps and sizes to offsets."""
 
-    def __init__(self, *, interval_bytes: int = INTERVAL_BYTES, entries_max: int = 16_384) -> None:
-        assert entries_max >= 2
-        self._interval_bytes_min = self._interval_bytes = interval_bytes
-        self._entries_max = entries_max
+    def __init__(self, *, interval_bytes: int = INTERVAL_BYTES, max_entries: int = 16_384) -> None:
+        assert max_entries >= 2
+        self._min_interval_bytes = self._interval_bytes = interval_bytes
+        self._max_entries = max_entries
         self._entries: list[TimeIndexEntry] = []
         self._running_ms: list[int] = []  # of each entry, the newest of all records before it
         self._step_bytes = 0  # `end_bytes` where the step that grows began
@@ -69,10 +69,10 @@ class TimeIndex:
         return max(self._running_ms[-1], self.step_max_ms) if self._running_ms else self.step_max_ms
 
     def append(
-        self, base_offset: int, max_timestamp_ms: int, size_bytes: int, step_ms: int = STEP_MS_MAX
+        self, base_offset: int, max_timestamp_ms: int, size_bytes: int, step_ms: int = MAX_STEP_MS
     ) -> None:
         """Note a batch, live or replayed; `step_ms` is the most that a step is to cover, if it is below the bound."""
-        step_ms = min(step_ms, STEP_MS_MAX) * (self._interval_bytes // self._interval_bytes_min)
+        step_ms = min(step_ms, MAX_STEP_MS) * (self._interval_bytes // self._min_interval_bytes)
         if self._step_began_ms == NO_TIMESTAMP:
             self._step_began_ms = max_timestamp_ms
         if self.end_bytes > self._step_bytes and (
@@ -94,7 +94,7 @@ class TimeIndex:
         self._step_bytes = self.end_bytes
         self._step_began_ms = max(next_ms, running_ms)
         self.step_max_ms, self.step_max_offset = NO_TIMESTAMP, NO_OFFSET
-        if len(self._entries) > self._entries_max:
+        if len(self._entries) > self._max_entries:
             self._join_steps()
 
     def _join_steps(self) -> None:

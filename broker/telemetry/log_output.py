@@ -22,11 +22,11 @@ from datetime import UTC, datetime
 from typing import TextIO
 
 ROOT = "headrace"
-QUEUE_RECORDS_MAX = 8192
+MAX_QUEUE_RECORDS = 8192
 STOP_TIMEOUT_S = 5.0  # how long the last lines may take at the end
 REPEAT_BURST = 20
 REPEAT_WINDOW_MS = 10_000
-REPEAT_PLACES_MAX = 1024  # places in the code that are tracked at once
+MAX_REPEAT_PLACES = 1024  # places in the code that are tracked at once
 
 _PLAIN_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _COLOURS = {"DEBUG": "2", "WARNING": "33", "ERROR": "31", "CRITICAL": "1;31"}
@@ -96,7 +96,7 @@ class RepeatFilter(logging.Filter):
         now_ms = int(record.created * 1000)
         state = self._places.get(place)
         if state is None or now_ms - state[0] >= REPEAT_WINDOW_MS:
-            if state is None and len(self._places) >= REPEAT_PLACES_MAX:
+            if state is None and len(self._places) >= MAX_REPEAT_PLACES:
                 self._places.clear()
             if state is not None and state[2]:
                 record.__dict__["repeated"] = state[2]
@@ -215,7 +215,7 @@ def start_logging(
         if text
         else JsonFormatter(node_id)
     )
-    records: queue.Queue[object] = queue.Queue(QUEUE_RECORDS_MAX)
+    records: queue.Queue[object] = queue.Queue(MAX_QUEUE_RECORDS)
     handler = BoundedQueueHandler(records)
     handler.addFilter(RepeatFilter())
     writer = _Writer(records, output)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 # record or two for everything in the LogCache, only when nobody waits (`collect_when_idle`).
 GC_THRESHOLDS = (5_000, 5, 1_000_000)
 IDLE_CHECK_INTERVAL_S = 30.0
-LOOKS_WITHOUT_COLLECTION_MAX = 120  # an hour: a node that is never idle must not leak cycles
+MAX_LOOKS_WITHOUT_COLLECTION = 120  # an hour: a node that is never idle must not leak cycles
 SWITCH_INTERVAL_S = 0.000_1
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 TRIM_THRESHOLD_BYTES = 256 * 1024 * 1024
@@ -47,7 +47,7 @@ async def collect_when_idle(requests_total: Callable[[], int]) -> None:
         await asyncio.sleep(IDLE_CHECK_INTERVAL_S)
         now = requests_total()
         looks += 1
-        if now == seen or looks >= LOOKS_WITHOUT_COLLECTION_MAX:
+        if now == seen or looks >= MAX_LOOKS_WITHOUT_COLLECTION:
             gc.collect()
             looks = 0
         seen = now

@@ -24,8 +24,8 @@ from headrace.metadata.rpc.requests import RegisterBroker, UnregisterBroker
 from headrace.metadata.rpc.responses import BrokerRegistered, Done, HeartbeatAnswer
 from headrace.protocol.errors import ErrorCode
 
-ENDPOINTS_MAX = 64
-SESSION_TIMEOUT_MS_MAX = 3_600_000  # so long nobody takes the place of a broker that has died
+MAX_ENDPOINTS = 64
+MAX_SESSION_TIMEOUT_MS = 3_600_000  # so long nobody takes the place of a broker that has died
 
 
 def require_broker(image: MetadataImage, node_id: int, node_epoch: int) -> BrokerImage:
@@ -57,15 +57,15 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
             f"{image.cluster_id}",
         )
     names = [endpoint.name for endpoint in request.endpoints]
-    if not 1 <= len(names) <= ENDPOINTS_MAX or len(set(names)) != len(names):
+    if not 1 <= len(names) <= MAX_ENDPOINTS or len(set(names)) != len(names):
         raise RefusedError(
             ErrorCode.INVALID_REGISTRATION,
-            f"a broker has 1 to {ENDPOINTS_MAX} endpoints with different names, got {names}",
+            f"a broker has 1 to {MAX_ENDPOINTS} endpoints with different names, got {names}",
         )
-    if request.session_timeout_ms > SESSION_TIMEOUT_MS_MAX:
+    if request.session_timeout_ms > MAX_SESSION_TIMEOUT_MS:
         raise RefusedError(
             ErrorCode.INVALID_REGISTRATION,
-            f"a session of {request.session_timeout_ms} ms is longer than {SESSION_TIMEOUT_MS_MAX}",
+            f"a session of {request.session_timeout_ms} ms is longer than {MAX_SESSION_TIMEOUT_MS}",
         )
     known = image.brokers.get(request.node_id)
     if known is not None:

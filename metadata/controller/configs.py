@@ -17,7 +17,7 @@ from headrace.metadata.rpc.responses import Done
 from headrace.metadata.topic_names import topic_name_problem
 from headrace.protocol.errors import ErrorCode
 
-VALUE_LENGTH_MAX: Final = 32_767  # Short.MAX_VALUE, as in Kafka
+MAX_VALUE_LENGTH: Final = 32_767  # Short.MAX_VALUE, as in Kafka
 
 
 def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -> Decision:
@@ -43,10 +43,10 @@ def check_config(validate: ConfigValidator, key: str, value: str) -> None:
     Raises:
         RefusedError: INVALID_CONFIG with the reason.
     """
-    if len(value) > VALUE_LENGTH_MAX:
+    if len(value) > MAX_VALUE_LENGTH:
         raise RefusedError(
             ErrorCode.INVALID_CONFIG,
-            f"the value of {key} has {len(value)} characters, more than {VALUE_LENGTH_MAX}",
+            f"the value of {key} has {len(value)} characters, more than {MAX_VALUE_LENGTH}",
         )
     problem = validate(key, value)
     if problem is not None:

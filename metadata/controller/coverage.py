@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.records.objects import StreamRange
+from headrace.metadata.records.objects import RecordedRange
 from headrace.protocol.errors import ErrorCode
 
 Interval = tuple[int, int]
@@ -21,7 +21,7 @@ class LiveOffsets:
         self._image = image
 
     def require_same(
-        self, source_ids: Iterable[int], outputs: Iterable[tuple[int, StreamRange]]
+        self, source_ids: Iterable[int], outputs: Iterable[tuple[int, RecordedRange]]
     ) -> None:
         """Refuse a swap that would lose, repeat or add offsets.
 

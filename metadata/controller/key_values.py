@@ -10,8 +10,8 @@ from headrace.metadata.rpc.requests import PutKeyValues
 from headrace.metadata.rpc.responses import Done
 from headrace.protocol.errors import ErrorCode
 
-KEYS_MAX = 10_000  # in the whole store
-VALUE_BYTES_MAX = 64 * 1024
+MAX_KEYS = 10_000  # in the whole store
+MAX_VALUE_BYTES = 64 * 1024
 
 
 def put_key_values(request: PutKeyValues, image: MetadataImage, inputs: Inputs) -> Decision:
@@ -21,10 +21,10 @@ def put_key_values(request: PutKeyValues, image: MetadataImage, inputs: Inputs) 
     records: list[Record] = []
     result: dict[str, bytes | None] = {}
     for key, value in request.items:
-        if value is not None and len(value) > VALUE_BYTES_MAX:
+        if value is not None and len(value) > MAX_VALUE_BYTES:
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST,
-                f"the value of {key!r} has {len(value)} bytes, more than {VALUE_BYTES_MAX}",
+                f"the value of {key!r} has {len(value)} bytes, more than {MAX_VALUE_BYTES}",
             )
         result[key] = value
     added = 0
@@ -34,8 +34,8 @@ def put_key_values(request: PutKeyValues, image: MetadataImage, inputs: Inputs) 
             continue
         added += (old is None) - (value is None)
         records.append(RemoveKeyValueRecord(key) if value is None else KeyValueRecord(key, value))
-    if len(image.key_values) + added > KEYS_MAX:
+    if len(image.key_values) + added > MAX_KEYS:
         raise RefusedError(
-            ErrorCode.POLICY_VIOLATION, f"the key-value store holds at most {KEYS_MAX} keys"
+            ErrorCode.POLICY_VIOLATION, f"the key-value store holds at most {MAX_KEYS} keys"
         )
     return Decision(tuple(records), Done())

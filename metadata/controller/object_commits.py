@@ -8,7 +8,7 @@ A commit is one entry of the log: either all of it counts or nothing. Its rules,
   3. Every object is prepared, by this node, and has not expired.
   4. Upload: each range starts where its stream ends, and carries the stream's epoch. Compaction:
      the new objects hold exactly the live offsets of those that they replace, and are made by the
-     node that looks after them (`headrace.metadata.images.brokers.caretaker`), whose they are from then on:
+     node that looks after them (`headrace.metadata.images.brokers.adopter`), whose they are from then on:
      Stream Set Objects by that of their node, Stream Objects by that of the stream's writer.
 Ranges of streams that have been removed are dead: they are neither checked nor used, so that a
 topic can be deleted while its last upload is under way. So is, in a compaction, what lies below the
@@ -24,13 +24,13 @@ from headrace.metadata.controller.decision import Decision, Inputs
 from headrace.metadata.controller.streams import require_writer
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.brokers import caretaker
-from headrace.metadata.images.objects import ObjectImage, ObjectKind, ObjectState
+from headrace.metadata.images.brokers import adopter
+from headrace.metadata.images.objects import ObjectImage, ObjectState, ObjectType
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
+    RecordedRange,
     StreamObjectRecord,
-    StreamRange,
     StreamSetObjectRecord,
 )
 from headrace.metadata.rpc.requests import (
@@ -42,7 +42,7 @@ from headrace.metadata.rpc.responses import Done
 from headrace.protocol.errors import ErrorCode
 
 NO_OBJECT_ID: Final = -1
-SIZE_BYTES_MAX: Final = 1 << 50
+MAX_SIZE_BYTES: Final = 1 << 50
 
 
 def commit_stream_set_object(
@@ -85,13 +85,13 @@ def compact_stream_object(
             ErrorCode.RESOURCE_NOT_FOUND, f"there is no stream {output.range.stream_id}"
         )
     writer = stream.node_id
-    adopted = caretaker(image.brokers, writer) == request.node_id
+    adopted = adopter(image.brokers, writer) == request.node_id
     require_writer(stream, writer if adopted else request.node_id, output.range.epoch)
     _require_prepared([output], request.node_id, image)
     sources = tuple(sorted(set(request.source_object_ids)))
     for object_id in sources:
         source = _committed(object_id, image)
-        if source.kind != ObjectKind.STREAM:
+        if source.kind != ObjectType.STREAM:
             raise RefusedError(ErrorCode.INVALID_REQUEST, f"object {object_id} is no Stream Object")
     offsets = LiveOffsets(image)
     offsets.require_same(sources, [(output.object_id, output.range)])
@@ -134,7 +134,7 @@ def _check_outputs(outputs: Sequence[_Output]) -> None:
     if len(ids) != len(outputs):
         raise RefusedError(ErrorCode.INVALID_REQUEST, "an object is committed twice in one commit")
     for output in outputs:
-        if not 0 <= output.size_bytes <= SIZE_BYTES_MAX:
+        if not 0 <= output.size_bytes <= MAX_SIZE_BYTES:
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST,
                 f"object {output.object_id} has a size of {output.size_bytes} bytes",
@@ -213,8 +213,8 @@ def _require_sources(object_ids: Iterable[int], node_id: int, image: MetadataIma
     for object_id in object_ids:
         source = _committed(object_id, image)
         if (
-            source.kind != ObjectKind.STREAM_SET
-            or caretaker(image.brokers, source.node_id) != node_id
+            source.kind != ObjectType.STREAM_SET
+            or adopter(image.brokers, source.node_id) != node_id
         ):
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST,
@@ -233,7 +233,7 @@ def _committed(object_id: int, image: MetadataImage) -> ObjectImage:
 
 
 def _require_continuity(
-    placed: Iterable[tuple[int, StreamRange]], node_id: int, image: MetadataImage
+    placed: Iterable[tuple[int, RecordedRange]], node_id: int, image: MetadataImage
 ) -> None:
     ends: dict[int, int] = {}
     streams = image.streams
@@ -273,11 +273,11 @@ def _destroy_dead(outputs: Iterable[_Output], image: MetadataImage, now_ms: int)
     return [ObjectsDestroyedRecord(tuple(dead), now_ms)] if dead else []
 
 
-def _placed(outputs: Iterable[_Output]) -> list[tuple[int, StreamRange]]:
+def _placed(outputs: Iterable[_Output]) -> list[tuple[int, RecordedRange]]:
     return [(output.object_id, piece) for output in outputs for piece in _ranges(output)]
 
 
-def _ranges(output: _Output) -> tuple[StreamRange, ...]:
+def _ranges(output: _Output) -> tuple[RecordedRange, ...]:
     return output.ranges if isinstance(output, StreamSetObjectRecord) else (output.range,)
 
 
@@ -293,5 +293,5 @@ def _stream_object_record(
     )
 
 
-def _by_stream_and_start(piece: StreamRange) -> tuple[int, int]:
+def _by_stream_and_start(piece: RecordedRange) -> tuple[int, int]:
     return piece.stream_id, piece.start_offset

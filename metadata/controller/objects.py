@@ -16,23 +16,23 @@ from headrace.metadata.rpc.requests import ForgetObjects, PrepareObjects
 from headrace.metadata.rpc.responses import Done, ObjectsPrepared
 from headrace.protocol.errors import ErrorCode
 
-PREPARED_PER_REQUEST_MAX: Final = 10_000
-PREPARE_TTL_MS_MAX: Final = 24 * 3_600_000
-EXPIRED_PER_DECISION_MAX: Final = 1_000
+MAX_PREPARED_PER_REQUEST: Final = 10_000
+MAX_PREPARE_TTL_MS: Final = 24 * 3_600_000
+MAX_EXPIRED_PER_DECISION: Final = 1_000
 
 
 def prepare_objects(request: PrepareObjects, image: MetadataImage, inputs: Inputs) -> Decision:
     """Reserve ids. Asking again reserves others; what is never committed expires."""
     require_broker(image, request.node_id, request.node_epoch)
-    if not 1 <= request.count <= PREPARED_PER_REQUEST_MAX:
+    if not 1 <= request.count <= MAX_PREPARED_PER_REQUEST:
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
-            f"{request.count} objects to prepare is not in 1..{PREPARED_PER_REQUEST_MAX}",
+            f"{request.count} objects to prepare is not in 1..{MAX_PREPARED_PER_REQUEST}",
         )
-    if not 1 <= request.ttl_ms <= PREPARE_TTL_MS_MAX:
+    if not 1 <= request.ttl_ms <= MAX_PREPARE_TTL_MS:
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
-            f"a time to live of {request.ttl_ms} ms is not in 1..{PREPARE_TTL_MS_MAX}",
+            f"a time to live of {request.ttl_ms} ms is not in 1..{MAX_PREPARE_TTL_MS}",
         )
     first = image.objects.next_object_id
     return Decision(
@@ -73,7 +73,7 @@ def expire_objects(image: MetadataImage, now_ms: int) -> Decision:
         object_id
         for object_id, expires_ms in image.objects.prepared.items()
         if expires_ms <= now_ms
-    )[:EXPIRED_PER_DECISION_MAX]
+    )[:MAX_EXPIRED_PER_DECISION]
     if not expired:
         return Decision((), Done())
     return Decision((ObjectsDestroyedRecord(tuple(expired), now_ms),), Done())

@@ -14,7 +14,7 @@ from headrace.metadata.controller.decision import Decision, Inputs
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.objects import ObjectState
-from headrace.metadata.images.streams import ObjectRange, StreamImage, object_index
+from headrace.metadata.images.streams import ObjectRangeImage, StreamImage, object_index
 from headrace.metadata.records.codec import Record
 from headrace.metadata.records.objects import ObjectsDestroyedRecord
 from headrace.metadata.records.streams import (
@@ -113,7 +113,7 @@ def remove_streams(stream_ids: Sequence[int], image: MetadataImage, now_ms: int)
 
 
 def destroy_unused(
-    dropped: Iterable[ObjectRange], image: MetadataImage, now_ms: int
+    dropped: Iterable[ObjectRangeImage], image: MetadataImage, now_ms: int
 ) -> list[Record]:
     """Mark destroyed the objects all of whose live ranges are dropped."""
     counts = Counter(piece.object_id for piece in dropped)

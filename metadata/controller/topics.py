@@ -54,7 +54,7 @@ from headrace.protocol.errors import ErrorCode
 if TYPE_CHECKING:
     from random import Random
 
-PARTITIONS_PER_REQUEST_MAX: Final = 10_000  # as in Kafka: one entry of the log must stay bounded
+MAX_PARTITIONS_PER_REQUEST: Final = 10_000  # as in Kafka: one entry of the log must stay bounded
 PARTITIONS_DEFAULT: Final = 1
 UNSET: Final = -1
 NO_TOPIC_ID: Final = UUID(int=0)
@@ -120,10 +120,10 @@ def create_partitions(request: CreatePartitions, image: MetadataImage, inputs: I
             ErrorCode.INVALID_PARTITIONS,
             f"topic {request.name} has {present} partitions, {request.count} is not more",
         )
-    if added > PARTITIONS_PER_REQUEST_MAX:
+    if added > MAX_PARTITIONS_PER_REQUEST:
         raise RefusedError(
             ErrorCode.POLICY_VIOLATION,
-            f"one request creates at most {PARTITIONS_PER_REQUEST_MAX} partitions",
+            f"one request creates at most {MAX_PARTITIONS_PER_REQUEST} partitions",
         )
     if request.assignments is None:
         leaders = place(
@@ -174,7 +174,7 @@ class _TopicsCreation:
         self._validate_only = request.validate_only
         self._counts = Counter(topic.name for topic in request.topics)
         self._next_stream_id = image.next_stream_id
-        self._partitions_left = PARTITIONS_PER_REQUEST_MAX
+        self._partitions_left = MAX_PARTITIONS_PER_REQUEST
         self._collisions: dict[str, str] = {}
         chosen = any(topic.assignments is None for topic in request.topics)
         self._led = partitions_led(image) if chosen else Counter[int]()
@@ -275,7 +275,7 @@ class _TopicsCreation:
         if count > self._partitions_left:
             raise RefusedError(
                 ErrorCode.POLICY_VIOLATION,
-                f"one request creates at most {PARTITIONS_PER_REQUEST_MAX} partitions",
+                f"one request creates at most {MAX_PARTITIONS_PER_REQUEST} partitions",
             )
 
 

@@ -58,7 +58,7 @@ def active_brokers(brokers: Brokers) -> list[int]:
     return sorted(it.node_id for it in brokers.values() if not it.fenced)
 
 
-def caretaker(brokers: Brokers, node_id: int) -> int | None:
+def adopter(brokers: Brokers, node_id: int) -> int | None:
     """Return the node that looks after the objects of a node: compacts them, and deletes the dead.
 
     It is the node itself as long as it lives, starting included: it will be back in a moment. The

@@ -12,13 +12,13 @@ from enum import IntEnum
 import immutables
 import msgspec
 
-from headrace.metadata.images.streams import ObjectRange, StreamsDelta
+from headrace.metadata.images.streams import ObjectRangeImage, StreamsDelta
 from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
     ObjectsPreparedRecord,
     ObjectsRemovedRecord,
+    RecordedRange,
     StreamObjectRecord,
-    StreamRange,
     StreamSetObjectRecord,
 )
 
@@ -31,7 +31,7 @@ class ObjectState(IntEnum):
     MARK_DESTROYED = 3
 
 
-class ObjectKind(IntEnum):
+class ObjectType(IntEnum):
     """What an object holds; numbered as in the object format."""
 
     UNKNOWN = 0  # prepared, not committed
@@ -44,11 +44,11 @@ class ObjectImage(msgspec.Struct, frozen=True, gc=False):
 
     object_id: int
     state: ObjectState
-    kind: ObjectKind
+    kind: ObjectType
     node_id: int  # who prepared it; once committed: whose it is
     size_bytes: int
     order_id: int  # Stream Set Objects: by age of their data
-    ranges: tuple[StreamRange, ...]  # as committed, dead ones included
+    ranges: tuple[RecordedRange, ...]  # as committed, dead ones included
     live_ranges: int  # how many of them a stream uses
     prepared_ms: int  # while prepared, else 0
     expires_ms: int  # while prepared, else 0
@@ -101,7 +101,7 @@ class ObjectsDelta:
                 ObjectImage(
                     object_id,
                     ObjectState.PREPARED,
-                    ObjectKind.UNKNOWN,
+                    ObjectType.UNKNOWN,
                     record.node_id,
                     0,
                     0,
@@ -116,7 +116,7 @@ class ObjectsDelta:
 
     def commit_stream_set(self, record: StreamSetObjectRecord) -> None:
         """Commit a Stream Set Object."""
-        self._commit(ObjectKind.STREAM_SET, record, record.order_id, record.ranges)
+        self._commit(ObjectType.STREAM_SET, record, record.order_id, record.ranges)
         node_id = record.node_id
         ordered = list(self._stream_sets.get(node_id, ()))
         insort(ordered, (record.order_id, record.object_id))
@@ -124,7 +124,7 @@ class ObjectsDelta:
 
     def commit_stream(self, record: StreamObjectRecord) -> None:
         """Commit a Stream Object."""
-        self._commit(ObjectKind.STREAM, record, record.object_id, (record.range,))
+        self._commit(ObjectType.STREAM, record, record.object_id, (record.range,))
 
     def mark_destroyed(self, record: ObjectsDestroyedRecord) -> None:
         """Mark objects destroyed, taking their ranges out of the streams that still use them."""
@@ -136,7 +136,7 @@ class ObjectsDelta:
                     self._streams.detach(object_id, stream_id)
             if old.state == ObjectState.PREPARED:
                 del self._prepared[object_id]
-            elif old.kind == ObjectKind.STREAM_SET:
+            elif old.kind == ObjectType.STREAM_SET:
                 self._forget_stream_set(old)
             self._destroyed[object_id] = record.destroyed_ms
             self._set(
@@ -159,7 +159,7 @@ class ObjectsDelta:
             del self._by_id[object_id]
             del self._destroyed[object_id]
 
-    def release(self, dropped: Iterable[ObjectRange]) -> None:
+    def release(self, dropped: Iterable[ObjectRangeImage]) -> None:
         """Note that a stream no longer uses these ranges."""
         for piece in dropped:
             old = self._existing(piece.object_id)
@@ -192,10 +192,10 @@ class ObjectsDelta:
 
     def _commit(
         self,
-        kind: ObjectKind,
+        kind: ObjectType,
         record: StreamSetObjectRecord | StreamObjectRecord,
         order_id: int,
-        ranges: tuple[StreamRange, ...],
+        ranges: tuple[RecordedRange, ...],
     ) -> None:
         object_id = record.object_id
         old = self._existing(object_id)

@@ -12,7 +12,7 @@ from uuid import UUID
 import immutables
 import msgspec
 
-from headrace.metadata.records.objects import StreamRange
+from headrace.metadata.records.objects import RecordedRange
 from headrace.metadata.records.streams import (
     RangeRecord,
     RemoveStreamRecord,
@@ -26,7 +26,7 @@ NO_NODE = -1
 NO_EPOCH = -1
 
 
-class ObjectRange(msgspec.Struct, frozen=True, gc=False):
+class ObjectRangeImage(msgspec.Struct, frozen=True, gc=False):
     """Offsets `[start_offset, end_offset)` of the stream lie in this object."""
 
     object_id: int
@@ -55,7 +55,7 @@ class StreamImage(msgspec.Struct, frozen=True, gc=False):
     start_offset: int
     end_offset: int
     ranges: tuple[RangeImage, ...]
-    objects: tuple[ObjectRange, ...]
+    objects: tuple[ObjectRangeImage, ...]
 
     @property
     def opened(self) -> bool:
@@ -81,7 +81,7 @@ def object_index(stream: StreamImage, offset: int) -> int:
 def holds_object(stream: StreamImage, object_id: int, start_offset: int, end_offset: int) -> bool:
     """Whether this very range of the object is a part of the stream."""
     index = object_index(stream, start_offset)
-    return index < len(stream.objects) and stream.objects[index] == ObjectRange(
+    return index < len(stream.objects) and stream.objects[index] == ObjectRangeImage(
         object_id, start_offset, end_offset
     )
 
@@ -146,7 +146,7 @@ class StreamsDelta:
             )
         )
 
-    def trim(self, record: StreamTrimmedRecord) -> tuple[ObjectRange, ...]:
+    def trim(self, record: StreamTrimmedRecord) -> tuple[ObjectRangeImage, ...]:
         """Move the start up; return the object ranges that no longer belong to the stream."""
         stream = self._existing(record.stream_id)
         start = record.start_offset
@@ -166,19 +166,19 @@ class StreamsDelta:
         )
         return stream.objects[:kept]
 
-    def remove(self, record: RemoveStreamRecord) -> tuple[ObjectRange, ...]:
+    def remove(self, record: RemoveStreamRecord) -> tuple[ObjectRangeImage, ...]:
         """Remove a stream; return the object ranges that belonged to it."""
         stream = self._existing(record.stream_id)
         del self._mutation()[record.stream_id]
         self._rearranged.discard(record.stream_id)
         return stream.objects
 
-    def attach(self, object_id: int, piece: StreamRange) -> bool:
+    def attach(self, object_id: int, piece: RecordedRange) -> bool:
         """Make a range of an object part of its stream; False when all of it is dead already."""
         stream = self.get(piece.stream_id)
         if stream is None or piece.end_offset <= stream.start_offset:
             return False
-        added = ObjectRange(object_id, piece.start_offset, piece.end_offset)
+        added = ObjectRangeImage(object_id, piece.start_offset, piece.end_offset)
         end_offset = stream.end_offset
         if piece.end_offset > end_offset:
             assert piece.start_offset == end_offset, (

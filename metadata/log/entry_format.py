@@ -8,7 +8,7 @@ offset | bytes | type  | field         | meaning
 4      | 2     | u16   | version       | 2
 6      | 2     | u16   | reserved      | 0
 8      | 8     | u64   | base index    | index of the first frame
-16     | 8     | u64   | life id       | random; seeds the CRC of every frame of this segment
+16     | 8     | u64   | segment id    | random; seeds the CRC of every frame of this segment
 24     | 4     | u32   | generation    | how often the log had been cut before
 28     | 4     | u32   | CRC           | CRC32C of bytes 0 to 27
 
@@ -17,8 +17,8 @@ Version 1 had its CRC, of bytes 0 to 23, in place of the generation, which is 0,
 Frame, 36 bytes and the payload:
 offset | bytes | type  | field         | meaning
 0      | 4     | bytes | magic         | "HRME"
-4      | 4     | u32   | CRC           | CRC32C of everything after it, seeded with that of the life id
-8      | 4     | u32   | length        | of the payload, at most `PAYLOAD_BYTES_MAX`
+4      | 4     | u32   | CRC           | CRC32C of everything after it, seeded with that of the segment id
+8      | 4     | u32   | length        | of the payload, at most `MAX_PAYLOAD_BYTES`
 12     | 8     | u64   | index         | one more than that of the frame before
 20     | 8     | u64   | term          | not below that of the frame before
 28     | 8     | u64   | synced index  | last entry that was durable when this frame was written
@@ -33,7 +33,7 @@ a frame.
 A log is cut by a new segment that begins where the cut is, with the next generation. What older
 segments hold from there on does not count and is not even looked at, and a segment that begins
 behind one of a higher generation does not count at all. Nothing is ever written into a segment
-that has been cut: an index that is used again is written under another life id, so that no frame
+that has been cut: an index that is used again is written under another segment id, so that no frame
 of before can stand for, prove or disprove one of after.
 """
 
@@ -49,7 +49,7 @@ from headrace.metadata.records.entry import LogEntry
 SEGMENT_MAGIC: Final = b"HRML"
 FRAME_MAGIC: Final = b"HRME"
 SEGMENT_VERSION: Final = 2
-PAYLOAD_BYTES_MAX: Final = 32 << 20  # half of an RPC frame: an entry must fit into an answer
+MAX_PAYLOAD_BYTES: Final = 32 << 20  # half of an RPC frame: an entry must fit into an answer
 
 _SEGMENT: Final = struct.Struct(">4sHHQQ")
 _NUMBER: Final = struct.Struct(">I")
@@ -57,14 +57,14 @@ SEGMENT_HEADER_BYTES: Final = _SEGMENT.size + 2 * _NUMBER.size
 _PREFIX: Final = struct.Struct(">4sI")
 _FIELDS: Final = struct.Struct(">IQQQ")
 FRAME_HEADER_BYTES: Final = _PREFIX.size + _FIELDS.size
-_LIFE_ID: Final = struct.Struct(">Q")
+_SEGMENT_ID: Final = struct.Struct(">Q")
 
 
 class SegmentHeader(NamedTuple):
     """What stands at the beginning of a segment."""
 
     base_index: int
-    life_id: int
+    segment_id: int
     generation: int
 
 
@@ -85,7 +85,7 @@ class _Frame(NamedTuple):
 
 def encode_segment_header(header: SegmentHeader) -> bytes:
     """Encode the header of a new segment."""
-    fields = _SEGMENT.pack(SEGMENT_MAGIC, SEGMENT_VERSION, 0, header.base_index, header.life_id)
+    fields = _SEGMENT.pack(SEGMENT_MAGIC, SEGMENT_VERSION, 0, header.base_index, header.segment_id)
     fields += _NUMBER.pack(header.generation)
     return fields + _NUMBER.pack(crc32c(fields))
 
@@ -98,7 +98,7 @@ def decode_segment_header(data: bytes | memoryview) -> SegmentHeader:
     """
     if len(data) < SEGMENT_HEADER_BYTES:
         raise MetadataLogCorruptError(f"the header is cut off after {len(data)} bytes")
-    magic, version, _, base_index, life_id = _SEGMENT.unpack_from(data)
+    magic, version, _, base_index, segment_id = _SEGMENT.unpack_from(data)
     covered = _SEGMENT.size + (0 if version == 1 else _NUMBER.size)
     if magic != SEGMENT_MAGIC or _NUMBER.unpack_from(data, covered)[0] != crc32c(data[:covered]):
         raise MetadataLogCorruptError("the header does not match its checksum")
@@ -106,15 +106,15 @@ def decode_segment_header(data: bytes | memoryview) -> SegmentHeader:
         msg = f"the format is {version}, this version reads 1 and {SEGMENT_VERSION}"
         raise MetadataLogCorruptError(msg)
     generation = 0 if version == 1 else _NUMBER.unpack_from(data, _SEGMENT.size)[0]
-    return SegmentHeader(base_index, life_id, generation)
+    return SegmentHeader(base_index, segment_id, generation)
 
 
-def encode_group(entries: Sequence[LogEntry], *, synced_index: int, life_id: int) -> bytes:
+def encode_group(entries: Sequence[LogEntry], *, synced_index: int, segment_id: int) -> bytes:
     """Encode entries that are written together."""
-    seed = _seed(life_id)
+    seed = _seed(segment_id)
     parts: list[bytes] = []
     for entry in entries:
-        assert len(entry.payload) <= PAYLOAD_BYTES_MAX, "an entry is bounded where it is decided"
+        assert len(entry.payload) <= MAX_PAYLOAD_BYTES, "an entry is bounded where it is decided"
         fields = _FIELDS.pack(len(entry.payload), entry.index, entry.term, synced_index)
         crc = crc32c(entry.payload, crc32c(fields, seed))
         parts += (_PREFIX.pack(FRAME_MAGIC, crc), fields, entry.payload)
@@ -133,7 +133,7 @@ def scan_segment(data: bytes, end_index: int | None = None) -> ScannedSegment:
         MetadataLogCorruptError: something that was acknowledged cannot be read.
     """
     header = decode_segment_header(data)
-    seed = _seed(header.life_id)
+    seed = _seed(header.segment_id)
     entries: list[LogEntry] = []
     ends: list[int] = []
     position = SEGMENT_HEADER_BYTES
@@ -190,12 +190,12 @@ def _frame_at(data: bytes, position: int, seed: int) -> _Frame | None:
     length, index, term, synced_index = _FIELDS.unpack_from(data, fields_at)
     payload_at = position + FRAME_HEADER_BYTES
     end = payload_at + length
-    if length > PAYLOAD_BYTES_MAX or end > len(data):
+    if length > MAX_PAYLOAD_BYTES or end > len(data):
         return None
     if crc32c(memoryview(data)[fields_at:end], seed) != crc:
         return None
     return _Frame(LogEntry(index, term, data[payload_at:end]), synced_index, end)
 
 
-def _seed(life_id: int) -> int:
-    return crc32c(_LIFE_ID.pack(life_id))
+def _seed(segment_id: int) -> int:
+    return crc32c(_SEGMENT_ID.pack(segment_id))

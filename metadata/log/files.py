@@ -50,7 +50,7 @@ class LogFiles:
         self._sync = sync
         self._descriptor = -1
         self._position = 0  # in the last segment
-        self._life_id = 0
+        self._segment_id = 0
         self._generation = 0
         self._failed = False
         self._segments: list[Segment] = []
@@ -64,14 +64,14 @@ class LogFiles:
         """Bytes in all segments."""
         return self._position + sum(self._sizes.values())
 
-    def open(self, life_id: int) -> Recovered:
+    def open(self, segment_id: int) -> Recovered:
         """Read everything, and get ready to append: finish what a crash has interrupted.
 
         What is at the end may have been read from memory that never reached the disk, after a
         kill or a sync that failed: it is written once more, so that all of it is durable.
 
         Args:
-            life_id: random, for a segment if one must be created.
+            segment_id: random, for a segment if one must be created.
 
         Raises:
             MetadataLogCorruptError: acknowledged entries cannot be read; nothing has been changed.
@@ -84,19 +84,21 @@ class LogFiles:
             path.unlink()
         sync_directory(self._directory, self._sync)
         if contents.last_segment is None:
-            self._begin_segment(SegmentHeader(self.last_index + 1, life_id, 0))
+            self._begin_segment(SegmentHeader(self.last_index + 1, segment_id, 0))
             if listing.installing:
                 self._name_installed()
             return Recovered(contents.snapshot, [], 0)
         self._segments = listing.segments
         self._sizes = {it.base_index: it.path.stat().st_size for it in self._segments[:-1]}
         self._descriptor = os.open(self._segments[-1].path, os.O_RDWR)
-        _, self._life_id, self._generation = contents.last_segment.header
+        _, self._segment_id, self._generation = contents.last_segment.header
         self._position = contents.last_segment.valid_bytes
         write_all(self._descriptor, contents.unproven, self._position - len(contents.unproven))
         self._sync(self._descriptor)
         if contents.torn_bytes:
-            self._begin_segment(SegmentHeader(self.last_index + 1, life_id, self._generation + 1))
+            self._begin_segment(
+                SegmentHeader(self.last_index + 1, segment_id, self._generation + 1)
+            )
         return Recovered(contents.snapshot, contents.entries, contents.torn_bytes)
 
     def append(self, entries: Sequence[LogEntry]) -> None:
@@ -107,19 +109,19 @@ class LogFiles:
         """
         self._require_working()
         assert entries[0].index == self.last_index + 1, "entries are dense"
-        group = encode_group(entries, synced_index=self.last_index, life_id=self._life_id)
+        group = encode_group(entries, synced_index=self.last_index, segment_id=self._segment_id)
         with self.failing_for_good():
             write_all(self._descriptor, group, self._position)
             self._sync(self._descriptor)
         self._position += len(group)
         self.last_index = entries[-1].index
 
-    def truncate(self, from_index: int, life_id: int) -> None:
+    def truncate(self, from_index: int, segment_id: int) -> None:
         """Remove an entry and all behind it: a crash leaves all of them or none.
 
         Args:
             from_index: above that of the snapshot.
-            life_id: random, for the segment that takes their place.
+            segment_id: random, for the segment that takes their place.
 
         Raises:
             MetadataLogFailedError: now, or before, a write or sync has failed.
@@ -129,18 +131,18 @@ class LogFiles:
             return
         with self.failing_for_good():
             useless = [it for it in self._segments if it.base_index > from_index]
-            self._begin_segment(SegmentHeader(from_index, life_id, self._generation + 1))
+            self._begin_segment(SegmentHeader(from_index, segment_id, self._generation + 1))
             for segment in useless:
                 segment.path.unlink()
         self.last_index = from_index - 1
 
-    def roll(self, life_id: int) -> None:
+    def roll(self, segment_id: int) -> None:
         """Go on in a new segment, unless the last is empty."""
         self._require_working()
         if self._segments[-1].base_index == self.last_index + 1:
             return
         try:
-            self._begin_segment(SegmentHeader(self.last_index + 1, life_id, self._generation))
+            self._begin_segment(SegmentHeader(self.last_index + 1, segment_id, self._generation))
         except OSError:
             # Should it exist after a restart, then entries must not go on in the one before it.
             self._failed = segment_path(self._directory, self.last_index + 1).exists()
@@ -170,7 +172,7 @@ class LogFiles:
             self._sizes.pop(useless.base_index, None)
             useless.path.unlink()
 
-    def install_snapshot(self, snapshot_id: SnapshotId, life_id: int) -> None:
+    def install_snapshot(self, snapshot_id: SnapshotId, segment_id: int) -> None:
         """Put a whole and durable snapshot, written as `.install`, in place of the whole log.
 
         A crash leaves the old log, or the snapshot and nothing else.
@@ -192,17 +194,17 @@ class LogFiles:
             self._segments, self._sizes = [], {}
             self._snapshot, self.snapshot_id = path, snapshot_id
             self.last_index = snapshot_id.index
-            self._begin_segment(SegmentHeader(snapshot_id.index + 1, life_id, 0))
+            self._begin_segment(SegmentHeader(snapshot_id.index + 1, segment_id, 0))
             self._name_installed()
 
-    def read_snapshot(self, position: int, size_max: int) -> tuple[int, int, bytes] | None:
+    def read_snapshot(self, position: int, max_size: int) -> tuple[int, int, bytes] | None:
         """(index, file size, bytes from `position`) of the newest snapshot; None when there is none."""
         if self._snapshot is None:
             return None
         with self._snapshot.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(min(position, size))
-            return self.snapshot_id.index, size, file.read(size_max)
+            return self.snapshot_id.index, size, file.read(max_size)
 
     def close(self) -> None:
         """Close the last segment."""
@@ -240,7 +242,7 @@ class LogFiles:
         self._sizes = {it.base_index: self._sizes[it.base_index] for it in self._segments}
         self._segments.append(Segment(header.base_index, path))
         self._descriptor, self._position = descriptor, SEGMENT_HEADER_BYTES
-        _, self._life_id, self._generation = header
+        _, self._segment_id, self._generation = header
 
     def _name_installed(self) -> None:
         """Everything else is gone, durably: from here on it is a snapshot like any other."""

@@ -20,7 +20,7 @@ from headrace.metadata.records.members import NO_DIRECTORY
 IDENTITY_FILE: Final = "meta.properties"
 LOCK_FILE: Final = "lock"
 IDENTITY_VERSION: Final = 2
-FILE_BYTES_MAX: Final = 64 * 1024
+MAX_FILE_BYTES: Final = 64 * 1024
 
 
 class Identity(NamedTuple):
@@ -112,7 +112,7 @@ def read_identity(directory: Path) -> Identity:
 
 
 def _read(path: Path) -> dict[str, str]:
-    if path.stat().st_size > FILE_BYTES_MAX:
+    if path.stat().st_size > MAX_FILE_BYTES:
         raise MetadataIdentityError(f"{path} is not an identity file: it is too large")
     try:
         lines = path.read_bytes().decode().splitlines()

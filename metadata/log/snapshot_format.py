@@ -41,7 +41,7 @@ from headrace.metadata.snapshot import image_to_records, records_to_image
 
 MAGIC: Final = b"HRMS"
 VERSION: Final = 1
-BLOCK_ITEMS_MAX: Final = (
+MAX_BLOCK_ITEMS: Final = (
     2_000  # records, each range of a Stream Set Object counted: some 2 ms of work
 )
 
@@ -87,7 +87,7 @@ def _blocks(records: Iterator[Record]) -> Iterator[list[Record]]:
     for record in records:
         block.append(record)
         items += 1 + (len(record.ranges) if isinstance(record, StreamSetObjectRecord) else 0)
-        if items >= BLOCK_ITEMS_MAX:
+        if items >= MAX_BLOCK_ITEMS:
             yield block
             block, items = [], 0
     if block:

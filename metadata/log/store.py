@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("headrace.metadata_log")
 
-SNAPSHOT_BYTES_MAX: Final = 4 << 30  # of one that another controller sends
+MAX_SNAPSHOT_BYTES: Final = 4 << 30  # of one that another controller sends
 SLOW_WRITE_S: Final = 1.0  # then it is told that the disk does not answer
 # A snapshot goes to the disk in such steps: appends, and with them heartbeats, wait for one at most.
 SYNC_BYTES: Final = 4 << 20
-CLOSE_S_MAX: Final = 3.0  # then the disk is left to itself; the lock goes with the process
+MAX_CLOSE_S: Final = 3.0  # then the disk is left to itself; the lock goes with the process
 
 _T = TypeVar("_T")
 
@@ -102,11 +102,11 @@ class LogStore:
 
         Cancellation: the step may or may not become durable.
         """
-        life_id = self._new_life_id()
+        segment_id = self._new_segment_id()
         loop = asyncio.get_running_loop()
         alarm = loop.call_later(SLOW_WRITE_S, _tell_slow, self._directory)
         try:
-            await self._run(partial(self._persist, persist, life_id))
+            await self._run(partial(self._persist, persist, segment_id))
         finally:
             alarm.cancel()
 
@@ -122,8 +122,8 @@ class LogStore:
 
         Cancellation: the snapshot is not adopted.
         """
-        life_id = self._new_life_id()
-        await self._run(partial(self._files.roll, life_id))
+        segment_id = self._new_segment_id()
+        await self._run(partial(self._files.roll, segment_id))
         path = self._files.snapshot_temporary(snapshot_id)
         async with self._new_file(path) as descriptor:
             for piece in pieces:
@@ -157,36 +157,36 @@ class LogStore:
         """
         assert self._hard_state is not None, "the directory is open"
         assert snapshot_id.term <= self._hard_state.state.term, "its term comes first"
-        life_id = self._new_life_id()
+        segment_id = self._new_segment_id()
         path = self._files.snapshot_temporary(snapshot_id, INSTALL_SUFFIX)
         size_bytes = 0
         async with self._new_file(path) as descriptor:
             async for chunk in chunks:
                 size_bytes += len(chunk)
-                if size_bytes > SNAPSHOT_BYTES_MAX:
-                    msg = f"the snapshot has more than {SNAPSHOT_BYTES_MAX} bytes"
+                if size_bytes > MAX_SNAPSHOT_BYTES:
+                    msg = f"the snapshot has more than {MAX_SNAPSHOT_BYTES} bytes"
                     raise MetadataLogCorruptError(msg)
                 await self._run(partial(self._write_some, descriptor, chunk))
             image = await self._run(lambda: self._check_snapshot(path, snapshot_id))
             await self._run(lambda: self._sync(descriptor))
-            await self._run(lambda: self._files.install_snapshot(snapshot_id, life_id))
+            await self._run(lambda: self._files.install_snapshot(snapshot_id, segment_id))
         return image
 
-    async def read_snapshot(self, position: int, size_max: int) -> SnapshotPart | None:
+    async def read_snapshot(self, position: int, max_size: int) -> SnapshotPart | None:
         """Read a part of the newest snapshot; None when there is none."""
-        found = await self._run(lambda: self._files.read_snapshot(position, size_max))
+        found = await self._run(lambda: self._files.read_snapshot(position, max_size))
         return None if found is None else SnapshotPart(*found)
 
     async def close(self) -> None:
         """Finish what is under way, close the files, release the lock. May be called twice.
 
-        A disk that does not answer is not waited for beyond `CLOSE_S_MAX`.
+        A disk that does not answer is not waited for beyond `MAX_CLOSE_S`.
         """
         if self._is_closed:
             return
         self._is_closed = True
         try:
-            async with asyncio.timeout(CLOSE_S_MAX):
+            async with asyncio.timeout(MAX_CLOSE_S):
                 await self._run(self._close)
         except TimeoutError:
             _tell_slow(self._directory)
@@ -202,7 +202,7 @@ class LogStore:
                     f"{self._directory} holds a metadata log, but nothing that says whose it is"
                 )
             identity = self._begin(Identity(cluster_id, node_id, NO_DIRECTORY), FRESH)
-        recovered = self._files.open(self._new_life_id())
+        recovered = self._files.open(self._new_segment_id())
         last_term = self._files.snapshot_id.term
         if recovered.entries:
             last_term = recovered.entries[-1].term
@@ -242,13 +242,13 @@ class LogStore:
             write_identity(self._directory, identity, self._sync)
         self._identity = identity
 
-    def _persist(self, persist: Persist, life_id: int) -> None:
+    def _persist(self, persist: Persist, segment_id: int) -> None:
         if persist.hard_state is not None:
             assert self._hard_state is not None, "the directory is open"
             with self._files.failing_for_good():
                 self._hard_state.write(persist.hard_state)
         if persist.truncate_from is not None:
-            self._files.truncate(persist.truncate_from, life_id)
+            self._files.truncate(persist.truncate_from, segment_id)
         if persist.entries:
             assert self._hard_state is not None, "the directory is open"
             assert persist.entries[-1].term <= self._hard_state.state.term, "its term comes first"
@@ -294,7 +294,7 @@ class LogStore:
             os.close(self._lock_descriptor)
             self._lock_descriptor = -1
 
-    def _new_life_id(self) -> int:
+    def _new_segment_id(self) -> int:
         return self._rng.getrandbits(64)
 
     async def _run(self, blocking: Callable[[], _T]) -> _T:

@@ -22,8 +22,8 @@ from headrace.metadata.raft.messages import RaftMessage
 
 HELLO_MS: Final = 5_000  # a connection that does not say what it is for ends after so long
 FRAME_MS: Final = 30_000  # and one in the middle of a frame after so long
-REQUESTS_MAX: Final = 256  # of one connection under way; beyond, its socket is not read
-UNREAD_BYTES_MAX: Final = 16 << 20  # answers that a client does not read; beyond, it is let go
+MAX_REQUESTS: Final = 256  # of one connection under way; beyond, its socket is not read
+MAX_UNREAD_BYTES: Final = 16 << 20  # answers that a client does not read; beyond, it is let go
 
 _BEAT_FRAME: Final = encode_numbered(BEAT, b"")
 
@@ -80,7 +80,7 @@ class AcceptedConnection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._reader = FrameReader()
         self._transport: asyncio.Transport
-        self._under_way = 0
+        self._inflight = 0
         self._admitted_bytes: int | None = None  # of the request that is being read
         self._deadline_s: float | None = None  # for what is being read
         self._reading = True
@@ -154,7 +154,7 @@ class AcceptedConnection(asyncio.Protocol):
             return
         if self._deadline_s is not None and now_s > self._deadline_s:
             self.reject("it has not gone on with what it began")
-        elif self._writable and (self._under_way or self._admitted_bytes is not None):
+        elif self._writable and (self._inflight or self._admitted_bytes is not None):
             self._transport.write(_BEAT_FRAME)
 
     @property
@@ -163,7 +163,7 @@ class AcceptedConnection(asyncio.Protocol):
 
     def _may_take_next(self) -> bool:
         if self._is_rpc and self._admitted_bytes is None:
-            if not self._writable or self._under_way >= REQUESTS_MAX:
+            if not self._writable or self._inflight >= MAX_REQUESTS:
                 return False
             size_bytes = self._reader.next_length()
             if size_bytes is not None:
@@ -186,7 +186,7 @@ class AcceptedConnection(asyncio.Protocol):
             if number == BEAT:
                 raise MetadataFormatError("a beat came from who owes no answer")
             size_bytes, self._admitted_bytes = self._admitted_bytes or 0, None
-            self._under_way += 1
+            self._inflight += 1
             self._connections.start(self._serve(number, payload, size_bytes))
         else:
             self._receive(decode_message(body), self.hello)
@@ -214,12 +214,12 @@ class AcceptedConnection(asyncio.Protocol):
         try:
             answer = await self._connections.answer(payload)
         finally:
-            self._under_way -= 1
+            self._inflight -= 1
             self._connections.release(size_bytes)
         if answer is None:
             self.reject("one of its requests failed")
         elif not self._closed:
-            if self._transport.get_write_buffer_size() > UNREAD_BYTES_MAX:
+            if self._transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
                 self.reject("it does not read its answers")
                 return
             self._transport.write(encode_numbered(number, answer))

@@ -3,7 +3,7 @@
 Everything is a frame:
 
 offset | bytes  | type   | field  | meaning
-0      | 4      | u32 BE | length | of the body; at most `BODY_BYTES_MAX`, of the first `HELLO_BYTES_MAX`
+0      | 4      | u32 BE | length | of the body; at most `MAX_BODY_BYTES`, of the first `MAX_HELLO_BYTES`
 4      | length |        | body   | see below
 
 The first frame in each direction is a hello. Who accepts a connection answers with its own, which
@@ -42,8 +42,8 @@ from headrace.metadata.rpc import frames
 
 NET_VERSION: Final = 1
 MAGIC: Final = b"HRCN"
-BODY_BYTES_MAX: Final = frames.FRAME_BYTES_MAX + 4096  # one of those, or an entry that came in one
-CLUSTER_ID_BYTES_MAX: Final = 4096
+MAX_BODY_BYTES: Final = frames.MAX_FRAME_BYTES + 4096  # one of those, or an entry that came in one
+MAX_CLUSTER_ID_BYTES: Final = 4096
 BEAT: Final = 0
 
 _LENGTH: Final = struct.Struct(">I")
@@ -52,7 +52,7 @@ _NUMBER: Final = struct.Struct(">Q")
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
 _MESSAGE_DECODER: Final = msgspec.msgpack.Decoder(RaftMessage)
 
-HELLO_BYTES_MAX: Final = _HELLO.size + CLUSTER_ID_BYTES_MAX
+MAX_HELLO_BYTES: Final = _HELLO.size + MAX_CLUSTER_ID_BYTES
 
 
 class Kind(IntEnum):
@@ -90,11 +90,11 @@ class FrameReader:
 
     def __init__(self) -> None:
         self._buffer = bytearray()
-        self._body_bytes_max = HELLO_BYTES_MAX
+        self._max_body_bytes = MAX_HELLO_BYTES
 
     def expect_frames(self) -> None:
         """Allow frames of every length: the hello has come."""
-        self._body_bytes_max = BODY_BYTES_MAX
+        self._max_body_bytes = MAX_BODY_BYTES
 
     @property
     def pending_bytes(self) -> int:
@@ -114,9 +114,9 @@ class FrameReader:
         if len(self._buffer) < _LENGTH.size:
             return None
         length = int(_LENGTH.unpack_from(self._buffer)[0])
-        if length > self._body_bytes_max:
+        if length > self._max_body_bytes:
             raise MetadataFormatError(
-                f"a frame of {length} bytes, where {self._body_bytes_max} are allowed"
+                f"a frame of {length} bytes, where {self._max_body_bytes} are allowed"
             )
         return length
 
@@ -211,6 +211,6 @@ def decode_message(body: bytes) -> RaftMessage:
 
 
 def _framed(body: bytes) -> bytes:
-    if len(body) > BODY_BYTES_MAX:
+    if len(body) > MAX_BODY_BYTES:
         raise MetadataFormatError(f"a frame would have {len(body)} bytes")
     return _LENGTH.pack(len(body)) + body

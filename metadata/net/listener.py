@@ -13,15 +13,15 @@ from typing import Any, Final
 
 from headrace.config.node import Endpoint
 from headrace.metadata.net.accepted import AcceptedConnection
-from headrace.metadata.net.framing import BODY_BYTES_MAX, Hello, Kind, Party
+from headrace.metadata.net.framing import MAX_BODY_BYTES, Hello, Kind, Party
 from headrace.metadata.raft.messages import RaftMessage
 
 logger = logging.getLogger("headrace.metadata")
 
 BEAT_MS: Final = 500  # whoever is owed an answer hears so often that we live
-CONNECTIONS_MAX: Final = 512
-PEERS_MAX: Final = 32
-REQUEST_BYTES_MAX: Final = 4 * BODY_BYTES_MAX  # of all connections, being read or under way
+MAX_CONNECTIONS: Final = 512
+MAX_PEERS: Final = 32
+MAX_REQUEST_BYTES: Final = 4 * MAX_BODY_BYTES  # of all connections, being read or under way
 REPORT_INTERVAL_S: Final = 10.0  # between two lines of the log about connections that were ended
 
 
@@ -32,7 +32,7 @@ class ListenerStatistics:
     connections: int
     peers: int
     requests: int
-    requests_under_way: int
+    requests_inflight: int
     messages: int
     rejected: int  # connections that were refused, or ended for what they sent
 
@@ -83,7 +83,7 @@ class ControllerListener:
             connections=len(self._connections),
             peers=len(self._peers),
             requests=self._requests_total,
-            requests_under_way=len(self._requests),
+            requests_inflight=len(self._requests),
             messages=self._messages_total,
             rejected=self._rejected_total,
         )
@@ -106,7 +106,7 @@ class ControllerListener:
         )
         for family, _, _, _, address in found:
             listening = socket.create_server(
-                (str(address[0]), port), family=family, backlog=CONNECTIONS_MAX
+                (str(address[0]), port), family=family, backlog=MAX_CONNECTIONS
             )
             server = await loop.create_server(
                 lambda: AcceptedConnection(self), sock=listening, start_serving=False
@@ -139,7 +139,7 @@ class ControllerListener:
 
     def opened(self, connection: AcceptedConnection) -> bool:
         """Count a connection in; False when there are too many."""
-        if not self._accepting or len(self._connections) >= CONNECTIONS_MAX:
+        if not self._accepting or len(self._connections) >= MAX_CONNECTIONS:
             return False
         self._connections.add(connection)
         return True
@@ -175,7 +175,7 @@ class ControllerListener:
 
     def admit(self, connection: AcceptedConnection, size_bytes: int) -> bool:
         """Count the bytes of a request in, or have the connection wait for its turn."""
-        if self._request_bytes + size_bytes > REQUEST_BYTES_MAX:
+        if self._request_bytes + size_bytes > MAX_REQUEST_BYTES:
             if connection not in self._waiting:
                 self._waiting.append(connection)
             return False
@@ -238,6 +238,6 @@ class ControllerListener:
         if hello.kind == Kind.PEER:
             if theirs.node_id == ours.node_id:
                 return f"another controller has our node id {ours.node_id}"
-            if theirs.node_id not in self._peers and len(self._peers) >= PEERS_MAX:
-                return f"there are {PEERS_MAX} peers"
+            if theirs.node_id not in self._peers and len(self._peers) >= MAX_PEERS:
+                return f"there are {MAX_PEERS} peers"
         return ""

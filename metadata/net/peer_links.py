@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("headrace.metadata")
 
-QUEUE_MESSAGES_MAX: Final = 512  # of one peer
-QUEUE_BYTES_MAX: Final = 96 << 20  # of entries; they are held by the leader's log too
-BACKOFF_MS_MIN: Final = 20
-BACKOFF_MS_MAX: Final = 1_000
+MAX_QUEUE_MESSAGES: Final = 512  # of one peer
+MAX_QUEUE_BYTES: Final = 96 << 20  # of entries; they are held by the leader's log too
+MIN_BACKOFF_MS: Final = 20
+MAX_BACKOFF_MS: Final = 1_000
 STALE_MS: Final = 1_000  # a message that has waited for a connection for so long is of no use
 
 
@@ -107,7 +107,7 @@ class _Peer:
         self._queue.append(_Queued(message, size_bytes, now_s))
         self._queued_bytes += size_bytes
         while len(self._queue) > 1 and (
-            len(self._queue) > QUEUE_MESSAGES_MAX or self._queued_bytes > QUEUE_BYTES_MAX
+            len(self._queue) > MAX_QUEUE_MESSAGES or self._queued_bytes > MAX_QUEUE_BYTES
         ):
             self._take()
             self._counters.dropped += 1
@@ -126,7 +126,7 @@ class _Peer:
     async def run(self) -> None:
         """Keep a connection and send what is queued, until cancelled."""
         loop = asyncio.get_running_loop()
-        backoff_ms = BACKOFF_MS_MIN
+        backoff_ms = MIN_BACKOFF_MS
         while True:
             self._summoned.clear()
             began_s = loop.time()
@@ -134,13 +134,13 @@ class _Peer:
                 await self._converse()
             except OSError as error:
                 self._note(reachable=False, reason=str(error))
-            if loop.time() - began_s > BACKOFF_MS_MAX / 1000:
-                backoff_ms = BACKOFF_MS_MIN
+            if loop.time() - began_s > MAX_BACKOFF_MS / 1000:
+                backoff_ms = MIN_BACKOFF_MS
             try:
                 async with asyncio.timeout(self._rng.uniform(0.5, 1) * backoff_ms / 1000):
                     await self._summoned.wait()
             except TimeoutError:
-                backoff_ms = min(2 * backoff_ms, BACKOFF_MS_MAX)
+                backoff_ms = min(2 * backoff_ms, MAX_BACKOFF_MS)
 
     async def _converse(self) -> None:
         """Dial, and send until the connection ends.

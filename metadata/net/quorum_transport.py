@@ -23,7 +23,7 @@ logger = logging.getLogger("headrace.metadata")
 LEADERLESS_MS: Final = 100
 
 # While no controller leads, several are asked each second, for as long as that lasts.
-REPORTS_MAX: Final = 6  # lines of the log about it in so many seconds:
+MAX_REPORTS: Final = 6  # lines of the log about it in so many seconds:
 REPORTS_S: Final = 60.0
 
 
@@ -149,10 +149,10 @@ class QuorumTransport:
     def _report(self, target: Address | None, reason: str) -> None:
         told = {"from": _name(self._target), "to": _name(target), "reason": reason}
         if self._turned_at_s >= self._reports_since_s + REPORTS_S:
-            told["not_reported_before"] = str(max(0, self._reports - REPORTS_MAX))
+            told["not_reported_before"] = str(max(0, self._reports - MAX_REPORTS))
             self._reports_since_s, self._reports = self._turned_at_s, 0
         self._reports += 1
-        if self._reports <= REPORTS_MAX:
+        if self._reports <= MAX_REPORTS:
             logger.info("turning to another controller", extra=told)
 
     def _remote(self, address: Address) -> RpcTarget:

@@ -14,7 +14,7 @@ from headrace.metadata.transport import Address, NotSentError
 # cut off or stuck, and its time must not cost a broker its session.
 SILENCE_MS: Final = 2_000
 ASLEEP_MS: Final = 250  # a look so late: it was we who were stopped, and what came is not read yet
-UNANSWERED_MAX: Final = 1_024  # beyond, the controller is given up
+MAX_UNANSWERED: Final = 1_024  # beyond, the controller is given up
 
 
 class RpcLink(DialledConnection):
@@ -42,9 +42,9 @@ class RpcLink(DialledConnection):
             await self.drained()
         except OSError as error:
             raise NotSentError(str(error)) from error
-        if len(self._unanswered) >= UNANSWERED_MAX:
-            self.end(ConnectionAbortedError(f"{UNANSWERED_MAX} requests are not answered"))
-            raise NotSentError(f"{UNANSWERED_MAX} requests are not answered")
+        if len(self._unanswered) >= MAX_UNANSWERED:
+            self.end(ConnectionAbortedError(f"{MAX_UNANSWERED} requests are not answered"))
+            raise NotSentError(f"{MAX_UNANSWERED} requests are not answered")
         number = next(self._numbers)
         frame = encode_numbered(number, payload)
         answer: asyncio.Future[bytes] = self._loop.create_future()

@@ -10,7 +10,7 @@ from headrace.metadata.raft.core import RaftCore
 from headrace.metadata.raft.messages import RaftMessage
 
 # Messages that wait for their turn; beyond, the oldest is lost, as any message may be.
-INBOX_MAX: Final = 4_096
+MAX_INBOX: Final = 4_096
 
 
 class CoreInputs:
@@ -39,7 +39,7 @@ class CoreInputs:
 
     def receive(self, message: RaftMessage) -> None:
         """Take a message."""
-        if len(self._inbox) >= INBOX_MAX:
+        if len(self._inbox) >= MAX_INBOX:
             self._inbox.popleft()
             self._counters.messages_dropped += 1
         self._inbox.append(message)

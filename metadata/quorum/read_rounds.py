@@ -33,7 +33,7 @@ class ReadRounds:
         self._clock_ms = clock_ms
         self._on_input = on_input
         self._token = 0
-        self._under_way: list[Waiter] = []
+        self._inflight: list[Waiter] = []
         self._next: list[Waiter] = []
         self._ready: ReadReady | None = None  # what it confirmed may not be applied yet
 
@@ -45,13 +45,13 @@ class ReadRounds:
         """
         waiter: Waiter = asyncio.get_running_loop().create_future()
         self._next.append(waiter)
-        if not self._under_way:
+        if not self._inflight:
             self._start()
         await waiter
 
     def confirmed(self, ready: ReadReady) -> None:
         """A round has succeeded."""
-        if self._under_way and ready.token == self._token:
+        if self._inflight and ready.token == self._token:
             self._ready = ready
             self.look()
 
@@ -59,7 +59,7 @@ class ReadRounds:
         """Answer if all that the round found committed is applied; to be called when more is."""
         if self._ready is None or self._ready.index > self._applied.image.index:
             return
-        waiters, self._under_way, self._ready = self._under_way, [], None
+        waiters, self._inflight, self._ready = self._inflight, [], None
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(None)
@@ -68,20 +68,20 @@ class ReadRounds:
 
     def lost(self, tokens: Collection[int], reason: str) -> None:
         """The rounds with these tokens have failed."""
-        if self._under_way and self._token in tokens:
+        if self._inflight and self._token in tokens:
             self.fail(reason)
 
     def fail(self, reason: str) -> None:
         """No round will succeed any more."""
-        waiters = [*self._under_way, *self._next]
-        self._under_way, self._next, self._ready = [], [], None
+        waiters = [*self._inflight, *self._next]
+        self._inflight, self._next, self._ready = [], [], None
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_exception(RefusedError(ErrorCode.NOT_CONTROLLER, reason))
 
     def _start(self) -> None:
         self._token += 1
-        self._under_way, self._next = self._next, []
+        self._inflight, self._next = self._next, []
         try:
             self._core.request_read(self._token, self._clock_ms())
         except (NotLeaderError, QuorumBusyError) as error:

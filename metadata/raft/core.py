@@ -21,7 +21,7 @@ from headrace.metadata.raft.effects import (
 from headrace.metadata.raft.elections import Elections
 from headrace.metadata.raft.errors import NotLeaderError
 from headrace.metadata.raft.following import Following
-from headrace.metadata.raft.leading import EncodeMembers, Leadership, OpenTerm
+from headrace.metadata.raft.leading import EncodeMembers, LeaderState, OpenTerm
 from headrace.metadata.raft.log import LogPosition, MembersOf, RaftLog
 from headrace.metadata.raft.messages import (
     AppendRequest,
@@ -193,7 +193,7 @@ class RaftCore(CoreViews):
         effects = Effects(
             persist=persist,
             messages=tuple(state.outbox),
-            committed=self._log.take_committed(self._settings.committed_bytes_max),
+            committed=self._log.take_committed(self._settings.max_committed_bytes),
             reads=tuple(state.reads_ready),
             reads_lost=tuple(state.reads_lost),
             role=role,
@@ -266,10 +266,10 @@ class RaftCore(CoreViews):
         if self._state.role is not Role.CANDIDATE or not self._elections.won:
             return
         self._state.role, self._state.leader_id = Role.LEADER, self._state.node_id
-        self._leadership = Leadership(self._state, self._encode_members)
+        self._leadership = LeaderState(self._state, self._encode_members)
         self._leadership.open(self._open_term, self._elections.votes)
 
-    def _leading(self, now_ms: int) -> Leadership:
+    def _leading(self, now_ms: int) -> LeaderState:
         self._pass_time(now_ms)
         if self._leadership is None:
             raise NotLeaderError(self._state.leader_id)
@@ -294,7 +294,7 @@ class RaftCore(CoreViews):
         else:
             self._leave(leadership)
 
-    def _leave(self, leadership: Leadership) -> None:
+    def _leave(self, leadership: LeaderState) -> None:
         """Our own removal is committed (thesis 4.2.2): tell the others, and the best to take over."""
         leadership.begin_transfer()
         self._state.outbox.extend(leadership.messages())

@@ -54,12 +54,12 @@ class RaftSettings:
     heartbeat_interval_ms: int = 100
     # What is under way to one follower delays the heartbeats behind it, and their answers, on which
     # leadership rests: 2 MiB in all take 0.8 s at 20 Mbit/s, and give 40 MB/s over 50 ms there and back.
-    append_bytes_max: int = 256 << 10  # of one AppendRequest, but for one larger entry
-    appends_inflight_max: int = 8  # to one follower, unanswered
+    max_append_bytes: int = 256 << 10  # of one AppendRequest, but for one larger entry
+    max_appends_inflight: int = 8  # to one follower, unanswered
     compaction_slack_bytes: int = 4 << 20  # kept before a snapshot, for who is a little behind
-    uncommitted_bytes_max: int = 64 << 20  # beyond, proposals are refused
-    committed_bytes_max: int = 16 << 20  # handed over at once, but for one larger entry
-    reads_pending_max: int = 10_000
+    max_uncommitted_bytes: int = 64 << 20  # beyond, proposals are refused
+    max_committed_bytes: int = 16 << 20  # handed over at once, but for one larger entry
+    max_reads_pending: int = 10_000
 
 
 @dataclass(frozen=True, slots=True)

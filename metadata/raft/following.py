@@ -11,7 +11,7 @@ from headrace.metadata.records.entry import SnapshotId
 NO_TERM = -1
 
 
-class Verdict(NamedTuple):
+class AppendOutcome(NamedTuple):
     """What to answer; the fields are those of AppendResponse."""
 
     success: bool
@@ -20,7 +20,7 @@ class Verdict(NamedTuple):
     conflict_index: int = 0
 
 
-def take_in(log: RaftLog, request: AppendRequest) -> Verdict | None:
+def take_in(log: RaftLog, request: AppendRequest) -> AppendOutcome | None:
     """Add what is new of a request, if its entries join ours. None: it contradicts what is committed.
 
     Only an entry of another term in the same place removes anything: requests overtake each other,
@@ -40,9 +40,11 @@ def take_in(log: RaftLog, request: AppendRequest) -> Verdict | None:
         entries = entries[len(ours) :]
         previous_index = log.commit_index
     elif previous_term is None:
-        return Verdict(success=False, match_index=previous_index, conflict_index=log.last_index + 1)
+        return AppendOutcome(
+            success=False, match_index=previous_index, conflict_index=log.last_index + 1
+        )
     elif previous_term != request.previous_term:
-        return Verdict(
+        return AppendOutcome(
             success=False,
             match_index=previous_index,
             conflict_term=previous_term,
@@ -54,7 +56,7 @@ def take_in(log: RaftLog, request: AppendRequest) -> Verdict | None:
             break
     verified_index = previous_index + len(entries)  # what lies behind is not known to agree
     log.commit_to(min(request.commit_index, verified_index))
-    return Verdict(success=True, match_index=verified_index)
+    return AppendOutcome(success=True, match_index=verified_index)
 
 
 class Following:
@@ -72,7 +74,7 @@ class Following:
 
     def on_append(self, request: AppendRequest) -> None:
         """Entries, or a heartbeat, of the leader of our term."""
-        verdict = Verdict(success=False, match_index=request.previous_index)
+        verdict = AppendOutcome(success=False, match_index=request.previous_index)
         if not self.fetching:
             taken = take_in(self._state.log, request)
             if taken is None:
@@ -83,13 +85,13 @@ class Following:
     def on_offer(self, offer: SnapshotOffer) -> None:
         """A snapshot in place of entries that the leader of our term does not have any more."""
         log = self._state.log
-        verdict = Verdict(success=False, match_index=offer.snapshot_index)
+        verdict = AppendOutcome(success=False, match_index=offer.snapshot_index)
         if not self.fetching:
             if offer.snapshot_index <= log.commit_index:
-                verdict = Verdict(success=True, match_index=log.commit_index)
+                verdict = AppendOutcome(success=True, match_index=log.commit_index)
             elif log.term_at(offer.snapshot_index) == offer.snapshot_term:
                 log.commit_to(offer.snapshot_index)
-                verdict = Verdict(success=True, match_index=offer.snapshot_index)
+                verdict = AppendOutcome(success=True, match_index=offer.snapshot_index)
             else:
                 snapshot = SnapshotId(offer.snapshot_index, offer.snapshot_term)
                 self._wanted = SnapshotWanted(offer.source, snapshot)
@@ -109,9 +111,11 @@ class Following:
 
     def report(self, leader_id: int) -> None:
         """Tell the leader what was installed, without being asked."""
-        self._answer(leader_id, Verdict(success=True, match_index=self._state.log.last_index), 0)
+        self._answer(
+            leader_id, AppendOutcome(success=True, match_index=self._state.log.last_index), 0
+        )
 
-    def _answer(self, target: int, verdict: Verdict, round_: int) -> None:
+    def _answer(self, target: int, verdict: AppendOutcome, round_: int) -> None:
         self._state.outbox.append(
             AppendResponse(
                 **self._state.envelope(target),

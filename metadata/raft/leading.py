@@ -27,14 +27,14 @@ OpenTerm = Callable[[int, int], bytes]
 
 @dataclass(slots=True)
 class Transfer:
-    """Leadership is being handed over."""
+    """LeaderState is being handed over."""
 
     target: int
     until_ms: int  # then we go on ourselves
     told: bool = False
 
 
-class Leadership:
+class LeaderState:
     """One term of one leader. It serves once the entry that opens the term is committed."""
 
     def __init__(self, state: NodeState, encode_members: EncodeMembers) -> None:
@@ -49,7 +49,7 @@ class Leadership:
         self._follow_configuration()
 
     @property
-    def silence_ms_max(self) -> int:
+    def max_silence_ms(self) -> int:
         """So long after the last answer each follower has begun to look for another leader."""
         return 2 * self._state.settings.election_timeout_ms
 
@@ -82,8 +82,8 @@ class Leadership:
         self._refuse_while_handing_over()
         pending_bytes = self._state.log.uncommitted_bytes
         proposed_bytes = sum(len(payload) for payload in payloads)
-        bytes_max = self._state.settings.uncommitted_bytes_max
-        if pending_bytes and pending_bytes + proposed_bytes > bytes_max:
+        max_bytes = self._state.settings.max_uncommitted_bytes
+        if pending_bytes and pending_bytes + proposed_bytes > max_bytes:
             raise QuorumBusyError(f"{pending_bytes} bytes of metadata wait to be committed")
         return self._append(payloads)
 
@@ -164,7 +164,7 @@ class Leadership:
         """
         contact = {it: known.contact_ms for it, known in self._progress.items()}
         now_ms = self._state.now_ms
-        return now_ms - self._of_majority(now_ms, contact) <= self.silence_ms_max
+        return now_ms - self._of_majority(now_ms, contact) <= self.max_silence_ms
 
     def on_response(self, response: AppendResponse) -> None:
         """Learn from an answer of a member to a message of this term."""
@@ -212,11 +212,11 @@ class Leadership:
         for known in self._progress.values():
             known.heartbeat_due = True
         self.heartbeat_at_ms = state.now_ms + state.settings.heartbeat_interval_ms
-        return self._rounds.begin(state.now_ms, self.silence_ms_max)
+        return self._rounds.begin(state.now_ms, self.max_silence_ms)
 
     def request_read(self, token: int) -> None:
         """See `RaftCore.request_read`."""
-        if len(self.reads) >= self._state.settings.reads_pending_max:
+        if len(self.reads) >= self._state.settings.max_reads_pending:
             raise QuorumBusyError(f"{len(self.reads)} reads wait for the quorum")
         self.reads.add(token)
         self.serve_reads()

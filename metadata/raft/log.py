@@ -115,13 +115,13 @@ class RaftLog:
         """The first entry in memory of this term or a later one."""
         return self.first_index + bisect_left(self._entries, term, key=lambda entry: entry.term)
 
-    def slice(self, first_index: int, bytes_max: int) -> tuple[LogEntry, ...]:
+    def slice(self, first_index: int, max_bytes: int) -> tuple[LogEntry, ...]:
         """Entries in memory from here on: one at least if there is one, else up to so many bytes."""
         start = end = first_index - self.first_index
         taken_bytes = 0
         while end < len(self._entries):
             taken_bytes += len(self._entries[end].payload)
-            if taken_bytes > bytes_max and end > start:
+            if taken_bytes > max_bytes and end > start:
                 break
             end += 1
         return tuple(self._entries[start:end])
@@ -193,11 +193,11 @@ class RaftLog:
         self.uncommitted_bytes -= sum(len(it.payload) for it in self._entries[first : last + 1])
         self.commit_index = index
 
-    def take_committed(self, bytes_max: int) -> tuple[LogEntry, ...]:
+    def take_committed(self, max_bytes: int) -> tuple[LogEntry, ...]:
         """The next entries to apply: one at least if there is one, else up to so many bytes."""
         if self.handed_index == self.commit_index:
             return ()
-        entries = self.slice(self.handed_index + 1, bytes_max)
+        entries = self.slice(self.handed_index + 1, max_bytes)
         entries = entries[: self.commit_index - self.handed_index]
         self.handed_index += len(entries)
         return entries

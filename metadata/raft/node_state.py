@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from random import Random
 
 # Answers that gather while a write is under way. Beyond, the oldest are lost, as on a bad network.
-OUTBOX_MESSAGES_MAX: Final = 10_000
+MAX_OUTBOX_MESSAGES: Final = 10_000
 
 
 class Envelope(TypedDict):
@@ -63,7 +63,7 @@ class NodeState:
         if log.last_term > self.term:  # a log that was written before there were votes
             self.term, self.voted_for = log.last_term, NOBODY
         self.told_disk = hard_state  # as the last write leaves it
-        self.outbox: deque[RaftMessage] = deque(maxlen=OUTBOX_MESSAGES_MAX)
+        self.outbox: deque[RaftMessage] = deque(maxlen=MAX_OUTBOX_MESSAGES)
         self.reads_ready: list[ReadReady] = []
         self.reads_lost: list[int] = []
         self.election_at_ms = now_ms

@@ -19,7 +19,7 @@ def messages_to(
             if known.asked:
                 return [_heartbeat(state, node_id, known, round_)] if heartbeat_due else []
             known.asked = True
-            return [_request(state, node_id, known, round_, state.settings.append_bytes_max)]
+            return [_request(state, node_id, known, round_, state.settings.max_append_bytes)]
         case Feeding.REPLICATE:
             news = heartbeat_due or known.sent_commit_index < state.log.commit_index
             entries = _replicate(state, node_id, known, round_)
@@ -31,8 +31,8 @@ def messages_to(
 def _replicate(state: NodeState, node_id: int, known: Progress, round_: int) -> list[AppendRequest]:
     settings, last_index = state.settings, state.log.last_index
     sent: list[AppendRequest] = []
-    while known.next_index <= last_index and len(known.inflight) < settings.appends_inflight_max:
-        request = _request(state, node_id, known, round_, settings.append_bytes_max)
+    while known.next_index <= last_index and len(known.inflight) < settings.max_appends_inflight:
+        request = _request(state, node_id, known, round_, settings.max_append_bytes)
         known.next_index += len(request.entries)
         known.inflight.append(known.next_index - 1)
         sent.append(request)
@@ -44,7 +44,7 @@ def _heartbeat(state: NodeState, node_id: int, known: Progress, round_: int) -> 
 
 
 def _request(
-    state: NodeState, node_id: int, known: Progress, round_: int, bytes_max: int | None
+    state: NodeState, node_id: int, known: Progress, round_: int, max_bytes: int | None
 ) -> AppendRequest:
     """Entries from the next one on; None: no entries at all."""
     log = state.log
@@ -56,7 +56,7 @@ def _request(
         **state.envelope(node_id),
         previous_index=previous_index,
         previous_term=previous_term,
-        entries=() if bytes_max is None else log.slice(known.next_index, bytes_max),
+        entries=() if max_bytes is None else log.slice(known.next_index, max_bytes),
         commit_index=log.commit_index,
         round=round_,
     )

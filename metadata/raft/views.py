@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from headrace.metadata.raft.configuration import Configuration
 from headrace.metadata.raft.effects import Role
-from headrace.metadata.raft.leading import Leadership
+from headrace.metadata.raft.leading import LeaderState
 from headrace.metadata.raft.log import RaftLog
 from headrace.metadata.raft.node_state import NodeState
 from headrace.metadata.raft.progress import ProgressView
@@ -16,7 +16,7 @@ class CoreViews:
     def __init__(self, log: RaftLog, state: NodeState) -> None:
         self._log = log
         self._state = state
-        self._leadership: Leadership | None = None
+        self._leadership: LeaderState | None = None
 
     @property
     def role(self) -> Role:

@@ -5,7 +5,7 @@ import msgspec
 from headrace.metadata.records.numbers import Int64
 
 
-class StreamRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class RecordedRange(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Offsets `[start_offset, end_offset)` of a stream inside one object, and their epoch."""
 
     stream_id: Int64
@@ -32,7 +32,7 @@ class StreamSetObjectRecord(msgspec.Struct, frozen=True, array_like=True, tag=41
     order_id: int  # age of the data: a compacted object takes the lowest of its sources
     size_bytes: int
     committed_ms: int
-    ranges: tuple[StreamRange, ...]  # sorted by (stream id, start offset)
+    ranges: tuple[RecordedRange, ...]  # sorted by (stream id, start offset)
 
 
 class StreamObjectRecord(msgspec.Struct, frozen=True, array_like=True, tag=42, gc=False):
@@ -42,7 +42,7 @@ class StreamObjectRecord(msgspec.Struct, frozen=True, array_like=True, tag=42, g
     node_id: int
     size_bytes: int
     committed_ms: int
-    range: StreamRange
+    range: RecordedRange
 
 
 class ObjectsDestroyedRecord(msgspec.Struct, frozen=True, array_like=True, tag=43, gc=False):

@@ -23,7 +23,7 @@ from headrace.metadata.rpc.responses import Response
 from headrace.protocol.errors import ErrorCode
 
 RPC_VERSION: Final = 1
-FRAME_BYTES_MAX: Final = 64 << 20
+MAX_FRAME_BYTES: Final = 64 << 20
 
 _HEADER: Final = struct.Struct(">BQ")
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
@@ -69,7 +69,7 @@ def decode_correlation(frame: bytes) -> int:
     Raises:
         MetadataFormatError: the frame is too long or short, or has another version.
     """
-    if not _HEADER.size < len(frame) <= FRAME_BYTES_MAX:
+    if not _HEADER.size < len(frame) <= MAX_FRAME_BYTES:
         raise MetadataFormatError(f"a controller RPC frame has {len(frame)} bytes")
     version, correlation = _HEADER.unpack_from(frame)
     if version != RPC_VERSION:
@@ -114,6 +114,6 @@ def decode_answer(frame: bytes, correlation: int) -> Answer:
 def _encode(correlation: int, body: object) -> bytes:
     buffer = bytearray(_HEADER.pack(RPC_VERSION, correlation))
     _ENCODER.encode_into(body, buffer, _HEADER.size)
-    if len(buffer) > FRAME_BYTES_MAX:
+    if len(buffer) > MAX_FRAME_BYTES:
         raise MetadataFormatError(f"a controller RPC frame would have {len(buffer)} bytes")
     return bytes(buffer)

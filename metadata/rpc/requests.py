@@ -10,7 +10,7 @@ import msgspec
 
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.records.numbers import Count, Int32, Int64, ShortText, Text
-from headrace.metadata.records.objects import StreamRange
+from headrace.metadata.records.objects import RecordedRange
 
 
 class BrokerGoal(IntEnum):
@@ -168,7 +168,7 @@ class CommittedStreamObject(msgspec.Struct, frozen=True, array_like=True, gc=Fal
 
     object_id: Int64
     size_bytes: Int64
-    range: StreamRange
+    range: RecordedRange
 
 
 class CommitStreamSetObject(msgspec.Struct, frozen=True, array_like=True, tag=31, gc=False):
@@ -178,7 +178,7 @@ class CommitStreamSetObject(msgspec.Struct, frozen=True, array_like=True, tag=31
     node_epoch: Int64
     object_id: Int64  # -1: every stream went to a Stream Object of its own
     size_bytes: Int64
-    ranges: tuple[StreamRange, ...]
+    ranges: tuple[RecordedRange, ...]
     stream_objects: tuple[CommittedStreamObject, ...]
     compacted_object_ids: tuple[Int64, ...]
 

@@ -31,7 +31,7 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.primitives import (
-    ARRAY_ELEMENTS_MAX,
+    MAX_ARRAY_ELEMENTS,
     UUID_BYTES,
     Reader,
     check_array,
@@ -142,7 +142,7 @@ def _decode_classic(version: int, body: memoryview) -> FetchRequest:
         position = _HEAD.size
     count, position = _classic_count(body, position)
     elements_left = check_array(
-        count, len(body) - position, _CLASSIC_TOPIC_BYTES, ARRAY_ELEMENTS_MAX
+        count, len(body) - position, _CLASSIC_TOPIC_BYTES, MAX_ARRAY_ELEMENTS
     )
     topics = []
     for _ in range(count):
@@ -238,7 +238,7 @@ def _decode_flexible(version: int, body: memoryview) -> FetchRequest:
         position = _HEAD_WITH_SESSION.size
     topic_count, position = _compact_count(body, position)
     elements_left = check_array(
-        topic_count, len(body) - position, _FLEXIBLE_TOPIC_BYTES, ARRAY_ELEMENTS_MAX
+        topic_count, len(body) - position, _FLEXIBLE_TOPIC_BYTES, MAX_ARRAY_ELEMENTS
     )
     topics = []
     for _ in range(topic_count):

@@ -41,7 +41,7 @@ class _Plan(NamedTuple):
     """How one type is read, and the least it takes on the wire."""
 
     read: Read
-    bytes_min: int
+    min_bytes: int
 
 
 @cache
@@ -65,7 +65,7 @@ def _struct(
     fields = [field for field in schema.fields.values() if field.for_version_q(version)]
     plain = [field for field in fields if not field.tagged_field_q(version)]
     tagged = [field for field in fields if field.tagged_field_q(version)]
-    stores, bytes_min = _stores(plain, version, flexible=flexible)
+    stores, min_bytes = _stores(plain, version, flexible=flexible)
     initial: tuple[tuple[str, Any], ...] = (
         ("_version", version),
         ("tags", None),
@@ -76,7 +76,7 @@ def _struct(
     arrays = tuple(field.name for field in tagged if field.is_array())
     if flexible:
         stores.append(_tagged_store(tagged, version))
-        bytes_min += 1
+        min_bytes += 1
 
     def read(reader: Reader) -> Any:
         item = object.__new__(message_class)
@@ -88,13 +88,13 @@ def _struct(
             store(reader, item)
         return item
 
-    return _Plan(read, bytes_min)
+    return _Plan(read, min_bytes)
 
 
 def _stores(fields: list[Any], version: int, *, flexible: bool) -> tuple[list[_Store], int]:
     """Return what fills the untagged fields of an object; neighbours of fixed size go together."""
     stores: list[_Store] = []
-    bytes_min = 0
+    min_bytes = 0
     names: list[str] = []
     layout = ">"
     for field in fields:
@@ -105,15 +105,15 @@ def _stores(fields: list[Any], version: int, *, flexible: bool) -> tuple[list[_S
             continue
         if names:
             stores.append(_fixed_store(tuple(names), Struct(layout)))
-            bytes_min += Struct(layout).size
+            min_bytes += Struct(layout).size
             names, layout = [], ">"
         plan = _field(field, version, flexible=flexible)
         stores.append(_field_store(field.name, plan.read))
-        bytes_min += plan.bytes_min
+        min_bytes += plan.min_bytes
     if names:
         stores.append(_fixed_store(tuple(names), Struct(layout)))
-        bytes_min += Struct(layout).size
-    return stores, bytes_min
+        min_bytes += Struct(layout).size
+    return stores, min_bytes
 
 
 def _fixed_format(field: Any) -> str | None:
@@ -181,7 +181,7 @@ def _array(element: _Plan, *, nullable: bool, flexible: bool) -> _Plan:
 
     def read(reader: Reader) -> Any:
         count = read_length(reader)
-        return None if count < 0 else reader.array(element.read, count, element.bytes_min)
+        return None if count < 0 else reader.array(element.read, count, element.min_bytes)
 
     return _Plan(read, length_bytes)
 

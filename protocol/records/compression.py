@@ -49,7 +49,7 @@ class Compression(IntEnum):
 # Output is taken in steps of this size: what a decompressor may hold beyond the limit.
 _STEP_BYTES: Final = 1 << 20
 _GZIP_WINDOW_BITS: Final = 31  # 15 bits of window, gzip framing
-_ZSTD_WINDOW_BYTES_MAX: Final = 1 << 27  # what level 22, Kafka's highest, may ask for
+_MAX_ZSTD_WINDOW_BYTES: Final = 1 << 27  # what level 22, Kafka's highest, may ask for
 _ZSTD_BLOCK_HEADER_BYTES: Final = 3  # bit 0 last, bits 1 and 2 type, the rest size
 _ZSTD_RLE_BLOCK: Final = 1  # one byte, whatever the size says
 _ZSTD_CHECKSUM_BYTES: Final = 4
@@ -60,7 +60,7 @@ _XERIAL_BLOCK_BYTES: Final = 32 * 1024
 _BLOCK_SIZE: Final = Struct(">i")
 # Three bytes of raw snappy stand for at most 64 of output: a greater claim is a lie, and would
 # be allocated.
-_SNAPPY_EXPANSION_MAX: Final = 22
+_MAX_SNAPPY_EXPANSION: Final = 22
 
 
 def compress(codec: Compression, data: Buffer) -> bytes:
@@ -78,26 +78,26 @@ def compress(codec: Compression, data: Buffer) -> bytes:
             return zstandard.ZstdCompressor().compress(data)
 
 
-def decompress(codec: int, data: memoryview, output_bytes_max: int) -> Buffer:
+def decompress(codec: int, data: memoryview, max_output_bytes: int) -> Buffer:
     """Decompress the records of a batch; without compression the view itself is returned.
 
     Raises:
         UnsupportedCompressionError: no such codec.
         CorruptBatchError: the data is not what the codec writes, or ends early.
-        DecompressionLimitError: there would be more than `output_bytes_max` bytes.
+        DecompressionLimitError: there would be more than `max_output_bytes` bytes.
     """
     if codec == Compression.NONE:
-        if len(data) > output_bytes_max:
-            raise DecompressionLimitError(_limit_message(output_bytes_max))
+        if len(data) > max_output_bytes:
+            raise DecompressionLimitError(_limit_message(max_output_bytes))
         return data
     decompressor = _DECOMPRESSORS.get(codec)
     if decompressor is None:
         raise UnsupportedCompressionError(f"compression codec {codec} is not defined")
-    return decompressor(data, output_bytes_max)
+    return decompressor(data, max_output_bytes)
 
 
-def _limit_message(output_bytes_max: int) -> str:
-    return f"records decompress to more than {output_bytes_max} bytes"
+def _limit_message(max_output_bytes: int) -> str:
+    return f"records decompress to more than {max_output_bytes} bytes"
 
 
 class _Output:
@@ -105,8 +105,8 @@ class _Output:
 
     __slots__ = ("_left", "_limit", "_pieces")
 
-    def __init__(self, output_bytes_max: int) -> None:
-        self._limit = self._left = output_bytes_max
+    def __init__(self, max_output_bytes: int) -> None:
+        self._limit = self._left = max_output_bytes
         self._pieces: list[bytes] = []
 
     @property
@@ -128,8 +128,8 @@ class _Output:
         return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
 
 
-def _decompress_gzip(data: memoryview, output_bytes_max: int) -> bytes:
-    output = _Output(output_bytes_max)
+def _decompress_gzip(data: memoryview, max_output_bytes: int) -> bytes:
+    output = _Output(max_output_bytes)
     decompressor = zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
     pending: Buffer = data
     try:
@@ -155,8 +155,8 @@ def _compress_snappy(data: memoryview) -> bytes:
     return bytes(framed)
 
 
-def _decompress_snappy(data: memoryview, output_bytes_max: int) -> bytes:
-    output = _Output(output_bytes_max)
+def _decompress_snappy(data: memoryview, max_output_bytes: int) -> bytes:
+    output = _Output(max_output_bytes)
     if data[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
         output.add(_decompress_snappy_block(data, output))
         return output.result()
@@ -178,7 +178,7 @@ def _decompress_snappy(data: memoryview, output_bytes_max: int) -> bytes:
 def _decompress_snappy_block(block: memoryview, output: _Output) -> bytes:
     try:
         claimed: int = cramjam.snappy.decompress_raw_len(block)
-        if claimed > len(block) * _SNAPPY_EXPANSION_MAX:
+        if claimed > len(block) * _MAX_SNAPPY_EXPANSION:
             raise CorruptBatchError("snappy block claims more than it can hold")
         output.reserve(claimed)
         return bytes(cramjam.snappy.decompress_raw(block))
@@ -186,8 +186,8 @@ def _decompress_snappy_block(block: memoryview, output: _Output) -> bytes:
         raise CorruptBatchError("snappy block is corrupt") from error
 
 
-def _decompress_lz4(data: memoryview, output_bytes_max: int) -> bytes:
-    output = _Output(output_bytes_max)
+def _decompress_lz4(data: memoryview, max_output_bytes: int) -> bytes:
+    output = _Output(max_output_bytes)
     context = lz4.frame.create_decompression_context()
     position = 0
     complete = False
@@ -207,9 +207,9 @@ def _decompress_lz4(data: memoryview, output_bytes_max: int) -> bytes:
     return output.result()
 
 
-def _decompress_zstd(data: memoryview, output_bytes_max: int) -> bytes:
-    output = _Output(output_bytes_max)
-    context = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES_MAX)
+def _decompress_zstd(data: memoryview, max_output_bytes: int) -> bytes:
+    output = _Output(max_output_bytes)
+    context = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW_BYTES)
     try:
         _check_zstd_is_whole(data)
         with context.stream_reader(data, read_across_frames=True) as reader:

@@ -69,7 +69,7 @@ class BatchOptions:
     last_offset: int | None = None
 
 
-def decode_records(batch: memoryview, decompressed_bytes_max: int) -> Iterator[Record]:
+def decode_records(batch: memoryview, max_decompressed_bytes: int) -> Iterator[Record]:
     """Yield the records of one batch with magic 2; the CRC is not checked.
 
     Keys and values are copies: nothing of `batch` is kept.
@@ -77,12 +77,12 @@ def decode_records(batch: memoryview, decompressed_bytes_max: int) -> Iterator[R
     Raises:
         CorruptBatchError: the records do not parse, or are not as many as the header says.
         UnsupportedCompressionError: no such codec.
-        DecompressionLimitError: the records take more than `decompressed_bytes_max`.
+        DecompressionLimitError: the records take more than `max_decompressed_bytes`.
     """
     header = parse_header(batch)
     if header.magic != MAGIC or header.size_bytes != len(batch) or header.records_count < 0:
         raise CorruptBatchError("not one batch of format v2")
-    data = bytes(decompress(header.codec, batch[HEADER_BYTES:], decompressed_bytes_max))
+    data = bytes(decompress(header.codec, batch[HEADER_BYTES:], max_decompressed_bytes))
     log_append_time_ms = header.max_timestamp if header.is_log_append_time else None
     position = 0
     for _ in range(header.records_count):

@@ -16,7 +16,7 @@ from headrace.storage.objects.index_block import IndexEntry
 from headrace.storage.record_batch import HEADER_BYTES as BATCH_HEADER_BYTES
 from headrace.storage.record_batch import MAGIC as BATCH_MAGIC
 
-DAMAGE_PER_BLOCK_MAX: Final = 8
+MAX_DAMAGE_PER_BLOCK: Final = 8
 
 _BLOCK_PREFIX: Final = struct.Struct(">BBii")
 _BLOCK_CRC: Final = struct.Struct(">I")
@@ -162,6 +162,6 @@ class BlockScan:
 
     def _report(self, at: int, what: str) -> None:
         entry = self._entry
-        if len(self._damage) < DAMAGE_PER_BLOCK_MAX:
+        if len(self._damage) < MAX_DAMAGE_PER_BLOCK:
             place = f"stream {entry.stream_id} offsets {entry.start_offset} to {entry.end_offset}"
             self._damage.append(Damage(entry.position + at, f"block of {place}: {what}"))

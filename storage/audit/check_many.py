@@ -8,7 +8,7 @@ from headrace.storage.audit.object_check import ObjectReport, RangeReader, Watch
 from headrace.storage.errors import ObjectNotFoundError
 
 PARALLEL_DEFAULT: Final = 8
-PARALLEL_MAX: Final = 64
+MAX_PARALLEL: Final = 64
 
 # (key, size as listed)
 Candidate = tuple[str, int]

@@ -29,7 +29,7 @@ from headrace.storage.audit.inventory import KeyKind, ListedObject, meaning_of
 from headrace.storage.objects.keys import object_key
 from headrace.storage.ports import StreamRange
 
-FINDINGS_KEPT_MAX: Final = 100_000  # of each kind; more are only counted
+MAX_FINDINGS_KEPT: Final = 100_000  # of each kind; more are only counted
 OVERDUE_MS_DEFAULT: Final = 24 * 3_600_000
 
 # (stream id, start offset, end offset) of offsets that follow each other without a gap.
@@ -64,7 +64,7 @@ class Problem(Enum):
 _LEFTOVERS: Final = (Problem.UNKNOWN, Problem.EXPIRED, Problem.OVERDUE)
 
 
-class KnownState(Enum):
+class KnownObjectState(Enum):
     """Where the metadata says that an object is in its life."""
 
     PREPARED = "prepared"
@@ -76,7 +76,7 @@ class KnownObject(NamedTuple):
     """An object as the metadata knows it."""
 
     object_id: int
-    state: KnownState
+    state: KnownObjectState
     size_bytes: int  # 0: not told
     since_ms: int  # prepared: when it expires; destroyed: when it was marked
     ranges: Sequence[StreamRange] = ()
@@ -116,7 +116,7 @@ class Comparison:
     """The outcome. `kept` has the findings up to a bound each, `counts` all of them."""
 
     cluster_id: str
-    states: dict[KnownState, StateTotals]
+    states: dict[KnownObjectState, StateTotals]
     not_judged: dict[KeyKind, int] = field(default_factory=dict)
     other_clusters: dict[str, int] = field(default_factory=dict)
     kept: dict[Problem, list[Finding]] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class Comparison:
     def add(self, finding: Finding) -> None:
         """Take in one more finding."""
         kept = self.kept.setdefault(finding.problem, [])
-        if len(kept) < FINDINGS_KEPT_MAX:
+        if len(kept) < MAX_FINDINGS_KEPT:
             kept.append(finding)
         self.counts[finding.problem] = self.counts.get(finding.problem, 0) + 1
 
@@ -147,7 +147,7 @@ class Comparison:
     @property
     def is_settled(self) -> bool:
         """Whether it holds committed objects and nothing else: no deletion is left to be done."""
-        waiting = (KnownState.PREPARED, KnownState.DESTROYED)
+        waiting = (KnownObjectState.PREPARED, KnownObjectState.DESTROYED)
         return self.is_exact and not any(self.states[state].found for state in waiting)
 
     def confirmed_by(self, later: "Comparison") -> "Comparison":
@@ -192,7 +192,9 @@ class Comparer:
         self._now_ms = now_ms
         self._overdue_ms = overdue_ms
         self._seen: set[int] = set()
-        self._outcome = Comparison(known.cluster_id, {state: StateTotals() for state in KnownState})
+        self._outcome = Comparison(
+            known.cluster_id, {state: StateTotals() for state in KnownObjectState}
+        )
         for known_object in known.objects.values():
             self._outcome.states[known_object.state].known += 1
 
@@ -214,7 +216,7 @@ class Comparer:
         known = self._known
         for object_id in sorted(known.objects.keys() - self._seen):
             lost = known.objects[object_id]
-            if lost.state == KnownState.COMMITTED:
+            if lost.state == KnownObjectState.COMMITTED:
                 self._outcome.add(_missing(known.cluster_id, lost))
         return self._outcome
 
@@ -260,13 +262,13 @@ def _judge(
     match entry:
         case None:
             return finding(Problem.UNKNOWN, "the metadata has forgotten this id")
-        case KnownObject(state=KnownState.COMMITTED) if entry.size_bytes != one.size_bytes:
+        case KnownObject(state=KnownObjectState.COMMITTED) if entry.size_bytes != one.size_bytes:
             return finding(
                 Problem.WRONG_SIZE, f"{one.size_bytes} bytes, committed with {entry.size_bytes}"
             )
-        case KnownObject(state=KnownState.PREPARED) if entry.since_ms <= now_ms:
+        case KnownObject(state=KnownObjectState.PREPARED) if entry.since_ms <= now_ms:
             return finding(Problem.EXPIRED, f"expired {_span(now_ms - entry.since_ms)} ago")
-        case KnownObject(state=KnownState.DESTROYED) if entry.since_ms + overdue_ms <= now_ms:
+        case KnownObject(state=KnownObjectState.DESTROYED) if entry.since_ms + overdue_ms <= now_ms:
             return finding(Problem.OVERDUE, f"marked {_span(now_ms - entry.since_ms)} ago")
     return None
 

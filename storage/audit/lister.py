@@ -15,7 +15,7 @@ from headrace.storage.object_store.daemon_threads import stepwise
 from headrace.storage.object_store.s3_access import S3Access
 from headrace.storage.object_store.s3_administration import s3_client
 from headrace.storage.object_store.s3_errors import asked_of_bucket
-from headrace.storage.object_store.s3_listing import PAGE_ENTRIES_MAX, pages_of
+from headrace.storage.object_store.s3_listing import MAX_PAGE_ENTRIES, pages_of
 
 
 class BucketLister(Protocol):
@@ -64,7 +64,7 @@ class DirectoryLister:
                 except FileNotFoundError:
                     continue  # deleted since the directory was read
                 page.append(ListedObject(key, found.st_size, found.st_mtime_ns // 1_000_000))
-                if len(page) == PAGE_ENTRIES_MAX:
+                if len(page) == MAX_PAGE_ENTRIES:
                     yield page
                     page = []
         if page:
@@ -75,18 +75,18 @@ class S3Lister:
     """An `s3://` bucket, by boto3."""
 
     def __init__(
-        self, access: S3Access, prefix: str, *, page_objects_max: int = PAGE_ENTRIES_MAX
+        self, access: S3Access, prefix: str, *, max_page_objects: int = MAX_PAGE_ENTRIES
     ) -> None:
         """Prepare; nothing is sent yet.
 
         Args:
             access: how the bucket is reached.
             prefix: of the cluster's URI, empty or ending in "/"; keys are told without it.
-            page_objects_max: how many to ask for at once.
+            max_page_objects: how many to ask for at once.
         """
         self._access = access
         self._prefix = prefix
-        self._page_objects_max = page_objects_max
+        self._max_page_objects = max_page_objects
 
     async def pages(self, prefix: str = "") -> AsyncIterator[list[ListedObject]]:
         """See `BucketLister`."""
@@ -99,9 +99,9 @@ class S3Lister:
         client = s3_client(self._access)
         try:
             place = {"Bucket": self._access.bucket, "Prefix": self._prefix + prefix}
-            limit = self._page_objects_max
+            limit = self._max_page_objects
             for page in pages_of(
-                client, "list_objects_v2", "Contents", place, page_entries_max=limit
+                client, "list_objects_v2", "Contents", place, max_page_entries=limit
             ):
                 yield [self._listed(entry) for entry in page]
         finally:

@@ -20,8 +20,8 @@ from headrace.storage.objects.reader import tail_start
 
 CHUNK_BYTES: Final = 4 * 1024 * 1024
 INDEX_CHUNK_BYTES: Final = INDEX_ENTRY_BYTES * 29_127  # the entries of about 1 MiB
-DAMAGE_KEPT_MAX: Final = 100  # of one object; more is counted
-RUNS_KEPT_MAX: Final = 1_000_000  # ten times the streams that an upload puts into one object
+MAX_DAMAGE_KEPT: Final = 100  # of one object; more is counted
+MAX_RUNS_KEPT: Final = 1_000_000  # ten times the streams that an upload puts into one object
 
 
 class RangeReader(Protocol):
@@ -62,7 +62,7 @@ class ObjectReport:
     def report(self, damage: Damage) -> None:
         """Take in one more damage."""
         self.damage_count += 1
-        if len(self.damage) < DAMAGE_KEPT_MAX:
+        if len(self.damage) < MAX_DAMAGE_KEPT:
             self.damage.append(damage)
 
 
@@ -248,8 +248,8 @@ class _IndexOrder:
         runs = report.runs
         if runs and runs[-1][0] == entry.stream_id and runs[-1][2] == entry.start_offset:
             runs[-1] = (entry.stream_id, runs[-1][1], entry.end_offset)
-        elif len(runs) == RUNS_KEPT_MAX:
-            self._complain(at, f"there are more than {RUNS_KEPT_MAX} ranges of streams")
+        elif len(runs) == MAX_RUNS_KEPT:
+            self._complain(at, f"there are more than {MAX_RUNS_KEPT} ranges of streams")
         else:
             runs.append((entry.stream_id, entry.start_offset, entry.end_offset))
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from headrace.storage.audit import rights
+from headrace.storage.audit.audited_bucket import require_reachable
 from headrace.storage.audit.inventory import PROBE_PREFIX, TEMPORARY_FOLDER
-from headrace.storage.audit.place import require_reachable
 from headrace.storage.audit.probe_s3 import (
     LAST_PART_BYTES,
     PART_BYTES,
@@ -33,12 +33,12 @@ from headrace.storage.object_store.uri import FileLocation, S3Location, parse_bu
 from headrace.storage.ports import Buffer, ObjectStore
 
 CREATORS_DEFAULT: Final = 16
-CREATORS_MAX: Final = 256
+MAX_CREATORS: Final = 256
 RACES: Final = 3
 SMALL_BYTES: Final = 4_096
 LISTED_KEYS: Final = 5  # three pages of two
 CLEANUP_TIMEOUT_S: Final = 30
-_POLICY: Final = RetryPolicy(attempts_max=2)
+_POLICY: Final = RetryPolicy(max_attempts=2)
 _STATUS: Final = re.compile(r"\b(?:status|HTTP error) (\d{3})\b|\b(4\d\d|5\d\d) [A-Z][a-z]+")
 _CODE: Final = re.compile(r"<Code>(\w+)</Code>|\(code: (\w+)")
 _MESSAGE: Final = re.compile(r"<Message>([^<]+)</Message>")

@@ -8,7 +8,7 @@ from headrace.storage.audit.rights import Refusal
 from headrace.storage.object_store.s3_access import S3Access
 from headrace.storage.object_store.s3_administration import s3_client
 
-ATTEMPTS_MAX: Final = 2
+MAX_ATTEMPTS: Final = 2
 PART_BYTES: Final = 5 * 1024 * 1024  # the least that S3 takes for a part that is not the last
 LAST_PART_BYTES: Final = 1_000
 PAGE_KEYS: Final = 2
@@ -32,7 +32,7 @@ class S3Requests:
     def __init__(self, access: S3Access, prefix: str) -> None:
         self._bucket = access.bucket
         self._prefix = prefix
-        self._client = s3_client(access, attempts_max=ATTEMPTS_MAX)
+        self._client = s3_client(access, max_attempts=MAX_ATTEMPTS)
         self.uploads: set[tuple[str, str]] = set()  # (key, upload id) that are not finished
 
     def close(self) -> None:

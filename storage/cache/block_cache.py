@@ -21,13 +21,13 @@ from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.request_budget import RequestBudget
 
 OBJECTS_PER_PLAN = 8
-REPLANS_MAX = 5
+MAX_REPLANS = 5
 REPLAN_DELAY_MS = 20  # before the second plan; doubled for each one after
 INDEX_CACHE_SHARE = 8  # the indexes get this fraction of the cache
 # Of the rest, what is under way for readers, what is read ahead, and the window of one reader.
-IN_FLIGHT_SHARE = 4
+INFLIGHT_SHARE = 4
 WINDOW_SHARE = 4
-AHEAD_TASKS_MAX = 32
+MAX_AHEAD_TASKS = 32
 
 
 class BlockCache:
@@ -38,13 +38,13 @@ class BlockCache:
     ) -> None:
         index_bytes = config.block_cache_bytes // INDEX_CACHE_SHARE
         data_bytes = config.block_cache_bytes - index_bytes
-        in_flight_bytes = max(1, min(config.read_bytes_max, data_bytes // IN_FLIGHT_SHARE))
-        self.budget = RequestBudget(config.read_requests_max, in_flight_bytes)
-        self.ahead_budget = RequestBudget(max(1, config.read_requests_max // 2), in_flight_bytes)
+        inflight_bytes = max(1, min(config.max_read_bytes, data_bytes // INFLIGHT_SHARE))
+        self.budget = RequestBudget(config.max_read_requests, inflight_bytes)
+        self.ahead_budget = RequestBudget(max(1, config.max_read_requests // 2), inflight_bytes)
         self._objects = objects
-        self._block_bytes_max = min(config.object_block_bytes, data_bytes)
+        self._max_block_bytes = min(config.object_block_bytes, data_bytes)
         self._indexes = ObjectIndexCache(
-            store, cluster_id, bytes_max=index_bytes, budget=self.budget
+            store, cluster_id, max_bytes=index_bytes, budget=self.budget
         )
         self._blocks = DataBlockCache(
             store,
@@ -53,7 +53,7 @@ class BlockCache:
             budget=self.budget,
             ahead_budget=self.ahead_budget,
         )
-        self._ahead = ReadAhead(min(config.read_ahead_bytes_max, data_bytes // WINDOW_SHARE))
+        self._ahead = ReadAhead(min(config.max_read_ahead_bytes, data_bytes // WINDOW_SHARE))
         self._ahead_tasks: set[asyncio.Task[None]] = set()
         self._pace = LoopPace()
 
@@ -87,12 +87,12 @@ class BlockCache:
             CorruptObjectError: the object that holds `start` is damaged.
             ObjectStoreError: the bucket does not answer.
         """
-        for replan in range(REPLANS_MAX + 1):
+        for replan in range(MAX_REPLANS + 1):
             try:
                 return await self._read(stream_id, start, end, max_bytes)
             except ObjectNotFoundError:
                 # Compacted away since the metadata were looked at; newer ones may be on their way.
-                if replan == REPLANS_MAX:
+                if replan == MAX_REPLANS:
                     raise
                 await asyncio.sleep((REPLAN_DELAY_MS << replan) / 1000)
         raise AssertionError("the last plan returns or raises")
@@ -156,8 +156,8 @@ class BlockCache:
         """
         head: asyncio.Task[memoryview] | None = None
         if source.object_type is ObjectType.STREAM and reading.offset == source.start_offset:
-            wanted_bytes = min(reading.room_bytes, self._blocks.run_bytes_max)
-            head_bytes = min(max(wanted_bytes, self._block_bytes_max), source.size_bytes)
+            wanted_bytes = min(reading.room_bytes, self._blocks.max_run_bytes)
+            head_bytes = min(max(wanted_bytes, self._max_block_bytes), source.size_bytes)
             head = self._blocks.begin_head(source.object_id, head_bytes)
         index = await self._indexes.load(source.object_id, source.size_bytes)
         if head is not None:
@@ -190,7 +190,7 @@ class BlockCache:
         )
         if request is None:
             return
-        if len(self._ahead_tasks) >= AHEAD_TASKS_MAX or request.offset >= reading.end:
+        if len(self._ahead_tasks) >= MAX_AHEAD_TASKS or request.offset >= reading.end:
             self._ahead.finished(request.sequence, request.offset, 0)
             return
         task = asyncio.get_running_loop().create_task(

@@ -8,10 +8,10 @@ from headrace.storage.objects.data_block import verify_block
 from headrace.storage.objects.index_block import IndexEntry
 from headrace.storage.record_batch import StreamRecordBatch, decode_batch
 
-RESUME_POINTS_MAX = 16  # readers of one block whose place in it is remembered
+MAX_RESUME_POINTS = 16  # readers of one block whose place in it is remembered
 
 
-class Segment:
+class ReadRun:
     """What one request brought.
 
     It names its blocks and does not hold them: a block holds its segment, and megabytes in a cycle would stay until a
@@ -46,7 +46,7 @@ class CachedBlock:
     __slots__ = ("_bytes", "_data", "_resume", "entry", "object_id", "segment")
 
     def __init__(
-        self, object_id: int, entry: IndexEntry, content: memoryview, segment: Segment
+        self, object_id: int, entry: IndexEntry, content: memoryview, segment: ReadRun
     ) -> None:
         self.object_id = object_id
         self.entry = entry
@@ -59,26 +59,26 @@ class CachedBlock:
         """About what `collect` will look at: all of it when it has not been verified."""
         return self.entry.size if self._data is None else min(self.entry.size, wanted_bytes)
 
-    def collect(self, start: int, end: int, size_bytes_max: int, *, with_first: bool) -> Collected:
+    def collect(self, start: int, end: int, max_size_bytes: int, *, with_first: bool) -> Collected:
         """Decode batches from the one that holds `start` on.
 
         Args:
             start: an offset in this block.
             end: exclusive; batches that begin below it are taken.
-            size_bytes_max: of the payloads.
+            max_size_bytes: of the payloads.
             with_first: whether the first one is taken even if it is larger than that.
 
         Raises:
             CorruptObjectError: the block is not what index and checksum say; names object and place.
         """
         try:
-            return self._collect(start, end, size_bytes_max, with_first=with_first)
+            return self._collect(start, end, max_size_bytes, with_first=with_first)
         except CorruptObjectError as error:
             raise CorruptObjectError(
                 f"object {self.object_id}, block at {self.entry.position}: {error}"
             ) from error
 
-    def _collect(self, start: int, end: int, size_bytes_max: int, *, with_first: bool) -> Collected:
+    def _collect(self, start: int, end: int, max_size_bytes: int, *, with_first: bool) -> Collected:
         data = self._verified()
         position = self._position_of(start, data)
         limit = min(end, self.entry.end_offset)
@@ -88,7 +88,7 @@ class CachedBlock:
         while cursor < limit:
             batch, following = decode_batch(data, position)
             size = len(batch.payload)
-            if taken + size > size_bytes_max and (batches or not with_first):
+            if taken + size > max_size_bytes and (batches or not with_first):
                 break
             misplaced = batch.base_offset != cursor if batches else batch.base_offset > cursor
             if misplaced or batch.stream_id != stream_id:
@@ -101,7 +101,7 @@ class CachedBlock:
             taken += size
             position = following
         if cursor < block_end:
-            if len(self._resume) >= RESUME_POINTS_MAX:
+            if len(self._resume) >= MAX_RESUME_POINTS:
                 self._resume.clear()
             self._resume[cursor] = position
         return Collected(batches, cursor, taken)

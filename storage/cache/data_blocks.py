@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from headrace.storage.cache.cached_block import CachedBlock, Segment
+from headrace.storage.cache.cached_block import CachedBlock, ReadRun
 from headrace.storage.errors import ObjectStoreError
 from headrace.storage.objects.index_block import IndexEntry
 from headrace.storage.objects.keys import object_key
@@ -21,8 +21,8 @@ from headrace.storage.request_budget import RequestBudget
 
 # Of one request, unless a single block is larger. S3 gives a connection about 90 MB/s, so a window of
 # reading ahead must be several requests, and many enough that their first bytes cost nothing.
-RUN_BYTES_MAX = 4 * 1024 * 1024
-CAPACITY_RUNS_MIN = 16  # a run is at most this fraction of the capacity
+MAX_RUN_BYTES = 4 * 1024 * 1024
+MIN_CAPACITY_RUNS = 16  # a run is at most this fraction of the capacity
 
 
 @dataclass(slots=True)
@@ -56,11 +56,11 @@ class DataBlockCache:
         self._store = store
         self._cluster_id = cluster_id
         self._capacity_bytes = capacity_bytes
-        self.run_bytes_max = min(RUN_BYTES_MAX, max(1, capacity_bytes // CAPACITY_RUNS_MIN))
+        self.max_run_bytes = min(MAX_RUN_BYTES, max(1, capacity_bytes // MIN_CAPACITY_RUNS))
         self._budget = budget
         self._ahead_budget = ahead_budget
         self._blocks: dict[tuple[int, int], CachedBlock] = {}
-        self._segments: OrderedDict[Segment, None] = OrderedDict()
+        self._segments: OrderedDict[ReadRun, None] = OrderedDict()
         self._loading: dict[tuple[int, int], asyncio.Task[list[CachedBlock]]] = {}
         self._heads: dict[int, asyncio.Task[memoryview]] = {}
         self._tasks: set[asyncio.Task[list[CachedBlock]] | asyncio.Task[memoryview]] = set()
@@ -187,7 +187,7 @@ class DataBlockCache:
             if (object_id, entry.position) in self._loading:
                 continue
             adjacent = run and run[-1].position + run[-1].size == entry.position
-            if run and (not adjacent or size + entry.size > self.run_bytes_max):
+            if run and (not adjacent or size + entry.size > self.max_run_bytes):
                 yield run
                 run, size = [], 0
             run.append(entry)
@@ -269,7 +269,7 @@ class DataBlockCache:
                 statistics.wasted_blocks += len(segment.places)
                 segment.on_wasted()
 
-    def _evict(self, segment: Segment) -> None:
+    def _evict(self, segment: ReadRun) -> None:
         del self._segments[segment]
         self.statistics.cached_bytes -= segment.size_bytes
         for place in segment.places:
@@ -285,7 +285,7 @@ def _cut(
 ) -> list[CachedBlock]:
     """Cut what one request brought, from `start` of the object on, into its blocks: one segment."""
     places = [(object_id, entry.position) for entry in entries]
-    segment = Segment(len(content), places, on_wasted)
+    segment = ReadRun(len(content), places, on_wasted)
     return [
         CachedBlock(
             object_id,

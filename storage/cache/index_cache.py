@@ -60,11 +60,11 @@ class ObjectIndexCache:
     """Indexes by object id, LRU by bytes, each loaded by one request however many ask for it."""
 
     def __init__(
-        self, store: ObjectStore, cluster_id: str, *, bytes_max: int, budget: RequestBudget
+        self, store: ObjectStore, cluster_id: str, *, max_bytes: int, budget: RequestBudget
     ) -> None:
         self._store = store
         self._cluster_id = cluster_id
-        self._bytes_max = bytes_max
+        self._max_bytes = max_bytes
         self._budget = budget
         self._indexes: OrderedDict[int, ObjectIndex] = OrderedDict()
         self._loading: dict[int, asyncio.Task[ObjectIndex]] = {}
@@ -120,7 +120,7 @@ class ObjectIndexCache:
             return
         self._indexes[object_id] = task.result()
         self.statistics.cached_bytes += _charge(task.result())
-        while self.statistics.cached_bytes > self._bytes_max:
+        while self.statistics.cached_bytes > self._max_bytes:
             _, evicted = self._indexes.popitem(last=False)
             self.statistics.cached_bytes -= _charge(evicted)
 

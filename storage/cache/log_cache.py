@@ -29,7 +29,7 @@ from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch
 RECORD_OVERHEAD_BYTES = 512
 GROUP_OVERHEAD_BYTES = 256
 STREAM_OVERHEAD_BYTES = 512  # a stream's entries in a block
-EVICTED_ENTRIES_MIN = 64  # before an index drops the slots of what it has evicted
+MIN_EVICTED_ENTRIES = 64  # before an index drops the slots of what it has evicted
 
 _EVICTED = StreamRecordBatch(-1, -1, -1, 0, memoryview(b""))
 
@@ -43,7 +43,7 @@ class ConfirmedGroup(NamedTuple):
     buffer_bytes: int  # memory that the WAL buffer occupies
 
 
-def charge_max(payload_bytes: int, records: int) -> int:
+def max_charge(payload_bytes: int, records: int) -> int:
     """Most that `put` will charge for records which are still on their way through the WAL."""
     overhead = RECORD_OVERHEAD_BYTES + GROUP_OVERHEAD_BYTES + STREAM_OVERHEAD_BYTES
     return 2 * payload_bytes + records * overhead
@@ -111,7 +111,7 @@ class _StreamIndex:
         self.head = head = head + 1
         if head == len(self.bases):
             return True
-        if head >= EVICTED_ENTRIES_MIN and 2 * head >= len(self.bases):
+        if head >= MIN_EVICTED_ENTRIES and 2 * head >= len(self.bases):
             del self.bases[:head], self.byte_ends[:head], self.batches[:head]
             self.head = 0
         return False
@@ -123,29 +123,29 @@ class LogCache:
     __slots__ = (
         "_active",
         "_archived",
-        "_block_bytes_max",
         "_capacity_bytes",
         "_evictable",
         "_indexes",
+        "_max_block_bytes",
         "_size_bytes",
         "_unuploaded_bytes",
-        "block_wal_bytes_max",
+        "max_block_wal_bytes",
     )
 
     def __init__(
-        self, *, capacity_bytes: int, block_bytes_max: int, block_wal_bytes_max: int
+        self, *, capacity_bytes: int, max_block_bytes: int, max_block_wal_bytes: int
     ) -> None:
         """Make an empty cache.
 
         Args:
             capacity_bytes: bound of everything held, as charged.
-            block_bytes_max: charge at which the active block is full.
-            block_wal_bytes_max: stretch of the WAL at which it is full, which padding can make
+            max_block_bytes: charge at which the active block is full.
+            max_block_wal_bytes: stretch of the WAL at which it is full, which padding can make
                 much longer than its records. May be changed at any time.
         """
         self._capacity_bytes = capacity_bytes
-        self._block_bytes_max = block_bytes_max
-        self.block_wal_bytes_max = block_wal_bytes_max
+        self._max_block_bytes = max_block_bytes
+        self.max_block_wal_bytes = max_block_wal_bytes
         self._size_bytes = 0
         self._unuploaded_bytes = 0
         self._indexes: dict[int, _StreamIndex] = {}
@@ -183,8 +183,8 @@ class LogCache:
         """Whether the active block should be archived now."""
         block = self._active
         return block is not None and (
-            block.charge_bytes >= self._block_bytes_max
-            or block.wal_end_offset - block.wal_offset >= self.block_wal_bytes_max
+            block.charge_bytes >= self._max_block_bytes
+            or block.wal_end_offset - block.wal_offset >= self.max_block_wal_bytes
         )
 
     def put(self, group: ConfirmedGroup, now_ms: int) -> None:

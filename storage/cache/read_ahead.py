@@ -9,11 +9,11 @@ was too much: the window is halved and rests for a while. Pure: no clock, no IO.
 from collections import OrderedDict
 from typing import NamedTuple
 
-WINDOW_BYTES_MIN = 512 * 1024
+MIN_WINDOW_BYTES = 512 * 1024
 WINDOW_GROWTH = 4  # by each wait, which takes a first byte's time: four to the maximum
-REFILL_BYTES_MAX = 4 * 1024 * 1024  # about one large request: several are under way all the time
+MAX_REFILL_BYTES = 4 * 1024 * 1024  # about one large request: several are under way all the time
 COOL_DOWN_MS = 10_000
-SEQUENCES_MAX = 4096
+MAX_SEQUENCES = 4096
 
 
 class Sequence:
@@ -40,9 +40,9 @@ class AheadRequest(NamedTuple):
 class ReadAhead:
     """The sequences of all readers, the least recently seen forgotten first."""
 
-    def __init__(self, window_bytes_max: int, sequences_max: int = SEQUENCES_MAX) -> None:
-        self._window_bytes_max = window_bytes_max
-        self._sequences_max = sequences_max
+    def __init__(self, max_window_bytes: int, max_sequences: int = MAX_SEQUENCES) -> None:
+        self._max_window_bytes = max_window_bytes
+        self._max_sequences = max_sequences
         self._sequences: OrderedDict[tuple[int, int], Sequence] = OrderedDict()
 
     def observe(
@@ -68,20 +68,20 @@ class ReadAhead:
         if sequence is None:
             sequence = Sequence()
         elif waited:
-            larger = max(WINDOW_BYTES_MIN, sequence.window_bytes * WINDOW_GROWTH)
-            sequence.window_bytes = min(larger, self._window_bytes_max)
+            larger = max(MIN_WINDOW_BYTES, sequence.window_bytes * WINDOW_GROWTH)
+            sequence.window_bytes = min(larger, self._max_window_bytes)
         sequence.ahead_bytes = max(0, sequence.ahead_bytes - size_bytes)
         if following >= sequence.ahead_offset:
             sequence.ahead_offset = following
             sequence.ahead_bytes = 0
         self._sequences[stream_id, following] = sequence
-        if len(self._sequences) > self._sequences_max:
+        if len(self._sequences) > self._max_sequences:
             self._sequences.popitem(last=False)
         missing = sequence.window_bytes - sequence.ahead_bytes
         if (
             sequence.in_progress
             or now_ms < sequence.rests_until_ms
-            or missing <= min(sequence.window_bytes // 2, REFILL_BYTES_MAX)
+            or missing <= min(sequence.window_bytes // 2, MAX_REFILL_BYTES)
         ):
             return None
         sequence.in_progress = True

@@ -19,7 +19,7 @@ from itertools import islice
 
 from headrace.config.node import StorageConfig
 from headrace.storage.compaction.plan import (
-    GROUP_WIDTH_MIN,
+    MIN_GROUP_WIDTH,
     GroupLimits,
     LackingSourceError,
     Run,
@@ -54,19 +54,19 @@ from headrace.storage.ports import (
 logger = logging.getLogger("headrace.storage.compaction")
 
 WINDOW_BYTES = 16 * 1024 * 1024
-SOURCES_MAX = 64
-GROUP_BYTES_MAX = 64 * 1024 * 1024 * 1024
-GROUP_BYTES_LOWERED_MIN = 256 * 1024 * 1024  # when groups turn out to take too long
+MAX_SOURCES = 64
+MAX_GROUP_BYTES = 64 * 1024 * 1024 * 1024
+MIN_GROUP_BYTES_LOWERED = 256 * 1024 * 1024  # when groups turn out to take too long
 PREPARE_TTL_SHARE = 2  # of the time that ids stay prepared a group may take this fraction
-OBJECT_PARTS_MAX = 9_000  # S3 allows 10,000 per upload
-GROUPS_PER_ROUND_MAX = 100  # unless somebody asked for the round
-PASSES_MAX = 10  # of a round that somebody asked for
+MAX_OBJECT_PARTS = 9_000  # S3 allows 10,000 per upload
+MAX_GROUPS_PER_ROUND = 100  # unless somebody asked for the round
+MAX_PASSES = 10  # of a round that somebody asked for
 RECLAIM_CHECKS_PER_ROUND = 16
 RECLAIM_RANGES_PER_STEP = 256
-COMMIT_ATTEMPTS_MAX = 5
+MAX_COMMIT_ATTEMPTS = 5
 COMMIT_DELAY_MS = 200  # doubled after each attempt, times a random number below one
 # What this node knows of the metadata may be about to say that an object was destroyed.
-METADATA_LOOKS_MAX = 5
+MAX_METADATA_LOOKS = 5
 METADATA_LOOK_MS = 200
 
 # (stream id, epoch) of the streams whose Stream Objects this node merges: those that it has open, and
@@ -100,13 +100,13 @@ class Compactor:
         self._damaged: set[int] = set()
         self._reclaim_after = -1  # object ids up to here have been looked at in this lap
         windows_bytes = config.compaction_memory_bytes // 2
-        sources = min(SOURCES_MAX, max(GROUP_WIDTH_MIN, windows_bytes // WINDOW_BYTES))
+        sources = min(MAX_SOURCES, max(MIN_GROUP_WIDTH, windows_bytes // WINDOW_BYTES))
         self._window_bytes = min(WINDOW_BYTES, windows_bytes // sources)
-        object_bytes_max = config.object_part_bytes * OBJECT_PARTS_MAX
+        max_object_bytes = config.object_part_bytes * MAX_OBJECT_PARTS
         ttl_s = config.object_prepare_ttl_ms / 1000
         in_time_bytes = int(config.compaction_bytes_per_s * ttl_s / PREPARE_TTL_SHARE)
         self._set_limits = GroupLimits(
-            objects_max=sources, bytes_max=min(GROUP_BYTES_MAX, object_bytes_max, in_time_bytes)
+            max_objects=sources, max_bytes=min(MAX_GROUP_BYTES, max_object_bytes, in_time_bytes)
         )
         self._throttle = Throttle(config.compaction_bytes_per_s)
         self._merger = StreamObjectMerger(
@@ -144,7 +144,7 @@ class Compactor:
         statistics = self.statistics
         statistics.rounds += 1
         try:
-            for _ in range(PASSES_MAX if to_the_end else 1):
+            for _ in range(MAX_PASSES if to_the_end else 1):
                 groups = statistics.groups
                 await self._pass(to_the_end=to_the_end)
                 if statistics.groups == groups:  # one thing leads to another
@@ -153,18 +153,18 @@ class Compactor:
             statistics.rounds_finished = statistics.rounds
 
     async def _pass(self, *, to_the_end: bool) -> None:
-        groups_max = sys.maxsize if to_the_end else GROUPS_PER_ROUND_MAX
-        await self._repeat(self._next_group, groups_max)
+        max_groups = sys.maxsize if to_the_end else MAX_GROUPS_PER_ROUND
+        await self._repeat(self._next_group, max_groups)
         for found in self._next_to_reclaim(sys.maxsize if to_the_end else RECLAIM_CHECKS_PER_ROUND):
             await self._guarded(self._reclaim(found))
         for stream_id, epoch in self._streams():
-            await self._repeat(partial(self._next_of_stream, stream_id, epoch), groups_max)
+            await self._repeat(partial(self._next_of_stream, stream_id, epoch), max_groups)
             await asyncio.sleep(0)
 
     async def _repeat(
-        self, step: Callable[[], Coroutine[None, None, bool]], times_max: int
+        self, step: Callable[[], Coroutine[None, None, bool]], max_times: int
     ) -> None:
-        for _ in range(times_max):
+        for _ in range(max_times):
             if not await self._guarded(step()):
                 return
 
@@ -184,7 +184,7 @@ class Compactor:
         except DamagedSourceError as error:
             is_missing = isinstance(error.__cause__, ObjectNotFoundError)
             if await self._was_destroyed(
-                (error.object_id,), METADATA_LOOKS_MAX if is_missing else 1
+                (error.object_id,), MAX_METADATA_LOOKS if is_missing else 1
             ):
                 return True
             self.statistics.damaged_objects += 1
@@ -251,12 +251,12 @@ class Compactor:
 
     def _take_smaller_groups(self, size_bytes: int) -> None:
         """Learn that a group of this size takes longer than ids stay prepared: it would for ever."""
-        lowered = max(GROUP_BYTES_LOWERED_MIN, size_bytes // 2)
-        bytes_max = min(self._set_limits.bytes_max, lowered)
-        self._set_limits = replace(self._set_limits, bytes_max=bytes_max)
+        lowered = max(MIN_GROUP_BYTES_LOWERED, size_bytes // 2)
+        max_bytes = min(self._set_limits.max_bytes, lowered)
+        self._set_limits = replace(self._set_limits, max_bytes=max_bytes)
         logger.warning(
             "compaction takes longer than its objects stay prepared: smaller groups from now on",
-            extra={"size_bytes": size_bytes, "bytes_max": bytes_max},
+            extra={"size_bytes": size_bytes, "max_bytes": max_bytes},
         )
 
     def _next_to_reclaim(self, number: int) -> list[StreamSetObject]:
@@ -278,7 +278,7 @@ class Compactor:
         while step := list(islice(ranges, RECLAIM_RANGES_PER_STEP)):
             live += _live_bytes(found.object_id, step, source.index)
             await asyncio.sleep(0)
-        if live * 2 <= source.index.data_bytes and live <= self._set_limits.bytes_max:
+        if live * 2 <= source.index.data_bytes and live <= self._set_limits.max_bytes:
             await self._merge_stream_sets([found])
         return True
 
@@ -328,7 +328,7 @@ class Compactor:
             self._objects,
             self._cluster_id,
             sources,
-            block_bytes_max=self._config.object_block_bytes,
+            max_block_bytes=self._config.object_block_bytes,
             prepare_ttl_ms=self._config.object_prepare_ttl_ms,
             spend=self._spend,
         )
@@ -353,7 +353,7 @@ class Compactor:
     ) -> None:
         """Commit, repeating what is answered by "maybe": a repetition of a success succeeds."""
         try:
-            for attempt in range(COMMIT_ATTEMPTS_MAX - 1):
+            for attempt in range(MAX_COMMIT_ATTEMPTS - 1):
                 try:
                     return await commit()
                 except (RetriableStorageError, TimeoutError, ConnectionError):
@@ -362,7 +362,7 @@ class Compactor:
         except ObjectNotPreparedError:
             raise
         except CommitRefusedError as error:
-            if await self._was_destroyed(object_ids, METADATA_LOOKS_MAX):
+            if await self._was_destroyed(object_ids, MAX_METADATA_LOOKS):
                 raise _NotInUseError from error
             raise
 

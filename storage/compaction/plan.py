@@ -21,13 +21,13 @@ from headrace.storage.errors import CorruptObjectError
 from headrace.storage.objects.index_block import ObjectIndex
 from headrace.storage.ports import ObjectRange, StreamRange
 
-GROUP_WIDTH_MIN = 4  # fewer objects of a size are left alone
-COPIED_GROUP_WIDTH_MIN = 8  # of Stream Objects where a copy costs requests and nothing else
-REWRITTEN_BYTES_MAX = 256 * 1024 * 1024  # a Stream Object that passes through here is no larger
-COPIED_BYTES_MAX = 10 * 1024 * 1024 * 1024
+MIN_GROUP_WIDTH = 4  # fewer objects of a size are left alone
+MIN_COPIED_GROUP_WIDTH = 8  # of Stream Objects where a copy costs requests and nothing else
+MAX_REWRITTEN_BYTES = 256 * 1024 * 1024  # a Stream Object that passes through here is no larger
+MAX_COPIED_BYTES = 10 * 1024 * 1024 * 1024
 # Below this, reading and writing takes fewer requests than copying.
-COPIED_BYTES_MIN = 32 * 1024 * 1024
-INDEX_ENTRIES_MAX = 65_536  # of a Stream Object: 2.25 MiB, which a reader of it has to fetch
+MIN_COPIED_BYTES = 32 * 1024 * 1024
+MAX_INDEX_ENTRIES = 65_536  # of a Stream Object: 2.25 MiB, which a reader of it has to fetch
 SMALL_OBJECT_BYTES = 1024 * 1024  # up to here an object may join newer ones that are smaller still
 
 _T = TypeVar("_T")
@@ -53,9 +53,9 @@ class StreamSetObject(NamedTuple):
 class GroupLimits:
     """How much is rewritten at a time."""
 
-    objects_max: int
-    bytes_max: int
-    width_min: int = GROUP_WIDTH_MIN
+    max_objects: int
+    max_bytes: int
+    min_width: int = MIN_GROUP_WIDTH
 
 
 class Piece(NamedTuple):
@@ -94,7 +94,7 @@ def choose_stream_objects(
 
     Args:
         objects: in offset order.
-        limits: bounds of a group; a merged object is no larger than `bytes_max`.
+        limits: bounds of a group; a merged object is no larger than `max_bytes`.
     """
     for adjacent in _contiguous(objects):
         chosen = _choose(adjacent, lambda found: found.size_bytes, limits)
@@ -103,24 +103,24 @@ def choose_stream_objects(
     return ()
 
 
-def stream_object_limits(*, objects_max: int, block_bytes_max: int, copies: bool) -> GroupLimits:
+def stream_object_limits(*, max_objects: int, max_block_bytes: int, copies: bool) -> GroupLimits:
     """Bound the groups of Stream Objects.
 
     Args:
-        objects_max: how many are merged at a time.
-        block_bytes_max: size of a data block; on average they are at least half as large.
+        max_objects: how many are merged at a time.
+        max_block_bytes: size of a data block; on average they are at least half as large.
         copies: whether merging leaves the data where they are.
     """
     if not copies:
-        return GroupLimits(objects_max=objects_max, bytes_max=REWRITTEN_BYTES_MAX)
+        return GroupLimits(max_objects=max_objects, max_bytes=MAX_REWRITTEN_BYTES)
     return GroupLimits(
-        objects_max=objects_max,
-        bytes_max=min(COPIED_BYTES_MAX, INDEX_ENTRIES_MAX // 2 * block_bytes_max),
-        width_min=COPIED_GROUP_WIDTH_MIN,
+        max_objects=max_objects,
+        max_bytes=min(MAX_COPIED_BYTES, MAX_INDEX_ENTRIES // 2 * max_block_bytes),
+        min_width=MIN_COPIED_GROUP_WIDTH,
     )
 
 
-def is_worth_copying(indexes: Iterable[ObjectIndex], block_bytes_max: int) -> bool:
+def is_worth_copying(indexes: Iterable[ObjectIndex], max_block_bytes: int) -> bool:
     """Whether Stream Objects are put together as they are, rather than read and rewritten.
 
     A copy keeps small blocks small, each with its index entry: such objects are rewritten while
@@ -130,10 +130,10 @@ def is_worth_copying(indexes: Iterable[ObjectIndex], block_bytes_max: int) -> bo
     for index in indexes:
         blocks += len(index)
         data_bytes += index.data_bytes
-    if data_bytes < COPIED_BYTES_MIN or blocks > INDEX_ENTRIES_MAX:
+    if data_bytes < MIN_COPIED_BYTES or blocks > MAX_INDEX_ENTRIES:
         return False
-    is_fine = 4 * data_bytes < blocks * block_bytes_max
-    return not is_fine or data_bytes > REWRITTEN_BYTES_MAX
+    is_fine = 4 * data_bytes < blocks * max_block_bytes
+    return not is_fine or data_bytes > MAX_REWRITTEN_BYTES
 
 
 def live_bytes(ranges: Iterable[StreamRange], index: ObjectIndex) -> int:
@@ -173,16 +173,16 @@ def plan_runs(
 
 
 def _choose(items: Sequence[_T], size_of: Callable[[_T], int], limits: GroupLimits) -> Sequence[_T]:
-    for end in range(len(items), limits.width_min - 1, -1):
+    for end in range(len(items), limits.min_width - 1, -1):
         start, total = end, 0
-        while start > 0 and end - start < limits.objects_max:
+        while start > 0 and end - start < limits.max_objects:
             size = size_of(items[start - 1])
             too_large = start < end and size > max(total, SMALL_OBJECT_BYTES)
-            if too_large or total + size > limits.bytes_max:
+            if too_large or total + size > limits.max_bytes:
                 break
             total += size
             start -= 1
-        if end - start >= limits.width_min:
+        if end - start >= limits.min_width:
             return items[start:end]
     return ()
 

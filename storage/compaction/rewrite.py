@@ -49,7 +49,7 @@ class Rewriter:
         cluster_id: str,
         sources: Sequence[SourceObject],
         *,
-        block_bytes_max: int,
+        max_block_bytes: int,
         prepare_ttl_ms: int,
         spend: Spend = _give_way,
         read_once: bool = False,
@@ -61,7 +61,7 @@ class Rewriter:
             objects: prepares the ids.
             cluster_id: part of every object's key.
             sources: opened; by ordinal as in the runs.
-            block_bytes_max: size of the blocks that are written.
+            max_block_bytes: size of the blocks that are written.
             prepare_ttl_ms: how long it may take.
             spend: awaited after so many bytes were copied, for as long as it takes.
             read_once: whether no source is in more than one piece, so that its window can go.
@@ -70,7 +70,7 @@ class Rewriter:
         self._objects = objects
         self._cluster_id = cluster_id
         self._sources = sources
-        self._block_bytes_max = block_bytes_max
+        self._max_block_bytes = max_block_bytes
         self._prepare_ttl_ms = prepare_ttl_ms
         self._spend = spend
         self._read_once = read_once
@@ -116,7 +116,7 @@ class Rewriter:
         return await self._objects.prepare_objects(1, self._prepare_ttl_ms)
 
     async def _write(self, object_id: int, runs: AsyncIterator[Run]) -> "_Output":
-        output = _Output(self._block_bytes_max)
+        output = _Output(self._max_block_bytes)
         async with aclosing(self._chunks(output, runs)) as chunks:
             await self._store.put_stream(object_key(self._cluster_id, object_id), chunks)
         return output
@@ -152,8 +152,8 @@ class Rewriter:
 class _Output:
     """One object being written."""
 
-    def __init__(self, block_bytes_max: int) -> None:
-        self._writer = ObjectWriter(block_bytes_max)
+    def __init__(self, max_block_bytes: int) -> None:
+        self._writer = ObjectWriter(max_block_bytes)
         self.planned: list[StreamRange] = []
         self.pending_bytes = 0  # added since `drain`
         self.size_bytes = 0

@@ -28,7 +28,7 @@ from headrace.storage.ports import (
 
 logger = logging.getLogger("headrace.storage.compaction")
 
-SOURCES_MAX: Final = 64
+MAX_SOURCES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class StreamObjectMerger:
     def limits(self) -> GroupLimits:
         """What may be merged at a time, as far as is known of this bucket."""
         return stream_object_limits(
-            objects_max=SOURCES_MAX,
-            block_bytes_max=self._config.object_block_bytes,
+            max_objects=MAX_SOURCES,
+            max_block_bytes=self._config.object_block_bytes,
             copies=self._may_copy and self._store.copies_remotely,
         )
 
@@ -102,7 +102,7 @@ class StreamObjectMerger:
             self._objects,
             self._cluster_id,
             sources,
-            block_bytes_max=self._config.object_block_bytes,
+            max_block_bytes=self._config.object_block_bytes,
             prepare_ttl_ms=self._config.object_prepare_ttl_ms,
             spend=self._spend,
             read_once=True,

@@ -69,5 +69,5 @@ class BudgetedObjectStore:
 
 def compaction_view(store: ObjectStore, config: StorageConfig) -> BudgetedObjectStore:
     """Make the bucket that compaction is to work on."""
-    budget = RequestBudget(config.compaction_requests_max, config.compaction_request_bytes_max)
+    budget = RequestBudget(config.max_compaction_requests, config.max_compaction_request_bytes)
     return BudgetedObjectStore(store, budget)

@@ -16,10 +16,10 @@ from headrace.storage.errors import InvalidRequestError
 from headrace.storage.ports import Buffer, CopiedRange
 
 MIB: Final = 1024 * 1024
-PART_BYTES_MIN: Final = 5 * MIB
+MIN_PART_BYTES: Final = 5 * MIB
 # Well below S3's 5 GiB, so that a copy is answered in time and parts are copied side by side.
-COPIED_PART_BYTES_MAX: Final = 1024 * MIB
-PARTS_MAX: Final = 10_000
+MAX_COPIED_PART_BYTES: Final = 1024 * MIB
+MAX_PARTS: Final = 10_000
 
 Piece = CopiedRange | Buffer
 
@@ -35,15 +35,15 @@ class UploadedPart:
 Part = CopiedRange | UploadedPart
 
 
-def plan_parts(pieces: Sequence[Piece], *, part_bytes_min: int = PART_BYTES_MIN) -> list[Part]:
+def plan_parts(pieces: Sequence[Piece], *, min_part_bytes: int = MIN_PART_BYTES) -> list[Part]:
     """Cut pieces into parts, in order.
 
     Raises:
         InvalidRequestError: nothing is to be written, or it takes more parts than an upload may have.
     """
-    parts = list(_parts(pieces, part_bytes_min))
-    if not 1 <= len(parts) <= PARTS_MAX:
-        raise InvalidRequestError(f"{len(parts)} parts are not in 1..{PARTS_MAX}")
+    parts = list(_parts(pieces, min_part_bytes))
+    if not 1 <= len(parts) <= MAX_PARTS:
+        raise InvalidRequestError(f"{len(parts)} parts are not in 1..{MAX_PARTS}")
     return parts
 
 
@@ -52,13 +52,13 @@ def size_of(piece: Piece) -> int:
     return piece.size_bytes if isinstance(piece, CopiedRange) else len(piece)
 
 
-def _parts(pieces: Sequence[Piece], part_bytes_min: int) -> Iterator[Part]:
+def _parts(pieces: Sequence[Piece], min_part_bytes: int) -> Iterator[Part]:
     pending: list[Piece] = []
     pending_bytes = 0
     for piece in pieces:
         size_bytes = size_of(piece)
-        lacking = part_bytes_min - pending_bytes if pending else 0
-        if isinstance(piece, CopiedRange) and size_bytes - lacking >= part_bytes_min:
+        lacking = min_part_bytes - pending_bytes if pending else 0
+        if isinstance(piece, CopiedRange) and size_bytes - lacking >= min_part_bytes:
             cut = piece.start + lacking
             if pending:
                 yield UploadedPart((*pending, CopiedRange(piece.key, piece.start, cut)))
@@ -68,7 +68,7 @@ def _parts(pieces: Sequence[Piece], part_bytes_min: int) -> Iterator[Part]:
         if size_bytes:
             pending.append(piece)
             pending_bytes += size_bytes
-        if pending_bytes >= part_bytes_min:
+        if pending_bytes >= min_part_bytes:
             yield UploadedPart(tuple(pending))
             pending, pending_bytes = [], 0
     if pending:
@@ -77,7 +77,7 @@ def _parts(pieces: Sequence[Piece], part_bytes_min: int) -> Iterator[Part]:
 
 def _copied(found: CopiedRange) -> Iterator[CopiedRange]:
     """Cut a range evenly, so that no part is small."""
-    number = -(-found.size_bytes // COPIED_PART_BYTES_MAX)
+    number = -(-found.size_bytes // MAX_COPIED_PART_BYTES)
     cuts = [found.start + found.size_bytes * n // number for n in range(number + 1)]
     for start, end in pairwise(cuts):
         yield CopiedRange(found.key, start, end)

@@ -21,9 +21,9 @@ class DaemonThreads(Executor):
     The queue before the threads is bounded by its users.
     """
 
-    def __init__(self, threads_max: int, name: str) -> None:
+    def __init__(self, max_threads: int, name: str) -> None:
         """Start nothing yet: a thread is started when a call comes and all others are busy."""
-        self._threads_max = threads_max
+        self._max_threads = max_threads
         self._name = name
         self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = threading.Lock()
@@ -56,7 +56,7 @@ class DaemonThreads(Executor):
                 raise RuntimeError("the threads are shut down")
             self._pending += 1
             self._calls.put(call)
-            if len(self._threads) < min(self._pending, self._threads_max):
+            if len(self._threads) < min(self._pending, self._max_threads):
                 self._start()
         return future
 

@@ -38,8 +38,8 @@ BACKGROUND_THREADS = 1
 STEP_BYTES = file_copy.STEP_BYTES
 STEP_PAUSE_S = 0.002
 TEMPORARY_FOLDER = ".tmp"
-WRITEV_PARTS = 512  # below IOV_MAX, which is 1024 on Linux
-DURABLE_DIRECTORIES_MAX = 4096
+WRITEV_PARTS = 512  # below MAX_IOV, which is 1024 on Linux
+MAX_DURABLE_DIRECTORIES = 4096
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -263,7 +263,7 @@ class FileObjectStore:
             self._make_durable_directory(directory.parent)
             directory.mkdir(exist_ok=True)
             _fsync(directory.parent)
-        if len(self._durable) >= DURABLE_DIRECTORIES_MAX:
+        if len(self._durable) >= MAX_DURABLE_DIRECTORIES:
             self._durable.clear()
         self._durable.add(directory)
 

@@ -29,7 +29,7 @@ from headrace.storage.ports import Buffer, CopiedRange, ObjectStore, Progress, u
 
 logger = logging.getLogger("headrace.storage.object_store")
 
-LOOKS_MAX: Final = 2  # for an object that is not found
+MAX_LOOKS: Final = 2  # for an object that is not found
 
 _T = TypeVar("_T")
 
@@ -46,14 +46,14 @@ class _ChunksFailedError(StorageError):
 class RetryPolicy:
     """How long one request may be tried.
 
-    The k-th pause is a random part of `backoff_ms_initial << k`, at most of `backoff_ms_max`. An
+    The k-th pause is a random part of `backoff_ms_initial << k`, at most of `max_backoff_ms`. An
     attempt is given up after `attempt_ms_base` and the time of its bytes, and none is begun later
     than `total_ms_base` and the time of its bytes after the first.
     """
 
-    attempts_max: int = 5
+    max_attempts: int = 5
     backoff_ms_initial: int = 200
-    backoff_ms_max: int = 5_000
+    max_backoff_ms: int = 5_000
     attempt_ms_base: int = 30_000
     attempt_bytes_per_s: int = 1024 * 1024  # an attempt gets a second more for each of these
     total_ms_base: int = 60_000
@@ -201,16 +201,16 @@ class RetryingObjectStore:
                     return await self._attempt(operation, attempt(), timeout_s)
                 except ObjectNotFoundError:
                     looks += 1
-                    if looks == LOOKS_MAX:
+                    if looks == MAX_LOOKS:
                         raise
                     continue
                 except RefusedError:
                     raise
                 except ObjectStoreError:
-                    ceiling_ms = min(policy.backoff_ms_initial << tried, policy.backoff_ms_max)
+                    ceiling_ms = min(policy.backoff_ms_initial << tried, policy.max_backoff_ms)
                     pause_s = self._rng.random() * ceiling_ms / 1000
                     tried += 1
-                    if tried == policy.attempts_max or _now_s() + pause_s > give_up_s:
+                    if tried == policy.max_attempts or _now_s() + pause_s > give_up_s:
                         raise
                 self.statistics.retries += 1
                 await asyncio.sleep(pause_s)

@@ -55,27 +55,27 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("headrace.storage.object_store")
 
-PART_BYTES_MIN = 5 * 1024 * 1024  # S3's own limit
+MIN_PART_BYTES = 5 * 1024 * 1024  # S3's own limit
 # Of an object that comes in chunks: its parts are in memory, as many as are in flight and one more.
-STREAMED_PART_BYTES_MAX = 32 * 1024 * 1024
-STREAMED_PARTS_IN_FLIGHT_MAX = 2
-STEPPED_BYTES_MIN = 4 * 1024 * 1024  # objects of this size on are sent step by step
+MAX_STREAMED_PART_BYTES = 32 * 1024 * 1024
+MAX_STREAMED_PARTS_INFLIGHT = 2
+MIN_STEPPED_BYTES = 4 * 1024 * 1024  # objects of this size on are sent step by step
 # Of an object whose first attempt has failed: no more than a part is repeated from then on.
 REPEATED_PART_BYTES = 32 * 1024 * 1024
-BROKEN_OFF_MAX = 256  # objects of which that is known; one that is forgotten is sent in one again
+MAX_BROKEN_OFF = 256  # objects of which that is known; one that is forgotten is sent in one again
 UPLOAD_THREADS = 8  # parts of large objects under way at once; each has a step in memory
 UPLOAD_TIMEOUT_S = 60  # without a byte moving
 JOIN_BYTES = 4 * 1024 * 1024  # small buffers are joined to about this before the client gets them
-PART_RETRIES_MAX = 4
-PART_ATTEMPTS_MAX = 4  # of boto3
+MAX_PART_RETRIES = 4
+MAX_PART_ATTEMPTS = 4  # of boto3
 COPY_THREADS = 4  # parts copied at once, over all objects
 LIST_THREADS = 2
-DELETED_KEYS_MAX = 1_000  # by one request
+MAX_DELETED_KEYS = 1_000  # by one request
 REQUEST_TIMEOUT = timedelta(seconds=60)
 CONNECT_TIMEOUT = timedelta(seconds=5)
 RETRY_TIMEOUT = timedelta(seconds=120)
 COPY_TIMEOUT_S = 300  # of one part, which has up to a gigabyte
-_MESSAGE_LENGTH_MAX = 500
+_MAX_MESSAGE_LENGTH = 500
 # Refusals that pass by themselves: a clock that is being set, a token that is being renewed.
 _PASSING = (FailureKind.CLOCK, FailureKind.CREDENTIALS, FailureKind.THROTTLED)
 _CONFLICT = "409 Conflict"
@@ -93,21 +93,21 @@ class S3ObjectStore:
         Raises:
             ValueError: there are no credentials, or `part_bytes` is below S3's minimum.
         """
-        if part_bytes < PART_BYTES_MIN:
-            raise ValueError(f"parts of {part_bytes} bytes: S3 wants at least {PART_BYTES_MIN}")
+        if part_bytes < MIN_PART_BYTES:
+            raise ValueError(f"parts of {part_bytes} bytes: S3 wants at least {MIN_PART_BYTES}")
         access = resolve_access(location, environment)
         self._prefix = location.prefix
         self._part_bytes = part_bytes
-        self._streamed_part_bytes = min(part_bytes, STREAMED_PART_BYTES_MAX)
+        self._streamed_part_bytes = min(part_bytes, MAX_STREAMED_PART_BYTES)
         self._single = _open(access, retries=0)
-        self._multipart = _open(access, retries=PART_RETRIES_MAX)
+        self._multipart = _open(access, retries=MAX_PART_RETRIES)
         # boto3 knows no other checksum without a library of its own.
         self._uploads_by_steps = access.checksum in ("", "SHA256")
         checksum = access.checksum if self._uploads_by_steps else ""
 
-        def copier(attempts_max: int, timeout_s: int, threads: int, checksum: str) -> S3Copier:
+        def copier(max_attempts: int, timeout_s: int, threads: int, checksum: str) -> S3Copier:
             return S3Copier(
-                lambda: s3_client(access, attempts_max=attempts_max, read_timeout_s=timeout_s),
+                lambda: s3_client(access, max_attempts=max_attempts, read_timeout_s=timeout_s),
                 access.bucket,
                 location.prefix,
                 self.get_range,
@@ -116,10 +116,10 @@ class S3ObjectStore:
             )
 
         self._at_once = copier(1, UPLOAD_TIMEOUT_S, UPLOAD_THREADS, checksum)
-        self._by_parts = copier(PART_ATTEMPTS_MAX, UPLOAD_TIMEOUT_S, UPLOAD_THREADS, checksum)
-        self._copier = copier(PART_ATTEMPTS_MAX, COPY_TIMEOUT_S, COPY_THREADS, checksum)
+        self._by_parts = copier(MAX_PART_ATTEMPTS, UPLOAD_TIMEOUT_S, UPLOAD_THREADS, checksum)
+        self._copier = copier(MAX_PART_ATTEMPTS, COPY_TIMEOUT_S, COPY_THREADS, checksum)
         listing = S3Calls(
-            lambda: s3_client(access, attempts_max=1), threads=LIST_THREADS, name="bucket-list"
+            lambda: s3_client(access, max_attempts=1), threads=LIST_THREADS, name="bucket-list"
         )
         # Keys of large objects that an attempt has left unfinished; the values mean nothing.
         self._broken_off: dict[str, None] = {}
@@ -132,7 +132,7 @@ class S3ObjectStore:
         """
         require_valid_key(key)
         size_bytes = sum(map(len, parts))
-        if size_bytes >= STEPPED_BYTES_MIN and self._uploads_by_steps:
+        if size_bytes >= MIN_STEPPED_BYTES and self._uploads_by_steps:
             await self._put_by_steps(key, parts, size_bytes)
             return
         if size_bytes > self._streamed_part_bytes:
@@ -222,7 +222,7 @@ class S3ObjectStore:
         except ObjectStoreError as error:
             left = keys_left(_text(error.__cause__), self._prefix)
             # What is longer takes several requests, of which this may be the first.
-            if left and len(keys) <= DELETED_KEYS_MAX and set(left) <= set(keys):
+            if left and len(keys) <= MAX_DELETED_KEYS and set(left) <= set(keys):
                 raise NotDeletedError(f"{len(left)} keys not deleted: {error}", left) from error
             raise
 
@@ -260,7 +260,7 @@ class S3ObjectStore:
 
     def _note_broken_off(self, key: str) -> None:
         self._broken_off[key] = None
-        if len(self._broken_off) > BROKEN_OFF_MAX:
+        if len(self._broken_off) > MAX_BROKEN_OFF:
             del self._broken_off[next(iter(self._broken_off))]
 
     async def _put_multipart(self, key: str, buffers: AsyncIterator[Buffer]) -> None:
@@ -273,7 +273,7 @@ class S3ObjectStore:
                     sent.buffers(),
                     use_multipart=True,
                     chunk_size=self._streamed_part_bytes,
-                    max_concurrency=STREAMED_PARTS_IN_FLIGHT_MAX,
+                    max_concurrency=MAX_STREAMED_PARTS_INFLIGHT,
                 )
         except ObjectStoreError as error:
             # The client repeats a completion whose answer was lost, and is told that there is no
@@ -396,4 +396,4 @@ def _text(error: BaseException | None) -> str:
 
 def _message(what: str, error: Exception) -> str:
     text = _text(error)
-    return f"{what}: {text}".replace("\n", " ")[:_MESSAGE_LENGTH_MAX]
+    return f"{what}: {text}".replace("\n", " ")[:_MAX_MESSAGE_LENGTH]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from obstore.store import S3Credential
 
 REGION_DEFAULT = "us-east-1"
-_MESSAGE_LENGTH_MAX = 500
+_MAX_MESSAGE_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,4 +143,4 @@ class ChainCredentials:
 def _failed(error: Exception) -> ObjectStoreError:
     """Return our error for one of a provider: a program's output, a service, files."""
     text = f"{CREDENTIALS_FAILED}: {type(error).__name__}: {error}"
-    return ObjectStoreError(text.replace("\n", " ")[:_MESSAGE_LENGTH_MAX])
+    return ObjectStoreError(text.replace("\n", " ")[:_MAX_MESSAGE_LENGTH])

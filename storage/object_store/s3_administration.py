@@ -14,7 +14,7 @@ from headrace.storage.object_store.s3_errors import (
 
 CONNECT_TIMEOUT_S = 5
 READ_TIMEOUT_S = 30
-ATTEMPTS_MAX = 4
+MAX_ATTEMPTS = 4
 
 
 async def ensure_s3_bucket(access: S3Access) -> bool:
@@ -63,7 +63,7 @@ def _create_unless_there(client: Any, access: S3Access) -> bool:
 
 
 def s3_client(
-    access: S3Access, *, attempts_max: int = ATTEMPTS_MAX, read_timeout_s: int = READ_TIMEOUT_S
+    access: S3Access, *, max_attempts: int = MAX_ATTEMPTS, read_timeout_s: int = READ_TIMEOUT_S
 ) -> Any:
     """Make a client of boto3; the caller closes it. Blocking, as all of its requests are.
 
@@ -76,7 +76,7 @@ def s3_client(
     config = Config(
         connect_timeout=CONNECT_TIMEOUT_S,
         read_timeout=read_timeout_s,
-        retries={"total_max_attempts": attempts_max, "mode": "standard"},
+        retries={"total_max_attempts": max_attempts, "mode": "standard"},
         s3={"addressing_style": "path" if access.path_style else "virtual"},
         # Not every S3-compatible service knows the checksums that boto3 adds by default.
         request_checksum_calculation="when_required",

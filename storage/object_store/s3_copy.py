@@ -35,8 +35,8 @@ from headrace.storage.ports import Buffer, CopiedRange, Progress, unnoticed
 
 logger = logging.getLogger("headrace.storage.object_store")
 
-PARTS_IN_FLIGHT_MAX: Final = 4  # of one object
-TAIL_BYTES_MAX: Final = 64 * 1024  # compared when an answer was lost
+MAX_PARTS_INFLIGHT: Final = 4  # of one object
+MAX_TAIL_BYTES: Final = 64 * 1024  # compared when an answer was lost
 
 # Reads `[start, end)` of a key.
 ReadRange = Callable[[str, int, int], Awaitable[memoryview]]
@@ -83,7 +83,7 @@ class S3Copier:
         parts = plan_parts(pieces)
         size_bytes = sum(map(size_of, pieces))
         last = pieces[-1]
-        tail = b"" if isinstance(last, CopiedRange) else bytes(last[-TAIL_BYTES_MAX:])
+        tail = b"" if isinstance(last, CopiedRange) else bytes(last[-MAX_TAIL_BYTES:])
         await self._assemble(key, parts, size_bytes, tail, progress=progress)
 
     async def upload(self, key: str, buffers: Sequence[Buffer], part_bytes: int) -> None:
@@ -96,7 +96,7 @@ class S3Copier:
         """
         size_bytes = sum(map(len, buffers))
         bodies = [PartBody(it) for it in cut(buffers, part_bytes)]
-        tail = bytes(buffers[-1][-TAIL_BYTES_MAX:])
+        tail = bytes(buffers[-1][-MAX_TAIL_BYTES:])
         try:
             if len(bodies) == 1:
                 _told(key, await self._send(key, "put_object", bodies[0]), "ETag")
@@ -141,7 +141,7 @@ class S3Copier:
         self, key: str, upload_id: str, parts: Sequence[Part | PartBody], progress: Progress
     ) -> list[dict[str, Any]]:
         """Write all parts. After a failure those under way are waited for, so that an abort finds them."""
-        turns = asyncio.Semaphore(PARTS_IN_FLIGHT_MAX)
+        turns = asyncio.Semaphore(MAX_PARTS_INFLIGHT)
         failures: list[Exception] = []
 
         async def write(number: int, part: Part | PartBody) -> dict[str, Any]:

@@ -28,7 +28,7 @@ _UNSUPPORTED: Final = frozenset(
     }
 )
 _RANGE: Final = "Range specified is not valid"  # for a source of that size, says AWS
-_MESSAGE_LENGTH_MAX: Final = 500
+_MAX_MESSAGE_LENGTH: Final = 500
 
 _T = TypeVar("_T")
 
@@ -58,7 +58,7 @@ def translated(what: str, error: BaseException) -> Exception:
         error: see `is_answer`.
     """
     status, code = status_of(error), code_of(error)
-    message = f"{what}: {error}".replace("\n", " ")[:_MESSAGE_LENGTH_MAX]
+    message = f"{what}: {error}".replace("\n", " ")[:_MAX_MESSAGE_LENGTH]
     if code in _PASSING:
         return ObjectStoreError(message)
     if code == "NoSuchKey" or (status == 404 and code in ("404", "NotFound", "")):
@@ -78,7 +78,7 @@ def translated_of_bucket(what: str, error: BaseException) -> Exception:
     status = status_of(error)
     refused = 300 <= status < 500 and status != 429 and code_of(error) not in _PASSING
     kind = RefusedError if refused else ObjectStoreError
-    return kind(f"{what}: {error}".replace("\n", " ")[:_MESSAGE_LENGTH_MAX])
+    return kind(f"{what}: {error}".replace("\n", " ")[:_MAX_MESSAGE_LENGTH])
 
 
 @contextmanager

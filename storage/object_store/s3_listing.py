@@ -14,7 +14,7 @@ from typing import Any, Final
 from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.s3_calls import S3Calls
 
-PAGE_ENTRIES_MAX: Final = 1_000  # what one page of S3 has at most
+MAX_PAGE_ENTRIES: Final = 1_000  # what one page of S3 has at most
 
 
 def pages_of(
@@ -23,7 +23,7 @@ def pages_of(
     field: str,
     place: Mapping[str, str],
     *,
-    page_entries_max: int = PAGE_ENTRIES_MAX,
+    max_page_entries: int = MAX_PAGE_ENTRIES,
 ) -> Iterator[list[Mapping[str, Any]]]:
     """Yield the entries of a list page by page. Blocking.
 
@@ -32,14 +32,14 @@ def pages_of(
         operation: `list_objects_v2` or `list_multipart_uploads`.
         field: of an answer, where the entries are.
         place: `Bucket` and `Prefix`.
-        page_entries_max: how many to ask for at once.
+        max_page_entries: how many to ask for at once.
 
     Raises:
         ObjectStoreError: an answer is no page of a list.
         Exception: botocore's, for anything else.
     """
     pages = client.get_paginator(operation).paginate(
-        **place, PaginationConfig={"PageSize": page_entries_max}
+        **place, PaginationConfig={"PageSize": max_page_entries}
     )
     is_truncated = False
     for page in pages:

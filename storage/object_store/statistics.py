@@ -35,7 +35,7 @@ class Trouble:
 class _Health:
     """How one operation fares. Times are the loop's."""
 
-    in_flight: int = 0
+    inflight: int = 0
     answered_s: float | None = None  # when it last worked
     failing_from_s: float = 0.0
     failed_s: float = 0.0  # newest
@@ -71,17 +71,17 @@ class StoreStatistics:
     )
 
     @property
-    def requests_in_flight(self) -> int:
+    def requests_inflight(self) -> int:
         """Calls that have not returned."""
-        return sum(health.in_flight for health in self._health.values())
+        return sum(health.inflight for health in self._health.values())
 
     def begun(self, operation: Operation) -> None:
         """Note that a call has begun."""
-        self._health[operation].in_flight += 1
+        self._health[operation].inflight += 1
 
     def ended(self, operation: Operation) -> None:
         """Note that a call has returned, or was cancelled."""
-        self._health[operation].in_flight -= 1
+        self._health[operation].inflight -= 1
 
     def answered(self, operation: Operation, now_s: float) -> None:
         """Note that the bucket did as asked, or said that there is no such object."""
@@ -117,6 +117,6 @@ class StoreStatistics:
             )
             for operation, health in self._health.items()
             if health.failures
-            and (health.in_flight or now_s - health.failed_s <= TROUBLE_REMEMBERED_S)
+            and (health.inflight or now_s - health.failed_s <= TROUBLE_REMEMBERED_S)
         ]
         return sorted(found, key=lambda trouble: -trouble.since_s)

@@ -12,7 +12,7 @@ from typing import Final
 
 from headrace.storage.errors import InvalidRequestError, ObjectStoreError, StorageError
 
-MESSAGE_LENGTH_MAX: Final = 500
+MAX_MESSAGE_LENGTH: Final = 500
 
 
 class UnforeseenError(ObjectStoreError):
@@ -46,7 +46,7 @@ def unforeseen(what: str, error: BaseException) -> UnforeseenError:
     """Return our error for one that nobody foresaw; raise it from that one."""
     first = next(_singles(error))
     message = f"{what}: {type(first).__name__}: {first}"
-    return UnforeseenError(message.replace("\n", " ")[:MESSAGE_LENGTH_MAX])
+    return UnforeseenError(message.replace("\n", " ")[:MAX_MESSAGE_LENGTH])
 
 
 def _is_failure(error: BaseException) -> bool:

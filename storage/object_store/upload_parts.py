@@ -11,8 +11,8 @@ from typing import Final
 from headrace.storage.ports import Buffer
 
 MIB: Final = 1024 * 1024
-PARTS_MAX: Final = 4  # of one object, all of them under way at once
-PART_BYTES_MAX: Final = 5 * 1024 * MIB  # S3's own limit
+MAX_PARTS: Final = 4  # of one object, all of them under way at once
+MAX_PART_BYTES: Final = 5 * 1024 * MIB  # S3's own limit
 STEP_BYTES: Final = MIB  # joined at a time: large enough for few system calls
 SEEK_SET: Final = 0  # as files have them
 SEEK_END: Final = 2
@@ -22,9 +22,9 @@ class AbandonedError(Exception):
     """Nobody wants the upload any more."""
 
 
-def part_bytes_for(size_bytes: int, part_bytes_min: int) -> int:
+def part_bytes_for(size_bytes: int, min_part_bytes: int) -> int:
     """Return the size of all parts but the last of an object of so many bytes."""
-    return min(PART_BYTES_MAX, max(part_bytes_min, -(-size_bytes // PARTS_MAX)))
+    return min(MAX_PART_BYTES, max(min_part_bytes, -(-size_bytes // MAX_PARTS)))
 
 
 def cut(buffers: Sequence[Buffer], part_bytes: int) -> Iterator[list[Buffer]]:

@@ -29,7 +29,7 @@ MAGIC = 0x5A
 _PREFIX = struct.Struct(">BBii")
 _CRC = struct.Struct(">I")
 BLOCK_HEADER_BYTES = _PREFIX.size + _CRC.size
-BLOCK_SIZE_MAX = 2**31 - 1
+MAX_BLOCK_SIZE = 2**31 - 1
 
 assert BLOCK_HEADER_BYTES == 14
 
@@ -45,7 +45,7 @@ def encode_block_header(record_count: int, data_length: int, data_crc: int) -> b
     Raises:
         ValueError: count or length do not fit.
     """
-    if not 1 <= record_count < 2**31 or not 1 <= data_length <= BLOCK_SIZE_MAX - BLOCK_HEADER_BYTES:
+    if not 1 <= record_count < 2**31 or not 1 <= data_length <= MAX_BLOCK_SIZE - BLOCK_HEADER_BYTES:
         raise ValueError(f"block of {record_count} batches and {data_length} bytes does not fit")
     prefix = _PREFIX.pack(MAGIC, 0, record_count, data_length)
     return prefix + _CRC.pack(crc32c(prefix, data_crc))

@@ -27,7 +27,7 @@ VERSION = 1
 _BODY = struct.Struct(">qiIH18x")
 _TRAILER = struct.Struct(">IQ")
 FOOTER_BYTES = _BODY.size + _TRAILER.size
-INDEX_LENGTH_MAX = 2**31 - 1
+MAX_INDEX_LENGTH = 2**31 - 1
 
 assert FOOTER_BYTES == 48
 
@@ -46,7 +46,7 @@ def encode_footer(footer: Footer) -> bytes:
     Raises:
         ValueError: the index is too long.
     """
-    if not 0 <= footer.index_length <= INDEX_LENGTH_MAX:
+    if not 0 <= footer.index_length <= MAX_INDEX_LENGTH:
         raise ValueError(f"index block of {footer.index_length} bytes does not fit")
     body = _BODY.pack(footer.index_position, footer.index_length, footer.index_crc, VERSION)
     return body + _TRAILER.pack(crc32c(body), MAGIC)

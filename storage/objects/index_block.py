@@ -25,13 +25,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from headrace.storage.errors import CorruptObjectError
-from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES, BLOCK_SIZE_MAX
+from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES, MAX_BLOCK_SIZE
 
 _ENTRY = struct.Struct(">qqiiqi")
 _STREAM_AND_START = struct.Struct(">qq")
 _POSITION = struct.Struct(">q")
 INDEX_ENTRY_BYTES = _ENTRY.size
-END_OFFSET_DELTA_MAX = 2**31 - 1
+MAX_END_OFFSET_DELTA = 2**31 - 1
 
 assert INDEX_ENTRY_BYTES == 36
 
@@ -57,9 +57,9 @@ def encode_entry(entry: IndexEntry) -> bytes:
         ValueError: the span of offsets, the count or the size do not fit in 31 bits.
     """
     delta = entry.end_offset - entry.start_offset
-    if not 1 <= delta <= END_OFFSET_DELTA_MAX or entry.start_offset < 0:
+    if not 1 <= delta <= MAX_END_OFFSET_DELTA or entry.start_offset < 0:
         raise ValueError(f"offsets {entry.start_offset} to {entry.end_offset} do not fit")
-    if not 1 <= entry.record_count < 2**31 or not 1 <= entry.size <= BLOCK_SIZE_MAX:
+    if not 1 <= entry.record_count < 2**31 or not 1 <= entry.size <= MAX_BLOCK_SIZE:
         raise ValueError(f"block of {entry.record_count} batches, {entry.size} bytes does not fit")
     return _ENTRY.pack(
         entry.stream_id, entry.start_offset, delta, entry.record_count, entry.position, entry.size

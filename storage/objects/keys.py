@@ -12,7 +12,7 @@ from headrace.storage.errors import InvalidRequestError
 _CLUSTER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*|_[A-Za-z0-9_-]+")
 _KEY = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _OBJECT_KEY = re.compile(r"([0-9a-f]{2})/([A-Za-z0-9_-]+)/([0-9]+)")
-_KEY_LENGTH_MAX = 1024  # S3's limit
+_MAX_KEY_LENGTH = 1024  # S3's limit
 _FIBONACCI = 0x9E3779B1  # 2**32 / golden ratio: consecutive ids land far apart
 
 
@@ -48,8 +48,8 @@ def require_valid_key(key: str) -> None:
     Raises:
         InvalidRequestError: it does not.
     """
-    if len(key) > _KEY_LENGTH_MAX or not _KEY.fullmatch(key):
-        raise InvalidRequestError(f"invalid object key {key[:_KEY_LENGTH_MAX]!r}")
+    if len(key) > _MAX_KEY_LENGTH or not _KEY.fullmatch(key):
+        raise InvalidRequestError(f"invalid object key {key[:_MAX_KEY_LENGTH]!r}")
 
 
 def _spread(object_id: int) -> str:

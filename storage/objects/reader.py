@@ -12,14 +12,14 @@ from headrace.storage.errors import CorruptObjectError
 from headrace.storage.objects.footer import FOOTER_BYTES, Footer, decode_footer
 from headrace.storage.objects.index_block import INDEX_ENTRY_BYTES, ObjectIndex
 
-_TAIL_BYTES_MIN = 16 * 1024  # an object of hundreds of small streams needs one read
+_MIN_TAIL_BYTES = 16 * 1024  # an object of hundreds of small streams needs one read
 _BLOCK_BYTES_TYPICAL = 1024 * 1024
 
 
 def tail_start(object_size_bytes: int) -> int:
     """Return the position from which one read most likely contains the whole index and footer."""
     blocks = object_size_bytes // _BLOCK_BYTES_TYPICAL + 1
-    guess = _TAIL_BYTES_MIN + FOOTER_BYTES + blocks * INDEX_ENTRY_BYTES
+    guess = _MIN_TAIL_BYTES + FOOTER_BYTES + blocks * INDEX_ENTRY_BYTES
     return max(0, object_size_bytes - guess)
 
 

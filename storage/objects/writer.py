@@ -7,17 +7,17 @@ from crc32c import crc32c
 
 from headrace.storage.objects.data_block import (
     BLOCK_HEADER_BYTES,
-    BLOCK_SIZE_MAX,
+    MAX_BLOCK_SIZE,
     encode_block_header,
 )
 from headrace.storage.objects.footer import FOOTER_BYTES, Footer, encode_footer
-from headrace.storage.objects.index_block import END_OFFSET_DELTA_MAX, IndexEntry, encode_entry
+from headrace.storage.objects.index_block import MAX_END_OFFSET_DELTA, IndexEntry, encode_entry
 from headrace.storage.ports import StreamRange
 from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch, encode_header
 
 Buffer = bytes | memoryview
 
-_DATA_LENGTH_MAX = BLOCK_SIZE_MAX - BLOCK_HEADER_BYTES
+_MAX_DATA_LENGTH = MAX_BLOCK_SIZE - BLOCK_HEADER_BYTES
 _NO_STREAM = -1
 
 
@@ -34,12 +34,11 @@ class ObjectWriter:
     """Collects the batches of one object, streams in (stream id, offset) order.
 
     A block holds one stream. It is closed when the next batch would make it, header included,
-    larger than `block_bytes_max`, when a delta would not fit in its field, and where offsets are
+    larger than `max_block_bytes`, when a delta would not fit in its field, and where offsets are
     not contiguous. A gap also begins another range.
     """
 
     __slots__ = (
-        "_block_bytes_max",
         "_block_start",
         "_crc",
         "_data_bytes",
@@ -47,6 +46,7 @@ class ObjectWriter:
         "_epoch",
         "_header_slot",
         "_index",
+        "_max_block_bytes",
         "_parts",
         "_position",
         "_range_start",
@@ -55,10 +55,10 @@ class ObjectWriter:
         "_stream_id",
     )
 
-    def __init__(self, block_bytes_max: int) -> None:
-        if not BLOCK_HEADER_BYTES < block_bytes_max <= BLOCK_SIZE_MAX:
-            raise ValueError(f"block_bytes_max {block_bytes_max} out of range")
-        self._block_bytes_max = block_bytes_max
+    def __init__(self, max_block_bytes: int) -> None:
+        if not BLOCK_HEADER_BYTES < max_block_bytes <= MAX_BLOCK_SIZE:
+            raise ValueError(f"max_block_bytes {max_block_bytes} out of range")
+        self._max_block_bytes = max_block_bytes
         self._parts: list[Buffer] = []
         self._index = bytearray()
         self._position = 0  # of the current block in the object
@@ -139,12 +139,12 @@ class ObjectWriter:
         if stream_id != self._stream_id or start != self._end:
             self._begin_range(stream_id, epoch, start, end)
         elif (
-            BLOCK_HEADER_BYTES + self._data_bytes + size > self._block_bytes_max
-            or end - self._block_start > END_OFFSET_DELTA_MAX
+            BLOCK_HEADER_BYTES + self._data_bytes + size > self._max_block_bytes
+            or end - self._block_start > MAX_END_OFFSET_DELTA
         ):
             self._close_block()
         if not self._data_bytes:
-            if size > _DATA_LENGTH_MAX:
+            if size > _MAX_DATA_LENGTH:
                 raise ValueError(f"{size} bytes do not fit into a data block")
             self._header_slot = len(self._parts)
             self._parts.append(b"")

@@ -13,7 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from headrace.storage.audit.comparison import Finding, KnownBucket, KnownState, Problem, compare
+from headrace.storage.audit.comparison import (
+    Finding,
+    KnownBucket,
+    KnownObjectState,
+    Problem,
+    compare,
+)
 from headrace.storage.audit.garbage import plan_garbage
 from headrace.storage.audit.inventory import KeyKind, ListedObject, meaning_of
 
@@ -72,4 +78,4 @@ def is_abandoned(
     if object_id >= known.next_object_id or upload.begun_ms > now_ms - safe_age_ms:
         return False
     entry = known.objects.get(object_id)
-    return entry is None or entry.state != KnownState.PREPARED
+    return entry is None or entry.state != KnownObjectState.PREPARED

@@ -20,16 +20,16 @@ from headrace.storage.audit.inventory import ListedObject, meaning_of
 from headrace.storage.errors import NotDeletedError, StorageError
 from headrace.storage.object_store.unforeseen import UnforeseenError
 from headrace.storage.ports import ObjectStore
-from headrace.storage.sweep.place import SweptPlace
 from headrace.storage.sweep.rules import IncompleteUpload, is_abandoned, swept
+from headrace.storage.sweep.swept_bucket import SweptBucket
 
 logger = logging.getLogger("headrace.storage.sweep")
 
 # Keys of objects begin with two hexadecimal digits: the bucket is listed in these pieces, so that
 # one that is too large for one round is gone on with in the next.
 PREFIXES: Final = "0123456789abcdef"
-PAGES_PER_ROUND_MAX: Final = 1_000  # of 1,000 objects; the piece that is begun is finished
-UPLOAD_PAGES_PER_ROUND_MAX: Final = 100
+MAX_PAGES_PER_ROUND: Final = 1_000  # of 1,000 objects; the piece that is begun is finished
+MAX_UPLOAD_PAGES_PER_ROUND: Final = 100
 
 
 class SweepMetadata(Protocol):
@@ -64,7 +64,7 @@ class Sweeper:
         self,
         config: StorageConfig,
         store: ObjectStore,
-        place: SweptPlace,
+        place: SweptBucket,
         metadata: SweepMetadata,
         *,
         rng: random.Random,
@@ -124,7 +124,7 @@ class Sweeper:
             self._seen_pieces += 1
             if self._next_prefix == 0 and self._seen_pieces == len(PREFIXES):
                 self._end_lap()
-            if pages >= PAGES_PER_ROUND_MAX:
+            if pages >= MAX_PAGES_PER_ROUND:
                 break
 
     async def _sweep_page(self, page: Sequence[ListedObject]) -> None:
@@ -176,7 +176,7 @@ class Sweeper:
             async for page in found:
                 pages += 1
                 await self._end_uploads(page)
-                if pages == UPLOAD_PAGES_PER_ROUND_MAX:
+                if pages == MAX_UPLOAD_PAGES_PER_ROUND:
                     break
 
     async def _end_uploads(self, page: Sequence[IncompleteUpload]) -> None:

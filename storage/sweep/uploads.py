@@ -11,7 +11,7 @@ from headrace.storage.object_store.daemon_threads import stepwise
 from headrace.storage.object_store.s3_access import S3Access
 from headrace.storage.object_store.s3_administration import s3_client
 from headrace.storage.object_store.s3_errors import asked_of_bucket, code_of, status_of
-from headrace.storage.object_store.s3_listing import PAGE_ENTRIES_MAX, pages_of
+from headrace.storage.object_store.s3_listing import MAX_PAGE_ENTRIES, pages_of
 from headrace.storage.sweep.rules import IncompleteUpload
 
 _T = TypeVar("_T")
@@ -134,7 +134,7 @@ class DirectoryUploads:
             except FileNotFoundError:
                 continue  # its writer has just published it
             found.append(IncompleteUpload(f"{TEMPORARY_FOLDER}/{entry.name}", "", begun_ms))
-            if len(found) == PAGE_ENTRIES_MAX:
+            if len(found) == MAX_PAGE_ENTRIES:
                 break
         return found
 

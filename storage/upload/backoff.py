@@ -3,8 +3,8 @@
 import random
 
 DELAY_MS_FIRST = 100
-DELAY_MS_MAX = 10_000  # producers may be waiting for so long after the bucket has come back
-_DOUBLINGS_MAX = 30  # far beyond the cap; keeps the power small
+MAX_DELAY_MS = 10_000  # producers may be waiting for so long after the bucket has come back
+_MAX_DOUBLINGS = 30  # far beyond the cap; keeps the power small
 
 
 class Backoff:
@@ -18,6 +18,6 @@ class Backoff:
 
     def next_delay_ms(self) -> float:
         """Delay before the next attempt: between half of the current step and the whole of it."""
-        step = min(DELAY_MS_MAX, DELAY_MS_FIRST << min(self._attempt, _DOUBLINGS_MAX))
+        step = min(MAX_DELAY_MS, DELAY_MS_FIRST << min(self._attempt, _MAX_DOUBLINGS))
         self._attempt += 1
         return step / 2 + self._rng.random() * step / 2

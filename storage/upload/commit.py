@@ -9,7 +9,7 @@ from headrace.storage.upload.object_upload import ObjectUpload, Uploaded
 from headrace.storage.upload.plan import UploadPlan
 
 
-class Committer:
+class UploadCommitter:
     """Takes plans to the bucket and into the control plane, whatever it takes."""
 
     def __init__(

@@ -41,7 +41,7 @@ class _Prepared:
 
 
 class ObjectUpload:
-    """Uploads plans; `upload_concurrency` puts and `upload_bytes_max` are under way at most, over all plans."""
+    """Uploads plans; `upload_concurrency` puts and `max_upload_bytes` are under way at most, over all plans."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class ObjectUpload:
         clock_ms: Callable[[], int],
         counters: UploadCounters,
     ) -> None:
-        self._block_bytes_max = config.object_block_bytes
+        self._max_block_bytes = config.object_block_bytes
         self._prepare_ttl_ms = config.object_prepare_ttl_ms
         self._store = store
         self._objects = objects
@@ -62,7 +62,7 @@ class ObjectUpload:
         self._clock_ms = clock_ms
         self._counters = counters
         self.retrying = retrying
-        self.budget = RequestBudget(config.upload_concurrency, config.upload_bytes_max)
+        self.budget = RequestBudget(config.upload_concurrency, config.max_upload_bytes)
         # One after the other, so that the first is on its way while the next is laid out.
         self._encoding = asyncio.Lock()
 
@@ -127,7 +127,7 @@ class ObjectUpload:
         return prepared, written.size_bytes
 
     async def _encode(self, slices: Sequence[StreamSlice]) -> WrittenObject:
-        writer = ObjectWriter(self._block_bytes_max)
+        writer = ObjectWriter(self._max_block_bytes)
         records = size_bytes = 0
         for stream_slice in slices:
             for step in _steps(stream_slice.batches):

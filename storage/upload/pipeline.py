@@ -18,7 +18,7 @@ from headrace.storage.cache.log_cache import CacheBlock, LogCache
 from headrace.storage.errors import EngineFailedError, StorageError
 from headrace.storage.ports import NO_OBJECT_ID, StreamRange, StreamSetCommit
 from headrace.storage.stats import UploadCounters
-from headrace.storage.upload.commit import Committer
+from headrace.storage.upload.commit import UploadCommitter
 from headrace.storage.upload.object_upload import Uploaded
 from headrace.storage.upload.plan import UploadPlan, plan_upload
 
@@ -41,16 +41,16 @@ class UploadPipeline:
         self,
         *,
         cache: LogCache,
-        committer: Committer,
+        committer: UploadCommitter,
         counters: UploadCounters,
         stream_split_bytes: int,
-        blocks_under_way_max: int,
+        max_blocks_inflight: int,
         on_committed: Callable[[Sequence[StreamRange], int], None],
         on_failed: Callable[[BaseException], None],
     ) -> None:
         """Make an idle pipeline.
 
-        `blocks_under_way_max` bounds the blocks that are archived before they are full.
+        `max_blocks_inflight` bounds the blocks that are archived before they are full.
         `on_committed` is called in WAL order with what is in the bucket now and the WAL offset
         below which everything is; `on_failed` when uploading cannot go on: it calls `stop`.
         """
@@ -58,10 +58,10 @@ class UploadPipeline:
         self._committer = committer
         self._counters = counters
         self._stream_split_bytes = stream_split_bytes
-        self._blocks_under_way_max = blocks_under_way_max
+        self._max_blocks_inflight = max_blocks_inflight
         self._on_committed = on_committed
         self._on_failed = on_failed
-        self._under_way: deque[_BlockUpload] = deque()
+        self._inflight: deque[_BlockUpload] = deque()
         self._commits: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Uploaded] | asyncio.Task[None]] = set()
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
@@ -71,9 +71,9 @@ class UploadPipeline:
         self._stopped: StorageError | None = None
 
     @property
-    def under_way(self) -> int:
+    def inflight(self) -> int:
         """Blocks that are archived and not committed."""
-        return len(self._under_way)
+        return len(self._inflight)
 
     def pump(self) -> None:
         """Archive and start what is due; called whenever that may have changed."""
@@ -82,7 +82,7 @@ class UploadPipeline:
         if self._cache.active_is_full:
             self._start(was_awaited=False)
         elif self._awaited_wal_end > self._archived_wal_end and not any(
-            upload.was_awaited for upload in self._under_way
+            upload.was_awaited for upload in self._inflight
         ):
             self._start(was_awaited=True)
 
@@ -99,12 +99,12 @@ class UploadPipeline:
 
     def archive_aged(self) -> None:
         """Archive the active block because of its age, unless many small ones are waiting."""
-        if self._stopped is None and len(self._under_way) < self._blocks_under_way_max:
+        if self._stopped is None and len(self._inflight) < self._max_blocks_inflight:
             self._start(was_awaited=False)
 
     def relieve(self) -> None:
         """Archive the active block because somebody needs its room."""
-        if self._stopped is None and not self._under_way:
+        if self._stopped is None and not self._inflight:
             self._start(was_awaited=True)
 
     async def committed(self, wal_end_offset: int) -> None:
@@ -133,7 +133,7 @@ class UploadPipeline:
         upload = _BlockUpload(block, plan, was_awaited)
         upload.task = asyncio.create_task(self._committer.upload(plan))
         self._own(upload.task)
-        self._under_way.append(upload)
+        self._inflight.append(upload)
         if self._commits is None or self._commits.done():
             self._commits = asyncio.create_task(self._commit_in_order())
             self._own(self._commits)
@@ -148,14 +148,14 @@ class UploadPipeline:
             self._on_failed(error)
 
     async def _commit_in_order(self) -> None:
-        while self._under_way:
-            upload = self._under_way[0]
+        while self._inflight:
+            upload = self._inflight[0]
             # Not awaited as such: its failure is reported by its own end, which stops us too.
             await asyncio.wait([upload.task])
             if upload.task.cancelled() or upload.task.exception() is not None:
                 return
             commit = await self._committer.commit(upload.plan, upload.task.result())
-            self._under_way.popleft()
+            self._inflight.popleft()
             self._finish(upload.block, commit)
 
     def _finish(self, block: CacheBlock, commit: StreamSetCommit) -> None:

@@ -22,7 +22,7 @@ from tests.cluster.scene import Scene
 from tests.environment.rotation import turn_of_today
 
 _QUIET_ONE_IN = 4
-_FAULTS_MAX = 3
+_MAX_FAULTS = 3
 _HOLD_S = (0.5, 12.0)
 
 
@@ -49,7 +49,7 @@ class Chaos:
         """Draw faults, let them work, and end them."""
         drawn = []
         if self._rng.randrange(_QUIET_ONE_IN):
-            drawn = self._rng.sample(self._faults, self._rng.randint(1, _FAULTS_MAX))
+            drawn = self._rng.sample(self._faults, self._rng.randint(1, _MAX_FAULTS))
         self._say(f"{', '.join(fault.__name__ for fault in drawn) or 'quiet'} ...")
         for fault in drawn:
             fault()
@@ -219,7 +219,7 @@ def report(seed: int, records: int, scene: Scene, chaos: Chaos) -> None:
         "settings": dict(scene.admin.settings.counts()),
         "faults": dict(chaos.seen),
         "lives": lives,
-        "settled_s_max": round(max(chaos.settled_s, default=0), 1),
+        "max_settled_s": round(max(chaos.settled_s, default=0), 1),
         "longest_gap_s": round(max(scene.records.longest_gap_ns) / 1e9, 1),
         "clients_saw": dict(scene.seen.counts),
     }

@@ -7,7 +7,7 @@ from threading import Lock
 
 from tests.cluster.linearizability import Model, Operation, Verdict, check
 
-_SHOWN_MAX = 25
+_MAX_SHOWN = 25
 
 
 class History:
@@ -56,13 +56,13 @@ class History:
 
 def _refusal(name: str, operations: list[Operation], verdict: Verdict) -> str:
     lines = [f"no order of the {len(operations)} operations explains {name}."]
-    lines += ["An order goes so far:", *map(_line, verdict.longest[-_SHOWN_MAX:])]
-    lines += ["Then none of these fits:", *map(_line, verdict.stuck[:_SHOWN_MAX])]
+    lines += ["An order goes so far:", *map(_line, verdict.longest[-_MAX_SHOWN:])]
+    lines += ["Then none of these fits:", *map(_line, verdict.stuck[:_MAX_SHOWN])]
     last_ns = max((it.begun_ns for it in verdict.stuck), default=0)
     placed = set(map(id, verdict.longest))
     waiting = [it for it in operations if id(it) not in placed and it.begun_ns <= last_ns]
     unknown = [it for it in waiting if it.ended_ns is None]
-    lines += ["Unknown outcomes that could still happen:", *map(_line, unknown[:_SHOWN_MAX])]
+    lines += ["Unknown outcomes that could still happen:", *map(_line, unknown[:_MAX_SHOWN])]
     return "\n".join(lines)
 
 

@@ -18,8 +18,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 # A topic can be deleted and created anew by two calls whose outcome nobody knows.
-_UNKNOWN_IN_A_ROW_MAX = 2
-STEPS_MAX = 500_000  # configurations of one search; histories of tests need thousands
+_MAX_UNKNOWN_IN_A_ROW = 2
+MAX_STEPS = 500_000  # configurations of one search; histories of tests need thousands
 
 State = Hashable
 
@@ -63,23 +63,23 @@ class Model:
 
 
 def check(
-    operations: Sequence[Operation], model: Model, initial: State, *, steps_max: int = STEPS_MAX
+    operations: Sequence[Operation], model: Model, initial: State, *, max_steps: int = MAX_STEPS
 ) -> Verdict:
     """Look for an order of the operations of one register.
 
     Raises:
-        UndecidedError: `steps_max` configurations were tried.
+        UndecidedError: `max_steps` configurations were tried.
     """
-    return _Search(operations, model, steps_max).run(initial)
+    return _Search(operations, model, max_steps).run(initial)
 
 
 class _Search:
     """Depth first; a configuration is the set of operations that have their place, and the state."""
 
-    def __init__(self, operations: Sequence[Operation], model: Model, steps_max: int) -> None:
+    def __init__(self, operations: Sequence[Operation], model: Model, max_steps: int) -> None:
         self._operations = sorted(operations, key=lambda it: it.begun_ns)
         self._model = model
-        self._steps_max = steps_max
+        self._max_steps = max_steps
         self._before = [_mask_before(it, self._operations) for it in self._operations]
         answered = (i for i, it in enumerate(self._operations) if it.ended_ns is not None)
         self._needed = sum(1 << i for i in answered)
@@ -104,7 +104,7 @@ class _Search:
                 continue
             spent.append(done & ~self._needed)
             steps += 1
-            if steps > self._steps_max:
+            if steps > self._max_steps:
                 msg = f"{len(self._operations)} operations: undecided after {steps} steps"
                 raise UndecidedError(msg)
             candidates = self._candidates(done)
@@ -130,7 +130,7 @@ class _Search:
         state one is enough: nothing comes after an unknown operation, so that they are interchangeable.
         """
         chains: dict[State, tuple[int, ...]] = {state: ()}
-        for _ in range(_UNKNOWN_IN_A_ROW_MAX + 1):
+        for _ in range(_MAX_UNKNOWN_IN_A_ROW + 1):
             ways = [
                 ((*chain, i), following)
                 for reached, chain in chains.items()

@@ -29,7 +29,7 @@ _NAMESPACES = Path("/run/netns")
 _NOBODY = "02:00:00:00:00:01"
 _HUB = "hub"
 _OUTSIDE = "outside"  # the tests themselves: they speak to all nodes, and their links stay
-_SUBNETS_MAX = 200
+_MAX_SUBNETS = 200
 _numbers = itertools.count()  # of the networks of this process
 
 
@@ -145,7 +145,7 @@ class NamespaceNetwork:
             )
             if made.returncode == 0:
                 break
-            if "exists" not in made.stderr or number == _SUBNETS_MAX:
+            if "exists" not in made.stderr or number == _MAX_SUBNETS:
                 made.check_returncode()
         _ip(f"-n {hub} link set {_OUTSIDE} master bridge up")
         _ip(f"addr add {self._subnet}.254/24 dev {self._interface}")

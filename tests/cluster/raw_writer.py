@@ -9,7 +9,7 @@ from kafka.protocol.producer import ProduceResponse
 from tests.cluster.clock import now_ns
 from tests.e2e.wire import PRODUCE_VERSION, WireConnection, batch, produce_request
 
-_OUTSTANDING_MAX = 20
+_MAX_OUTSTANDING = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class RawWriter:
         self._connection = connection
         self._topic = topic
         self._due: deque[int] = deque()
-        self._room = threading.Semaphore(_OUTSTANDING_MAX)
+        self._room = threading.Semaphore(_MAX_OUTSTANDING)
         self._ended = threading.Event()
         self._threads = [
             threading.Thread(target=run, daemon=True) for run in (self._send, self._receive)

@@ -21,7 +21,7 @@ from tests.e2e.ledger import Values
 TOPIC = "records"
 GROUP = "records"
 PARTITIONS_PER_BROKER = 2
-_OUTSTANDING_MAX = 50  # records of a partition that are sent and not acknowledged
+_MAX_OUTSTANDING = 50  # records of a partition that are sent and not acknowledged
 _BYTES_PER_S = 1 << 20
 _POLL_S = 0.05
 _LIVES_THROUGH_S = 900  # the longest time for which a broker may be away
@@ -144,7 +144,7 @@ class RecordLoad:
             free = [
                 number
                 for number in range(self.partitions)
-                if self._outstanding[number] < _OUTSTANDING_MAX
+                if self._outstanding[number] < _MAX_OUTSTANDING
             ]
             if not free:
                 producer.poll(_POLL_S)

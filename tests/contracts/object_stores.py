@@ -27,7 +27,7 @@ def opener(uri: str, environment: dict[str, str] | None = None) -> OpenStore:
             rng=random.Random(0),
             environment=environment,
             part_bytes=PART_BYTES,
-            policy=RetryPolicy(attempts_max=2, backoff_ms_initial=1),
+            policy=RetryPolicy(max_attempts=2, backoff_ms_initial=1),
         )
 
     return open_store

@@ -372,7 +372,7 @@ def test_an_error_of_the_producer_passes_and_leaves_nothing(open_store, size_mib
         if isinstance(store, RetryingObjectStore):  # it says nothing about the bucket
             statistics = store.statistics
             assert (statistics.errors, statistics.failures.total()) == (0, 0)
-            assert statistics.requests_in_flight == 0
+            assert statistics.requests_inflight == 0
 
     run(open_store, scenario)
 

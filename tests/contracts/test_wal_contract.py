@@ -59,7 +59,7 @@ class NotedRegistry:
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, int | None]] = []
-        self.life_id = 0
+        self.generation_id = 0
         self.refusal: WalError | None = None
         self.may_begin = asyncio.Event()
         self.may_begin.set()
@@ -70,11 +70,11 @@ class NotedRegistry:
         if self.refusal is not None:
             raise self.refusal
 
-    async def begun(self, life_id: int) -> None:
+    async def begun(self, generation_id: int) -> None:
         await self.may_begin.wait()
         self.calls.append(("begun", None))
-        assert life_id != self.life_id
-        self.life_id = life_id
+        assert generation_id != self.generation_id
+        self.generation_id = generation_id
 
     async def emptied(self) -> None:
         self.calls.append(("emptied", None))
@@ -162,8 +162,8 @@ def settings(path: str, io: str) -> WalConfig:
         block_bytes=32 * KIB,
         io_depth=4,
         window_bytes_initial=64 * KIB,
-        window_bytes_max=256 * KIB,
-        record_bytes_max=100_000,
+        max_window_bytes=256 * KIB,
+        max_record_bytes=100_000,
     )
 
 
@@ -216,9 +216,9 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
         subprocess.run(["losetup", "--detach", device], check=True)
 
 
-def bodies(count: int, size_max: int = 20_000) -> list[bytes]:
+def bodies(count: int, max_size: int = 20_000) -> list[bytes]:
     rng = random.Random(count)
-    return [rng.randbytes(rng.randrange(1, size_max)) for _ in range(count)]
+    return [rng.randbytes(rng.randrange(1, max_size)) for _ in range(count)]
 
 
 async def append_all(opened: Opened, records: list[bytes]) -> list[Appended]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 _PREFIX = struct.Struct(">iq")
 _POOL_BYTES = 1 << 20
-_VALUE_BYTES_MAX = 20_000
+_MAX_VALUE_BYTES = 20_000
 
 
 class Values:
@@ -25,8 +25,8 @@ class Values:
     def value(self, partition: int, number: int) -> bytes:
         """Return the value of one record: some are tiny, the mean is 10 KB."""
         mixed = (number * 2_654_435_761 + partition * 40_503) & 0xFFFFFFFF
-        size = mixed % _VALUE_BYTES_MAX
-        start = (mixed >> 3) % (_POOL_BYTES - _VALUE_BYTES_MAX)
+        size = mixed % _MAX_VALUE_BYTES
+        start = (mixed >> 3) % (_POOL_BYTES - _MAX_VALUE_BYTES)
         return _PREFIX.pack(partition, number) + self._pool[start : start + size]
 
     def check(self, partition: int, offset: int, value: bytes | None) -> None:

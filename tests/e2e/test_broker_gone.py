@@ -15,7 +15,7 @@ import pytest
 from confluent_kafka import Producer
 
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.objects import ObjectImage, ObjectKind, ObjectState
+from headrace.metadata.images.objects import ObjectImage, ObjectState, ObjectType
 from headrace.metadata.images.streams import StreamImage
 from headrace.storage.objects.keys import object_key
 from tests.cluster.cluster import BUCKET, REGION, Cluster
@@ -27,8 +27,8 @@ from tests.environment.paths import ROOT
 KIB = 1024
 STAYS, GOES = 1, 2
 # Merging begins with four Stream Set Objects, and eight Stream Objects of a stream; a round makes one of each, mostly.
-STREAM_SETS_MIN, STREAM_OBJECTS_MIN = 5, 8
-ROUNDS_MAX = 40
+MIN_STREAM_SETS, MIN_STREAM_OBJECTS = 5, 8
+MAX_ROUNDS = 40
 SETTINGS = {
     "broker.session.timeout.ms": "3000",
     "broker.heartbeat.interval.ms": "500",
@@ -99,7 +99,7 @@ def wait_until_settled(cluster: Cluster) -> None:
     }
 
 
-def objects_of(found: MetadataImage, node_id: int, kind: ObjectKind) -> list[ObjectImage]:
+def objects_of(found: MetadataImage, node_id: int, kind: ObjectType) -> list[ObjectImage]:
     return [it for it in found.objects.by_id.values() if it.node_id == node_id and it.kind is kind]
 
 
@@ -112,8 +112,8 @@ def is_enough(found: MetadataImage) -> bool:
     """Whether there are so many objects that merging is worth while."""
     largest = max(streams_of(found, "kept"), key=lambda it: len(it.objects))
     return (
-        len(objects_of(found, GOES, ObjectKind.STREAM_SET)) >= STREAM_SETS_MIN
-        and len(largest.objects) >= STREAM_OBJECTS_MIN
+        len(objects_of(found, GOES, ObjectType.STREAM_SET)) >= MIN_STREAM_SETS
+        and len(largest.objects) >= MIN_STREAM_OBJECTS
     )
 
 
@@ -129,7 +129,7 @@ def produce_until_enough(cluster: Cluster) -> None:
             for topic, partitions in sizes.items()
         )
 
-    for number in range(1, ROUNDS_MAX + 1):
+    for number in range(1, MAX_ROUNDS + 1):
         for topic, partitions in sizes.items():
             for partition, size in enumerate(partitions):
                 producer.produce(topic, bytes(size), partition=partition)
@@ -137,7 +137,7 @@ def produce_until_enough(cluster: Cluster) -> None:
         cluster.wait_until(lambda count=number: is_uploaded(count), "all of it is in the bucket")
         if is_enough(image(cluster)):
             return
-    raise AssertionError(f"too few objects after {ROUNDS_MAX} rounds")
+    raise AssertionError(f"too few objects after {MAX_ROUNDS} rounds")
 
 
 def compact(cluster: Cluster) -> None:
@@ -176,7 +176,7 @@ def test_what_it_left_is_merged_and_deleted_by_another(cluster: Cluster) -> None
     assert {
         it.stream_id: (it.start_offset, it.end_offset) for it in streams_of(after, "kept")
     } == kept
-    for kind in (ObjectKind.STREAM_SET, ObjectKind.STREAM):
+    for kind in (ObjectType.STREAM_SET, ObjectType.STREAM):
         assert objects_of(after, STAYS, kind)
     # An object that is larger than all newer ones of its kind together is left as it is.
     assert len(left & set(after.objects.by_id)) <= 2

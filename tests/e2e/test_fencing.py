@@ -27,7 +27,7 @@ SESSION_MS = 1_500
 EXIT_FENCED = 3
 END_WITHIN_S = 5.0
 PATIENCE_S = 30.0
-UNDER_WAY = 250  # produce requests that are pipelined when the broker is stopped
+INFLIGHT = 250  # produce requests that are pipelined when the broker is stopped
 MIB = 1 << 20
 UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER = 3, 6
 
@@ -189,7 +189,7 @@ def values_of(records: bytes) -> list[object]:
 
 def stop_past_the_session(nodes: TwoNodes, produced: Produced) -> None:
     """Stop the broker's process with writes under way."""
-    produced.send(UNDER_WAY)
+    produced.send(INFLIGHT)
     produced.receive()
     os.killpg(nodes.broker.process.process_id, signal.SIGSTOP)
     until("the controller has fenced the broker", nodes.fenced_by_controller)
@@ -242,7 +242,7 @@ def test_it_ends_in_time_though_the_bucket_does_not_answer(tmp_path: Path) -> No
         produced = Produced(nodes.broker.bootstrap)
         with server.bucket.always(SILENT):
             produced.produce(200)
-            until("an upload is under way", lambda: uploads_under_way(nodes.broker) > 0)
+            until("an upload is under way", lambda: uploads_inflight(nodes.broker) > 0)
             stop_past_the_session(nodes, produced)
             begin_s = time.monotonic()
             os.killpg(nodes.broker.process.process_id, signal.SIGCONT)
@@ -251,7 +251,7 @@ def test_it_ends_in_time_though_the_bucket_does_not_answer(tmp_path: Path) -> No
         check_all_there(nodes.broker, produced)
 
 
-def uploads_under_way(broker: HeadraceProcess) -> float:
+def uploads_inflight(broker: HeadraceProcess) -> float:
     return broker.metrics()["headrace_uploads_in_flight"]
 
 
@@ -302,13 +302,13 @@ def test_a_node_alone_that_slept_goes_on(tmp_path: Path) -> None:
         admin.create_topics([NewTopic(TOPIC, num_partitions=1)])[TOPIC].result(10)
         produced = Produced(node.bootstrap)
         produced.produce(50)
-        produced.send(UNDER_WAY)
+        produced.send(INFLIGHT)
         produced.receive()
         os.killpg(node.process.process_id, signal.SIGSTOP)
         time.sleep(2)  # past its session
         os.killpg(node.process.process_id, signal.SIGCONT)
         while produced.answered < produced.sent:
             assert produced.receive() in (0, NOT_LEADER_OR_FOLLOWER)
-        until("the lease holds again", lambda: lease_remaining_s(node) > 0)
+        until("the lease is valid again", lambda: lease_remaining_s(node) > 0)
         produced.produce(5)
         check_all_there(node, produced)

@@ -33,7 +33,7 @@ def values(broker: HeadraceProcess, count: int) -> list[bytes]:
 
 
 def refusal(broker: HeadraceProcess, where: str) -> str:
-    """Start in vain; return the life whose loss would have to be accepted."""
+    """Start in vain; return the generation whose loss would have to be accepted."""
     begun = len(broker.process.log.read_text()) if broker.process.log.exists() else 0
     broker.begin()
     assert broker.process.wait_for_end(timeout_s=60) == 1
@@ -49,9 +49,11 @@ def test_a_wal_that_was_moved_away_is_missed_until_it_is_back(broker: HeadracePr
     broker.kill()
     wal = broker.directory / "data" / "wal"
     wal.rename(wal.with_name("elsewhere"))
-    life = refusal(broker, str(wal))
+    generation = refusal(broker, str(wal))
     assert wal.stat().st_blocks == 0, "a disk that was not mounted is not what is filled here"
-    assert refusal(broker, str(wal)) == life, "the first start has left nothing that passes for it"
+    assert refusal(broker, str(wal)) == generation, (
+        "the first start has left nothing that passes for it"
+    )
     wal.with_name("elsewhere").rename(wal)
     broker.start()
     assert values(broker, 50) == [b"%d" % n for n in range(50)]
@@ -65,18 +67,18 @@ def test_a_wal_whose_beginning_was_wiped_is_missed_and_may_be_given_up(
     wal = broker.directory / "data" / "wal"
     with wal.open("r+b") as file:
         file.write(bytes(MIB))
-    life = refusal(broker, str(wal))
-    assert refusal(broker, str(wal)) == life
-    broker.set("s3.wal.accept.loss", f"{int(life, 16) ^ 1:016x}")
-    assert refusal(broker, str(wal)) == life, "another loss was accepted"
-    broker.set("s3.wal.accept.loss", life)
+    generation = refusal(broker, str(wal))
+    assert refusal(broker, str(wal)) == generation
+    broker.set("s3.wal.accept.loss", f"{int(generation, 16) ^ 1:016x}")
+    assert refusal(broker, str(wal)) == generation, "another loss was accepted"
+    broker.set("s3.wal.accept.loss", generation)
     broker.start()
     assert any(event["level"] == "CRITICAL" for event in broker.log_events())
     produce(broker, 3)
     assert values(broker, 3) == [b"0", b"1", b"2"]
     broker.kill()
     wal.unlink()
-    assert refusal(broker, str(wal)) != life, "what was accepted once is not accepted again"
+    assert refusal(broker, str(wal)) != generation, "what was accepted once is not accepted again"
 
 
 def test_an_older_wal_of_the_same_node_is_not_taken_for_the_newest(
@@ -127,9 +129,9 @@ def test_a_wal_of_objects_is_missed_as_well(
             )
             for each in client.list_objects_v2(Bucket=BUCKET, Prefix="wal/")["Contents"]:
                 client.delete_object(Bucket=BUCKET, Key=each["Key"])
-            life = refusal(broker, f"s3://{BUCKET}?{options}")
-            assert refusal(broker, f"s3://{BUCKET}?{options}") == life
-            broker.set("s3.wal.accept.loss", life)
+            generation = refusal(broker, f"s3://{BUCKET}?{options}")
+            assert refusal(broker, f"s3://{BUCKET}?{options}") == generation
+            broker.set("s3.wal.accept.loss", generation)
             broker.start()
             produce(broker, 1)
             broker.restart()

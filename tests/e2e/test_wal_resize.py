@@ -24,10 +24,10 @@ from tests.environment.paths import ROOT
 SEED = 11
 LOAD_BYTES_PER_S = 12 * MIB
 RESIZES = 10
-PAUSE_MS_MAX = 1000
+MAX_PAUSE_MS = 1000
 SIZES = (128 * MIB, 32 * MIB, 96 * MIB + 4096, 17 * MIB, RING_BYTES)
 KILLED_IN_THE_MIDDLE = 3
-KILLS_MAX = 20
+MAX_KILLS = 20
 
 
 def begin(directory: Path) -> CrashTest:
@@ -90,7 +90,7 @@ def test_resizes_under_load_lose_nothing_and_hold_up_producers_for_less_than_a_s
         assert consumer.wait(60) == 0, "the consumer found a fault, see its output"
     pauses = sorted(answer["pause_ms"] for answer in answers)
     print(f"pauses of {RESIZES} resizes under load: p50 {median(pauses)} ms, max {pauses[-1]} ms")
-    assert pauses[-1] < PAUSE_MS_MAX
+    assert pauses[-1] < MAX_PAUSE_MS
     assert sum(answer["uploaded_bytes"] for answer in answers) > 0
     assert metrics["headrace_wal_capacity_bytes"] == RING_BYTES - 8192
     assert metrics["headrace_wal_resizes_total"] == RESIZES
@@ -149,7 +149,7 @@ def test_a_kill_in_the_middle_of_a_resize_loses_nothing(tmp_path: Path) -> None:
     with crash.load(LOAD_BYTES_PER_S) as (producer, consumer):
         wait_for_commits(crash)
         longest_s = 0.2
-        for _, size in zip(range(KILLS_MAX), cycle(SIZES[:-1]), strict=False):
+        for _, size in zip(range(MAX_KILLS), cycle(SIZES[:-1]), strict=False):
             let_work(crash, 2 * MIB)
             attempt = Attempt(crash, size)
             attempt.start()

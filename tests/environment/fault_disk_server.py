@@ -301,7 +301,7 @@ class Server:
             "dirty_bytes": self.disk.cache.dirty_bytes,
             "held": len(self.disk.held),
             "dead": self.disk.dead,
-            "depth_max": self.disk.depth_max,
+            "max_depth": self.disk.max_depth,
         }
 
     def do_journal(self) -> list[tuple[str, int, int, str]]:

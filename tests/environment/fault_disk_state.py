@@ -145,8 +145,8 @@ class FaultyDisk:
     journal: list[tuple[str, int, int, str]] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=lambda: {"write": 0, "sync": 0, "read": 0})
     dead: bool = False
-    depth_max: int = 0  # operations that were under way at once
-    JOURNAL_MAX = 50_000
+    max_depth: int = 0  # operations that were under way at once
+    MAX_JOURNAL = 50_000
 
     def submit(self, operation: Operation) -> int | None:
         """Take an operation; return the milliseconds after which a delayed one is to be released."""
@@ -159,7 +159,7 @@ class FaultyDisk:
             if fault.strikes(operation.op, operation.position, operation.size):
                 return self._fail(fault, operation)
         self.ready.append(operation)
-        self.depth_max = max(self.depth_max, len(self.ready) + len(self.held))
+        self.max_depth = max(self.max_depth, len(self.ready) + len(self.held))
         return None
 
     def complete_one(self) -> None:
@@ -177,14 +177,14 @@ class FaultyDisk:
 
     def cut(self, survive: float, seed: int) -> None:
         """Cut the power: unsynced sectors, those of writes under way too, survive or not; then everything fails."""
-        under_way = self.ready + self.held
+        inflight = self.ready + self.held
         self.ready, self.held = [], []
-        for operation in under_way:
+        for operation in inflight:
             if operation.op == "write":
                 self.cache.write(operation.position, operation.data)
         self.cache.lose(random.Random(seed), survive)
         self.dead = True
-        for operation in under_way:
+        for operation in inflight:
             self._answer(operation, "cut", EIO)
 
     def heal(self) -> None:
@@ -232,7 +232,7 @@ class FaultyDisk:
         operation.reply(error, b"")
 
     def _note(self, operation: Operation, how: str) -> None:
-        if operation.op != "read" and len(self.journal) < self.JOURNAL_MAX:
+        if operation.op != "read" and len(self.journal) < self.MAX_JOURNAL:
             self.journal.append((operation.op, operation.position, operation.size, how))
 
 

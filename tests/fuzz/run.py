@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from tests.fuzz.targets import TARGETS
 
-MEMORY_BYTES_MAX = 4 << 30
+MAX_MEMORY_BYTES = 4 << 30
 
 
 @dataclass
@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--repeat", type=int, metavar="SEED")
     options = parser.parse_args(arguments)
     # Whatever allocates by a claimed size ends as a MemoryError here, which is a finding.
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     chosen = {name: TARGETS[name] for name in options.target or TARGETS}
     outcomes = {name: Outcome() for name in chosen}
     if options.repeat is not None:

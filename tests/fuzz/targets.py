@@ -29,8 +29,8 @@ SPOKEN = [
     for version in range(row.min_version, row.max_version + 1)
     if accepts(key, version)
 ]
-REQUEST_BYTES_MAX = 1 << 20
-DECOMPRESSED_BYTES_MAX = 1 << 18
+MAX_REQUEST_BYTES = 1 << 20
+MAX_DECOMPRESSED_BYTES = 1 << 18
 
 
 def fuzz_request(rng: random.Random) -> bool:
@@ -89,7 +89,7 @@ def fuzz_server_connection(rng: random.Random) -> bool:
     """Feed a damaged stream of requests in any split; what is allocated follows what has come."""
     stream = b"".join(frame(_request(rng)) for _ in range(rng.randrange(1, 6)))
     data = mutate(rng, stream)
-    server = ServerConnection(rng.choice((256, 4_096, 65_536)), REQUEST_BYTES_MAX)
+    server = ServerConnection(rng.choice((256, 4_096, 65_536)), MAX_REQUEST_BYTES)
     position = 0
     try:
         while position < len(data):
@@ -100,7 +100,7 @@ def fuzz_server_connection(rng: random.Random) -> bool:
             del room
             position += count
             for received in server.buffer_updated(count):
-                assert received.body.nbytes <= received.size_bytes <= REQUEST_BYTES_MAX
+                assert received.body.nbytes <= received.size_bytes <= MAX_REQUEST_BYTES
     except ProtocolError:
         return False
     return True
@@ -112,7 +112,7 @@ def fuzz_records(rng: random.Random) -> bool:
     data = memoryview(bytearray(mutate(rng, batch * rng.choice((1, 1, 2)))))
     try:
         for _, found in split_batches(data):
-            list(decode_records(found, DECOMPRESSED_BYTES_MAX))
+            list(decode_records(found, MAX_DECOMPRESSED_BYTES))
     except RecordsError:
         return False
     return True
@@ -121,13 +121,13 @@ def fuzz_records(rng: random.Random) -> bool:
 def fuzz_compression(rng: random.Random) -> bool:
     """Feed damaged compressed data; no output is longer than allowed."""
     codec = rng.choice(list(Compression))
-    content = rng.choice((rng.randbytes(300), b"text " * 2_000, bytes(DECOMPRESSED_BYTES_MAX + 1)))
+    content = rng.choice((rng.randbytes(300), b"text " * 2_000, bytes(MAX_DECOMPRESSED_BYTES + 1)))
     data = mutate(rng, compress(codec, content))
     try:
-        output = decompress(codec, memoryview(data), DECOMPRESSED_BYTES_MAX)
+        output = decompress(codec, memoryview(data), MAX_DECOMPRESSED_BYTES)
     except RecordsError:
         return False
-    assert len(output) <= DECOMPRESSED_BYTES_MAX
+    assert len(output) <= MAX_DECOMPRESSED_BYTES
     return True
 
 

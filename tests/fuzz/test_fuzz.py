@@ -9,9 +9,9 @@ from tests.fuzz.run import Outcome, fuzz, main
 from tests.fuzz.targets import TARGETS
 
 INPUTS = 10_000
-GROWTH_KIB_MAX = 256 * 1024
+MAX_GROWTH_KIB = 256 * 1024
 # Far above what any input takes, and far below what quadratic work would.
-SECONDS_MAX = 2.0
+MAX_SECONDS = 2.0
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -23,8 +23,8 @@ def test_damaged_input_is_refused_cleanly(name: str) -> None:
         fuzz(TARGETS[name], seeds.getrandbits(48), outcome)
     assert outcome.findings == []
     assert 0 < outcome.accepted < outcome.inputs, "the mutations are too weak or too strong"
-    assert outcome.slowest_seconds < SECONDS_MAX, f"seed {outcome.slowest_seed}"
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < GROWTH_KIB_MAX
+    assert outcome.slowest_seconds < MAX_SECONDS, f"seed {outcome.slowest_seed}"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MAX_GROWTH_KIB
 
 
 def test_finding_is_reported_with_its_seed(

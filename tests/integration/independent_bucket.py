@@ -19,7 +19,7 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.objects import ObjectState
 
 _OBJECT = re.compile(r"[0-9a-f]{2}/([^/]+)/(0|[1-9][0-9]*)")
-_PAGES_MAX = 10_000
+_MAX_PAGES = 10_000
 
 
 @dataclass
@@ -59,7 +59,7 @@ def _bucket(s3, bucket: str, prefix: str) -> Contents:
     """Take in the whole bucket: what lies beside the prefix must be somebody else's."""
     found = Contents()
     more: dict[str, str] = {}
-    for _ in range(_PAGES_MAX):
+    for _ in range(_MAX_PAGES):
         page = s3.list_objects_v2(Bucket=bucket, **more)
         for entry in page.get("Contents", ()):
             if entry["Key"].startswith(prefix):

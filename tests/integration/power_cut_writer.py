@@ -8,7 +8,7 @@ What a writer tells, each as a letter and three numbers, in the order in which i
     R offset, end, CRC of the body   a record was recovered
     G                                everything was recovered, the reset begins
     Q                                everything is released, the ring is given another capacity when asked again
-    B offset                         that or the reset is done, the new life begins there
+    B offset                         that or the reset is done, the new generation begins there
     A offset, end, number            a record was appended
     C offset                         everything below is confirmed
     T offset                         a trim is about to be asked for
@@ -59,7 +59,7 @@ SOCKET_FD = 3
 _PREFIX = struct.Struct(">iq")
 _POOL_BYTES = 1 << 20
 _SIZES = (*[4 * KIB] * 6, *[40 * KIB] * 3, 200 * KIB)  # upper bounds; a block has 64 KiB
-_UNCONFIRMED_BYTES_MAX = 768 * KIB
+_MAX_UNCONFIRMED_BYTES = 768 * KIB
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ class Task:
             block_bytes=64 * KIB,
             io_depth=8,
             window_bytes_initial=128 * KIB,
-            window_bytes_max=2 * MIB,
-            record_bytes_max=512 * KIB,
+            max_window_bytes=2 * MIB,
+            max_record_bytes=512 * KIB,
             io_timeout_ms=self.io_timeout_ms,
         )
 
@@ -122,7 +122,7 @@ def open_without_dsync(config: WalConfig, writable: bool) -> BlockDevice:
 
 
 class Writer:
-    """One life of the process: start, recover, reset, append until the end."""
+    """One generation of the process: start, recover, reset, append until the end."""
 
     def __init__(self, task: Task, pipe: int) -> None:
         self._task = task
@@ -190,7 +190,7 @@ class Writer:
         if not wal.room_for(size):
             self._trim()
             return True
-        return wal.next_offset - wal.confirmed_offset > _UNCONFIRMED_BYTES_MAX
+        return wal.next_offset - wal.confirmed_offset > _MAX_UNCONFIRMED_BYTES
 
     def _trim(self, keep_bytes: int | None = None) -> None:
         """Release some of what is confirmed; it is told before, as from then on it may be gone."""

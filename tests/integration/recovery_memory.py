@@ -13,7 +13,7 @@ from pathlib import Path
 from headrace.config.node import WalConfig
 from headrace.storage.ports import StreamMetadata
 from headrace.storage.record_batch import decode_batch, encode_header
-from headrace.storage.recovery import SEGMENT_BYTES_MAX
+from headrace.storage.recovery import MAX_SEGMENT_BYTES
 from headrace.storage.recovery_plan import RecoveryPlan
 from headrace.wal.layout import RING_POSITION
 from headrace.wal.reader import WalReader
@@ -22,7 +22,7 @@ from tests.unit.wal.log_files import LOG, block
 MIB = 1024 * 1024
 PAYLOAD = bytes(16_000)
 CONFIG = WalConfig(path="", capacity_bytes=256 * MIB)
-LAST_LOG = replace(LOG, capacity_bytes=CONFIG.capacity_bytes, window_bytes=CONFIG.window_bytes_max)
+LAST_LOG = replace(LOG, capacity_bytes=CONFIG.capacity_bytes, window_bytes=CONFIG.max_window_bytes)
 
 
 def make(path: Path) -> int:
@@ -51,7 +51,7 @@ async def recover(path: Path) -> int:
     """Recover as a start does, but for the uploads; return the number of records."""
     reader = WalReader(replace(CONFIG, path=str(path)))
     await reader.open()
-    plan = RecoveryPlan([StreamMetadata(1, 1, 0, 0)], segment_bytes_max=SEGMENT_BYTES_MAX)
+    plan = RecoveryPlan([StreamMetadata(1, 1, 0, 0)], max_segment_bytes=MAX_SEGMENT_BYTES)
     records = 0
     async for record in reader.recover():
         batch, _ = decode_batch(record.body, 0)

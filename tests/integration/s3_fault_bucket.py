@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-PART_BYTES_MIN = 5 * 1024 * 1024  # of all parts but the last
+MIN_PART_BYTES = 5 * 1024 * 1024  # of all parts but the last
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ class Bucket:
         if any(etag_of(parts.get(number, b"-")) != etag for number, etag in wanted):
             return "InvalidPart"
         contents = [parts[number] for number, _ in sorted(wanted)]
-        if any(len(content) < PART_BYTES_MIN for content in contents[:-1]):
+        if any(len(content) < MIN_PART_BYTES for content in contents[:-1]):
             return "EntityTooSmall"
         self.store(self.upload_keys[upload_id], b"".join(contents))
         self.abort(upload_id)

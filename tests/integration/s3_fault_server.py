@@ -42,7 +42,7 @@ __all__ = [
     "SILENT_LATE", "SLOW_DOWN", "TOKEN_EXPIRED", "Answer", "Bucket", "FaultServer",
 ]  # fmt: skip
 
-CLOCK_SKEW_S_MAX = 15 * 60
+MAX_CLOCK_SKEW_S = 15 * 60
 _CHECKSUMS = {"x-amz-checksum-sha256": hashlib.sha256, "content-md5": hashlib.md5}
 _LAST_MODIFIED = "Wed, 01 Jan 2025 00:00:00 GMT"
 _LAST_MODIFIED_ISO = "2025-01-01T00:00:00.000Z"
@@ -188,7 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
         date = self.headers.get("x-amz-date")
         if date is not None:
             asked_s = time.mktime(time.strptime(date, "%Y%m%dT%H%M%SZ")) - time.timezone
-            if abs(asked_s - time.time() - self.state.clock_offset_s) > CLOCK_SKEW_S_MAX:
+            if abs(asked_s - time.time() - self.state.clock_offset_s) > MAX_CLOCK_SKEW_S:
                 return _error(403, "RequestTimeTooSkewed")
         scope = re.search(r"Credential=[^/]+/\d+/([^/]+)/", self.headers.get("Authorization", ""))
         if self.state.region and scope is not None and scope[1] != self.state.region:

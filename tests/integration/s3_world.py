@@ -34,8 +34,8 @@ from headrace.storage.object_store.retrying import RetryPolicy
 from headrace.storage.objects.keys import parse_object_key
 from headrace.storage.recovery import RecoveryReport
 from headrace.storage.stream import Stream
-from headrace.storage.sweep.place import open_swept_place
 from headrace.storage.sweep.sweeper import Sweeper
+from headrace.storage.sweep.swept_bucket import open_swept_bucket
 from headrace.wal.log import DeltaWal
 from tests.integration.independent_bucket import contents_of, differences, objects_of
 from tests.integration.s3_fault_server import FaultServer
@@ -59,7 +59,7 @@ CONFIG = StorageConfig(
     object_delete_retention_ms=RETENTION_MS,
     admission_timeout_ms=200,
 )
-POLICY = RetryPolicy(attempts_max=3, backoff_ms_initial=2, backoff_ms_max=20, attempt_ms_base=200)
+POLICY = RetryPolicy(max_attempts=3, backoff_ms_initial=2, max_backoff_ms=20, attempt_ms_base=200)
 # What a reader of a faulty bucket is told, and asks again after.
 PASSING = (RetriableStorageError, CorruptObjectError, ObjectNotFoundError)
 
@@ -69,7 +69,7 @@ def impatient(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let uploads be repeated, and requests of streams be given up, soon."""
     with patch.context() as context:
         context.setattr("headrace.storage.upload.backoff.DELAY_MS_FIRST", 5)
-        context.setattr("headrace.storage.upload.backoff.DELAY_MS_MAX", 50)
+        context.setattr("headrace.storage.upload.backoff.MAX_DELAY_MS", 50)
         context.setattr(
             "headrace.storage.object_store.s3.REQUEST_TIMEOUT", timedelta(milliseconds=300)
         )
@@ -138,7 +138,7 @@ class Process:
         common = (config, self.store, self.metadata, self.cluster_id)
         self.compactor = Compactor(*common, rng=rng, streams=lambda: self.engine.open_streams())
         self.deleter = ObjectDeleter(*common, rng=rng, wall_clock_ms=clock)
-        place = open_swept_place(world.uri, {})
+        place = open_swept_bucket(world.uri, {})
         self.sweeper = Sweeper(
             config, self.store, place, self.metadata, rng=rng, wall_clock_ms=clock
         )

@@ -195,8 +195,8 @@ class Load:
 def test_reads_are_the_same_while_everything_is_merged_and_deleted(
     bucket_uri, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(plan, "COPIED_BYTES_MIN", 2 * MIB)
-    monkeypatch.setattr(plan, "COPIED_GROUP_WIDTH_MIN", plan.GROUP_WIDTH_MIN)
+    monkeypatch.setattr(plan, "MIN_COPIED_BYTES", 2 * MIB)
+    monkeypatch.setattr(plan, "MIN_COPIED_GROUP_WIDTH", plan.MIN_GROUP_WIDTH)
 
     async def main():
         directory = tmp_path / "node"

@@ -184,7 +184,7 @@ def test_pages_are_followed_and_prefixes_are_not_taken_for_folders(minio, place)
     async def collect(lister, below):
         return [page async for page in lister.pages(below)]
 
-    lister = lister_of(url, page_objects_max=10)
+    lister = lister_of(url, max_page_objects=10)
     pages = asyncio.run(collect(lister, ""))
     assert [len(page) for page in pages] == [10, 10, 5]
     found = {one.key: one for page in pages for one in page}

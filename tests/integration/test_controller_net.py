@@ -29,8 +29,8 @@ from headrace.metadata.net import (
 )
 from headrace.metadata.net.framing import (
     BEAT,
-    BODY_BYTES_MAX,
-    HELLO_BYTES_MAX,
+    MAX_BODY_BYTES,
+    MAX_HELLO_BYTES,
     Hello,
     Kind,
     Party,
@@ -237,7 +237,7 @@ async def test_a_large_frame_passes_both_ways():
 
 @scenario
 async def test_requests_beyond_the_bound_wait_in_the_socket(monkeypatch):
-    monkeypatch.setattr(accepted, "REQUESTS_MAX", 3)
+    monkeypatch.setattr(accepted, "MAX_REQUESTS", 3)
     async with Controller(1).running() as controller:
         raw = await RawConnection.to(controller.address, Kind.RPC)
         raw.writer.write(b"".join(encode_numbered(n, b"wait") for n in range(1, 11)))
@@ -245,7 +245,7 @@ async def test_requests_beyond_the_bound_wait_in_the_socket(monkeypatch):
         other = await RawConnection.to(controller.address, Kind.RPC)
         other.writer.write(encode_numbered(1, b"a"))
         await other.read_answer()  # whatever was to come has come
-        assert controller.listener.statistics.requests_under_way == 3
+        assert controller.listener.statistics.requests_inflight == 3
 
         controller.release.set()
 
@@ -254,7 +254,7 @@ async def test_requests_beyond_the_bound_wait_in_the_socket(monkeypatch):
 
 @scenario
 async def test_bytes_under_way_are_bounded_over_all_connections(monkeypatch):
-    monkeypatch.setattr(listener, "REQUEST_BYTES_MAX", 100)
+    monkeypatch.setattr(listener, "MAX_REQUEST_BYTES", 100)
     async with Controller(1).running() as controller:
         first = await RawConnection.to(controller.address, Kind.RPC)
         second = await RawConnection.to(controller.address, Kind.RPC)
@@ -273,7 +273,7 @@ async def test_bytes_under_way_are_bounded_over_all_connections(monkeypatch):
 
 @scenario
 async def test_who_is_kept_waiting_does_not_run_out_of_time(monkeypatch):
-    monkeypatch.setattr(listener, "REQUEST_BYTES_MAX", 100)
+    monkeypatch.setattr(listener, "MAX_REQUEST_BYTES", 100)
     monkeypatch.setattr(listener, "BEAT_MS", 20)
     monkeypatch.setattr(accepted, "FRAME_MS", 100)
     async with Controller(1).running() as controller:
@@ -296,7 +296,7 @@ async def test_who_is_kept_waiting_does_not_run_out_of_time(monkeypatch):
 
 @scenario
 async def test_what_was_being_read_is_counted_out_when_its_connection_ends(monkeypatch):
-    monkeypatch.setattr(listener, "REQUEST_BYTES_MAX", 100)
+    monkeypatch.setattr(listener, "MAX_REQUEST_BYTES", 100)
     async with Controller(1).running() as controller:
         broken = await RawConnection.to(controller.address, Kind.RPC)
         broken.writer.write(encode_numbered(1, bytes(80))[:-1])
@@ -326,7 +326,7 @@ async def test_a_failure_of_the_service_ends_its_connection_only(caplog):
 
 @scenario
 async def test_a_client_that_does_not_read_its_answers_is_let_go(monkeypatch, caplog):
-    monkeypatch.setattr(accepted, "UNREAD_BYTES_MAX", 1 << 20)
+    monkeypatch.setattr(accepted, "MAX_UNREAD_BYTES", 1 << 20)
     async with Controller(1).running() as controller:
         raw = await RawConnection.to(controller.address, Kind.RPC)
         raw.writer.transport.pause_reading()
@@ -490,10 +490,10 @@ async def test_a_long_search_for_a_leader_does_not_flood_the_log(monkeypatch, ca
                 await transport.request(b"a")
         return [it for it in caplog.records if it.message == "turning to another controller"]
 
-    assert len(await search(20)) == quorum_transport.REPORTS_MAX
+    assert len(await search(20)) == quorum_transport.MAX_REPORTS
     monkeypatch.setattr(quorum_transport, "REPORTS_S", 0)
     told = await search(1)
-    assert int(told[-1].not_reported_before) == 20 - quorum_transport.REPORTS_MAX
+    assert int(told[-1].not_reported_before) == 20 - quorum_transport.MAX_REPORTS
 
 
 @scenario
@@ -681,8 +681,8 @@ async def test_messages_travel_both_ways_and_in_order():
 
 @scenario
 async def test_a_peer_that_comes_back_is_dialled_at_once(monkeypatch):
-    monkeypatch.setattr(peer_links, "BACKOFF_MS_MIN", 60_000)
-    monkeypatch.setattr(peer_links, "BACKOFF_MS_MAX", 60_000)
+    monkeypatch.setattr(peer_links, "MIN_BACKOFF_MS", 60_000)
+    monkeypatch.setattr(peer_links, "MAX_BACKOFF_MS", 60_000)
     one, two = Controller(1), Controller(2)
     async with one.running(), one.linked(two) as links:
         async with two.running(), two.linked(one):
@@ -699,7 +699,7 @@ async def test_a_peer_that_comes_back_is_dialled_at_once(monkeypatch):
 
 @scenario
 async def test_a_peer_that_is_not_there_costs_nothing_but_its_messages(monkeypatch):
-    monkeypatch.setattr(peer_links, "QUEUE_MESSAGES_MAX", 10)
+    monkeypatch.setattr(peer_links, "MAX_QUEUE_MESSAGES", 10)
     monkeypatch.setattr(peer_links, "STALE_MS", 60_000)
     one, two = Controller(1), Controller(2)
     async with one.linked(two) as links:
@@ -734,7 +734,7 @@ async def test_an_address_that_cannot_be_one_ends_nobody(caplog):
 
 @scenario
 async def test_the_queue_is_bounded_in_bytes(monkeypatch):
-    monkeypatch.setattr(peer_links, "QUEUE_BYTES_MAX", 1_000)
+    monkeypatch.setattr(peer_links, "MAX_QUEUE_BYTES", 1_000)
     one, two = Controller(1), Controller(2)
     async with one.linked(two) as links:
         for _ in range(3):
@@ -767,7 +767,7 @@ async def test_old_messages_are_not_sent_to_a_peer_that_comes_late(monkeypatch):
 
 @slow_scenario
 async def test_a_peer_that_never_reads_is_noticed_and_holds_nobody_up(monkeypatch):
-    monkeypatch.setattr(peer_links, "QUEUE_BYTES_MAX", 8 << 20)
+    monkeypatch.setattr(peer_links, "MAX_QUEUE_BYTES", 8 << 20)
     one, three = Controller(1), Controller(3)
     with _mute_server(says_hello=True, node_id=2) as address:
         async with three.running(), one.linked(three) as links:
@@ -893,11 +893,11 @@ RPC_HELLO = encode_hello(Hello(Kind.RPC, party(8)))
 PEER_HELLO = encode_hello(Hello(Kind.PEER, party(8)))
 HOSTILE = {
     "http": b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
-    "oversize hello": struct.pack(">I", HELLO_BYTES_MAX + 1),
+    "oversize hello": struct.pack(">I", MAX_HELLO_BYTES + 1),
     "no hello": encode_numbered(1, b"a"),
     "refused": encode_hello(Hello(Kind.REFUSED, party(8))),
     "our own node": encode_hello(Hello(Kind.PEER, party(1))),
-    "oversize request": RPC_HELLO + struct.pack(">I", BODY_BYTES_MAX + 1),
+    "oversize request": RPC_HELLO + struct.pack(">I", MAX_BODY_BYTES + 1),
     "oversize message": PEER_HELLO + b"\xff\xff\xff\xff",
     "empty request": RPC_HELLO + struct.pack(">I", 0),
     "beat": RPC_HELLO + encode_numbered(BEAT, b""),
@@ -963,8 +963,8 @@ async def test_who_says_nothing_or_stops_in_the_middle_is_ended(monkeypatch):
 
 @scenario
 async def test_connections_beyond_the_bound_are_closed(monkeypatch):
-    monkeypatch.setattr(listener, "CONNECTIONS_MAX", 2)
-    monkeypatch.setattr(listener, "PEERS_MAX", 1)
+    monkeypatch.setattr(listener, "MAX_CONNECTIONS", 2)
+    monkeypatch.setattr(listener, "MAX_PEERS", 1)
     async with Controller(1).running() as one:
         first = await RawConnection.to(one.address, Kind.PEER, party(2))
         other = await RawConnection.to(one.address, Kind.PEER, party(3))
@@ -988,7 +988,7 @@ async def test_shutdown_ends_connections_and_requests():
         await until(lambda: one.frames)
     await asyncio.gather(peer.ended(), client.ended())
     assert one.listener.statistics.connections == 0
-    assert one.listener.statistics.requests_under_way == 0
+    assert one.listener.statistics.requests_inflight == 0
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection(*one.address)
 

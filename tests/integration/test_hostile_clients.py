@@ -27,7 +27,7 @@ from headrace.protocol.messages import (
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from tests.integration.test_node import TOPIC, Client, config
 
-CONNECTIONS_MAX = 20
+MAX_CONNECTIONS = 20
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Ledger = dict[bytes, int]  # values that were acknowledged, with their offsets
 
@@ -138,7 +138,7 @@ async def victim(directory: Path, **network: Any) -> AsyncIterator[Victim]:
     settings = config(directory)
     settings = replace(
         settings,
-        network=replace(settings.network, connections_max=CONNECTIONS_MAX, **network),
+        network=replace(settings.network, max_connections=MAX_CONNECTIONS, **network),
     )
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -284,12 +284,12 @@ def test_a_frame_that_comes_byte_by_byte_is_a_frame(tmp_path: Path) -> None:
 
 
 def test_slow_connections_take_what_there_is_of_connections_and_no_more(tmp_path: Path) -> None:
-    """Those beyond `connections_max` are closed at once, those within go on, and what ends makes room."""
+    """Those beyond `max_connections` are closed at once, those within go on, and what ends makes room."""
 
     async def run() -> None:
         async with victim(tmp_path) as node:
             client = await node.honest()
-            slow = [await node.connect() for _ in range(CONNECTIONS_MAX - 1)]
+            slow = [await node.connect() for _ in range(MAX_CONNECTIONS - 1)]
             for _, writer in slow:
                 writer.write(metadata(1)[:7])
             for _ in range(5):
@@ -311,7 +311,7 @@ def test_slow_connections_take_what_there_is_of_connections_and_no_more(tmp_path
 def test_silent_connections_make_room_after_their_time(tmp_path: Path) -> None:
     async def run() -> None:
         async with victim(tmp_path, connection_idle_max_ms=200) as node:
-            silent = [await node.connect() for _ in range(CONNECTIONS_MAX)]
+            silent = [await node.connect() for _ in range(MAX_CONNECTIONS)]
             for reader, _ in silent:
                 assert await everything(reader) == b""
 
@@ -325,13 +325,13 @@ def test_frames_that_claim_100_mib_cost_what_they_send(tmp_path: Path) -> None:
         async with victim(tmp_path) as node:
             before = resident_bytes()
             header = struct.pack(">ihhih", 100 * MIB, 0, 7, 1, -1)
-            for _ in range(CONNECTIONS_MAX - 2):
+            for _ in range(MAX_CONNECTIONS - 2):
                 _, writer = await node.connect()
                 writer.write(header + bytes(300 * 1024))
                 await writer.drain()
             await node.serves()
             grown = resident_bytes() - before
-            assert grown < 4 * MIB * CONNECTIONS_MAX, f"{grown} bytes for claims of {100 * MIB}"
+            assert grown < 4 * MIB * MAX_CONNECTIONS, f"{grown} bytes for claims of {100 * MIB}"
 
     asyncio.run(run())
 

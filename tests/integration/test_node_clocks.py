@@ -4,7 +4,7 @@ import asyncio
 import time
 from pathlib import Path
 
-from headrace.broker.node.environment import Surroundings
+from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.node import Node, NodeAddress
 from tests.integration.test_cluster_nodes import client
 from tests.integration.test_node import TOPIC, config
@@ -16,7 +16,7 @@ def test_setting_the_clock_of_the_wall_neither_ends_nor_prolongs_a_lease(tmp_pat
     async def run() -> None:
         wall_ms = {"offset": 0}
         boot_ms = {"offset": 0}
-        around = Surroundings(
+        around = NodeEnvironment(
             wall_clock_ms=lambda: time.time_ns() // 1_000_000 + wall_ms["offset"],
             boot_clock_ms=lambda: time.monotonic_ns() // 1_000_000 + boot_ms["offset"],
         )

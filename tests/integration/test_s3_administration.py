@@ -11,7 +11,7 @@ from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
 from headrace.storage.object_store.s3_access import resolve_access
 from headrace.storage.object_store.s3_administration import s3_client
 from headrace.storage.object_store.uri import S3Location, parse_bucket_uri
-from headrace.storage.sweep.place import open_swept_place
+from headrace.storage.sweep.swept_bucket import open_swept_bucket
 from tests.contracts.object_stores import PART_BYTES, moto_endpoint, s3_uri
 from tests.environment.minio import MinioServer, minio_program
 from tests.environment.ports import free_port
@@ -94,7 +94,7 @@ def test_a_server_that_is_not_there(tmp_path):
     uri = s3_uri(f"http://127.0.0.1:{free_port()}")
 
     async def main():
-        policy = RetryPolicy(attempts_max=3, backoff_ms_initial=1)
+        policy = RetryPolicy(max_attempts=3, backoff_ms_initial=1)
         store = open_object_store(uri, rng=random.Random(0), policy=policy)
         with pytest.raises(ObjectStoreError):
             await store.put("a", [b"x"])
@@ -185,7 +185,7 @@ def test_uploads_below_a_prefix_of_a_real_server(minio):
     keys = ["9e/c/1", "0a/c/2"]
     for key in ("a/1", *(location.prefix + it for it in keys), "zz/1"):
         client.create_multipart_upload(Bucket="uploads", Key=key)
-    place = open_swept_place(uri, {})
+    place = open_swept_bucket(uri, {})
     assert place is not None
 
     async def listed():

@@ -9,7 +9,7 @@ from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.factory import ensure_bucket, open_object_store
 from headrace.storage.object_store.failures import FailureKind
 from headrace.storage.object_store.retrying import RetryPolicy
-from headrace.storage.sweep.place import open_swept_place
+from headrace.storage.sweep.swept_bucket import open_swept_bucket
 from tests.integration.s3_fault_server import FaultServer
 
 GOOD = (
@@ -55,14 +55,14 @@ def test_a_program_that_fails_is_asked_again(printed, nonsense):
             printed.write_text(nonsense)
         with pytest.raises(ObjectStoreError):
             await ensure_bucket(uri)
-        policy = RetryPolicy(attempts_max=2, backoff_ms_initial=1)
+        policy = RetryPolicy(max_attempts=2, backoff_ms_initial=1)
         store = open_object_store(uri, rng=random.Random(0), environment={}, policy=policy)
         for operate in OPERATIONS:
             with pytest.raises(ObjectStoreError):
                 await operate(store)
         assert store.statistics.retries == len(OPERATIONS)
         assert store.statistics.failures[FailureKind.CREDENTIALS] >= 6
-        place = open_swept_place(uri, {})
+        place = open_swept_bucket(uri, {})
         for listing in (place.lister.pages(), place.uploads.pages()):
             with pytest.raises(ObjectStoreError):
                 await anext(listing)

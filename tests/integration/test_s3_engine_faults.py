@@ -64,7 +64,7 @@ EVERYTHING = [
 ]
 
 
-ROUNDS_MAX = 100
+MAX_ROUNDS = 100
 
 
 def run(tmp_path, monkeypatch, scenario, **options):
@@ -102,7 +102,7 @@ def test_nothing_is_lost_damaged_or_left_over(tmp_path, monkeypatch, name):
             world.bucket.undeletable_rate = (
                 0.3 if name in ("keys that are not deleted", "everything") else 0
             )
-            for _ in range(ROUNDS_MAX):
+            for _ in range(MAX_ROUNDS):
                 await process.produce(50, rng)
                 if enough_happened(process):
                     break

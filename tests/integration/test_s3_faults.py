@@ -44,7 +44,7 @@ def run(scenario, *, options="", **policy):
                 f"s3://bucket?endpoint={server.endpoint}&accessKey=a&secretKey=b{options}",
                 rng=random.Random(0),
                 part_bytes=PART_BYTES,
-                policy=RetryPolicy(**({"attempts_max": 4, "backoff_ms_initial": 1} | policy)),
+                policy=RetryPolicy(**({"max_attempts": 4, "backoff_ms_initial": 1} | policy)),
             )
             await scenario(store, server.bucket)
             await store.close()

@@ -8,7 +8,7 @@ import pytest
 from headrace.storage.audit.probe import probe_bucket
 from headrace.storage.audit.rights import LIST_UPLOADS, Status
 from headrace.storage.errors import ObjectStoreError
-from headrace.storage.sweep.place import open_swept_place
+from headrace.storage.sweep.swept_bucket import open_swept_bucket
 from tests.integration.s3_fault_server import CUT, OK_WITH_ERROR, SLOW_DOWN, Answer, FaultServer
 from tests.integration.test_s3_faults import run
 
@@ -66,7 +66,7 @@ def test_the_lister_takes_no_such_answer_for_a_page_either(answer, query):
     with FaultServer() as server:
         server.bucket.page_size = 3
         server.bucket.objects = {f"{n:02d}/c/{n}": b"x" for n in range(10)}
-        place = open_swept_place(
+        place = open_swept_bucket(
             f"s3://bucket?endpoint={server.endpoint}&accessKey=a&secretKey=b", {}
         )
 
@@ -80,7 +80,7 @@ def test_the_lister_takes_no_such_answer_for_a_page_either(answer, query):
 
 def uploads_of(uri):
     async def look():
-        return [page async for page in open_swept_place(uri, {}).uploads.pages()]
+        return [page async for page in open_swept_bucket(uri, {}).uploads.pages()]
 
     return asyncio.run(look())
 
@@ -161,7 +161,7 @@ def test_a_value_that_cannot_be_parsed_is_the_buckets_error(answer):
 def test_the_listers_say_so_as_well(answer, pages):
     with FaultServer() as server:
         uri = f"s3://bucket?endpoint={server.endpoint}&accessKey=a&secretKey=b"
-        place = open_swept_place(uri, {})
+        place = open_swept_bucket(uri, {})
 
         async def look():
             return [page async for page in getattr(place, pages).pages()]

@@ -9,7 +9,7 @@ from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store import s3
 from headrace.storage.object_store.factory import open_object_store
 from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
-from headrace.storage.sweep.place import open_swept_place
+from headrace.storage.sweep.swept_bucket import open_swept_bucket
 from tests.integration.s3_fault_server import (
     ACCESS_DENIED,
     CUT,
@@ -35,7 +35,7 @@ def run(scenario, *, part_bytes=64 * MIB, options="", **policy):
                 f"s3://bucket?endpoint={server.endpoint}&accessKey=a&secretKey=b{options}",
                 rng=random.Random(0),
                 part_bytes=part_bytes,
-                policy=RetryPolicy(**({"attempts_max": 4, "backoff_ms_initial": 1} | policy)),
+                policy=RetryPolicy(**({"max_attempts": 4, "backoff_ms_initial": 1} | policy)),
             )
             await scenario(store, server.bucket)
             await store.close()
@@ -104,7 +104,7 @@ def test_a_server_that_falls_silent_is_given_up_in_time():
             await store.put("a", BUFFERS)
         assert bucket.objects == {}
 
-    run(scenario, attempts_max=2, attempt_ms_base=200, attempt_bytes_per_s=1 << 30)
+    run(scenario, max_attempts=2, attempt_ms_base=200, attempt_bytes_per_s=1 << 30)
 
 
 def test_a_chunked_object_of_up_to_a_part_is_one_request():
@@ -158,7 +158,7 @@ def test_a_list_that_lacks_what_lists_have_is_the_buckets_error(pages_of, body):
     """And not one that ends the node."""
     with FaultServer() as server:
         uri = f"s3://bucket?endpoint={server.endpoint}&accessKey=a&secretKey=b"
-        place = open_swept_place(uri, {})
+        place = open_swept_bucket(uri, {})
 
         async def main():
             server.bucket.fail("GET", Answer(200, body=body))
@@ -235,7 +235,7 @@ def test_who_is_asked_to_slow_down_sends_no_more_requests_than_before(monkeypatc
 def test_of_few_objects_it_is_known_that_they_were_broken_off(monkeypatch):
     """It is known for as long as nobody asks: an object that is given up is never put again."""
     monkeypatch.setattr(s3, "REPEATED_PART_BYTES", 5 * MIB)
-    monkeypatch.setattr(s3, "BROKEN_OFF_MAX", 2)
+    monkeypatch.setattr(s3, "MAX_BROKEN_OFF", 2)
 
     async def scenario(store, bucket):
         with bucket.always(CUT, "PUT"):
@@ -248,4 +248,4 @@ def test_of_few_objects_it_is_known_that_they_were_broken_off(monkeypatch):
         await store.put("c", BUFFERS)
         assert len(bucket.requests) == 1 + 7
 
-    run(scenario, attempts_max=1)
+    run(scenario, max_attempts=1)

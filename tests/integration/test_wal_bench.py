@@ -122,11 +122,11 @@ def test_fio_is_asked_for_what_our_run_showed(tmp_path: Path, component: Compone
 
 
 @pytest.mark.parametrize(
-    ("record_bytes", "iops_max", "bandwidth_max"),
+    ("record_bytes", "max_iops", "max_bandwidth"),
     [(4096, 300, 8 << 20), (262_144, 300, 8 << 20), (4096, 300, 0)],
 )
 def test_the_devices_own_counters_show_the_budgets(
-    record_bytes: int, iops_max: int, bandwidth_max: int, tmp_path: Path, component: Component
+    record_bytes: int, max_iops: int, max_bandwidth: int, tmp_path: Path, component: Component
 ) -> None:
     """Flat out, so the superblocks of trims compete with blocks for what is allowed."""
     with ExitStack() as stack:
@@ -138,8 +138,8 @@ def test_the_devices_own_counters_show_the_budgets(
             path=device.path,
             capacity_bytes=32 << 20,
             block_bytes=256 << 10,  # a larger write is charged as several operations
-            iops_max=iops_max,
-            bandwidth_bytes_max=bandwidth_max,
+            max_iops=max_iops,
+            max_bandwidth_bytes=max_bandwidth,
         )
         # Nothing may exceed a budget, ever. Whether it is used up is for the machine to say as well, which may have
         # something else to do; a budget that holds back too much would never be.
@@ -147,14 +147,14 @@ def test_the_devices_own_counters_show_the_budgets(
             session = Session(config, Plan((), seconds=2.0, runs=1, fio=None))
             _, counted = asyncio.run(session.run(Load(record_bytes, 0), counted=True))
             assert counted is not None
-            assert counted.writes_per_second_max <= iops_max
-            if not bandwidth_max:
-                used = counted.writes_per_second_max / iops_max
+            assert counted.max_writes_per_second <= max_iops
+            if not max_bandwidth:
+                used = counted.max_writes_per_second / max_iops
             else:
                 # What was under way when a second begins is counted in it.
-                under_way = config.io_depth * (config.block_bytes + 4096)
-                assert counted.bytes_per_second_max <= bandwidth_max + under_way
-                used = counted.bytes_per_second / bandwidth_max
+                inflight = config.io_depth * (config.block_bytes + 4096)
+                assert counted.max_bytes_per_second <= max_bandwidth + inflight
+                used = counted.bytes_per_second / max_bandwidth
             if used >= 0.9:
                 return
         pytest.fail(f"only {used:.0%} of the budget in the last of {ATTEMPTS} runs")

@@ -146,8 +146,8 @@ class Bench:
             block_bytes=32 * KIB,
             io_depth=6,
             window_bytes_initial=64 * KIB,
-            window_bytes_max=1024 * KIB,
-            record_bytes_max=256 * KIB,
+            max_window_bytes=1024 * KIB,
+            max_record_bytes=256 * KIB,
             io_timeout_ms=self.timeout_ms,
         )
         log = Log(

@@ -43,7 +43,7 @@ class Ledger:
         self.known: dict[int, tuple[int, int, int]] = {}  # offset -> end, round, number
         self.acknowledged = 0  # everything that ends here or before
         self.trim_asked = self.trim_durable = -1
-        self.life_start = 0
+        self.generation_start = 0
         self.resetting = False
         self.was_reset = False
         self.next_number = 0
@@ -72,9 +72,9 @@ class Ledger:
                 self.resetting = True
                 self.seen["resizes begun"] += 1
             case "B":
-                assert first >= self.life_start
+                assert first >= self.generation_start
                 self.known = {}
-                self.life_start = self.acknowledged = first
+                self.generation_start = self.acknowledged = first
                 self.trim_asked = self.trim_durable = first - 1
                 self.resetting, self.was_reset = False, True
             case "A":
@@ -87,7 +87,7 @@ class Ledger:
                 self.seen["confirmations"] += 1
             case "T":
                 self.trim_asked = first
-            case "D" if not self.resetting:  # else that of the new life
+            case "D" if not self.resetting:  # else that of the new generation
                 assert first <= self.trim_asked
                 self.trim_durable = first
                 self.seen["trims"] += 1
@@ -123,7 +123,7 @@ class Ledger:
             turn, number = self._values.name(body)
             if record.offset not in self.known:  # appended, and the end came before that was told
                 assert not self.resetting, "phantom"
-                assert turn == self.round, "from an earlier life"
+                assert turn == self.round, "from an earlier generation"
                 assert number >= self.next_number, "phantom"
                 self.known[record.offset] = (record.end_offset, turn, number)
             assert self.known[record.offset] == (record.end_offset, turn, number), "phantom"
@@ -132,8 +132,8 @@ class Ledger:
         if not self.resetting:
             assert superblock.trim_offset >= self.trim_durable, "a durable trim is forgotten"
         ring_bytes = superblock.ring.size_bytes
-        self.seen["wraps"] += self.acknowledged // ring_bytes - self.life_start // ring_bytes
-        self.seen["MiB"] += (self.acknowledged - self.life_start) // MIB
+        self.seen["wraps"] += self.acknowledged // ring_bytes - self.generation_start // ring_bytes
+        self.seen["MiB"] += (self.acknowledged - self.generation_start) // MIB
         self.seen["grown windows"] += superblock.window_bytes > WINDOW_BYTES_INITIAL
         self.to_recover = [(r.offset, r.end_offset, zlib.crc32(r.body)) for r in records]
 
@@ -226,7 +226,7 @@ class PowerCuts:
                 self._running.kill()
             self.disk.heal()
         self.seen["cuts"] += 1
-        self.seen["depth"] = max(self.seen["depth"], self.disk.state()["depth_max"])
+        self.seen["depth"] = max(self.seen["depth"], self.disk.state()["max_depth"])
         self.seen["lost"] += self.look()
 
     def start(self) -> Running:
@@ -288,7 +288,7 @@ def after_a_wrap(cuts: PowerCuts) -> None:
     """When the ring has gone around, on records of an earlier lap."""
     running = cuts.start()
     running.read_until_working()
-    end = cuts.ledger.life_start + cuts.rng.uniform(1, 1.5) * CAPACITY
+    end = cuts.ledger.generation_start + cuts.rng.uniform(1, 1.5) * CAPACITY
     running.read_until(lambda: cuts.ledger.acknowledged > end)
 
 
@@ -316,7 +316,7 @@ def at_a_superblock(cuts: PowerCuts) -> None:
 
 
 def while_resizing(cuts: PowerCuts) -> None:
-    """At one of the new superblocks, or at the first that the new life writes.
+    """At one of the new superblocks, or at the first that the new generation writes.
 
     The file of the fault disk has one size for ever.
     """

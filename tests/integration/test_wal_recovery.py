@@ -121,7 +121,7 @@ def test_a_newest_superblock_that_is_lost_costs_nothing_if_that_is_accepted(tmp_
         ]
         newest = max((slot for slot in slots if slot), key=lambda slot: slot.sequence)
         flip(wal, newest.slot_position + 30)
-        config = settings(directory, f"s3.wal.accept.loss={newest.life_id:016x}")
+        config = settings(directory, f"s3.wal.accept.loss={newest.generation_id:016x}")
         async with serving(config) as (client, _):
             for topic in TOPICS:
                 assert await client.values(topic=topic) == [
@@ -154,7 +154,7 @@ def test_a_start_that_dies_after_the_loss_was_accepted_may_be_repeated(tmp_path:
         wal = directory / "wal"
         flip(wal, position_of(wal, b"damaged 4"))
         error = await refusal(settings(directory))
-        config = settings(directory, f"s3.wal.accept.loss={error.life_id:016x}")
+        config = settings(directory, f"s3.wal.accept.loss={error.generation_id:016x}")
         damaged = wal.read_bytes()
         for _ in range(2):
             # Everything was uploaded and committed, and then the reset was lost.
@@ -229,7 +229,7 @@ def test_a_window_behind_a_gap_is_recovered_in_200_mib_of_memory(tmp_path: Path)
         return [int(word) for word in done.stdout.split()]
 
     records, _ = told("make")
-    assert records * 16_000 > 0.95 * WalConfig().window_bytes_max
+    assert records * 16_000 > 0.95 * WalConfig().max_window_bytes
     found, peak_bytes = told("recover")
     assert found == records
     assert peak_bytes <= 200 * MIB

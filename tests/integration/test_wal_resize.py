@@ -15,7 +15,7 @@ from headrace.storage.errors import ResizeRefusedError, RetriableStorageError
 from tests.integration.test_storage_engine import MIB, Cluster
 
 CAPACITY = 32 * MIB
-PAUSE_MS_MAX = 1000
+MAX_PAUSE_MS = 1000
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def test_a_file_is_resized_again_and_again_while_it_is_written(tmp_path: Path) -
             report = await process.engine.resize_wal(capacity_bytes)
             assert report.new_bytes == capacity_bytes
             assert (tmp_path / "wal").stat().st_size == capacity_bytes
-            assert report.pause_ms < PAUSE_MS_MAX
+            assert report.pause_ms < MAX_PAUSE_MS
         assert not producing.done()
         producing.cancel()
         await asyncio.wait([producing])

@@ -13,10 +13,10 @@ from itertools import count
 from pathlib import Path
 from unittest import mock
 
-NAMES_PENDING_MAX = 6  # beyond, not every combination is made
+MAX_NAMES_PENDING = 6  # beyond, not every combination is made
 NOTHING, WHOLE, HALF, HOLE, SECOND_HALF, NOT_THE_END, THREE_QUARTERS = range(7)
 KINDS_OF_SEVERAL = (NOTHING, WHOLE, HALF, NOT_THE_END)
-WRITES_PENDING_MAX = 3  # of one file; beyond, only those up to one of them, which is torn, are left
+MAX_WRITES_PENDING = 3  # of one file; beyond, only those up to one of them, which is torn, are left
 
 
 class RecordedDirectory:
@@ -101,7 +101,7 @@ class RecordedDirectory:
 
     def _names_left(self):
         pending = self._pending_names
-        if len(pending) <= NAMES_PENDING_MAX:
+        if len(pending) <= MAX_NAMES_PENDING:
             picks = itertools.product((False, True), repeat=len(pending))
         else:
             ordinals = range(len(pending))
@@ -216,7 +216,7 @@ def _picks(number):
     """Combinations of what may be left of so many writes."""
     if number == 1:
         return [(kind,) for kind in range(7)]
-    if number <= WRITES_PENDING_MAX:
+    if number <= MAX_WRITES_PENDING:
         return itertools.product(KINDS_OF_SEVERAL, repeat=number)
     return [
         (*(WHOLE for _ in range(torn)), kind, *(NOTHING for _ in range(number - torn - 1)))

@@ -36,11 +36,11 @@ SILENCE_MS = 30 * 60_000
 class GroupMachine(RuleBasedStateMachine):
     """Two groups of one shard, clients that come and go, time and restarts."""
 
-    @initialize(delay_ms=st.sampled_from([0, 3_000]), size_max=st.sampled_from([2, 100]))
-    def begin(self, delay_ms: int, size_max: int) -> None:
+    @initialize(delay_ms=st.sampled_from([0, 3_000]), max_size=st.sampled_from([2, 100]))
+    def begin(self, delay_ms: int, max_size: int) -> None:
         self.scene = Scene(
             initial_rebalance_delay_ms=delay_ms,
-            group_size_max=size_max,
+            max_group_size=max_size,
             offsets_retention_ms=40_000,
             offsets_retention_check_ms=7_000,
         )

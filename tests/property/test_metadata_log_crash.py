@@ -380,7 +380,7 @@ def test_one_flipped_bit_is_never_believed(groups, data):
     scratch = Path(tempfile.mkdtemp(prefix="metadata-log-"))
     try:
         files = LogFiles(scratch, lambda _: None)
-        files.open(life_id=1)
+        files.open(segment_id=1)
         written = []
         for number in groups:
             group = entries(len(written) + 1, number, 1, "x" * number)
@@ -394,7 +394,7 @@ def test_one_flipped_bit_is_never_believed(groups, data):
         path.write_bytes(content)
         files = LogFiles(scratch, lambda _: None)
         try:
-            recovered = files.open(life_id=2)
+            recovered = files.open(segment_id=2)
         except MetadataLogCorruptError:
             assert path.read_bytes() == content, "nothing is changed"
             return

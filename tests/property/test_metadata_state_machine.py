@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.images.objects import ObjectKind, ObjectState
+from headrace.metadata.images.objects import ObjectState, ObjectType
 from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.records.codec import decode_records
 from headrace.metadata.replay import replay
@@ -304,7 +304,7 @@ class MetadataMachine(RuleBasedStateMachine):
             return
         by_id = self.image.objects.by_id
         for stream in self.opened(node_id):
-            run = [it for it in stream.objects if by_id[it.object_id].kind == ObjectKind.STREAM][
+            run = [it for it in stream.objects if by_id[it.object_id].kind == ObjectType.STREAM][
                 : rng.randint(2, 4)
             ]
             if len(run) < 2:
@@ -423,7 +423,7 @@ class MetadataMachine(RuleBasedStateMachine):
         assert sorted(listed) == sorted(
             it.object_id
             for it in image.objects.by_id.values()
-            if it.state == ObjectState.COMMITTED and it.kind == ObjectKind.STREAM_SET
+            if it.state == ObjectState.COMMITTED and it.kind == ObjectType.STREAM_SET
         )
         self.seen = image
 

@@ -13,7 +13,7 @@ def test_what_was_acknowledged_is_found_by_the_successor(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(100, 108))
 def test_fences_may_go_once_nothing_of_older_lives_is_under_way(seed: int) -> None:
-    """Lives of hours: fences are swept away beside owners that wake up."""
+    """Generations of hours: fences are swept away beside owners that wake up."""
     run_race(seed, long_pauses=True)
 
 
@@ -21,7 +21,7 @@ def test_races_are_what_they_should_be() -> None:
     seen = sum((run_race(seed).seen for seed in range(4)), run_race(4).seen)
     for what in (
         "records recovered",
-        "lives begun",
+        "generations begun",
         "killed",
         "WalFencedError",
         "create: exists",

@@ -20,19 +20,19 @@ HEADERS = st.builds(
 # Sizes on either side of every buffer size that is used below.
 BODY_BYTES = st.sampled_from([0, 1, 50, 200, 300, 1_000, 5_000, 20_000])
 REQUESTS = st.lists(st.tuples(HEADERS, BODY_BYTES), max_size=12)
-READ_BYTES_MAX = st.sampled_from([20, 300, 4_000, 1 << 20])
+MAX_READ_BYTES = st.sampled_from([20, 300, 4_000, 1 << 20])
 RECEIVE_BUFFER_BYTES = st.sampled_from([256, 1_024, 16_384])
 
 
 def feed(
-    server: ServerConnection, data: bytes, rng: random.Random, read_bytes_max: int
+    server: ServerConnection, data: bytes, rng: random.Random, max_read_bytes: int
 ) -> list[Frame]:
     frames: list[Frame] = []
     position = 0
     while position < len(data):
         room = server.get_buffer(-1)
         assert len(room) > 0
-        count = min(len(room), len(data) - position, rng.randint(1, read_bytes_max))
+        count = min(len(room), len(data) - position, rng.randint(1, max_read_bytes))
         room[:count] = data[position : position + count]
         del room
         position += count
@@ -40,27 +40,27 @@ def feed(
     return frames
 
 
-@given(REQUESTS, READ_BYTES_MAX, RECEIVE_BUFFER_BYTES, st.integers(0, 2**32))
+@given(REQUESTS, MAX_READ_BYTES, RECEIVE_BUFFER_BYTES, st.integers(0, 2**32))
 @settings(max_examples=150, deadline=None)
 def test_any_split_gives_the_same_frames(
     requests: list[tuple[RequestHeader, int]],
-    read_bytes_max: int,
+    max_read_bytes: int,
     receive_buffer_bytes: int,
     seed: int,
 ) -> None:
     rng = random.Random(seed)
     expected = [(header, rng.randbytes(size)) for header, size in requests]
     data = b"".join(frame(encode_request_header(header) + body) for header, body in expected)
-    frames = feed(ServerConnection(receive_buffer_bytes, 1 << 20), data, rng, read_bytes_max)
+    frames = feed(ServerConnection(receive_buffer_bytes, 1 << 20), data, rng, max_read_bytes)
     # All of them were kept until here: no later read has touched them.
     assert [(received.header, bytes(received.body)) for received in frames] == expected
 
 
-@given(REQUESTS, READ_BYTES_MAX, RECEIVE_BUFFER_BYTES, st.integers(0, 2**32))
+@given(REQUESTS, MAX_READ_BYTES, RECEIVE_BUFFER_BYTES, st.integers(0, 2**32))
 @settings(max_examples=150, deadline=None)
 def test_reused_buffers_lose_nothing(
     requests: list[tuple[RequestHeader, int]],
-    read_bytes_max: int,
+    max_read_bytes: int,
     receive_buffer_bytes: int,
     seed: int,
 ) -> None:
@@ -72,15 +72,15 @@ def test_reused_buffers_lose_nothing(
     while data:
         part, data = data[:receive_buffer_bytes], data[receive_buffer_bytes:]
         # Nothing is kept from one turn to the next, so that buffers are used again.
-        found += [(f.header, bytes(f.body)) for f in feed(server, part, rng, read_bytes_max)]
+        found += [(f.header, bytes(f.body)) for f in feed(server, part, rng, max_read_bytes)]
     assert found == expected
 
 
-@given(REQUESTS, READ_BYTES_MAX, RECEIVE_BUFFER_BYTES, st.integers(0, 2**32))
+@given(REQUESTS, MAX_READ_BYTES, RECEIVE_BUFFER_BYTES, st.integers(0, 2**32))
 @settings(max_examples=150, deadline=None)
 def test_views_are_kept_or_dropped_in_any_order(
     requests: list[tuple[RequestHeader, int]],
-    read_bytes_max: int,
+    max_read_bytes: int,
     receive_buffer_bytes: int,
     seed: int,
 ) -> None:
@@ -90,7 +90,7 @@ def test_views_are_kept_or_dropped_in_any_order(
     for header, size in requests:
         body = rng.randbytes(size)
         data = frame(encode_request_header(header) + body)
-        (received,) = feed(server, data, rng, read_bytes_max)
+        (received,) = feed(server, data, rng, max_read_bytes)
         assert (received.header, bytes(received.body)) == (header, body)
         if rng.random() < 0.5:
             kept.append((received.body[size // 2 :], body[size // 2 :]))
@@ -100,15 +100,15 @@ def test_views_are_kept_or_dropped_in_any_order(
         assert all(view == copy for view, copy in kept)
 
 
-@given(REQUESTS, st.binary(min_size=1, max_size=40), READ_BYTES_MAX, st.integers(0, 2**32))
+@given(REQUESTS, st.binary(min_size=1, max_size=40), MAX_READ_BYTES, st.integers(0, 2**32))
 @settings(max_examples=150, deadline=None)
 def test_frames_before_garbage_do_not_depend_on_the_split(
-    requests: list[tuple[RequestHeader, int]], garbage: bytes, read_bytes_max: int, seed: int
+    requests: list[tuple[RequestHeader, int]], garbage: bytes, max_read_bytes: int, seed: int
 ) -> None:
     data = b"".join(frame(encode_request_header(h) + bytes(size)) for h, size in requests)
     data += b"\xff\xff\xff" + garbage  # a negative size
     outcomes = []
-    for reads in (read_bytes_max, 1 << 20):
+    for reads in (max_read_bytes, 1 << 20):
         server = ServerConnection(4_096, 1 << 20)
         rng = random.Random(seed)
         frames: list[Frame] = []

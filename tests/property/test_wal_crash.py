@@ -60,7 +60,7 @@ class Traits:
     def __init__(self, trace: list[Event]) -> None:
         self.blocks: list[BlockHeader] = []
         self.superblocks: list[Superblock] = []
-        self.inflight_max = 0
+        self.max_inflight = 0
         self.power_cuts = 0
         self.failed_writes = 0
         self.zero_writes = 0
@@ -69,7 +69,7 @@ class Traits:
             match event:
                 case Submitted():
                     inflight.add(event.number)
-                    self.inflight_max = max(self.inflight_max, len(inflight))
+                    self.max_inflight = max(self.max_inflight, len(inflight))
                     self._written(event)
                 case Completed():
                     inflight.discard(event.number)
@@ -124,14 +124,14 @@ TRAITS: dict[str, Callable[[Traits], bool]] = {
     "the window grows by exact fits": lambda run: run.distinct("window_bytes") > 3,
     "trimmed at each confirmation": lambda run: run.distinct("trim_offset") > 10,
     "never trimmed": lambda run: run.laps < 1,
-    "one write at a time": lambda run: run.inflight_max == 2,  # one, and the superblock
-    "eight writes at a time": lambda run: run.inflight_max >= 7,
+    "one write at a time": lambda run: run.max_inflight == 2,  # one, and the superblock
+    "eight writes at a time": lambda run: run.max_inflight >= 7,
     "a device larger than used": lambda run: run.ring_bytes == 64 * 1024,
     "zeroed in the background": lambda run: run.zero_writes > 5,
     "idle in between": lambda run: run.distinct("confirmed_offset") > 5,
     "shut down empty": lambda run: run.distinct("shutdown") == 2,
     "power cuts, ten in a row": lambda run: run.power_cuts == 10,
-    "power cuts while beginning": lambda run: run.distinct("life_id") > 6,
+    "power cuts while beginning": lambda run: run.distinct("generation_id") > 6,
     "another capacity": lambda run: run.distinct("capacity_bytes") == 4,
     "resized, larger": lambda run: run.distinct("capacity_bytes") == 4,
     "resized, smaller": lambda run: run.distinct("capacity_bytes") == 4,
@@ -147,9 +147,9 @@ def test_a_workload_does_what_it_is_called(name: str) -> None:
     assert any(TRAITS[name](Traits(BY_NAME[name].record(seed).trace)) for seed in range(3))
 
 
-@pytest.mark.parametrize(("name", "lives"), [("another capacity", 7), ("resized, larger", 5)])
-def test_every_reset_and_resize_begins_another_life(name: str, lives: int) -> None:
-    assert Traits(BY_NAME[name].record(SEED).trace).distinct("life_id") == lives
+@pytest.mark.parametrize(("name", "generations"), [("another capacity", 7), ("resized, larger", 5)])
+def test_every_reset_and_resize_begins_another_life(name: str, generations: int) -> None:
+    assert Traits(BY_NAME[name].record(SEED).trace).distinct("generation_id") == generations
 
 
 def test_a_workload_is_the_same_each_time() -> None:

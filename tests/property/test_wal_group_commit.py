@@ -18,7 +18,7 @@ KIB = 1024
 RING_BYTES = 48 * KIB
 FORMATTED = Superblock(
     sequence=2,
-    life_id=5,
+    generation_id=5,
     capacity_bytes=RING_POSITION + RING_BYTES,
     trim_offset=RING_BYTES - 1,
     head_offset=RING_BYTES,
@@ -33,9 +33,9 @@ LIMITS = CommitLimits(
     block_bytes=8 * KIB,
     io_depth=3,
     window_step_bytes=4 * KIB,
-    window_bytes_max=32 * KIB,
-    record_bytes_max=16 * KIB,
-    block_records_max=20,
+    max_window_bytes=32 * KIB,
+    max_record_bytes=16 * KIB,
+    max_block_records=20,
 )
 
 
@@ -48,7 +48,7 @@ class GroupCommitMachine(RuleBasedStateMachine):
             FORMATTED,
             LIMITS,
             take_buffer=lambda size: memoryview(bytearray(size)),
-            budget=IoBudget(iops_max=0, bandwidth_bytes_max=0, now_ns=0),
+            budget=IoBudget(max_iops=0, max_bandwidth_bytes=0, now_ns=0),
         )
         self.updates = SuperblockUpdates(FORMATTED)
         self.now_ns = 0

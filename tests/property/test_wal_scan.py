@@ -21,7 +21,7 @@ PAGES = 12
 RING_BYTES = PAGES * PAGE_BYTES
 SUPERBLOCK = Superblock(
     sequence=4,
-    life_id=7,
+    generation_id=7,
     capacity_bytes=RING_POSITION + RING_BYTES,
     trim_offset=RING_BYTES - 1,
     head_offset=RING_BYTES,
@@ -36,7 +36,7 @@ NUMBERS = st.one_of(st.integers(0, 3 * RING_BYTES), st.integers(0, 2**64 - 1))
 HEADERS = st.builds(
     BlockHeader,
     length=st.integers(0, 2**32 - 1) | st.integers(0, RING_BYTES),
-    life_id=st.sampled_from([7, 8]),
+    generation_id=st.sampled_from([7, 8]),
     offset=NUMBERS | st.integers(0, 3 * PAGES).map(lambda page: page * PAGE_BYTES),
     previous_end=NUMBERS,
     confirmed_offset=NUMBERS,
@@ -56,10 +56,10 @@ def walk_over(memory: bytearray, *, accept_loss: bool) -> None:
     walk = Scan(SUPERBLOCK, path="image", accept_loss=accept_loss)
     fed = 0
     while (wanted := walk.wants()) is not None:
-        offset, size_min = wanted
+        offset, min_size = wanted
         at = offset % RING_BYTES
-        assert at + size_min <= RING_BYTES, "no read beyond the ring, whatever a length says"
-        walk.feed(memoryview(memory)[at : at + size_min])
+        assert at + min_size <= RING_BYTES, "no read beyond the ring, whatever a length says"
+        walk.feed(memoryview(memory)[at : at + min_size])
         fed += 1
         assert fed <= 4 * PAGES
     for start, end in walk.summary.lost:

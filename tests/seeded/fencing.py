@@ -18,7 +18,7 @@ BUGS = (
         "fence-01",
         "what is durable is acknowledged without asking the lease",
         "storage/append_path.py",
-        "        if not self._lease.holds():\n",
+        "        if not self._lease.is_lease_valid():\n",
         "        if False:\n",
         f"{_APPENDS}::test_without_the_lease_nothing_is_acknowledged_until_it_holds_again",
     ),
@@ -117,7 +117,7 @@ BUGS = (
         "fence-11",
         "a broker deletes objects by metadata that may be old, without the lease",
         "broker/adapters/storage_metadata.py",
-        "        if not self.holds():\n",
+        "        if not self.is_lease_valid():\n",
         "        if False:\n",
         "tests/unit/broker/adapters/test_storage_metadata.py"
         "::test_objects_are_deleted_when_their_retention_has_passed",

@@ -30,14 +30,14 @@ BUGS = (
         "        return self._certain(result)\n",
         "        result.has_cold = any(read.is_cold for read in result.reads)\n"
         "        return result\n",
-        f"{_UNIT}/fetch/test_reader.py::TestWithoutACertainLease"
+        f"{_UNIT}/fetch/test_reader.py::TestWithoutAValidLease"
         "::test_it_is_asked_once_for_each_look_and_after_reading",
     ),
     SeededBug(
         "lease-04",
-        "records are taken by a broker whose lease is not certain",
+        "records are taken by a broker whose lease is not valid",
         "broker/api/produce.py",
-        "        if not self._partitions.is_certain():\n",
+        "        if not self._partitions.is_lease_valid():\n",
         "        if False:\n",
         f"{_UNIT}/api/test_produce.py::test_without_a_certain_lease_nothing_is_appended",
     ),
@@ -45,7 +45,7 @@ BUGS = (
         "lease-05",
         "the end of a log is told without the lease",
         "broker/api/list_offsets.py",
-        "        if not self._partitions.is_certain():\n",
+        "        if not self._partitions.is_lease_valid():\n",
         "        if False:\n",
         f"{_UNIT}/api/test_list_offsets.py::test_without_a_certain_lease_nothing_is_told",
     ),
@@ -54,7 +54,7 @@ BUGS = (
         "a group is served without the lease",
         "broker/coordinator/runtime.py",
         "            raise KafkaError(ErrorCode.NOT_COORDINATOR)\n"
-        "        self._require_certainty()\n",
+        "        self._require_valid_lease()\n",
         "            raise KafkaError(ErrorCode.NOT_COORDINATOR)\n",
         f"{_UNIT}/coordinator/test_runtime.py::test_without_a_certain_lease_nobody_is_answered",
     ),
@@ -62,7 +62,7 @@ BUGS = (
         "lease-07",
         "a rebalance that ends by its deadline is told without the lease",
         "broker/coordinator/runtime.py",
-        "        self._require_certainty()\n        return joined\n",
+        "        self._require_valid_lease()\n        return joined\n",
         "        return joined\n",
         f"{_UNIT}/coordinator/test_runtime.py"
         "::test_a_join_that_ends_without_a_certain_lease_is_not_told",
@@ -71,7 +71,7 @@ BUGS = (
         "lease-08",
         "a broker names itself as coordinator without the lease",
         "broker/coordinator/coordinator_logs.py",
-        "        if leader == self._cluster.node_id and not self.is_certain():\n",
+        "        if leader == self._cluster.node_id and not self.is_lease_valid():\n",
         "        if False:\n",
         f"{_UNIT}/coordinator/test_coordinator_logs.py"
         "::test_a_broker_whose_lease_is_not_certain_does_not_name_itself",
@@ -80,7 +80,7 @@ BUGS = (
         "lease-09",
         "Stream Objects of a node that lives are merged by another",
         "metadata/controller/object_commits.py",
-        "    adopted = caretaker(image.brokers, writer) == request.node_id\n",
+        "    adopted = adopter(image.brokers, writer) == request.node_id\n",
         "    adopted = True\n",
         "tests/unit/metadata/controller/test_adoption.py"
         "::TestStreamObjects::test_not_while_the_node_lives",

@@ -120,8 +120,8 @@ BUGS = (
         "quorum-13",
         "a reader is answered by a round that began before it came",
         "metadata/quorum/read_rounds.py",
-        "        self._next.append(waiter)\n        if not self._under_way:\n",
-        "        (self._under_way or self._next).append(waiter)\n        if not self._under_way:\n",
+        "        self._next.append(waiter)\n        if not self._inflight:\n",
+        "        (self._inflight or self._next).append(waiter)\n        if not self._inflight:\n",
         f"{_QUORUM}/test_parts.py::test_readers_share_a_round_that_begins_after_they_came",
     ),
     SeededBug(

@@ -98,8 +98,8 @@ BUGS = (
         "raft-11",
         "a follower agrees to all that it has, compared or not",
         f"{_RAFT}/following.py",
-        "    return Verdict(success=True, match_index=verified_index)\n",
-        "    return Verdict(success=True, match_index=log.last_index)\n",
+        "    return AppendOutcome(success=True, match_index=verified_index)\n",
+        "    return AppendOutcome(success=True, match_index=log.last_index)\n",
         _SIMULATION,
     ),
     SeededBug(

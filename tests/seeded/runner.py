@@ -27,7 +27,7 @@ FILES = ("pyproject.toml", "Makefile", "README.md")
 LINKED = (".cache", ".venv")
 TEST_TIMEOUT_S = 60
 RUN_TIMEOUT_S = 600
-MEMORY_BYTES_MAX = 4 << 30  # a mistake may well make a test append for ever
+MAX_MEMORY_BYTES = 4 << 30  # a mistake may well make a test append for ever
 _FAILED = 1  # of pytest
 _ERRORS = {
     NOTHING_RAN: "the test did not run",
@@ -117,7 +117,7 @@ def run_tests(copy: Path, tests: Sequence[str], *options: str) -> tuple[int, str
 
 
 def _limit_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
 
 
 def check_sound(copy: Path, bugs: Sequence[SeededBug]) -> str | None:

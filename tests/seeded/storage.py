@@ -14,8 +14,8 @@ _UPLOAD = (
         "storage-01",
         "the WAL is trimmed when a block is archived, not when it is committed",
         "storage/upload/pipeline.py",
-        "        self._under_way.append(upload)\n",
-        "        self._under_way.append(upload)\n"
+        "        self._inflight.append(upload)\n",
+        "        self._inflight.append(upload)\n"
         "        self._on_committed([], block.wal_end_offset)\n",
         f"{_INVARIANTS}::test_s3_no_trim_before_the_commit_is_known",
     ),
@@ -45,12 +45,12 @@ _UPLOAD = (
         "storage-04",
         "uploads are committed in the order in which they complete",
         "storage/upload/pipeline.py",
-        "            upload = self._under_way[0]\n",
-        "            while not any(it.task.done() for it in self._under_way):\n"
+        "            upload = self._inflight[0]\n",
+        "            while not any(it.task.done() for it in self._inflight):\n"
         "                await asyncio.sleep(0)\n"
-        "            upload = next(it for it in self._under_way if it.task.done())\n"
-        "            self._under_way.remove(upload)\n"
-        "            self._under_way.appendleft(upload)\n",
+        "            upload = next(it for it in self._inflight if it.task.done())\n"
+        "            self._inflight.remove(upload)\n"
+        "            self._inflight.appendleft(upload)\n",
         f"{_INVARIANTS}::test_s4_commits_follow_the_wal",
     ),
     SeededBug(
@@ -110,8 +110,8 @@ _RECOVERY = (
         "storage-10",
         "recovery takes what lies behind a hole",
         "storage/recovery_plan.py",
-        "            return Verdict.DISCONTINUOUS\n",
-        "            return Verdict.TAKE\n",
+        "            return RecordAction.DISCONTINUOUS\n",
+        "            return RecordAction.TAKE\n",
         f"{_UNIT}/test_recovery.py"
         "::test_what_follows_a_lost_unacknowledged_record_is_dropped_and_counted",
     ),
@@ -170,15 +170,15 @@ _FORMAT = (
         "storage-17",
         "a span of offsets that overflows its field is cut to the field's width",
         "storage/objects/index_block.py",
-        "    if not 1 <= delta <= END_OFFSET_DELTA_MAX or entry.start_offset < 0:\n",
-        "    delta &= END_OFFSET_DELTA_MAX\n    if delta < 1 or entry.start_offset < 0:\n",
+        "    if not 1 <= delta <= MAX_END_OFFSET_DELTA or entry.start_offset < 0:\n",
+        "    delta &= MAX_END_OFFSET_DELTA\n    if delta < 1 or entry.start_offset < 0:\n",
         f"{_OBJECTS}/test_index_block.py::test_what_does_not_fit_is_not_encoded",
     ),
     SeededBug(
         "storage-18",
         "the writer goes on with a block whose span of offsets overflows",
         "storage/objects/writer.py",
-        "            or end - self._block_start > END_OFFSET_DELTA_MAX\n",
+        "            or end - self._block_start > MAX_END_OFFSET_DELTA\n",
         "",
         f"{_OBJECTS}/test_writer.py::test_a_span_of_offsets_that_does_not_fit_starts_a_new_block",
     ),
@@ -227,7 +227,7 @@ _READS = (
         "storage-23",
         "a reader that meets a 404 does not plan again",
         "storage/cache/block_cache.py",
-        "                if replan == REPLANS_MAX:\n",
+        "                if replan == MAX_REPLANS:\n",
         "                if replan >= 0:\n",
         f"{_UNIT}/cache/test_block_cache.py::TestObjectsThatGo::test_it_is_read_from_where_it_went",
     ),
@@ -365,17 +365,17 @@ _COMMITS_AND_DELETION = (
         "storage-39",
         "the sweep ends an upload that goes on",
         "storage/sweep/rules.py",
-        "    return entry is None or entry.state != KnownState.PREPARED\n",
-        "    return entry is None or entry.state != KnownState.COMMITTED\n",
+        "    return entry is None or entry.state != KnownObjectState.PREPARED\n",
+        "    return entry is None or entry.state != KnownObjectState.COMMITTED\n",
         f"{_UNIT}/sweep/test_rules.py::test_uploads_whose_object_nobody_can_commit",
     ),
     SeededBug(
         "storage-40",
         "the sweep deletes an object that is about to be committed",
         "storage/audit/comparison.py",
-        "        case KnownObject(state=KnownState.PREPARED) if entry.since_ms <= now_ms:\n"
+        "        case KnownObject(state=KnownObjectState.PREPARED) if entry.since_ms <= now_ms:\n"
         "            return finding(Problem.EXPIRED,",
-        "        case KnownObject(state=KnownState.PREPARED):\n"
+        "        case KnownObject(state=KnownObjectState.PREPARED):\n"
         "            return finding(Problem.UNKNOWN,",
         f"{_UNIT}/sweep/test_rules.py::test_what_was_forgotten_goes_and_nothing_else",
     ),

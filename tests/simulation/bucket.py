@@ -1,7 +1,7 @@
 """A bucket whose requests and replies are late, lost and doubled, in virtual time.
 
 A request takes effect at one moment (`create` as one step), which may be long after its sender has given up, and a
-second time later when it is doubled. Every request has had its effect by `late_s_max` after it was sent: what a
+second time later when it is doubled. Every request has had its effect by `max_late_s` after it was sent: what a
 fence must outlive. `Client` is the `headrace.wal.objects.port.Bucket` of one process, which can be cut off: what it has
 sent still arrives, nothing comes back, nothing more is sent.
 """
@@ -25,8 +25,8 @@ class Weather:
     reply_lost: float = 0.0
     reply_late: float = 0.0
     refused: float = 0.0  # it fails at once, and was not carried out
-    delay_s_max: float = 0.2  # of what is not late
-    late_s_max: float = 40.0
+    max_delay_s: float = 0.2  # of what is not late
+    max_late_s: float = 40.0
 
 
 CALM = Weather()
@@ -107,7 +107,7 @@ class Client:
             await loop.create_future()
         bucket.seen[kind] += 1
         if bucket.is_down or rng.random() < weather.refused:
-            await asyncio.sleep(rng.random() * weather.delay_s_max)
+            await asyncio.sleep(rng.random() * weather.max_delay_s)
             raise BucketError(f"{kind}: 503")
         reply = loop.create_future()
         repeats = 1 + (rng.random() < weather.doubled)
@@ -134,8 +134,8 @@ class Client:
         weather, rng = self._bucket.weather, self._bucket.rng
         if rng.random() < late:
             self._bucket.seen[what] += 1
-            return rng.random() * weather.late_s_max
-        return rng.random() * weather.delay_s_max
+            return rng.random() * weather.max_late_s
+        return rng.random() * weather.max_delay_s
 
 
 PAGE_KEYS = 30

@@ -10,7 +10,7 @@ disk's size. So a state that was seen before is recognised before it is made.
 
 Outcomes of one crash have names, so that each can be made again:
 
-    s0 ... s(2^n - 1)  of n writes in flight, bit i says whether the ith is kept; n up to SUBSET_WRITES_MAX,
+    s0 ... s(2^n - 1)  of n writes in flight, bit i says whether the ith is kept; n up to MAX_SUBSET_WRITES,
                        beyond that a random choice of as many
     t0, t1, ...        at least one is torn: a prefix, a suffix, all but one, only one, or any set of its sectors
 """
@@ -24,7 +24,7 @@ from operator import xor
 
 from tests.simulation.disk import SECTOR_BYTES, Completed, Event, Noted, PowerCut, Submitted
 
-SUBSET_WRITES_MAX = 6
+MAX_SUBSET_WRITES = 6
 
 
 def sector_digest(index: int, content: bytes | bytearray | memoryview) -> int:
@@ -34,7 +34,7 @@ def sector_digest(index: int, content: bytes | bytearray | memoryview) -> int:
 
 
 @dataclass(slots=True)
-class InFlight:
+class Inflight:
     """A write that a crash may tear."""
 
     position: int
@@ -48,7 +48,7 @@ class InFlight:
         return len(self.deltas)
 
 
-Kept = list[tuple[InFlight, list[int] | None]]  # None: the whole write
+Kept = list[tuple[Inflight, list[int] | None]]  # None: the whole write
 
 
 @dataclass(slots=True)
@@ -59,12 +59,12 @@ class CrashPoint:
     event: Event | None
     image: bytearray
     number: int
-    inflight: list[InFlight]
+    inflight: list[Inflight]
     seed: str
 
     def subsets(self) -> Iterator[str]:
         """Yield the outcomes in which no write is torn."""
-        return (f"s{bits}" for bits in range(1 << min(len(self.inflight), SUBSET_WRITES_MAX)))
+        return (f"s{bits}" for bits in range(1 << min(len(self.inflight), MAX_SUBSET_WRITES)))
 
     def torn(self, count: int) -> Iterator[str]:
         """Yield `count` outcomes in which one is, if any is in flight."""
@@ -85,7 +85,7 @@ class CrashPoint:
         """Return what an outcome keeps."""
         writes = self.inflight
         if outcome[0] == "s":
-            if len(writes) > SUBSET_WRITES_MAX:
+            if len(writes) > MAX_SUBSET_WRITES:
                 rng = self.rng(outcome)
                 return [(write, None) for write in writes if rng.random() < 0.5]
             bits = int(outcome[1:])
@@ -121,7 +121,7 @@ class CrashPoint:
         for write, sectors in kept:
             self._put(write, sectors, write.before)
 
-    def _put(self, write: InFlight, sectors: list[int] | None, content: bytes) -> None:
+    def _put(self, write: Inflight, sectors: list[int] | None, content: bytes) -> None:
         position = write.position
         if sectors is None:
             self.image[position : position + len(content)] = content
@@ -156,7 +156,7 @@ class _Walk:
 
     image: bytearray
     number: int
-    inflight: dict[int, InFlight] = field(default_factory=dict)
+    inflight: dict[int, Inflight] = field(default_factory=dict)
 
     def submitted(self, event: Submitted) -> None:
         position, data = event.position, event.data
@@ -166,7 +166,7 @@ class _Walk:
             ^ sector_digest(index, before[at : at + SECTOR_BYTES])
             for index, at in enumerate(range(0, len(data), SECTOR_BYTES), position // SECTOR_BYTES)
         ]
-        self.inflight[event.number] = InFlight(position, data, before, deltas, reduce(xor, deltas))
+        self.inflight[event.number] = Inflight(position, data, before, deltas, reduce(xor, deltas))
 
     def completed(self, event: Completed) -> None:
         write = self.inflight.pop(event.number)

@@ -29,7 +29,7 @@ class Rates:
     lost_reply: float = 0.0
     not_found: float = 0.0
     flipped_bit: float = 0.0
-    latency_ms_max: int = 0
+    max_latency_ms: int = 0
 
 
 class FaultyStore:
@@ -123,8 +123,8 @@ class FaultyStore:
     async def _next(self, operation: str, what: str) -> Fault | None:
         self.requests[operation] += 1
         self.log.append((operation, what))
-        if self.rates.latency_ms_max:
-            await asyncio.sleep(self._rng.random() * self.rates.latency_ms_max / 1000)
+        if self.rates.max_latency_ms:
+            await asyncio.sleep(self._rng.random() * self.rates.max_latency_ms / 1000)
         scripted = self.script.get(operation)
         if scripted:
             return scripted.popleft()

@@ -1,8 +1,8 @@
-"""Lives of one node's object WAL that race each other over a simulated bucket, and what must hold whatever happens.
+"""Generations of one node's object WAL that race each other over a simulated bucket, and what must always hold.
 
-A life recovers, commits what it found to the world (as the engine uploads it), resets, appends, and now and then
+A generation recovers, commits what it found to the world (as the engine uploads it), resets, appends, and now and then
 commits and trims. It may be killed at any moment, or live on beside its successors: nothing tells it that there are
-any. The world keeps a lease only in so far as a life whose successor began long ago acknowledges nothing.
+any. The world keeps a lease only in so far as a generation whose successor began long ago acknowledges nothing.
 """
 
 import asyncio
@@ -27,8 +27,8 @@ SMALL = WalConfig(
     path="s3://simulated",
     capacity_bytes=64 * KIB,
     block_bytes=4 * KIB,
-    window_bytes_max=32 * KIB,
-    record_bytes_max=8 * KIB,
+    max_window_bytes=32 * KIB,
+    max_record_bytes=8 * KIB,
     batch_bytes=4 * KIB,
     io_depth=12,
     io_timeout_ms=20_000,
@@ -41,8 +41,8 @@ STORM = Weather(late=0.08, lost=0.03, doubled=0.08, reply_lost=0.05, reply_late=
 class Record:
     """What was appended, and by whom."""
 
-    life: int
-    index: int  # among the records of its life
+    generation: int
+    index: int  # among the records of its generation
     end_offset: int
     body: bytes
 
@@ -56,58 +56,63 @@ class World:
     appended: dict[int, Record] = field(default_factory=dict)
     acknowledged: set[int] = field(default_factory=set)
     committed: set[int] = field(default_factory=set)
-    recovered: dict[int, set[int]] = field(default_factory=dict)  # by life, once its fence is there
+    recovered: dict[int, set[int]] = field(
+        default_factory=dict
+    )  # by generation, once its fence is there
     started_s: dict[int, float] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
 
-    def append(self, life: int, index: int, offset: int, end_offset: int, body: bytes) -> None:
+    def append(
+        self, generation: int, index: int, offset: int, end_offset: int, body: bytes
+    ) -> None:
         assert (
-            offset > max(self.appended, default=-1) or self.appended[max(self.appended)].life > life
+            offset > max(self.appended, default=-1)
+            or self.appended[max(self.appended)].generation > generation
         ), "an offset was handed out again"
         assert offset not in self.appended, "an offset was handed out again"
-        self.appended[offset] = Record(life, index, end_offset, body)
+        self.appended[offset] = Record(generation, index, end_offset, body)
 
-    def holds_lease(self, life: int) -> bool:
+    def holds_lease(self, generation: int) -> bool:
         now_s = asyncio.get_running_loop().time()
-        newer = [started_s for each, started_s in self.started_s.items() if each > life]
+        newer = [started_s for each, started_s in self.started_s.items() if each > generation]
         return not newer or now_s < min(newer) + LEASE_S
 
-    def acknowledge(self, life: int, offset: int) -> None:
+    def acknowledge(self, generation: int, offset: int) -> None:
         self.acknowledged.add(offset)
         for newer, found in self.recovered.items():
-            assert newer <= life or offset in found or offset in self.committed, (
-                f"life {life} acknowledged {offset} behind the fence of life {newer}"
+            assert newer <= generation or offset in found or offset in self.committed, (
+                f"generation {generation} acknowledged {offset} behind the fence of generation {newer}"
             )
 
-    def judge(self, life: int, records: list[RecoveredRecord]) -> None:
-        """Judge what a life has recovered, its fence being there."""
+    def judge(self, generation: int, records: list[RecoveredRecord]) -> None:
+        """Judge what a generation has recovered, its fence being there."""
         offsets = [record.offset for record in records]
         assert offsets == sorted(set(offsets)), "not in order, or twice"
         last: dict[int, int] = {}
-        index_of = {(it.life, it.index): offset for offset, it in self.appended.items()}
+        index_of = {(it.generation, it.index): offset for offset, it in self.appended.items()}
         for record in records:
             known = self.appended.get(record.offset)
             assert known is not None, f"phantom at {record.offset}"
             assert known.body == bytes(record.body), f"phantom at {record.offset}"
             assert known.end_offset == record.end_offset, "an end that was not told"
-            assert known.life < life
-            before = last.get(known.life, known.index - 1)
-            skipped = {index_of[known.life, each] for each in range(before + 1, known.index)}
+            assert known.generation < generation
+            before = last.get(known.generation, known.index - 1)
+            skipped = {index_of[known.generation, each] for each in range(before + 1, known.index)}
             assert skipped <= self.committed, f"a hole before {record.offset}"
-            last[known.life] = known.index
+            last[known.generation] = known.index
         found = set(offsets)
-        superseded = any(newer > life for newer in self.recovered)
+        superseded = any(newer > generation for newer in self.recovered)
         missing = self.acknowledged - self.committed - found
-        missing = {each for each in missing if self.appended[each].life < life}
+        missing = {each for each in missing if self.appended[each].generation < generation}
         assert superseded or not missing, f"acknowledged and lost: {sorted(missing)}"
-        self.recovered[life] = found
+        self.recovered[generation] = found
         self.seen["records recovered"] += len(records)
 
 
-class LifeOfALog:
+class GenerationOfALog:
     """One process."""
 
-    def __init__(self, world: World, number: int, client: Client, idle_s_max: float) -> None:
+    def __init__(self, world: World, number: int, client: Client, max_idle_s: float) -> None:
         self.world = world
         self.number = number
         self.client = client
@@ -119,7 +124,7 @@ class LifeOfALog:
         self.is_told_damage = False  # though nothing is ever damaged here
         self.is_killed = False
         self.task = asyncio.create_task(self.run())
-        self.idle_s_max = idle_s_max
+        self.max_idle_s = max_idle_s
         self.end: WalError | None = None
         self.wal = ObjectWal(
             SMALL,
@@ -159,7 +164,7 @@ class LifeOfALog:
             await self.pause(2)
             world.committed.update(record.offset for record in records)
             await wal.reset()
-            world.seen["lives begun"] += 1
+            world.seen["generations begun"] += 1
             await self.work()
         except WalDeviceError as error:
             world.seen["starts given up"] += 1
@@ -187,7 +192,7 @@ class LifeOfALog:
             if self.confirmed and self.rng.random() < 0.5:
                 self.release(self.rng.randrange(len(self.confirmed)) + 1)
             busy = self.world.rng.random() < 0.99
-            await self.pause(self.rng.choice((0.02, 0.5, 3)) if busy else self.idle_s_max)
+            await self.pause(self.rng.choice((0.02, 0.5, 3)) if busy else self.max_idle_s)
 
     def release(self, count: int) -> None:
         """Commit the oldest confirmed records, and trim them."""
@@ -196,8 +201,8 @@ class LifeOfALog:
         if not self.failures:
             self.wal.trim(released[-1])
 
-    async def pause(self, seconds_max: float) -> None:
-        await asyncio.sleep(self.rng.random() * seconds_max)
+    async def pause(self, max_seconds: float) -> None:
+        await asyncio.sleep(self.rng.random() * max_seconds)
 
     def kill(self) -> None:
         """End at once: what was sent still arrives."""
@@ -206,15 +211,15 @@ class LifeOfALog:
         self.task.cancel()
 
 
-async def race(seed: int, *, lives: int = 4, long_pauses: bool = False) -> World:
-    """Let lives follow each other in a storm, and a last one find everything in a calm."""
+async def race(seed: int, *, generations: int = 4, long_pauses: bool = False) -> World:
+    """Let generations follow each other in a storm, and a last one find everything in a calm."""
     rng = random.Random(seed)
     bucket = SimulatedBucket(rng, STORM if rng.random() < 0.8 else Weather())
     world = World(rng, bucket)
-    running: list[LifeOfALog] = []
-    idle_s_max = FENCE_RETENTION_S if long_pauses else 20
-    for number in range(1, lives + 1):
-        running.append(LifeOfALog(world, number, bucket.client(), idle_s_max))
+    running: list[GenerationOfALog] = []
+    max_idle_s = FENCE_RETENTION_S if long_pauses else 20
+    for number in range(1, generations + 1):
+        running.append(GenerationOfALog(world, number, bucket.client(), max_idle_s))
         await asyncio.sleep(rng.choice((0.3, 3, 12, 40)) * rng.random())
         if long_pauses and rng.random() < 0.5:
             await asyncio.sleep(FENCE_RETENTION_S * 2 * rng.random())
@@ -223,30 +228,30 @@ async def race(seed: int, *, lives: int = 4, long_pauses: bool = False) -> World
             world.seen["killed"] += 1
     await asyncio.sleep(rng.random() * 20)
     bucket.weather = Weather()
-    last = LifeOfALog(world, lives + 1, bucket.client(), 1)
+    last = GenerationOfALog(world, generations + 1, bucket.client(), 1)
     running.append(last)
     for _ in range(1000):
         await asyncio.sleep(0.5)
         if last.confirmations >= 5:
             break
-    for life in running:
-        life.kill()
+    for generation in running:
+        generation.kill()
         with suppress(asyncio.CancelledError):
-            await life.task  # raises what it has found to be wrong
-        assert not life.is_told_damage, life.end
-    assert last.number in world.recovered, f"the last life ended: {last.end!r}"
-    assert last.confirmations, "the last life confirmed nothing"
+            await generation.task  # raises what it has found to be wrong
+        assert not generation.is_told_damage, generation.end
+    assert last.number in world.recovered, f"the last generation ended: {last.end!r}"
+    assert last.confirmations, "the last generation confirmed nothing"
     missing = world.acknowledged - world.committed - world.recovered[last.number]
-    missing = {each for each in missing if world.appended[each].life != last.number}
+    missing = {each for each in missing if world.appended[each].generation != last.number}
     assert not missing, f"acknowledged and lost: {sorted(missing)}"
     world.seen.update(bucket.seen)
     world.seen["acknowledged"] = len(world.acknowledged)
     return world
 
 
-def run_race(seed: int, *, lives: int = 4, long_pauses: bool = False) -> World:
+def run_race(seed: int, *, generations: int = 4, long_pauses: bool = False) -> World:
     """Run one race in virtual time."""
-    return run(race(seed, lives=lives, long_pauses=long_pauses))
+    return run(race(seed, generations=generations, long_pauses=long_pauses))
 
 
 def main(first: int, last: int, long_pauses: bool) -> None:

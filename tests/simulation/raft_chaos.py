@@ -9,7 +9,7 @@ from headrace.metadata.raft.errors import ChangeRefusedError, NotLeaderError, Qu
 from headrace.metadata.records.members import NO_DIRECTORY, Member
 from tests.simulation.raft_invariants import Invariants, majority_is_whole
 from tests.simulation.raft_node import Node
-from tests.simulation.raft_swarm import NODES_MAX
+from tests.simulation.raft_swarm import MAX_NODES
 from tests.simulation.raft_world import World
 
 REFUSALS = (NotLeaderError, QuorumBusyError, ChangeRefusedError)
@@ -100,7 +100,7 @@ class Chaos:
         payloads = []
         for _ in range(number):
             self.proposals += 1
-            padding = self.rng.randrange(self.swarm.entry_bytes_max)
+            padding = self.rng.randrange(self.swarm.max_entry_bytes)
             payloads.append(b"D%d," % self.proposals + bytes(padding))
         try:
             position = node.core.propose(payloads, node.now_ms())
@@ -290,7 +290,7 @@ class Chaos:
                 learner.node_id, learner.directory_id, learner.host, learner.port, voter=True
             )
             return self._allowed(current.with_member(now), Promote(learner.node_id))
-        absent = [it for it in range(1, NODES_MAX + 1) if current.member(it) is None]
+        absent = [it for it in range(1, MAX_NODES + 1) if current.member(it) is None]
         kind = self.rng.random()
         if absent and kind < 0.45:
             node_id = self.rng.choice(absent)

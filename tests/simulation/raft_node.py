@@ -15,8 +15,8 @@ from tests.simulation.raft_world import ViolationError, World
 if TYPE_CHECKING:
     from tests.simulation.raft_invariants import Invariants
 
-_BACKLOG_MAX = 300  # messages that wait for a paused process; more are lost
-_TICKS_IN_VAIN_MAX = 50
+_MAX_BACKLOG = 300  # messages that wait for a paused process; more are lost
+_MAX_TICKS_IN_VAIN = 50
 
 
 def open_term(term: int, last_index: int) -> bytes:
@@ -71,12 +71,12 @@ class Node:
                 directory_id=self.log.directory_id,
                 election_timeout_ms=swarm.election_timeout_ms,
                 heartbeat_interval_ms=swarm.election_timeout_ms // 5,
-                append_bytes_max=swarm.append_bytes_max,
-                appends_inflight_max=swarm.appends_inflight_max,
-                compaction_slack_bytes=swarm.append_bytes_max,
-                uncommitted_bytes_max=swarm.uncommitted_bytes_max,
-                committed_bytes_max=swarm.committed_bytes_max,
-                reads_pending_max=swarm.reads_pending_max,
+                max_append_bytes=swarm.max_append_bytes,
+                max_appends_inflight=swarm.max_appends_inflight,
+                compaction_slack_bytes=swarm.max_append_bytes,
+                max_uncommitted_bytes=swarm.max_uncommitted_bytes,
+                max_committed_bytes=swarm.max_committed_bytes,
+                max_reads_pending=swarm.max_reads_pending,
             ),
             self.log.recovered(),
             initial=self.initial,
@@ -161,7 +161,7 @@ class Node:
         if core is None:
             return
         if self.paused:
-            if len(self.deferred) < _BACKLOG_MAX:
+            if len(self.deferred) < _MAX_BACKLOG:
                 self.deferred.append((self.receive, message))
             return
         self.world.note(self.node_id, "<-", message)
@@ -195,7 +195,7 @@ class Node:
         now_ms = self.now_ms()
         core.tick(now_ms)
         self.vain_ticks = self.vain_ticks + 1 if core.next_tick_ms <= now_ms else 0
-        if self.vain_ticks > _TICKS_IN_VAIN_MAX:
+        if self.vain_ticks > _MAX_TICKS_IN_VAIN:
             raise ViolationError("driver", f"node {self.node_id}: wants ticks in the past for ever")
         self.invariants.after(self, None)
         self.invariants.ticked(self)

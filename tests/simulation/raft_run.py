@@ -17,7 +17,7 @@ from tests.simulation.raft_simulation import EVENTS, Finding, Report, Run, simul
 
 TWICE = 50  # one seed in so many
 _FINDINGS_SHOWN = 10
-_FINDINGS_MAX = 200  # then it is no use to go on
+_MAX_FINDINGS = 200  # then it is no use to go on
 _CHUNK = 20
 
 
@@ -70,7 +70,7 @@ def run_all(seeds: range, *, events: int, jobs: int, progress_s: float = 10.0) -
                 file=sys.stderr,
                 flush=True,
             )
-        if len(total.findings) >= _FINDINGS_MAX:
+        if len(total.findings) >= _MAX_FINDINGS:
             break
     return total
 

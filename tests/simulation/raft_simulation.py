@@ -17,7 +17,7 @@ LEADER_TIMEOUTS = 10  # within so many election timeouts of calm there is a lead
 HAND_OVER_TIMEOUTS = 1.5  # a transfer of leadership that was begun may take so long
 STABLE_TIMEOUTS = 3  # and so long it must stay
 STALL_TIMEOUTS = 12  # longer than that a minority holds nobody up
-_CHAOS_TIMEOUTS_MAX = 300  # a run in which little happens ends, too
+_MAX_CHAOS_TIMEOUTS = 300  # a run in which little happens ends, too
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class Run:
     def __init__(
         self, seed: int, events: int = EVENTS, trace_lines: int | None = TRACE_LINES
     ) -> None:
-        self.seed, self.events_max = seed, events
+        self.seed, self.max_events = seed, events
         rng = random.Random(seed)
         self.swarm: Swarm = draw(rng)
         self.world = World(self.swarm, rng, trace_lines)
@@ -113,8 +113,8 @@ class Run:
         self.chaos.begin()
         if self.swarm.victims:
             self.world.after(0, self._watch, (0, 0))
-        until_us = _CHAOS_TIMEOUTS_MAX * self.swarm.timeout_us
-        while self.world.events < self.events_max and self.world.now_us < until_us:
+        until_us = _MAX_CHAOS_TIMEOUTS * self.swarm.timeout_us
+        while self.world.events < self.max_events and self.world.now_us < until_us:
             self.world.advance()
 
     def _watch(self, seen: tuple[int, int]) -> None:

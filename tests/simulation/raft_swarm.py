@@ -18,7 +18,7 @@ FAULTS = (
 )
 # What a minority may suffer without the others noticing for long.
 OF_A_MINORITY = FAULTS[:8]
-NODES_MAX = 7
+MAX_NODES = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ class Swarm:
     gather_us: int  # how long the driver lets inputs gather before it takes effects
     stall: float  # part of the writes behind which the driver is held up
     client_interval_us: float
-    entry_bytes_max: int
+    max_entry_bytes: int
     snapshot_entries: int  # applied since the last snapshot; 0: never one
     fetch_failure: float
-    append_bytes_max: int
-    appends_inflight_max: int
-    uncommitted_bytes_max: int
-    committed_bytes_max: int
-    reads_pending_max: int
+    max_append_bytes: int
+    max_appends_inflight: int
+    max_uncommitted_bytes: int
+    max_committed_bytes: int
+    max_reads_pending: int
 
     @property
     def timeout_us(self) -> int:
@@ -82,12 +82,12 @@ def draw(rng: random.Random) -> Swarm:
         gather_us=rng.choice((0, 0, timeout_us // 500, timeout_us // 30)),
         stall=rng.choice((0.0, 0.0, 0.05)),
         client_interval_us=timeout_us * rng.choice((0.03, 0.2, 0.5, 0.5 if victims else 2.0)),
-        entry_bytes_max=rng.choice((20, 200)),
+        max_entry_bytes=rng.choice((20, 200)),
         snapshot_entries=rng.choice((0, 3, 10, 40)),
         fetch_failure=rng.choice((0.0, 0.3)),
-        append_bytes_max=rng.choice((1, 100, 1000, 4 << 20)),
-        appends_inflight_max=rng.choice((1, 2, 16)),
-        uncommitted_bytes_max=rng.choice((300, 3000, 64 << 20)),
-        committed_bytes_max=rng.choice((1, 100, 16 << 20)),
-        reads_pending_max=rng.choice((1, 5, 10_000)),
+        max_append_bytes=rng.choice((1, 100, 1000, 4 << 20)),
+        max_appends_inflight=rng.choice((1, 2, 16)),
+        max_uncommitted_bytes=rng.choice((300, 3000, 64 << 20)),
+        max_committed_bytes=rng.choice((1, 100, 16 << 20)),
+        max_reads_pending=rng.choice((1, 5, 10_000)),
     )

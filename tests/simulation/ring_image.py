@@ -15,11 +15,11 @@ from headrace.wal.recovery import Scan, ScanSummary
 
 PAGES = 16
 RING_BYTES = PAGES * PAGE_BYTES
-LIFE = 42
+GENERATION = 42
 HEAD = 3 * RING_BYTES  # the third lap
 SUPERBLOCK = Superblock(
     sequence=10,
-    life_id=LIFE,
+    generation_id=GENERATION,
     capacity_bytes=RING_POSITION + RING_BYTES,
     trim_offset=HEAD - 1,
     head_offset=HEAD,
@@ -48,7 +48,7 @@ class Image:
         *bodies: bytes,
         previous_end: int | None = None,
         confirmed: int = HEAD,
-        life: int = LIFE,
+        generation: int = GENERATION,
         sequence: int = 10,
     ) -> int:
         """Write a block; return where the next one would begin."""
@@ -57,11 +57,11 @@ class Image:
         view = memoryview(self.memory)[at:]
         place = BLOCK_HEADER_BYTES
         for body in bodies:
-            write_record(view, place, body[:1], body[1:], offset + place, checksum_seed(life))
+            write_record(view, place, body[:1], body[1:], offset + place, checksum_seed(generation))
             place += RECORD_HEADER_BYTES + len(body)
         header = BlockHeader(
             length=size,
-            life_id=life,
+            generation_id=generation,
             offset=offset,
             previous_end=offset if previous_end is None else previous_end,
             confirmed_offset=confirmed,
@@ -90,9 +90,9 @@ def scan(
     walk = Scan(superblock, path="image", accept_loss=accept_loss)
     bodies = []
     while (wanted := walk.wants()) is not None:
-        offset, size_min = wanted
+        offset, min_size = wanted
         at = offset % RING_BYTES
-        size = min(max(step_bytes, size_min), ring.distance_to_end(offset))
+        size = min(max(step_bytes, min_size), ring.distance_to_end(offset))
         records = walk.feed(memoryview(bytes(image.memory[at : at + size])))
         for record in records:
             assert record.end_offset == record.offset + RECORD_HEADER_BYTES + len(record.body)

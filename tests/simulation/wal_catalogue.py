@@ -55,7 +55,7 @@ _SIZES = (
     row("a block exactly, of two records", appends, ((BLOCK - 24) // 2,), records=40, burst=6),
     row("around a page and a block", appends, (*range(PAGE - 2, PAGE + 3), *range(BLOCK - 2, BLOCK + 3))),
     row("the largest record", scripts.too_large),
-    row("the largest record of a wide window", scripts.too_large, config=small(window_bytes_max=64 * KIB)),
+    row("the largest record of a wide window", scripts.too_large, config=small(max_window_bytes=64 * KIB)),
     row("sparse", scripts.sparse, MIXED),
 )  # fmt: skip
 _LAPS = (
@@ -73,11 +73,11 @@ _LAPS = (
 )  # fmt: skip
 _WINDOW = (
     row("the window grows in steps", scripts.window_in_steps, sizes=HALF_BLOCK,
-        config=ring(32, window_bytes_initial=4 * KIB, window_bytes_max=96 * KIB, io_depth=8)),
+        config=ring(32, window_bytes_initial=4 * KIB, max_window_bytes=96 * KIB, io_depth=8)),
     row("the window grows by exact fits", scripts.window_in_steps, sizes=(BLOCK,),
-        config=ring(32, window_bytes_initial=8 * KIB, window_bytes_max=64 * KIB, io_depth=8)),
+        config=ring(32, window_bytes_initial=8 * KIB, max_window_bytes=64 * KIB, io_depth=8)),
     row("the window is as large as it can be", appends, HALF_BLOCK, burst=6,
-        config=small(window_bytes_initial=64 * KIB, window_bytes_max=64 * KIB)),
+        config=small(window_bytes_initial=64 * KIB, max_window_bytes=64 * KIB)),
     row("the window is a page at first", appends, MIXED, config=small(window_bytes_initial=4 * KIB)),
     row("bursts that fill the IO depth", appends, HALF_BLOCK, burst=8, pause_ms=2.0),
 )  # fmt: skip
@@ -93,17 +93,17 @@ _TRIMS = (
 _DEVICES = (
     row("one write at a time", appends, MIXED, config=small(io_depth=1)),
     row("two writes at a time", appends, MIXED, config=small(io_depth=2), burst=5),
-    row("eight writes at a time", appends, HALF_BLOCK, burst=8, config=ring(32, io_depth=8, window_bytes_max=96 * KIB)),
+    row("eight writes at a time", appends, HALF_BLOCK, burst=8, config=ring(32, io_depth=8, max_window_bytes=96 * KIB)),
     row("blocks of a page", appends, MIXED, config=small(block_bytes=4 * KIB)),
-    row("blocks of 16 KiB", appends, MIXED, burst=9, config=ring(32, block_bytes=16 * KIB, window_bytes_max=64 * KIB)),
+    row("blocks of 16 KiB", appends, MIXED, burst=9, config=ring(32, block_bytes=16 * KIB, max_window_bytes=64 * KIB)),
     row("blocks of 32 KiB", appends, (900, 5000, 20_000), burst=9, records=60,
-        config=ring(64, block_bytes=32 * KIB, window_bytes_max=128 * KIB)),
+        config=ring(64, block_bytes=32 * KIB, max_window_bytes=128 * KIB)),
     row("completed in order", appends, HALF_BLOCK, burst=6, policy=oldest_first),
     row("completed in reverse", appends, HALF_BLOCK, burst=6, policy=newest_first),
     row("the oldest completed last", appends, HALF_BLOCK, burst=6, policy=oldest_last),
     row("a slow device", appends, LITTLE, burst=9, records=60, latency_s=0.02),
-    row("a budget of operations", appends, MIXED, records=25, config=small(iops_max=300)),
-    row("a budget of bytes", appends, HALF_BLOCK, records=25, config=small(bandwidth_bytes_max=2_000_000)),
+    row("a budget of operations", appends, MIXED, records=25, config=small(max_iops=300)),
+    row("a budget of bytes", appends, HALF_BLOCK, records=25, config=small(max_bandwidth_bytes=2_000_000)),
     row("a device larger than used", appends, MIXED, disk_bytes=128 * KIB),
     row("zeroed in the background", scripts.zeroed, LITTLE, is_file=True, config=ring(48)),
     row("zeroed in the background, power cut", scripts.zeroed, LITTLE, is_file=True, config=ring(48), cuts=2),

@@ -189,7 +189,7 @@ class Judge:
         view = memoryview(image)
         pages = range(0, superblock.capacity_bytes, PAGE_BYTES)
         found = (_names(view[page : page + PAGE_BYTES]) for page in pages)
-        told = (self._told[name] for name in found if name and name[1] == superblock.life_id)
+        told = (self._told[name] for name in found if name and name[1] == superblock.generation_id)
         return max(told, default=0)
 
     def _violated(self, replay: str, error: Exception) -> None:
@@ -204,10 +204,10 @@ def _names(data: memoryview) -> tuple[str, int, int] | None:
     """Return what tells a block or superblock from every other, or None if this is neither."""
     block = read_block_header(data, 0)
     if block is not None:
-        return "block", block.life_id, block.offset
+        return "block", block.generation_id, block.offset
     superblock = decode_superblock(data[:PAGE_BYTES])
     if superblock is not None:
-        return "superblock", superblock.life_id, superblock.sequence
+        return "superblock", superblock.generation_id, superblock.sequence
     return None
 
 

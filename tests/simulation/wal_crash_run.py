@@ -21,7 +21,7 @@ SHARES = 10
 TORN_PER_WRITE = 8
 DAMAGED = 0.05
 _FINDINGS_SHOWN = 20
-_RUNS_MAX = 500  # of one workload in one share
+_MAX_RUNS = 500  # of one workload in one share
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Unit:
         logging.disable(logging.CRITICAL)  # a workload that lets writes fail is told so, loudly
         total = Verdicts()
         try:
-            for number in range(_RUNS_MAX):
-                seed = (self.seed * SHARES + self.share) * _RUNS_MAX + number
+            for number in range(_MAX_RUNS):
+                seed = (self.seed * SHARES + self.share) * _MAX_RUNS + number
                 judge = Judge(BY_NAME[self.workload], seed)
                 total.add(judge.run(torn=TORN_PER_WRITE, damaged=DAMAGED))
                 if len(total.states) >= self.states or total.violations:

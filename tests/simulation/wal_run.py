@@ -23,8 +23,8 @@ SMALL = WalConfig(
     block_bytes=8 * KIB,
     io_depth=4,
     window_bytes_initial=8 * KIB,
-    window_bytes_max=32 * KIB,
-    record_bytes_max=64 * KIB,
+    max_window_bytes=32 * KIB,
+    max_record_bytes=64 * KIB,
 )
 
 
@@ -151,10 +151,12 @@ class Expectation:
 
     appended: dict[int, bytes] = field(default_factory=dict)
     ends: dict[int, int] = field(default_factory=dict)
-    required: set[int] = field(default_factory=set)  # acknowledged, of this life, not released
+    required: set[int] = field(
+        default_factory=set
+    )  # acknowledged, of this generation, not released
     confirmed: int = 0
     trim: int = -1  # asked for; may or may not be durable
-    life_start: int = 0
+    generation_start: int = 0
     formatted: bool = False
     damaged: bool = False  # until the next reset; what is lost by that is accepted
     size_bytes: int | None = None  # of the file, if that has changed
@@ -198,7 +200,7 @@ class Expectation:
                 self._unconfirmed.clear()
                 self._release()
             case "reset", int(offset):
-                self.life_start = offset
+                self.generation_start = offset
                 self.damaged = False
                 return True
         return False
@@ -241,8 +243,8 @@ class Expectation:
 
     def judge_offsets(self, offsets: list[int]) -> None:
         """Judge what was recovered, whose content is known to be right."""
-        first = offsets[0] if offsets else self.life_start
-        assert first >= self.life_start, f"{first} resurrected from an earlier life"
+        first = offsets[0] if offsets else self.generation_start
+        assert first >= self.generation_start, f"{first} resurrected from an earlier generation"
         missing = self.required.difference(offsets)
         assert not missing, f"acknowledged and lost: {sorted(missing)}"
 

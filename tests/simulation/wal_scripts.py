@@ -329,11 +329,11 @@ async def loss_accepted(run: Run, sizes: Sizes) -> None:
         await traffic(run, sizes, records=12, trim=at_need)
         await run.quiet()
         await run.sleep(1500)  # the superblock tells what was confirmed
-        life = run.damage()
-        with pytest.raises(WalCorruptError, match=life):
+        generation = run.damage()
+        with pytest.raises(WalCorruptError, match=generation):
             await run.begin()
         run.disk.cut_power()
-        await run.begin(accept_loss_life=life)
+        await run.begin(accept_loss_generation=generation)
         await traffic(run, sizes, records=4)
         run.disk.cut_power()
     await run.begin()
@@ -361,7 +361,7 @@ async def zeroed(run: Run, sizes: Sizes, *, cuts: int = 0) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(zeroing, "STEP_BYTES", 2 * PAGE_BYTES)
         patch.setattr(zeroing, "_MARGIN_BYTES", 2 * PAGE_BYTES)
-        patch.setattr(zeroing, "_DELAY_S_MIN", 0.000_3)
+        patch.setattr(zeroing, "_MIN_DELAY_S", 0.000_3)
         for _ in range(cuts):
             await run.begin()
             await traffic(run, sizes, records=3, trim=at_need)

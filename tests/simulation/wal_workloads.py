@@ -20,7 +20,7 @@ from tests.simulation.disk import Policy, SimulatedDisk, any_order
 from tests.simulation.wal_run import SMALL, Expectation, FakeClock, WalOnDisk, recover_image
 
 FRAME_BYTES = BLOCK_HEADER_BYTES + RECORD_HEADER_BYTES  # what the first record of a block costs
-_POLLS_MAX = 20_000
+_MAX_POLLS = 20_000
 _POLL_MS = 0.1
 
 
@@ -44,7 +44,7 @@ class Run:
         expected = Expectation.after(self.disk.trace)
         await log.start()
         superblock = log.wal.superblock
-        if self.config.accept_loss_life:
+        if self.config.accept_loss_generation:
             _, _, summary = recover_image(self.disk.image, accept_loss=True)
             expected = expected.without(summary.lost)
         expected.judge(superblock, await log.recover())
@@ -60,13 +60,13 @@ class Run:
             await task
 
     def damage(self) -> str:
-        """Lose power, and a bit of a record that was acknowledged; return the life that is lost by that."""
+        """Lose power, and a bit of a record that was acknowledged; return the generation that is lost by that."""
         superblock = self.log.wal.superblock
         offset = self.rng.choice(sorted(Expectation.after(self.disk.trace).required))
         self.disk.note("damaged", None)
         self.disk.image[superblock.ring.position(offset) + self.rng.randrange(24)] ^= 1
         self.disk.cut_power()
-        return f"{superblock.life_id:016x}"
+        return f"{superblock.generation_id:016x}"
 
     async def sleep(self, ms: float) -> None:
         """Let virtual time pass; at least the loop turns once."""
@@ -74,7 +74,7 @@ class Run:
 
     async def until(self, reached: Callable[[], bool]) -> None:
         """Wait, for two virtual seconds at most."""
-        for _ in range(_POLLS_MAX):
+        for _ in range(_MAX_POLLS):
             if reached():
                 return
             await self.sleep(_POLL_MS)
@@ -105,8 +105,8 @@ class Run:
     @property
     def largest_body_bytes(self) -> int:
         """By the rule of `GroupCommit`: two of them fit into what may be unconfirmed."""
-        unconfirmed = min(self.config.window_bytes_max, self.log.wal.capacity_bytes)
-        return min(self.config.record_bytes_max, align_down(unconfirmed // 2) - FRAME_BYTES)
+        unconfirmed = min(self.config.max_window_bytes, self.log.wal.capacity_bytes)
+        return min(self.config.max_record_bytes, align_down(unconfirmed // 2) - FRAME_BYTES)
 
     async def empty_and_resize(self, capacity_bytes: int) -> None:
         """What the owner of a log does once appends are parked."""

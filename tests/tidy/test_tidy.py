@@ -8,10 +8,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("broker", "config", "metadata", "pipeline", "protocol", "storage", "wal")
-FILE_LINES_MAX = 500
-CLASS_LINES_MAX = 300
-FUNCTION_LINES_MAX = 70
-RECIPE_LINES_MAX = 3
+MAX_FILE_LINES = 500
+MAX_CLASS_LINES = 300
+MAX_FUNCTION_LINES = 70
+MAX_RECIPE_LINES = 3
 VAGUE_NAMES = {"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"}
 # Tests of drivers with real time live here; elsewhere a test that sleeps is a test that hopes.
 MAY_SLEEP = {"cluster", "e2e", "environment", "integration", "simulation"}
@@ -38,7 +38,7 @@ def code_lines(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> i
 @pytest.mark.parametrize("path", modules(), ids=name)
 def test_a_module_is_tidy(path: Path) -> None:
     text = path.read_text()
-    assert text.count("\n") <= FILE_LINES_MAX, "split this module by responsibility"
+    assert text.count("\n") <= MAX_FILE_LINES, "split this module by responsibility"
     assert path.stem not in VAGUE_NAMES, "name the module after what it holds"
     tree = ast.parse(text)
     assert ast.get_docstring(tree), "say what this module holds"
@@ -47,9 +47,9 @@ def test_a_module_is_tidy(path: Path) -> None:
         assert all(isinstance(node, allowed) for node in tree.body[1:]), "a package holds no code"
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert code_lines(node) <= FUNCTION_LINES_MAX, f"{node.name} is too long"
+            assert code_lines(node) <= MAX_FUNCTION_LINES, f"{node.name} is too long"
         if isinstance(node, ast.ClassDef):
-            assert code_lines(node) <= CLASS_LINES_MAX, f"{node.name} holds too much"
+            assert code_lines(node) <= MAX_CLASS_LINES, f"{node.name} holds too much"
 
 
 @pytest.mark.parametrize("path", modules(), ids=name)
@@ -82,7 +82,7 @@ def test_the_docker_directory_never_shadows_the_docker_sdk() -> None:
 def test_recipes_are_short() -> None:
     for rule in re.split(r"\n(?=\S)", (ROOT / "Makefile").read_text()):
         recipe = [line for line in rule.splitlines() if line.startswith("\t")]
-        assert len(recipe) <= RECIPE_LINES_MAX, f"move this out of the Makefile: {rule}"
+        assert len(recipe) <= MAX_RECIPE_LINES, f"move this out of the Makefile: {rule}"
 
 
 def test_the_namespace_links_to_the_seven_packages() -> None:

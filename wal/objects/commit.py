@@ -22,7 +22,7 @@ from headrace.wal.objects.layout import HEADER_BYTES, REACH, Kind, ObjectHeader
 from headrace.wal.port import Appended, Buffer
 
 # What a log may keep unreleased, however small its objects: 7 hours at four objects a second.
-OBJECTS_MAX = 100_000
+MAX_OBJECTS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,21 +34,21 @@ class CommitLimits:
     )
     batch_interval_s: float  # between two objects that are not full
     linger_s: float  # how long the first record after a pause waits for company
-    in_flight_max: int  # objects being created at once
-    unconfirmed_bytes_max: int  # appended and not durable: what is kept in memory for the bucket
-    record_bytes_max: int  # of a body
+    max_inflight: int  # objects being created at once
+    max_unconfirmed_bytes: int  # appended and not durable: what is kept in memory for the bucket
+    max_record_bytes: int  # of a body
     buffer_bytes: int
-    objects_max: int = OBJECTS_MAX
+    max_objects: int = MAX_OBJECTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Life:
+class Generation:
     """Who writes, and where its numbers and offsets begin."""
 
     cluster_id: str
     node_id: int
     node_epoch: int
-    life_id: int
+    generation_id: int
     first_number: int
     start_offset: int
     capacity_bytes: int
@@ -92,34 +92,38 @@ class ObjectCommit:
     """Places appends in objects and decides what is created next."""
 
     def __init__(
-        self, life: Life, limits: CommitLimits, *, take_buffer: Callable[[int], memoryview]
+        self,
+        generation: Generation,
+        limits: CommitLimits,
+        *,
+        take_buffer: Callable[[int], memoryview],
     ) -> None:
-        assert limits.in_flight_max <= REACH
-        self._life = life
+        assert limits.max_inflight <= REACH
+        self._generation = generation
         self._limits = limits
-        self._seed = checksum_seed(life.life_id)
+        self._seed = checksum_seed(generation.generation_id)
         self._arena = Arena(take_buffer, buffer_bytes=limits.buffer_bytes)
-        self._unconfirmed_bytes_max = min(limits.unconfirmed_bytes_max, life.capacity_bytes)
-        self.body_bytes_max = min(
-            limits.record_bytes_max, self._unconfirmed_bytes_max - RECORD_HEADER_BYTES
+        self._max_unconfirmed_bytes = min(limits.max_unconfirmed_bytes, generation.capacity_bytes)
+        self.max_body_bytes = min(
+            limits.max_record_bytes, self._max_unconfirmed_bytes - RECORD_HEADER_BYTES
         )
-        self._next_number = life.first_number
-        self._batch = Batch(life.start_offset)
+        self._next_number = generation.first_number
+        self._batch = Batch(generation.start_offset)
         self._pending: deque[Batch] = deque()
         self._writing: deque[Outgoing] = deque()
         self._live: deque[_Live] = deque()
-        self.in_flight = 0
-        self.confirmed_number = life.first_number
-        self.confirmed_offset = life.start_offset
-        self.trim_offset = life.start_offset - 1
+        self.inflight = 0
+        self.confirmed_number = generation.first_number
+        self.confirmed_offset = generation.start_offset
+        self.trim_offset = generation.start_offset - 1
         self._told_trim_offset: int | None = (
             None  # None: nothing was told yet, which is due at once
         )
-        self._told_confirmed = life.first_number  # by the newest object
+        self._told_confirmed = generation.first_number  # by the newest object
         self._last_records_number = -1  # of the newest confirmed object that holds records
         self._refresh_wanted = False
-        self.durable_head = life.first_number  # number below which nothing is needed
-        self._free_offset = life.start_offset  # below it, the space is free
+        self.durable_head = generation.first_number  # number below which nothing is needed
+        self._free_offset = generation.start_offset  # below it, the space is free
         self._content_since_s: float | None = None
         self.last_submission_s = -limits.batch_interval_s
         self.was_full = False
@@ -161,8 +165,8 @@ class ObjectCommit:
         body_bytes = len(header) + len(payload)
         if self._refusal is not None:
             raise self._refusal
-        if body_bytes > self.body_bytes_max:
-            msg = f"a record of {body_bytes} bytes exceeds the maximum of {self.body_bytes_max}"
+        if body_bytes > self.max_body_bytes:
+            msg = f"a record of {body_bytes} bytes exceeds the maximum of {self.max_body_bytes}"
             raise WalRecordTooLargeError(msg)
         size = RECORD_HEADER_BYTES + body_bytes
         if not self._fits(size):
@@ -176,7 +180,7 @@ class ObjectCommit:
 
     def room_for(self, body_bytes: int) -> bool:
         """Whether `append` of such a body would succeed now."""
-        if self._refusal is not None or body_bytes > self.body_bytes_max:
+        if self._refusal is not None or body_bytes > self.max_body_bytes:
             return False
         fits = self._fits(RECORD_HEADER_BYTES + body_bytes)
         self.was_full |= not fits
@@ -224,7 +228,7 @@ class ObjectCommit:
             self._seal()
         outgoing = self._stamp(self._pending.popleft())
         self._writing.append(outgoing)
-        self.in_flight += 1
+        self.inflight += 1
         self._next_number += 1
         self.last_submission_s = now_s
         self._told_trim_offset = outgoing.header.trim_offset
@@ -243,7 +247,7 @@ class ObjectCommit:
         """Note that an object is durable; return whether the confirmed offset moved."""
         assert not outgoing.settled
         outgoing.settled = True
-        self.in_flight -= 1
+        self.inflight -= 1
         before = self.confirmed_offset
         while self._writing and self._writing[0].settled:
             self._confirm(self._writing.popleft())
@@ -264,7 +268,7 @@ class ObjectCommit:
         return (
             not self._halted
             and self._has_content
-            and self.in_flight < self._limits.in_flight_max
+            and self.inflight < self._limits.max_inflight
             and self._next_number < self.confirmed_number + REACH
         )
 
@@ -281,9 +285,9 @@ class ObjectCommit:
     def _fits(self, size_bytes: int) -> bool:
         end = self.next_offset + size_bytes
         return (
-            end - self._free_offset <= self._life.capacity_bytes
-            and end - self.confirmed_offset <= self._unconfirmed_bytes_max
-            and self._next_number - self.durable_head < self._limits.objects_max
+            end - self._free_offset <= self._generation.capacity_bytes
+            and end - self.confirmed_offset <= self._max_unconfirmed_bytes
+            and self._next_number - self.durable_head < self._limits.max_objects
         )
 
     def _seal(self) -> Batch:
@@ -294,21 +298,21 @@ class ObjectCommit:
 
     def _stamp(self, batch: Batch) -> Outgoing:
         """Give a batch its number and its header."""
-        life = self._life
+        generation = self._generation
         head = self._live[0] if self._live else None
         header = ObjectHeader(
             kind=Kind.DATA if batch.records else Kind.TRIM,
-            cluster_id=life.cluster_id,
-            node_id=life.node_id,
-            node_epoch=life.node_epoch,
-            life_id=life.life_id,
+            cluster_id=generation.cluster_id,
+            node_id=generation.node_id,
+            node_epoch=generation.node_epoch,
+            generation_id=generation.generation_id,
             number=self._next_number,
             released=self.confirmed_number if head is None else head.number,
             confirmed=self.confirmed_number,
             trim_offset=self.trim_offset,
             base_offset=batch.base_offset,
             length=batch.length,
-            capacity_bytes=life.capacity_bytes,
+            capacity_bytes=generation.capacity_bytes,
             records=batch.records,
         )
         return Outgoing(

@@ -1,7 +1,7 @@
 """Deletes objects that are released, in the background; its failures are no errors of the log.
 
 What a writer has released itself goes at once. What it found at its start (fences, void objects)
-must outlive every request of an older life that could still be under way: otherwise such a request
+must outlive every request of an older generation that could still be under way: otherwise such a request
 would create its object in the gap, and its sender would take it for confirmed. So it goes in a
 *sweep*: every `FENCE_RETENTION_S` all objects below the head of the sweep before are deleted,
 whoever made them. S3 refuses a request that was signed more than 15 minutes ago; a process that was
@@ -22,7 +22,7 @@ FENCE_RETENTION_S = 30 * 60.0
 KEYS_PER_REQUEST = 500
 RETRY_S = 10.0
 # What is beyond that is forgotten, and found by a sweep.
-WAITING_MAX = 100_000
+MAX_WAITING = 100_000
 
 _logger = logging.getLogger("headrace.wal")
 
@@ -38,7 +38,7 @@ class Deletion:
         self._requests = requests
         self._keys = keys
         self._head = head
-        self._waiting: deque[int] = deque(maxlen=WAITING_MAX)
+        self._waiting: deque[int] = deque(maxlen=MAX_WAITING)
         self._has_work = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self.failures_total = 0

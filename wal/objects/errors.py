@@ -14,11 +14,11 @@ class WalObjectCorruptError(WalCorruptError):
         number: of the object; also what the base calls its position.
     """
 
-    def __init__(self, key: str, number: int, what: str, *, life_id: int) -> None:
+    def __init__(self, key: str, number: int, what: str, *, generation_id: int) -> None:
         Exception.__init__(
             self,
             f"the WAL object {key} {what}; nothing was changed: bring the object back (versions of the bucket, "
-            f"a copy), or set s3.wal.accept.loss={life_id:016x} if what is not yet in the data bucket may be lost",
+            f"a copy), or set s3.wal.accept.loss={generation_id:016x} if what is not in the data bucket yet may go",
         )
         self.offset = -1
         self.position = self.number = number

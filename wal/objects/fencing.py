@@ -6,10 +6,10 @@ The rules on which the log's safety rests:
 2. Who takes over walks up to the first missing number m and creates a fence there. From then on the
    old writer cannot confirm m, so all that it may still have under way is below m + WINDOW.
 3. It then takes every number up to there, by fences; what is there already is void. Its own numbers
-   begin at m + WINDOW, where no request of an older life can ever arrive.
+   begin at m + WINDOW, where no request of an older generation can ever arrive.
    A fence need not be at m: any one below m + WINDOW stops the old writer there. Such a *barrier*
    makes an end of a race with a writer that is alive, and faster than the walk.
-4. An object in one's way is never taken for one's own unless it says so: the life id and every
+4. An object in one's way is never taken for one's own unless it says so: the generation id and every
    other byte of the header are compared.
 """
 
@@ -22,14 +22,14 @@ from headrace.wal.port import Buffer
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """One life of a node's log."""
+    """One generation of a node's log."""
 
     node_epoch: int
-    life_id: int
+    generation_id: int
 
     def owns(self, header: ObjectHeader) -> bool:
         """Whether it wrote an object."""
-        return header.life_id == self.life_id
+        return header.generation_id == self.generation_id
 
     def is_behind(self, header: ObjectHeader) -> bool:
         """Whether an object was written by a newer registration of the node."""
@@ -57,11 +57,11 @@ def require_own(found: Buffer | None, sent: Buffer, key: str) -> None:
 def require_void(found: Buffer | None, owner: Owner, key: str) -> None:
     """Judge what lies where a fence was to be created, in the range behind our first fence.
 
-    A fence of another life at our own epoch is no rest of an older one for certain: it may be that
+    A fence of another generation at our own epoch is no rest of an older one for certain: it may be that
     of somebody who takes over right now, and takes our fences for rests.
 
     Raises:
-        WalFencedError: a newer life, or another one at our epoch, is taking over too.
+        WalFencedError: a newer generation, or another one at our epoch, is taking over too.
     """
     header = None if found is None else decode_header(found)
     if header is None and found is not None:
@@ -81,4 +81,7 @@ def _competes(header: ObjectHeader, owner: Owner) -> bool:
 def _told(header: ObjectHeader | None) -> str:
     if header is None:
         return "is not what was written there"
-    return f"is a {header.kind.name.lower()} of life {header.life_id:016x} at node epoch {header.node_epoch}"
+    kind = header.kind.name.lower()
+    return (
+        f"is a {kind} of generation {header.generation_id:016x} at node epoch {header.node_epoch}"
+    )

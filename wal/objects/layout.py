@@ -1,6 +1,6 @@
 """Names and headers of the objects.
 
-The log of a node is one dense sequence of numbers, whoever of the node's lives wrote them:
+The log of a node is one dense sequence of numbers, whoever of the node's generations wrote them:
 
     wal/<cluster id>/<node id>/<number, 20 digits>
 
@@ -8,7 +8,7 @@ The keys begin with `wal/`, so that one rule of access or lifecycle covers the l
 They need no hashed prefix: a log makes a handful of requests a second, a prefix takes thousands.
 
 An object is a header and records as in `headrace.wal.framing`, packed, whose checksums are seeded with the
-life id. So every byte has a checksum. Header, big-endian, 160 bytes:
+generation id. So every byte has a checksum. Header, big-endian, 160 bytes:
 
     offset | bytes | type  | field
     -------|-------|-------|----------------------------------------------------------------------------------
@@ -17,7 +17,7 @@ life id. So every byte has a checksum. Header, big-endian, 160 bytes:
         10 |     2 | u16   | kind: 1 data, 2 fence, 3 trim
         12 |     4 | i32   | node id
         16 |     8 | i64   | node epoch
-        24 |     8 | u64   | life id: random, of the writer; seeds the checksums of the records
+        24 |     8 | u64   | generation id: random, of the writer; seeds the checksums of the records
         32 |     8 | u64   | number of this object
         40 |     8 | u64   | released: no object of a lower number is needed, they may be missing
         48 |     8 | u64   | confirmed: every object of a lower number was settled, and may have been acknowledged
@@ -54,7 +54,7 @@ MAGIC = b"HEADWALO"
 FORMAT_VERSION = 1
 WINDOW = 32
 REACH = WINDOW // 2  # a writer's own limit: so there is room for a fence ahead of it
-CLUSTER_ID_BYTES_MAX = 60
+MAX_CLUSTER_ID_BYTES = 60
 PROBE_NAME = "conditional-put"  # of the object by which a start sees that nothing is overwritten
 
 _FIELDS = struct.Struct(">8sHHiqQQQQqQQQII60s")
@@ -69,7 +69,7 @@ class Kind(IntEnum):
     """What an object is for."""
 
     DATA = 1  # holds records
-    FENCE = 2  # takes a number, so that no writer of an earlier life can have it
+    FENCE = 2  # takes a number, so that no writer of an earlier generation can have it
     TRIM = 3  # only tells what is released
 
 
@@ -81,7 +81,7 @@ class ObjectHeader:
     cluster_id: str
     node_id: int
     node_epoch: int
-    life_id: int
+    generation_id: int
     number: int
     released: int
     confirmed: int
@@ -105,7 +105,7 @@ class ObjectHeader:
             self.kind,
             self.node_id,
             self.node_epoch,
-            self.life_id,
+            self.generation_id,
             self.number,
             self.released,
             self.confirmed,
@@ -142,7 +142,7 @@ def decode_header(content: Buffer) -> ObjectHeader | None:
             kind=Kind(kind),
             node_id=values[0],
             node_epoch=values[1],
-            life_id=values[2],
+            generation_id=values[2],
             number=values[3],
             released=values[4],
             confirmed=values[5],
@@ -174,7 +174,7 @@ def read_records(content: memoryview, header: ObjectHeader) -> list[RecoveredRec
     """Return the records of a whole object, as views; None when anything is not as it was written."""
     if len(content) != HEADER_BYTES + header.length:
         return None
-    seed = checksum_seed(header.life_id)
+    seed = checksum_seed(header.generation_id)
     records = []
     at, offset = HEADER_BYTES, header.base_offset
     while at < len(content):

@@ -1,7 +1,7 @@
 """Object WAL: the life cycle of a node's log in a bucket.
 
 `start` checks the bucket and whose log it is, `recover` walks and fences, `reset` takes the numbers
-that an older life may still use and begins a new one, which an `ObjectWriter` drives.
+that an older generation may still use and begins a new one, which an `ObjectWriter` drives.
 """
 
 import random
@@ -12,10 +12,10 @@ from enum import Enum
 from headrace.config.node import WalConfig
 from headrace.wal.buffers import BufferPool
 from headrace.wal.errors import WalError, WalFailedError, WalStateError
-from headrace.wal.objects.commit import CommitLimits, Life, ObjectCommit
+from headrace.wal.objects.commit import CommitLimits, Generation, ObjectCommit
 from headrace.wal.objects.fencing import Owner
-from headrace.wal.objects.layout import CLUSTER_ID_BYTES_MAX, REACH, LogKeys
-from headrace.wal.objects.port import Bucket
+from headrace.wal.objects.layout import MAX_CLUSTER_ID_BYTES, REACH, LogKeys
+from headrace.wal.objects.port import LogBucket
 from headrace.wal.objects.requests import Requests
 from headrace.wal.objects.takeover import Takeover
 from headrace.wal.objects.walk import WalkSummary
@@ -47,7 +47,7 @@ class ObjectWal:
     def __init__(  # noqa: PLR0913 - what a composition root hands over, by name
         self,
         config: WalConfig,
-        bucket: Bucket,
+        bucket: LogBucket,
         *,
         node_id: int,
         node_epoch: int,
@@ -66,7 +66,7 @@ class ObjectWal:
             node_id: owner of the log.
             node_epoch: registration of the owner; it takes the log over from every older one.
             cluster_id: part of every key.
-            rng: source of the life id, and of the jitter of retries.
+            rng: source of the generation id, and of the jitter of retries.
             on_confirmed: called with the offset below which everything is durable.
             on_failed: called once, when nothing will ever be confirmed again.
             on_room: called when there is room again.
@@ -75,9 +75,9 @@ class ObjectWal:
         Raises:
             ValueError: the cluster id is too long.
         """
-        if len(cluster_id.encode()) > CLUSTER_ID_BYTES_MAX:
+        if len(cluster_id.encode()) > MAX_CLUSTER_ID_BYTES:
             raise ValueError(
-                f"cluster id {cluster_id!r} has more than {CLUSTER_ID_BYTES_MAX} bytes"
+                f"cluster id {cluster_id!r} has more than {MAX_CLUSTER_ID_BYTES} bytes"
             )
         self._config = config
         self._keys = LogKeys(cluster_id, node_id)
@@ -101,7 +101,7 @@ class ObjectWal:
             self._requests,
             self._keys,
             self._owner,
-            accept_loss_life=config.accept_loss_life,
+            accept_loss_generation=config.accept_loss_generation,
         )
         self._writer: ObjectWriter | None = None
 
@@ -164,11 +164,11 @@ class ObjectWal:
         self._state = _State.STARTED
 
     async def recover(self) -> AsyncIterator[RecoveredRecord]:
-        """Yield what survived, and fence older lives off; see `headrace.wal.port`. May be repeated.
+        """Yield what survived, and fence older generations off; see `headrace.wal.port`. May be repeated.
 
         Raises:
             WalObjectCorruptError: what was confirmed cannot be read.
-            WalFencedError: a newer life takes the log over.
+            WalFencedError: a newer generation takes the log over.
             WalDeviceError: the bucket does not answer.
         """
         self._require(_State.STARTED, _State.RECOVERED)
@@ -179,25 +179,25 @@ class ObjectWal:
         self._state = _State.RECOVERED
 
     async def reset(self) -> None:
-        """Take every number that an older life may still use, and begin a new one behind them.
+        """Take every number that an older generation may still use, and begin a new one behind them.
 
         Raises:
-            WalFencedError: a newer life takes the log over.
+            WalFencedError: a newer generation takes the log over.
             WalDeviceError: the bucket does not answer.
         """
         self._require(_State.RECOVERED)
         takeover = self._takeover
         first_number = await takeover.take_window()
-        life = Life(
+        generation = Generation(
             cluster_id=self._keys.cluster_id,
             node_id=self._keys.node_id,
             node_epoch=self._owner.node_epoch,
-            life_id=self._owner.life_id,
+            generation_id=self._owner.generation_id,
             first_number=first_number,
             start_offset=takeover.claims.next_start_offset,
             capacity_bytes=self._config.capacity_bytes,
         )
-        commit = ObjectCommit(life, self._limits(), take_buffer=self._pool.take)
+        commit = ObjectCommit(generation, self._limits(), take_buffer=self._pool.take)
         writer = ObjectWriter(
             commit,
             keys=self._keys,
@@ -210,7 +210,7 @@ class ObjectWal:
         self._writer = writer
         self._state = _State.RUNNING
         await writer.begin(takeover.walk.unneeded)
-        await self._registry.begun(self._owner.life_id)
+        await self._registry.begun(self._owner.generation_id)
 
     def room_for(self, body_bytes: int) -> bool:
         """Whether a record with this body can be appended now."""
@@ -255,9 +255,9 @@ class ObjectWal:
             batch_bytes=config.batch_bytes,
             batch_interval_s=config.batch_interval_ms / 1000,
             linger_s=min(LINGER_S, config.batch_interval_ms / 1000),
-            in_flight_max=min(config.io_depth, REACH),
-            unconfirmed_bytes_max=config.window_bytes_max,
-            record_bytes_max=config.record_bytes_max,
+            max_inflight=min(config.io_depth, REACH),
+            max_unconfirmed_bytes=config.max_window_bytes,
+            max_record_bytes=config.max_record_bytes,
             buffer_bytes=config.block_bytes,
         )
 

@@ -14,7 +14,7 @@ class BucketRefusedError(BucketError):
     """The bucket understood and refused (credentials, permissions, no such bucket)."""
 
 
-class Bucket(Protocol):
+class LogBucket(Protocol):
     """Objects by key, strongly consistent: whatever was answered is seen by every later request.
 
     Every method may raise `BucketError`. No request may be repeated behind the caller's back, but

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from headrace.wal.objects.layout import HEADER_BYTES, LogKeys, decode_header
 from headrace.wal.objects.requests import Requests
 
-OBJECTS_AHEAD_MAX = 8
-BYTES_AHEAD_MAX = 32 * 1024 * 1024
-READS_MAX = 3
+MAX_OBJECTS_AHEAD = 8
+MAX_BYTES_AHEAD = 32 * 1024 * 1024
+MAX_READS = 3
 
 
-class ReadAhead:
+class ObjectReadAhead:
     """Objects on their way here."""
 
     def __init__(self, requests: Requests, keys: LogKeys) -> None:
@@ -31,9 +31,9 @@ class ReadAhead:
         """
         self._start(number, sizes)
         ahead_bytes = sizes.get(number, 0)
-        for after in range(number + 1, number + OBJECTS_AHEAD_MAX):
+        for after in range(number + 1, number + MAX_OBJECTS_AHEAD):
             ahead_bytes += sizes.get(after, 0)
-            if after not in sizes or ahead_bytes > BYTES_AHEAD_MAX:
+            if after not in sizes or ahead_bytes > MAX_BYTES_AHEAD:
                 break
             self._start(after, sizes)
         return await self._tasks.pop(number)
@@ -57,7 +57,7 @@ class ReadAhead:
         # Not listed, or no longer what was listed. A number that was released may be taken by a
         # fence between the two reads; an object that is cut off stays so.
         header: memoryview | None = None
-        for _ in range(READS_MAX):
+        for _ in range(MAX_READS):
             header = await self._requests.read(key, 0, HEADER_BYTES)
             size_bytes = 0 if header is None else _told_bytes(header)
             if size_bytes <= HEADER_BYTES:

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from headrace.wal.objects.layout import HEADER_BYTES
-from headrace.wal.objects.port import Bucket, BucketError, BucketRefusedError, Part
+from headrace.wal.objects.port import BucketError, BucketRefusedError, LogBucket, Part
 from headrace.wal.submissions import WriteStatistics
 
 # The first attempt is given up early: a request that hangs holds up everything behind it.
 ATTEMPT_S_INITIAL = 5.0
-BYTES_PER_S_MIN = 1024 * 1024  # an attempt gets a second more for each of these
+MIN_BYTES_PER_S = 1024 * 1024  # an attempt gets a second more for each of these
 BACKOFF_S_INITIAL = 0.1
-BACKOFF_S_MAX = 5.0
+MAX_BACKOFF_S = 5.0
 
 _T = TypeVar("_T")
 _logger = logging.getLogger("headrace.wal")
@@ -37,7 +37,7 @@ class Requests:
 
     def __init__(
         self,
-        bucket: Bucket,
+        bucket: LogBucket,
         *,
         statistics: WriteStatistics,
         place: str,
@@ -79,17 +79,17 @@ class Requests:
     async def read(
         self, key: str, start: int, end: int, *, may_give_up: bool = True
     ) -> memoryview | None:
-        """Read a part of an object; as `Bucket.read`."""
+        """Read a part of an object; as `LogBucket.read`."""
         return await self._until_answered(
             lambda: self._bucket.read(key, start, end), end - start, may_give_up=may_give_up
         )
 
     async def list(self, folder: str) -> Sequence[tuple[str, int]]:
-        """List; as `Bucket.list`."""
+        """List; as `LogBucket.list`."""
         return await self._until_answered(lambda: self._bucket.list(folder), 0, may_give_up=True)
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """Delete; as `Bucket.delete`."""
+        """Delete; as `LogBucket.delete`."""
         await self._until_answered(lambda: self._bucket.delete(keys), 0, may_give_up=True)
 
     async def _until_answered(
@@ -102,7 +102,7 @@ class Requests:
         try:
             while True:
                 try:
-                    answer = await _within(attempt_s + size_bytes / BYTES_PER_S_MIN, attempt())
+                    answer = await _within(attempt_s + size_bytes / MIN_BYTES_PER_S, attempt())
                 except BucketError as error:
                     self._statistics.io_errors_total += 1
                     refused = isinstance(error, BucketRefusedError)
@@ -116,7 +116,7 @@ class Requests:
                         _logger.info("the bucket of the WAL %s answers again", self._place)
                     return answer
                 await asyncio.sleep(backoff_s * (0.5 + self._rng.random() / 2))
-                backoff_s = min(2 * backoff_s, BACKOFF_S_MAX)
+                backoff_s = min(2 * backoff_s, MAX_BACKOFF_S)
                 attempt_s = min(2 * attempt_s, self._timeout_s)
         finally:
             self._failing -= failed

@@ -1,4 +1,4 @@
-"""Takes a node's log over: checks the bucket, drives the walk, and takes the numbers of older lives.
+"""Takes a node's log over: checks the bucket, drives the walk, and takes the numbers of older generations.
 
 What the walk wants is decided in `headrace.wal.objects.walk`, what an object in the way means in
 `headrace.wal.objects.fencing`.
@@ -14,27 +14,27 @@ from headrace.wal.objects.errors import WalObjectCorruptError
 from headrace.wal.objects.fencing import Owner, require_void
 from headrace.wal.objects.layout import HEADER_BYTES, WINDOW, LogKeys, ObjectHeader, decode_header
 from headrace.wal.objects.port import BucketError
-from headrace.wal.objects.read_ahead import ReadAhead
+from headrace.wal.objects.read_ahead import ObjectReadAhead
 from headrace.wal.objects.requests import Requests
 from headrace.wal.objects.walk import Action, Claims, Walk, check_identity, newest_numbers
 from headrace.wal.port import RecoveredRecord
 
-_LISTS_MAX = 10
+_MAX_LISTS = 10
 _PROBE = b"Headrace created this object to see that this bucket never replaces one.\n"
 
 _T = TypeVar("_T")
 
 
 class Takeover:
-    """One life's way to its log. Order of use: `prepare`, `recover` to its end, `take_window`."""
+    """One generation's way to its log. Order of use: `prepare`, `recover` to its end, `take_window`."""
 
     def __init__(
-        self, requests: Requests, keys: LogKeys, owner: Owner, *, accept_loss_life: str
+        self, requests: Requests, keys: LogKeys, owner: Owner, *, accept_loss_generation: str
     ) -> None:
         self._requests = requests
         self._keys = keys
         self._owner = owner
-        self._accept_loss_life = accept_loss_life
+        self._accept_loss_generation = accept_loss_generation
         self._listed: dict[int, int] = {}  # size by number
         self._walk: Walk | None = None
         self.claims = Claims()
@@ -66,7 +66,7 @@ class Takeover:
 
         Raises:
             WalObjectCorruptError: what was confirmed cannot be read.
-            WalFencedError: a newer life takes the log over.
+            WalFencedError: a newer generation takes the log over.
             WalDeviceError: the bucket does not answer.
         """
         self._walk = walk = Walk(
@@ -74,9 +74,9 @@ class Takeover:
             self._owner,
             self.claims,
             self._listed,
-            accept_loss_life=self._accept_loss_life,
+            accept_loss_generation=self._accept_loss_generation,
         )
-        ahead = ReadAhead(self._requests, self._keys)
+        ahead = ObjectReadAhead(self._requests, self._keys)
         try:
             while walk.action is not Action.END:
                 with self._answers_needed():
@@ -87,10 +87,10 @@ class Takeover:
             ahead.stop()
 
     async def take_window(self) -> int:
-        """Take every number that an older life may still use; return the first that is ours alone.
+        """Take every number that an older generation may still use; return the first that is ours alone.
 
         Raises:
-            WalFencedError: a newer life takes the log over.
+            WalFencedError: a newer generation takes the log over.
             WalDeviceError: the bucket does not answer.
         """
         walk = self.walk
@@ -118,7 +118,7 @@ class Takeover:
             WalObjectCorruptError: none of the newest objects is valid.
         """
         keys = self._keys
-        for _ in range(_LISTS_MAX):
+        for _ in range(_MAX_LISTS):
             numbers = {
                 keys.number(key): size for key, size in await self._requests.list(keys.folder)
             }
@@ -131,14 +131,14 @@ class Takeover:
                 continue  # the list is out of date: there is something newer that says so
             found = [content for content in contents if content is not None]
             headers = [header for each in found if (header := decode_header(each)) is not None]
-            if found and not headers and not self._accept_loss_life:
+            if found and not headers and not self._accept_loss_generation:
                 key = keys.key(newest[-1])
-                raise WalObjectCorruptError(key, newest[-1], "is damaged", life_id=0)
+                raise WalObjectCorruptError(key, newest[-1], "is damaged", generation_id=0)
             return headers
         msg = f"objects below {keys.folder} vanish while they are read: its owner is alive"
         raise BucketError(msg)
 
-    async def _step(self, walk: Walk, ahead: ReadAhead) -> list[RecoveredRecord]:
+    async def _step(self, walk: Walk, ahead: ObjectReadAhead) -> list[RecoveredRecord]:
         """Do what the walk wants."""
         match walk.action:
             case Action.READ:

@@ -16,7 +16,7 @@ A missing object is
 Whoever is alive and fast could win that race for ever. So when it is lost, a fence is created ahead,
 further than a writer reaches, yet in the window: the walk comes to an end there at the latest.
 
-Behind a fence every object of another life is void: its writer cannot have confirmed it. Those that
+Behind a fence every object of another generation is void: its writer cannot have confirmed it. Those that
 lie above the newest head were not stopped by a fence below it.
 """
 
@@ -127,13 +127,13 @@ class Walk:
         claims: Claims,
         listed: Collection[int],
         *,
-        accept_loss_life: str = "",
+        accept_loss_generation: str = "",
     ) -> None:
         self._keys = keys
         self._owner = owner
         self._claims = claims
         self._listed = listed
-        self._accept_loss_life = accept_loss_life
+        self._accept_loss_generation = accept_loss_generation
         self._writer: Owner | None = None  # whose objects are valid here
         self._first_fence: int | None = None  # that was passed since the walk was at a head
         self._void_to = -1  # highest number that was passed over as void since then
@@ -163,7 +163,7 @@ class Walk:
             cluster_id=keys.cluster_id,
             node_id=keys.node_id,
             node_epoch=owner.node_epoch,
-            life_id=owner.life_id,
+            generation_id=owner.generation_id,
             number=number,
             released=claims.released,
             confirmed=self.number if confirmed is None else confirmed,
@@ -179,7 +179,7 @@ class Walk:
 
         Raises:
             WalObjectCorruptError: it is needed and damaged.
-            WalFencedError: a newer life has begun to take over.
+            WalFencedError: a newer generation has begun to take over.
             WalIdentityError: it is another log's.
         """
         assert self.action is Action.READ
@@ -226,7 +226,7 @@ class Walk:
 
         Raises:
             WalObjectCorruptError: the missing object was confirmed, and not released.
-            WalFencedError: a newer life has begun to take over.
+            WalFencedError: a newer generation has begun to take over.
         """
         assert self.action is Action.LIST
         for header in newest:
@@ -237,7 +237,7 @@ class Walk:
             self._go_on_at_head()
         elif self._is_fenced:
             if self._seems_lost:
-                msg = f"the WAL below {self._keys.folder} is taken over by another life, at this epoch"
+                msg = f"the WAL below {self._keys.folder} is taken over by another generation, at this epoch"
                 raise WalFencedError(msg)
             self.action = Action.END
         elif self._wants_barrier:
@@ -290,11 +290,11 @@ class Walk:
     def _lost(self, what: str) -> None:
         """Refuse, or go on behind the object if that loss is accepted."""
         newest = self._claims.newest
-        life_id = 0 if newest is None else newest.life_id
-        if self._accept_loss_life != f"{life_id:016x}":
+        generation_id = 0 if newest is None else newest.generation_id
+        if self._accept_loss_generation != f"{generation_id:016x}":
             key = self._keys.key(self.number)
             what = f"{what}, and everything below number {self._claims.confirmed} was confirmed"
-            raise WalObjectCorruptError(key, self.number, what, life_id=life_id)
+            raise WalObjectCorruptError(key, self.number, what, generation_id=generation_id)
         self.summary.lost.append(self.number)
         self.number += 1
         self.action = Action.READ
@@ -306,7 +306,7 @@ class Walk:
             return
         self._claims.absorb(header)
         if self._writer is None or header.node_epoch >= self._writer.node_epoch:
-            self._writer = Owner(header.node_epoch, header.life_id)
+            self._writer = Owner(header.node_epoch, header.generation_id)
         if self._first_fence is None:
             self._first_fence = self.number
         self.summary.fences += 1
@@ -315,7 +315,7 @@ class Walk:
     def _is_void(self, header: ObjectHeader) -> bool:
         writer = self._writer
         if writer is None or header.node_epoch > writer.node_epoch:
-            self._writer = Owner(header.node_epoch, header.life_id)
+            self._writer = Owner(header.node_epoch, header.generation_id)
             return False
         return not writer.owns(header)
 

@@ -1,4 +1,4 @@
-"""Drives one life of the object WAL: performs what `headrace.wal.objects.commit` decides, from `reset` to the end.
+"""Drives one generation of the object WAL: performs what `headrace.wal.objects.commit` decides, until its end.
 
 A bucket that does not answer is no failure: objects are tried again until they are settled, nothing
 behind the first that is not is confirmed, and the room ends where the memory for it does. The log
@@ -21,8 +21,8 @@ from headrace.wal.port import Appended, Buffer
 from headrace.wal.submissions import WriteStatistics
 
 # Loop timers are not finer than this: uvloop rounds less to nothing.
-_WAKE_DELAY_S_MIN = 0.001
-_DELETION_S_MAX = 5.0
+_MIN_WAKE_DELAY_S = 0.001
+_MAX_DELETION_S = 5.0
 # So long after the last object one more tells what was confirmed, so that objects that vanish are missed.
 REFRESH_DELAY_S = 1.0
 
@@ -118,7 +118,7 @@ class ObjectWriter:
             raise WalFailedError(
                 f"the WAL {self._keys.folder} was shut down with appends that are not durable"
             ) from error
-        await self._deletion.finish(_DELETION_S_MAX)
+        await self._deletion.finish(_MAX_DELETION_S)
 
     async def close(self) -> None:
         """Start nothing more, give up what is under way, and wait until it has ended."""
@@ -172,7 +172,7 @@ class ObjectWriter:
             task.add_done_callback(self._puts.discard)
         delay_s = commit.delay_s(now_s)
         if delay_s is not None:
-            self._timer = self._loop.call_later(max(delay_s, _WAKE_DELAY_S_MIN), self._wake)
+            self._timer = self._loop.call_later(max(delay_s, _MIN_WAKE_DELAY_S), self._wake)
 
     def _wake(self) -> None:
         self._timer = None
@@ -222,7 +222,7 @@ class ObjectWriter:
             return
         idle_s = self._loop.time() - commit.last_submission_s
         if idle_s < REFRESH_DELAY_S:
-            wait_s = max(REFRESH_DELAY_S - idle_s, _WAKE_DELAY_S_MIN)
+            wait_s = max(REFRESH_DELAY_S - idle_s, _MIN_WAKE_DELAY_S)
             self._refresh_timer = self._loop.call_later(wait_s, self._refresh)
             return
         commit.want_refresh()
@@ -230,7 +230,7 @@ class ObjectWriter:
 
     def _queue(self) -> WriteQueue:
         """What is appended and not confirmed."""
-        writes = self.commit.in_flight + self.commit.pending_batches
+        writes = self.commit.inflight + self.commit.pending_batches
         return WriteQueue(writes, self._open.oldest_age_ns(self._now_ns()))
 
     def _now_ns(self) -> int:

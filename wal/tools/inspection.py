@@ -139,9 +139,9 @@ class OfflineDevice:
             yield from walk.feed(self._read_ring(walk.ring, *wanted))
         yield from walk.finish()
 
-    def _read_ring(self, ring: Ring, offset: int, size_min: int) -> memoryview:
+    def _read_ring(self, ring: Ring, offset: int, min_size: int) -> memoryview:
         step = min(_STEP_BYTES, ring.distance_to_end(offset))
-        return self.read(ring.position(offset), max(size_min, step))
+        return self.read(ring.position(offset), max(min_size, step))
 
 
 @dataclass(frozen=True, slots=True)

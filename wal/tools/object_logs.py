@@ -19,18 +19,18 @@ from headrace.wal.objects.layout import (
     read_records,
 )
 from headrace.wal.objects.log import ObjectWal
-from headrace.wal.objects.port import Bucket, Part
+from headrace.wal.objects.port import LogBucket, Part
 from headrace.wal.objects.walk import Claims, WalkSummary, newest_numbers
 from headrace.wal.port import RecoveredRecord
 
-ATTEMPTS_MAX = 8
+MAX_ATTEMPTS = 8
 _EPOCH_MAX = 2**62  # newer than any registration: what a successor's is
 
 
 class DryBucket:
-    """A `Bucket` that shows another one, and keeps what is created to itself."""
+    """A `LogBucket` that shows another one, and keeps what is created to itself."""
 
-    def __init__(self, bucket: Bucket) -> None:
+    def __init__(self, bucket: LogBucket) -> None:
         self._bucket = bucket
         self._created: dict[str, bytes] = {}
 
@@ -100,7 +100,7 @@ class Verification:
     error: WalObjectCorruptError | None = None
 
 
-async def find_logs(bucket: Bucket) -> list[LogKeys]:
+async def find_logs(bucket: LogBucket) -> list[LogKeys]:
     """Return the logs of all nodes of all clusters.
 
     Raises:
@@ -114,7 +114,7 @@ async def find_logs(bucket: Bucket) -> list[LogKeys]:
     return [LogKeys(*owner) for owner in sorted(found)]
 
 
-async def inspect_log(bucket: Bucket, keys: LogKeys) -> LogSeen:
+async def inspect_log(bucket: LogBucket, keys: LogKeys) -> LogSeen:
     """Read what the newest objects tell.
 
     Raises:
@@ -135,7 +135,9 @@ async def inspect_log(bucket: Bucket, keys: LogKeys) -> LogSeen:
     return LogSeen(keys, sizes, claims.newest, claims)
 
 
-async def read_objects(bucket: Bucket, seen: LogSeen, *, first: int) -> AsyncIterator[ObjectSeen]:
+async def read_objects(
+    bucket: LogBucket, seen: LogSeen, *, first: int
+) -> AsyncIterator[ObjectSeen]:
     """Yield the objects from a number on, in order; those that are gone meanwhile are left out.
 
     Raises:
@@ -153,7 +155,7 @@ async def read_objects(bucket: Bucket, seen: LogSeen, *, first: int) -> AsyncIte
 
 
 async def verify_log(
-    bucket: Bucket, keys: LogKeys, *, rng: random.Random, attempts_max: int = ATTEMPTS_MAX
+    bucket: LogBucket, keys: LogKeys, *, rng: random.Random, max_attempts: int = MAX_ATTEMPTS
 ) -> Verification:
     """Recover without changing anything.
 
@@ -173,7 +175,7 @@ async def verify_log(
             if found.error.number == damaged:
                 return found
             damaged = found.error.number
-        if attempt == attempts_max:
+        if attempt == max_attempts:
             return Verification(Soundness.IN_USE, attempt)
         attempt += 1
 
@@ -182,7 +184,9 @@ def _ignore(_: object) -> None:
     """Hear what nothing that only recovers tells."""
 
 
-async def _dry_run(bucket: Bucket, keys: LogKeys, rng: random.Random, attempt: int) -> Verification:
+async def _dry_run(
+    bucket: LogBucket, keys: LogKeys, rng: random.Random, attempt: int
+) -> Verification:
     log = ObjectWal(
         WalConfig(path=keys.folder),
         DryBucket(bucket),

@@ -18,7 +18,7 @@ from headrace.wal.framing import (
     read_record_header,
 )
 from headrace.wal.layout import PAGE_BYTES, Superblock, align_up
-from headrace.wal.recovery import PROOF_BYTES_MAX, Page, classify
+from headrace.wal.recovery import MAX_PROOF_BYTES, Page, classify
 
 
 class RecordState(Enum):
@@ -42,7 +42,7 @@ class RecordSeen:
 
 @dataclass(frozen=True, slots=True)
 class BlockSeen:
-    """A block of this life at its place."""
+    """A block of this generation at its place."""
 
     offset: int
     position: int
@@ -89,7 +89,7 @@ class RingWalk:
         self._end = superblock.head_offset + self.ring.size_bytes
         self._superblock = superblock
         self._whole_lap = whole_lap
-        self._seed = checksum_seed(superblock.life_id)
+        self._seed = checksum_seed(superblock.generation_id)
         self._at = superblock.head_offset
         self._last_end = self._at  # of the last block seen
         self._bytes_needed = PAGE_BYTES
@@ -100,7 +100,7 @@ class RingWalk:
         reach = self._end
         if not self._whole_lap:
             window_bytes = self._superblock.window_bytes
-            reach = min(reach, self._last_end + window_bytes + min(window_bytes, PROOF_BYTES_MAX))
+            reach = min(reach, self._last_end + window_bytes + min(window_bytes, MAX_PROOF_BYTES))
         return None if self._at >= reach else (self._at, self._bytes_needed)
 
     def feed(self, memory: memoryview) -> Iterator[Seen]:

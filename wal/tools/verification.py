@@ -11,7 +11,7 @@ from headrace.wal.reader import WalReader
 from headrace.wal.recovery import ScanSummary
 from headrace.wal.tools.inspection import OfflineDevice
 
-ATTEMPTS_MAX = 8
+MAX_ATTEMPTS = 8
 
 
 class Soundness(Enum):
@@ -34,7 +34,7 @@ class Verification:
     error: WalCorruptError | None = None
 
 
-async def verify(path: str, *, attempts_max: int = ATTEMPTS_MAX) -> Verification:
+async def verify(path: str, *, max_attempts: int = MAX_ATTEMPTS) -> Verification:
     """Scan the log on `path` as recovery by another node does; nothing is locked or written.
 
     A scan that meets a writer at work (`WalChangedError`) is begun again, so many times at most.
@@ -49,7 +49,7 @@ async def verify(path: str, *, attempts_max: int = ATTEMPTS_MAX) -> Verification
     attempt = 1
     while True:
         found = await _scan(path, attempt)
-        if found.soundness is not Soundness.IN_USE or attempt == attempts_max:
+        if found.soundness is not Soundness.IN_USE or attempt == max_attempts:
             return found
         attempt += 1
 

@@ -12,15 +12,15 @@ from headrace.storage.audit.comparison import (
     Comparison,
     Finding,
     KnownObject,
-    KnownState,
+    KnownObjectState,
     Problem,
     contradiction,
 )
 from headrace.storage.objects.keys import object_key
 
 if TYPE_CHECKING:
+    from headrace.storage.audit.audited_bucket import AuditedBucket
     from headrace.storage.audit.object_check import ObjectReport
-    from headrace.storage.audit.place import Place
 
 
 class Compared(NamedTuple):
@@ -30,8 +30,8 @@ class Compared(NamedTuple):
     metadata: OfflineMetadata
 
 
-async def compare_place(
-    place: "Place", metadata_dir: str, *, overdue_ms: int, count: Callable[[int], None]
+async def compare_bucket(
+    place: "AuditedBucket", metadata_dir: str, *, overdue_ms: int, count: Callable[[int], None]
 ) -> Compared:
     """Compare; what differs is looked at once more, and only what differs still is told.
 
@@ -54,7 +54,7 @@ async def compare_place(
 
 
 async def _compare_once(
-    place: "Place", metadata_dir: str, *, overdue_ms: int, count: Callable[[int], None]
+    place: "AuditedBucket", metadata_dir: str, *, overdue_ms: int, count: Callable[[int], None]
 ) -> Compared:
     metadata = load_metadata(metadata_dir)
     known = known_bucket(metadata.image, metadata.cluster_id)
@@ -66,7 +66,7 @@ async def _compare_once(
 
 
 async def compare_indexes(
-    place: "Place",
+    place: "AuditedBucket",
     metadata_dir: str,
     compared: Compared,
     *,
@@ -85,7 +85,7 @@ async def compare_indexes(
     chosen = {
         object_key(known.cluster_id, it.object_id): it
         for it in known.objects.values()
-        if it.state == KnownState.COMMITTED and it.object_id not in known_wrong
+        if it.state == KnownObjectState.COMMITTED and it.object_id not in known_wrong
     }
     candidates = ((key, it.size_bytes) for key, it in chosen.items())
     gone: list[str] = []
@@ -101,7 +101,7 @@ async def compare_indexes(
         for key in gone:
             lost = chosen[key]
             still = now_known.objects.get(lost.object_id)
-            if still is not None and still.state == KnownState.COMMITTED:
+            if still is not None and still.state == KnownObjectState.COMMITTED:
                 outcome.add(
                     Finding(Problem.MISSING, key, lost.object_id, lost.size_bytes, 0, "not found")
                 )

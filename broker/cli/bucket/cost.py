@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from headrace.storage.audit.inventory import Inventory
 
 ADMIN_TIMEOUT_S = 10.0
-METRICS_BYTES_MAX = 64 * 1024 * 1024
+MAX_METRICS_BYTES = 64 * 1024 * 1024
 _REQUESTS = "headrace_object_store_requests_total"
 _INGESTED = "headrace_appends_confirmed_bytes_total"
 
@@ -175,7 +175,7 @@ def _samples(admin: str) -> _Samples:
 
     try:
         with urlopen(f"http://{admin}/metrics", timeout=ADMIN_TIMEOUT_S) as answer:
-            text = answer.read(METRICS_BYTES_MAX).decode()
+            text = answer.read(MAX_METRICS_BYTES).decode()
         found: _Samples = {}
         for family in text_string_to_metric_families(text):
             for sample in family.samples:

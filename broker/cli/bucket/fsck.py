@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headrace.broker.cli.bucket.compare import Compared
     from headrace.storage.audit.comparison import Comparison, Finding
 
-ROWS_SHOWN_MAX = 50
+MAX_ROWS_SHOWN = 50
 HOUR_MS = 3_600_000
 
 
@@ -82,11 +82,11 @@ def fsck(
 async def _compare(
     url: str, metadata_dir: str, *, deep: bool, overdue_hours: int, parallel: int
 ) -> "Compared":
-    from headrace.broker.cli.bucket.compare import compare_indexes, compare_place  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.bucket.compare import compare_bucket, compare_indexes  # noqa: PLC0415 - not for help
 
     async with opened(url) as place:
         with tally("listing") as count:
-            compared = await compare_place(
+            compared = await compare_bucket(
                 place, metadata_dir, overdue_ms=overdue_hours * HOUR_MS, count=count
             )
         if deep:
@@ -152,9 +152,9 @@ def _print(compared: "Compared", *, deep: bool) -> None:
     if rows:
         click.echo()
         columns = ("severity", "problem", "object_id", "bytes", "modified", "detail")
-        emit_rows(rows[:ROWS_SHOWN_MAX], output="table", columns=columns)
-    if len(rows) > ROWS_SHOWN_MAX:
-        talk(f"... and {len(rows) - ROWS_SHOWN_MAX} more; --json shows all")
+        emit_rows(rows[:MAX_ROWS_SHOWN], output="table", columns=columns)
+    if len(rows) > MAX_ROWS_SHOWN:
+        talk(f"... and {len(rows) - MAX_ROWS_SHOWN} more; --json shows all")
     for kind, number in outcome.not_judged.items():
         talk(f"not judged: {number} keys ({kind.value})")
     for cluster_id, number in outcome.other_clusters.items():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from headrace.storage.audit.comparison import Finding
     from headrace.storage.audit.garbage import GarbagePlan
 
-ROWS_SHOWN_MAX = 50
+MAX_ROWS_SHOWN = 50
 BATCH_KEYS = 1_000  # what one request of S3 takes
 
 
@@ -103,7 +103,7 @@ def gc(
 async def _collect(
     url: str, metadata_dir: str, older_than: str, *, remove: bool, lock: bool
 ) -> _Collected:
-    from headrace.broker.cli.bucket.compare import compare_place, wall_clock_ms  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.bucket.compare import compare_bucket, wall_clock_ms  # noqa: PLC0415 - not for help
     from headrace.storage.audit.comparison import OVERDUE_MS_DEFAULT  # noqa: PLC0415 - not for help
     from headrace.storage.audit.garbage import plan_garbage  # noqa: PLC0415 - not for help
 
@@ -114,7 +114,7 @@ async def _collect(
     with _locked(metadata_dir) if lock else _unlocked():
         async with opened(url) as place:
             with tally("listing") as count:
-                comparison, metadata = await compare_place(
+                comparison, metadata = await compare_bucket(
                     place, metadata_dir, overdue_ms=OVERDUE_MS_DEFAULT, count=count
                 )
         plan = plan_garbage(comparison, now_ms=now_ms, safe_age_ms=safe_age_ms)
@@ -177,9 +177,9 @@ def _row(finding: "Finding") -> dict[str, object]:
 
 def _print(collected: _Collected, rows: list[dict[str, object]], *, removed: bool) -> None:
     plan = collected.plan
-    emit_rows(rows[:ROWS_SHOWN_MAX], output="table")
-    if len(rows) > ROWS_SHOWN_MAX:
-        talk(f"... and {len(rows) - ROWS_SHOWN_MAX} more; --json shows all")
+    emit_rows(rows[:MAX_ROWS_SHOWN], output="table")
+    if len(rows) > MAX_ROWS_SHOWN:
+        talk(f"... and {len(rows) - MAX_ROWS_SHOWN} more; --json shows all")
     size = size_text(plan.removable_bytes)
     if removed:
         talk(f"removed {collected.removed} of {len(rows)} objects ({size})")

@@ -10,7 +10,7 @@ from typing import Final
 from headrace.storage.audit.inventory import PROBE_PREFIX
 from headrace.storage.object_store.factory import open_object_store
 from headrace.storage.object_store.uri import FileLocation, parse_bucket_uri
-from headrace.storage.sweep.place import open_swept_place
+from headrace.storage.sweep.swept_bucket import open_swept_bucket
 
 # A probe takes seconds, and minutes where nothing answers: what is older is nobody's any more.
 LEFT_MS: Final = 3_600_000
@@ -31,7 +31,7 @@ async def remove_leftovers(url: str, *, now_ms: int) -> int:
     Raises:
         StorageError: the bucket does not answer, or does not allow it.
     """
-    place = open_swept_place(url, os.environ)
+    place = open_swept_bucket(url, os.environ)
     assert place is not None, "a bucket in memory has been refused"
     location = parse_bucket_uri(url)
     folder, newest_ms = f"{PROBE_PREFIX}/", now_ms - LEFT_MS

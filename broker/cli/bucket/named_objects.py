@@ -9,12 +9,12 @@ from headrace.storage.audit.lister import find_object
 from headrace.storage.objects.keys import object_key
 
 if TYPE_CHECKING:
-    from headrace.storage.audit.place import Place
+    from headrace.storage.audit.audited_bucket import AuditedBucket
 
 _ANY_CLUSTER = "any"
 
 
-async def find_named(place: "Place", name: str, cluster: str | None) -> ListedObject:
+async def find_named(place: "AuditedBucket", name: str, cluster: str | None) -> ListedObject:
     """Find one object.
 
     Args:
@@ -36,11 +36,11 @@ async def find_named(place: "Place", name: str, cluster: str | None) -> ListedOb
     return found
 
 
-async def _find_key(place: "Place", key: str, _: str | None) -> ListedObject | None:
+async def _find_key(place: "AuditedBucket", key: str, _: str | None) -> ListedObject | None:
     return await find_object(place.lister, key)
 
 
-async def _find_id(place: "Place", name: str, cluster: str | None) -> ListedObject | None:
+async def _find_id(place: "AuditedBucket", name: str, cluster: str | None) -> ListedObject | None:
     object_id = int(name)
     if cluster is not None:
         try:

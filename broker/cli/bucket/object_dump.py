@@ -21,14 +21,14 @@ from headrace.broker.cli.times import format_time
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from headrace.storage.audit.audited_bucket import AuditedBucket
     from headrace.storage.audit.block_scan import Damage
     from headrace.storage.audit.object_check import ObjectReport
-    from headrace.storage.audit.place import Place
     from headrace.storage.objects.index_block import IndexEntry
     from headrace.storage.record_batch import StreamRecordBatch
 
-BLOCK_BYTES_MAX = 256 * 1024 * 1024  # a larger block is named, and not shown
-DECOMPRESSED_BYTES_MAX = 256 * 1024 * 1024
+MAX_BLOCK_BYTES = 256 * 1024 * 1024  # a larger block is named, and not shown
+MAX_DECOMPRESSED_BYTES = 256 * 1024 * 1024
 VALUE_SHOWN_BYTES = 60
 KAFKA_MAGIC_AT = 16
 
@@ -133,14 +133,14 @@ def _print(report: "ObjectReport", entries: "list[IndexEntry]") -> None:
 
 
 async def _show_block(
-    place: "Place", key: str, entry: "IndexEntry", *, as_json: bool
+    place: "AuditedBucket", key: str, entry: "IndexEntry", *, as_json: bool
 ) -> "list[Damage]":
     """Print the batches of a block, as far as they can be read; return its damage."""
     from headrace.storage.audit.block_scan import Damage  # noqa: PLC0415 - not for help
     from headrace.storage.errors import CorruptObjectError  # noqa: PLC0415 - not for help
     from headrace.storage.objects.data_block import iterate_batches, verify_block  # noqa: PLC0415 - as above
 
-    if entry.size > BLOCK_BYTES_MAX:
+    if entry.size > MAX_BLOCK_BYTES:
         talk(f"block at {entry.position}: {size_text(entry.size)} are more than is shown")
         return []
     end = entry.position + entry.size
@@ -184,7 +184,7 @@ def _records(payload: memoryview) -> "Iterator[dict[str, object]]":
     try:
         if parse_header(payload).size_bytes != len(payload) or not check_crc(payload):
             return  # a record of a meta stream that looks like it
-        for record in decode_records(payload, DECOMPRESSED_BYTES_MAX):
+        for record in decode_records(payload, MAX_DECOMPRESSED_BYTES):
             yield {
                 "offset": record.offset,
                 "timestamp": format_time(record.timestamp_ms) if record.timestamp_ms >= 0 else None,

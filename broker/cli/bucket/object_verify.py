@@ -20,11 +20,11 @@ from headrace.broker.cli.output import emit_object, emit_rows, talk
 from headrace.broker.cli.progress import progress, tally
 
 if TYPE_CHECKING:
+    from headrace.storage.audit.audited_bucket import AuditedBucket
     from headrace.storage.audit.check_many import Candidate
     from headrace.storage.audit.object_check import ObjectReport
-    from headrace.storage.audit.place import Place
 
-DAMAGED_KEPT_MAX = 1_000  # reports of damaged objects that are shown; more are counted
+MAX_DAMAGED_KEPT = 1_000  # reports of damaged objects that are shown; more are counted
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class _Outcome:
         """Count one object."""
         if report is None:
             self.gone_count += 1
-            if len(self.gone) < DAMAGED_KEPT_MAX:
+            if len(self.gone) < MAX_DAMAGED_KEPT:
                 self.gone.append(key)
             return
         self.objects += 1
@@ -51,7 +51,7 @@ class _Outcome:
         self.bytes += report.size_bytes
         if not report.is_whole:
             self.damaged_count += 1
-            if len(self.damaged) < DAMAGED_KEPT_MAX:
+            if len(self.damaged) < MAX_DAMAGED_KEPT:
                 self.damaged.append(report)
 
 
@@ -122,7 +122,9 @@ async def _verify(
 class _Checker:
     """Checks some objects and adds what it finds to the outcome."""
 
-    def __init__(self, place: "Place", outcome: _Outcome, *, blocks: bool, parallel: int) -> None:
+    def __init__(
+        self, place: "AuditedBucket", outcome: _Outcome, *, blocks: bool, parallel: int
+    ) -> None:
         self._place = place
         self._outcome = outcome
         self._blocks = blocks
@@ -150,7 +152,7 @@ class _Checker:
 
 
 async def _listed(
-    place: "Place", cluster: str | None, clusters: set[str]
+    place: "AuditedBucket", cluster: str | None, clusters: set[str]
 ) -> "AsyncIterator[list[Candidate]]":
     """Yield objects of a cluster, or of all, page by page; gather all clusters that there are."""
     from headrace.storage.audit.inventory import KeyKind, meaning_of  # noqa: PLC0415 - not for help

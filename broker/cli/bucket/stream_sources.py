@@ -9,7 +9,7 @@ from headrace.broker.cli.metadata_directory import load_metadata
 from headrace.broker.cli.output import talk
 from headrace.broker.cli.progress import tally
 from headrace.metadata.image import MetadataImage, ObjectImage
-from headrace.metadata.images.objects import ObjectKind
+from headrace.metadata.images.objects import ObjectType
 from headrace.metadata.images.streams import StreamImage
 from headrace.storage.audit.check_many import check_many
 from headrace.storage.audit.comparison import contradiction
@@ -19,10 +19,10 @@ from headrace.storage.objects.keys import object_key
 from headrace.storage.ports import StreamRange
 
 if TYPE_CHECKING:
+    from headrace.storage.audit.audited_bucket import AuditedBucket
     from headrace.storage.audit.object_check import ObjectReport
-    from headrace.storage.audit.place import Place
 
-_KINDS = {ObjectKind.STREAM_SET: "stream set", ObjectKind.STREAM: "stream"}
+_KINDS = {ObjectType.STREAM_SET: "stream set", ObjectType.STREAM: "stream"}
 
 
 class Selection(NamedTuple):
@@ -148,7 +148,7 @@ def _object(found: ObjectImage) -> DescribedObject:
     return DescribedObject(_KINDS.get(found.kind, "unknown"), found.size_bytes)
 
 
-async def _check(place: "Place", cluster_id: str, streams: list[DescribedStream]) -> None:
+async def _check(place: "AuditedBucket", cluster_id: str, streams: list[DescribedStream]) -> None:
     """Read each object's index once and compare it with what the streams expect of it."""
     users: dict[int, list[tuple[DescribedStream, Piece]]] = {}
     sizes: dict[int, int] = {}

@@ -13,7 +13,7 @@ from headrace.broker.cli.record_format import Formatter, record_formatter
 from headrace.broker.cli.times import TIME_HELP, parse_time
 
 POLL_MS = 500
-POLL_RECORDS_MAX = 500
+MAX_POLL_RECORDS = 500
 
 
 @click.command()
@@ -70,7 +70,7 @@ def consume(
         "auto_offset_reset": "earliest" if from_beginning else "latest",
         "isolation_level": "read_committed" if committed else "read_uncommitted",
         "allow_auto_create_topics": False,
-        "max_poll_records": POLL_RECORDS_MAX,
+        "max_poll_records": MAX_POLL_RECORDS,
     }
     with consumer_client(bootstrap, about=f"topic {topic}", **settings) as consumer:
         partitions = _partitions(consumer, topic, partition)
@@ -154,7 +154,7 @@ class Reader:
     def read(self) -> None:
         """Poll, write, and commit what was written, until the limit or the end is reached."""
         while not self._is_done():
-            wanted = POLL_RECORDS_MAX
+            wanted = MAX_POLL_RECORDS
             if self._limit is not None:
                 wanted = min(wanted, self._limit - self.count)
             batches = self._consumer.poll(timeout_ms=POLL_MS, max_records=wanted)

@@ -14,8 +14,8 @@ from headrace.broker.cli.options import bootstrap_option
 from headrace.broker.cli.output import talk
 from headrace.broker.cli.progress import progress
 
-LINE_BYTES_MAX = 64 * 1024 * 1024
-SHOWN_FAILURES_MAX = 5
+MAX_LINE_BYTES = 64 * 1024 * 1024
+MAX_SHOWN_FAILURES = 5
 
 
 class Line(NamedTuple):
@@ -98,7 +98,7 @@ def produce(
                 linger_ms=0 if interactive else 20,
                 batch_size=256 * 1024,
                 max_block_ms=30_000,
-                max_request_size=LINE_BYTES_MAX,  # the topic's own limit is what counts
+                max_request_size=MAX_LINE_BYTES,  # the topic's own limit is what counts
             )
         )
         if interactive:
@@ -131,18 +131,18 @@ def read_lines(
     """Read records from lines; a final line without its end counts too.
 
     Raises:
-        CommandFailedError: a line has no key separator, or is longer than LINE_BYTES_MAX.
+        CommandFailedError: a line has no key separator, or is longer than MAX_LINE_BYTES.
     """
     fixed_key = key.encode() if key is not None else None
     separator = key_separator.encode() if key_separator is not None else None
     number = 0
     while True:
-        raw = stream.readline(LINE_BYTES_MAX + 1)
+        raw = stream.readline(MAX_LINE_BYTES + 1)
         if not raw:
             return
         number += 1
-        if len(raw) > LINE_BYTES_MAX:
-            raise CommandFailedError(f"line {number} is longer than {LINE_BYTES_MAX} bytes")
+        if len(raw) > MAX_LINE_BYTES:
+            raise CommandFailedError(f"line {number} is longer than {MAX_LINE_BYTES} bytes")
         record_key, value = fixed_key, raw.removesuffix(b"\n").removesuffix(b"\r")
         if separator is not None:
             record_key, found, value = value.partition(separator)
@@ -197,7 +197,7 @@ class Sender:
 
     def _note(self, error: Exception) -> None:
         self.failed += 1
-        if len(self._failures) < SHOWN_FAILURES_MAX:
+        if len(self._failures) < MAX_SHOWN_FAILURES:
             self._failures.append(str(explanation(error)))
 
     def report(self) -> None:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from headrace.metadata.image import MetadataImage
     from headrace.metadata.rebuilding import Rebuilt
     from headrace.metadata.records.entry import SnapshotId
+    from headrace.storage.audit.audited_bucket import AuditedBucket
     from headrace.storage.audit.inventory import ListedObject
-    from headrace.storage.audit.place import Place
 
-SNAPSHOT_BYTES_MAX = 4 << 30  # a larger one is taken for damaged
+MAX_SNAPSHOT_BYTES = 4 << 30  # a larger one is taken for damaged
 
 
 class _Listed(NamedTuple):
@@ -138,7 +138,7 @@ async def _rebuild(
     return outcome[0], chosen
 
 
-async def _list(place: "Place", cluster_id: str, count: Callable[[int], None]) -> _Listed:
+async def _list(place: "AuditedBucket", cluster_id: str, count: Callable[[int], None]) -> _Listed:
     from headrace.metadata.published import parse_published_key  # noqa: PLC0415 - not for help
     from headrace.storage.audit.inventory import KeyKind, meaning_of  # noqa: PLC0415 - not for help
 
@@ -157,7 +157,7 @@ async def _list(place: "Place", cluster_id: str, count: Callable[[int], None]) -
     return listed
 
 
-async def _newest(place: "Place", listed: _Listed, cluster_id: str) -> _Chosen:
+async def _newest(place: "AuditedBucket", listed: _Listed, cluster_id: str) -> _Chosen:
     """Read the newest snapshot that is whole."""
     from headrace.metadata.errors import MetadataError  # noqa: PLC0415 - not for help
     from headrace.metadata.log.snapshot_format import decode_snapshot  # noqa: PLC0415 - not for help
@@ -166,7 +166,7 @@ async def _newest(place: "Place", listed: _Listed, cluster_id: str) -> _Chosen:
     damaged: list[str] = []
     for snapshot_id, one in sorted(listed.snapshots.items(), reverse=True):
         try:
-            end = min(one.size_bytes, SNAPSHOT_BYTES_MAX)
+            end = min(one.size_bytes, MAX_SNAPSHOT_BYTES)
             data = await place.reader.get_range(one.key, 0, end) if end else b""
             image = decode_snapshot(bytes(data))
             told = (image.cluster_id, image.index, image.term)
@@ -183,7 +183,10 @@ async def _newest(place: "Place", listed: _Listed, cluster_id: str) -> _Chosen:
 
 
 async def _indexes(
-    place: "Place", image: "MetadataImage", objects: Mapping[int, int], count: Callable[[int], None]
+    place: "AuditedBucket",
+    image: "MetadataImage",
+    objects: Mapping[int, int],
+    count: Callable[[int], None],
 ) -> dict[int, Sequence[tuple[int, int, int]]]:
     """What the objects that the snapshot does not know hold; damaged ones hold nothing."""
     from headrace.metadata.rebuilding import unknown_objects  # noqa: PLC0415 - not for help

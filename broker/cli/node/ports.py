@@ -6,7 +6,7 @@ import socket
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.output import talk
 
-PORTS_TRIED_MAX = 50
+MAX_PORTS_TRIED = 50
 
 
 def choose_port(host: str, wanted: int | None, preferred: int, option: str) -> int:
@@ -28,13 +28,13 @@ def choose_port(host: str, wanted: int | None, preferred: int, option: str) -> i
                 hint=f"Stop what listens there, choose another, or leave {option} out.",
             )
         return wanted
-    for port in range(preferred, preferred + PORTS_TRIED_MAX):
+    for port in range(preferred, preferred + MAX_PORTS_TRIED):
         if port_is_free(host, port):
             if port != preferred:
                 talk(f"port {preferred} is taken, so this is {port}")
             return port
     raise CommandFailedError(
-        f"no port from {preferred} to {preferred + PORTS_TRIED_MAX - 1} is free on {host}",
+        f"no port from {preferred} to {preferred + MAX_PORTS_TRIED - 1} is free on {host}",
         hint=f"Choose one with {option}; {option} 0 takes any free one.",
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from headrace.broker.node.address import BrokerPlace, NodeAddress
+    from headrace.broker.node.address import BrokerAddress, NodeAddress
 
 
 @click.command()
@@ -57,7 +57,7 @@ def _announce(address: "NodeAddress") -> None:
     )
 
 
-def _broker_fields(place: "BrokerPlace") -> dict[str, str]:
+def _broker_fields(place: "BrokerAddress") -> dict[str, str]:
     return {
         "kafka": f"{place.kafka_host}:{place.kafka_port}",
         "bucket": place.bucket,

@@ -16,7 +16,7 @@ from headrace.broker.cli.wal.log_argument import (
     explained,
     is_bucket,
     json_option,
-    place_options,
+    location_options,
     wal_path,
 )
 
@@ -34,7 +34,7 @@ _TITLE = (
 
 
 @click.command("bench")
-@place_options
+@location_options
 @click.option(
     "--io", type=click.Choice(["auto", "aio", "threads"]), default="auto", help="Way of IO."
 )
@@ -69,8 +69,8 @@ def bench(
     path: str | None,
     file: Path | None,
     io: str,
-    iops_max: int,
-    bandwidth_max: int,
+    max_iops: int,
+    max_bandwidth: int,
     offered: int,
     seconds: float,
     runs: int,
@@ -110,8 +110,8 @@ def bench(
             path=path,
             capacity_bytes=size_bytes,
             io=io,
-            iops_max=iops_max,
-            bandwidth_bytes_max=bandwidth_max,
+            max_iops=max_iops,
+            max_bandwidth_bytes=max_bandwidth,
         )
         _run(Session(config, plan), as_json=as_json)
 

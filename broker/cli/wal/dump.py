@@ -13,7 +13,7 @@ from headrace.broker.cli.wal.log_argument import (
     EXIT_USAGE,
     explained,
     is_bucket,
-    place_options,
+    location_options,
     wal_path,
 )
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@place_options
+@location_options
 @click.option("--from", "start", type=click.IntRange(0), metavar="OFFSET", help="Begin here.")
 @click.option("-n", "--limit", type=click.IntRange(1), help="Stop after so many lines.")
 @click.option(

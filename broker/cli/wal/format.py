@@ -15,7 +15,7 @@ from headrace.broker.cli.wal.log_argument import (
     EXIT_USAGE,
     explained,
     is_bucket,
-    place_options,
+    location_options,
     wal_path,
 )
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command("format")
-@place_options
+@location_options
 @click.option(
     "--capacity",
     type=SizeType(),

@@ -9,13 +9,13 @@ from headrace.broker.cli.wal.log_argument import (
     explained,
     is_bucket,
     json_option,
-    place_options,
+    location_options,
     wal_path,
 )
 
 
 @click.command()
-@place_options
+@location_options
 @json_option
 def info(path: str | None, file: Path | None, as_json: bool) -> None:
     """Show what a file or device holds, whose it is, and who writes to it.

@@ -14,7 +14,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 EXIT_USAGE = 2
 
 
-def place_options(command: Command) -> Command:
+def location_options(command: Command) -> Command:
     """Add PATH, as `path`, and -c/--config, as `file`; `wal_path` chooses."""
     command = click.option(
         "-c",
@@ -63,12 +63,12 @@ def _configured(file: Path | None) -> str:
 
 def _without_uri(text: str) -> str:
     """Take what s3.wal.path takes."""
-    from headrace.config.uris import parse_wal_place  # noqa: PLC0415 - not for help
+    from headrace.config.uris import parse_wal_location  # noqa: PLC0415 - not for help
 
     if "://" not in text:
         return text
     try:
-        return parse_wal_place(text).path
+        return parse_wal_location(text).path
     except ValueError as error:
         raise click.UsageError(f"{text} {error}") from error
 

@@ -20,7 +20,7 @@ from headrace.storage.errors import StorageError
 from headrace.storage.object_store.factory import open_object_store
 from headrace.wal.errors import WalError
 from headrace.wal.objects.layout import HEADER_BYTES, LogKeys
-from headrace.wal.objects.port import Bucket, BucketError
+from headrace.wal.objects.port import BucketError, LogBucket
 from headrace.wal.tools.object_logs import (
     LogSeen,
     ObjectSeen,
@@ -49,7 +49,7 @@ def show_info(uri: str, *, as_json: bool) -> None:
         CommandFailedError: it does not answer, or has none.
     """
 
-    async def look(bucket: Bucket) -> list[Report]:
+    async def look(bucket: LogBucket) -> list[Report]:
         return [log_report(await inspect_log(bucket, keys)) for keys in await _logs(bucket, uri)]
 
     emit_rows(_run(uri, look), output="json" if as_json else "table", columns=_INFO_COLUMNS)
@@ -62,7 +62,7 @@ def show_verification(uri: str, *, as_json: bool) -> int:
         CommandFailedError: it does not answer, or has none.
     """
 
-    async def look(bucket: Bucket) -> list[tuple[LogKeys, Verification]]:
+    async def look(bucket: LogBucket) -> list[tuple[LogKeys, Verification]]:
         rng = random.SystemRandom()
         logs = await _logs(bucket, uri)
         return [(keys, await verify_log(bucket, keys, rng=rng)) for keys in logs]
@@ -86,7 +86,7 @@ def show_dump(
         CommandFailedError: the bucket does not answer, or has no log.
     """
 
-    async def look(bucket: Bucket) -> None:
+    async def look(bucket: LogBucket) -> None:
         shown = 0
         for keys in await _logs(bucket, uri):
             seen = await inspect_log(bucket, keys)
@@ -107,7 +107,7 @@ def log_report(seen: LogSeen) -> Report:
         "cluster_id": seen.keys.cluster_id,
         "node_id": seen.keys.node_id,
         "node_epoch": None if header is None else header.node_epoch,
-        "life_id": None if header is None else f"{header.life_id:016x}",
+        "generation_id": None if header is None else f"{header.generation_id:016x}",
         "objects": len(seen.sizes),
         "bytes": sum(seen.sizes.values()),
         "first_number": min(seen.sizes, default=None),
@@ -149,7 +149,7 @@ def object_reports(seen: ObjectSeen, *, start: int, bodies: bool) -> list[Report
             "key": seen.key,
             "state": "damaged" if seen.records is None else header.kind.name.lower(),
             "node_epoch": header.node_epoch,
-            "life_id": f"{header.life_id:016x}",
+            "generation_id": f"{header.generation_id:016x}",
             "offset": header.base_offset,
             "length": header.length,
             "records": header.records,
@@ -183,7 +183,7 @@ def _line(report: Report) -> str:
     return line
 
 
-async def _logs(bucket: Bucket, uri: str) -> list[LogKeys]:
+async def _logs(bucket: LogBucket, uri: str) -> list[LogKeys]:
     found = await find_logs(bucket)
     if not found:
         raise CommandFailedError(
@@ -194,7 +194,7 @@ async def _logs(bucket: Bucket, uri: str) -> list[LogKeys]:
     return found
 
 
-def _run(uri: str, look: Callable[[Bucket], Awaitable[_T]], *, exit_code: int = 1) -> _T:
+def _run(uri: str, look: Callable[[LogBucket], Awaitable[_T]], *, exit_code: int = 1) -> _T:
     async def main() -> _T:
         async with _opened(uri) as bucket:
             return await look(bucket)
@@ -204,7 +204,7 @@ def _run(uri: str, look: Callable[[Bucket], Awaitable[_T]], *, exit_code: int = 
 
 
 @asynccontextmanager
-async def _opened(uri: str) -> AsyncIterator[Bucket]:
+async def _opened(uri: str) -> AsyncIterator[LogBucket]:
     store = open_object_store(uri, rng=random.SystemRandom(), environment=os.environ)
     try:
         yield WalBucket(store)

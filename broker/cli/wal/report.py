@@ -62,7 +62,7 @@ def _superblock(superblock: Superblock) -> Report:
         "cluster_id": superblock.cluster_id,
         "node_id": superblock.node_id,
         "node_epoch": superblock.node_epoch,
-        "life_id": f"{superblock.life_id:016x}",
+        "generation_id": f"{superblock.generation_id:016x}",
         "sequence": superblock.sequence,
         "capacity_bytes": superblock.capacity_bytes,
         "ring_bytes": superblock.ring.size_bytes,
@@ -89,7 +89,7 @@ def verification_report(path: str, verification: Verification) -> Report:
     superblock, summary, error = verification.superblock, verification.summary, verification.error
     if superblock is not None and summary is not None:
         report |= {
-            "life_id": f"{superblock.life_id:016x}",
+            "generation_id": f"{superblock.generation_id:016x}",
             "head_offset": superblock.head_offset,
             "confirmed_offset": summary.confirmed_offset,
             "end_offset": summary.end_offset,
@@ -98,7 +98,7 @@ def verification_report(path: str, verification: Verification) -> Report:
             "blocks": summary.blocks,
             "gaps": summary.gaps,
             "earlier_lap_pages": summary.earlier_lap_pages,
-            "other_life_pages": summary.other_life_pages,
+            "other_generation_pages": summary.other_generation_pages,
         }
     if error is not None:
         report |= {

@@ -10,7 +10,7 @@ from headrace.broker.cli.wal.log_argument import (
     explained,
     is_bucket,
     json_option,
-    place_options,
+    location_options,
     wal_path,
 )
 
@@ -18,7 +18,7 @@ _EXIT_CODES = {"sound": 0, "blank": 0, "damaged": 1, "in use": 3}
 
 
 @click.command()
-@place_options
+@location_options
 @json_option
 def verify(path: str | None, file: Path | None, as_json: bool) -> int:
     """Scan a WAL as recovery does, and say whether it is sound.

@@ -50,9 +50,9 @@ def check_commit(group: ClassicGroup | None, request: CommitRequest) -> ErrorCod
     return ErrorCode.NONE
 
 
-def check_metadata(metadata: str, length_max: int) -> ErrorCode:
+def check_metadata(metadata: str, max_length: int) -> ErrorCode:
     """Whether a commit's metadata may be stored; Kafka counts its characters."""
-    if len(metadata) > length_max or not fits_string(metadata):
+    if len(metadata) > max_length or not fits_string(metadata):
         return ErrorCode.OFFSET_METADATA_TOO_LARGE
     return ErrorCode.NONE
 

@@ -38,7 +38,7 @@ class GroupEvent(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision(Generic[T]):
+class GroupDecision(Generic[T]):
     """Records to append as one batch, and what may be said once they are durable."""
 
     response: T
@@ -78,6 +78,6 @@ class Turn:
         """Tell the operator."""
         self._events.append(GroupEvent(group_id, text))
 
-    def decide(self, response: T) -> Decision[T]:
+    def decide(self, response: T) -> GroupDecision[T]:
         """Close the turn."""
-        return Decision(response, self._records, self._joins, self._syncs, self._events)
+        return GroupDecision(response, self._records, self._joins, self._syncs, self._events)

@@ -22,18 +22,18 @@ from headrace.protocol.errors import ErrorCode
 
 # Ids given out and not yet used, in one group. Beyond it a client is sent away to try again, so
 # that one that never comes back with its id cannot fill the memory.
-PENDING_MEMBERS_MAX: Final = 10_000
+MAX_PENDING_MEMBERS: Final = 10_000
 
 
 class Joining:
     """Decides on JoinGroup requests to a group that exists."""
 
     def __init__(
-        self, rebalancer: Rebalancer, sessions: MemberSessions, group_size_max: int
+        self, rebalancer: Rebalancer, sessions: MemberSessions, max_group_size: int
     ) -> None:
         self._rebalancer = rebalancer
         self._sessions = sessions
-        self._group_size_max = group_size_max
+        self._max_group_size = max_group_size
 
     def join(self, turn: Turn, group: ClassicGroup, request: JoinRequest, token: int) -> None:
         """Answer the request, or park it until the join phase ends."""
@@ -47,7 +47,7 @@ class Joining:
             self._join_static(turn, group, request.group_instance_id, request, token)
         elif not request.two_step:
             self._rebalancer.add_member(turn, group, request.new_member_id, request, token)
-        elif len(group.pending_members) >= PENDING_MEMBERS_MAX:
+        elif len(group.pending_members) >= MAX_PENDING_MEMBERS:
             _refuse(turn, token, NO_MEMBER_ID, ErrorCode.COORDINATOR_NOT_AVAILABLE)
         else:
             group.pending_members[request.new_member_id] = None
@@ -61,8 +61,8 @@ class Joining:
         if group.state is GroupState.EMPTY:
             return True
         if group.state is GroupState.PREPARING_REBALANCE:
-            return member_id in group.joining or len(group.joining) < self._group_size_max
-        return member_id in group.members or len(group.members) < self._group_size_max
+            return member_id in group.joining or len(group.joining) < self._max_group_size
+        return member_id in group.members or len(group.members) < self._max_group_size
 
     def _turn_away(self, turn: Turn, group: ClassicGroup, member_id: str, token: int) -> None:
         if member_id in group.members or member_id in group.pending_members:

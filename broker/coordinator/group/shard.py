@@ -1,6 +1,6 @@
 """All groups and offsets of one partition of `__consumer_offsets`.
 
-Each operation takes the time and gives a `Decision`. What survives a restart, the groups' images
+Each operation takes the time and gives a `GroupDecision`. What survives a restart, the groups' images
 and the offsets, changes in `replay` alone, whether a record has just been decided on or comes from
 the log. After the last record of a load, `loaded` starts the sessions.
 """
@@ -15,7 +15,7 @@ from headrace.broker.coordinator.group.committing import (
     check_offset_delete,
 )
 from headrace.broker.coordinator.group.deadlines import DeadlineKey, DeadlineKind, Deadlines
-from headrace.broker.coordinator.group.decision import Decision, Turn
+from headrace.broker.coordinator.group.decision import GroupDecision, Turn
 from headrace.broker.coordinator.group.describing import describe_group, list_group
 from headrace.broker.coordinator.group.joining import Joining
 from headrace.broker.coordinator.group.membership import LeaveResult, Membership
@@ -71,7 +71,7 @@ class GroupShard:
         self._rebalancer = Rebalancer(
             self._deadlines, self._sessions, config.initial_rebalance_delay_ms
         )
-        self._joining = Joining(self._rebalancer, self._sessions, config.group_size_max)
+        self._joining = Joining(self._rebalancer, self._sessions, config.max_group_size)
         self._membership = Membership(self._rebalancer, self._sessions)
         self._retention_queue: list[str] = []  # groups that the check under way has not looked at
 
@@ -92,13 +92,13 @@ class GroupShard:
             if removed is not None:
                 self._rebalancer.forget_group(removed)
 
-    def loaded(self, now: Instant) -> Decision[None]:
+    def loaded(self, now: Instant) -> GroupDecision[None]:
         """Begin to serve what was replayed: members have a full session from now on."""
         turn = self._turn(now)
         for group in self._groups.values():
             for member in group.members.values():
                 self._sessions.touch(now, group, member)
-            if len(group.members) > self._config.group_size_max:
+            if len(group.members) > self._config.max_group_size:
                 self._rebalancer.prepare(turn, group, "the group is larger than the maximum")
         self._schedule_retention(turn, self._config.offsets_retention_check_ms)
         return turn.decide(None)
@@ -116,7 +116,7 @@ class GroupShard:
 
     # Members
 
-    def join(self, token: int, request: JoinRequest, now: Instant) -> Decision[None]:
+    def join(self, token: int, request: JoinRequest, now: Instant) -> GroupDecision[None]:
         """JoinGroup; answered with the token."""
         turn = self._turn(now)
         group = self._groups.get(request.group_id)
@@ -134,7 +134,7 @@ class GroupShard:
         self._joining.join(turn, group, request, token)
         return turn.decide(None)
 
-    def sync(self, token: int, request: SyncRequest, now: Instant) -> Decision[None]:
+    def sync(self, token: int, request: SyncRequest, now: Instant) -> GroupDecision[None]:
         """SyncGroup; answered with the token."""
         turn = self._turn(now)
         group = self._groups.get(request.group_id)
@@ -144,7 +144,7 @@ class GroupShard:
             self._membership.sync(turn, group, request, token)
         return turn.decide(None)
 
-    def heartbeat(self, request: HeartbeatRequest, now: Instant) -> Decision[ErrorCode]:
+    def heartbeat(self, request: HeartbeatRequest, now: Instant) -> GroupDecision[ErrorCode]:
         """Heartbeat."""
         turn = self._turn(now)
         group = self._groups.get(request.group_id)
@@ -154,7 +154,7 @@ class GroupShard:
 
     def leave(
         self, group_id: str, members: Sequence[LeavingMember], now: Instant
-    ) -> Decision[list[LeaveResult]]:
+    ) -> GroupDecision[list[LeaveResult]]:
         """LeaveGroup; one result per member."""
         turn = self._turn(now)
         group = self._groups.get(group_id)
@@ -166,7 +166,9 @@ class GroupShard:
 
     # Offsets
 
-    def commit_offsets(self, request: CommitRequest, now: Instant) -> Decision[list[ErrorCode]]:
+    def commit_offsets(
+        self, request: CommitRequest, now: Instant
+    ) -> GroupDecision[list[ErrorCode]]:
         """OffsetCommit; one error per entry."""
         turn = self._turn(now)
         group = self._groups.get(request.group_id)
@@ -182,7 +184,7 @@ class GroupShard:
         )
         errors = []
         for topic, partition, offset, leader_epoch, metadata, topic_id in request.entries:
-            error = check_metadata(metadata, self._config.offset_metadata_bytes_max)
+            error = check_metadata(metadata, self._config.max_offset_metadata_bytes)
             errors.append(error)
             if error is ErrorCode.NONE:
                 key = OffsetCommitKey(request.group_id, topic, partition)
@@ -194,7 +196,7 @@ class GroupShard:
 
     def fetch_offsets(
         self, group_id: str, queries: Sequence[OffsetQuery] | None, now: Instant
-    ) -> Decision[list[CommittedOffset]]:
+    ) -> GroupDecision[list[CommittedOffset]]:
         """OffsetFetch; None asks for all partitions that have an offset."""
         turn = self._turn(now)
         if queries is None:
@@ -208,7 +210,7 @@ class GroupShard:
 
     def delete_offsets(
         self, group_id: str, partitions: Sequence[tuple[str, int]], now: Instant
-    ) -> Decision[tuple[ErrorCode, list[ErrorCode]]]:
+    ) -> GroupDecision[tuple[ErrorCode, list[ErrorCode]]]:
         """OffsetDelete; an error of the group, or one per partition (KIP-496)."""
         turn = self._turn(now)
         group = self._groups.get(group_id)
@@ -225,7 +227,7 @@ class GroupShard:
                 turn.persist(OffsetRecord(OffsetCommitKey(group_id, topic, partition), None))
         return turn.decide((ErrorCode.NONE, errors))
 
-    def forget_topics(self, topics: Sequence[DeletedTopic], now: Instant) -> Decision[None]:
+    def forget_topics(self, topics: Sequence[DeletedTopic], now: Instant) -> GroupDecision[None]:
         """Remove every group's offsets in topics that have been deleted."""
         turn = self._turn(now)
         for topic in topics:
@@ -235,16 +237,16 @@ class GroupShard:
 
     # Groups
 
-    def describe(self, group_id: str, now: Instant) -> Decision[DescribedGroup | None]:
+    def describe(self, group_id: str, now: Instant) -> GroupDecision[DescribedGroup | None]:
         """DescribeGroups; None when there is no such group."""
         group = self._groups.get(group_id)
         return self._turn(now).decide(None if group is None else describe_group(group))
 
-    def list_groups(self, now: Instant) -> Decision[list[ListedGroup]]:
+    def list_groups(self, now: Instant) -> GroupDecision[list[ListedGroup]]:
         """ListGroups."""
         return self._turn(now).decide([list_group(group) for group in self._groups.values()])
 
-    def delete_group(self, group_id: str, now: Instant) -> Decision[ErrorCode]:
+    def delete_group(self, group_id: str, now: Instant) -> GroupDecision[ErrorCode]:
         """DeleteGroups, for one group: all its offsets and itself."""
         turn = self._turn(now)
         group = self._groups.get(group_id)
@@ -263,7 +265,7 @@ class GroupShard:
         """When `expire` has something to do, in ms of the monotonic clock."""
         return self._deadlines.next_ms()
 
-    def expire(self, now: Instant) -> Decision[None]:
+    def expire(self, now: Instant) -> GroupDecision[None]:
         """Do what time has come for."""
         turn = self._turn(now)
         for key in self._deadlines.pop_due(now.elapsed_ms):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from bench import storage_compaction, storage_isolation
-from bench.storage_compaction import BYTES_MIN, volume
+from bench.storage_compaction import MIN_BYTES, volume
 
 GIB = 1 << 30
 
@@ -25,7 +25,7 @@ def test_too_little_to_compact_is_refused_with_the_least_that_is_enough(text, mo
 
 
 def test_the_least_that_is_told_is_enough():
-    assert volume("1.08") >= BYTES_MIN
+    assert volume("1.08") >= MIN_BYTES
     with pytest.raises(argparse.ArgumentTypeError):
         volume("1.07")
 

@@ -105,7 +105,7 @@ class FakeClient:
         if records:
             self.apply(*records)
 
-    def holds(self) -> bool:
+    def is_lease_valid(self) -> bool:
         return self.has_lease
 
     def subscribe(self, listener: Listener) -> None:
@@ -263,7 +263,7 @@ class FakeRegistry:
 
     def __init__(self, client: FakeClient | None = None) -> None:
         self.client = client or FakeClient()
-        self.is_certain = self.client.holds
+        self.is_lease_valid = self.client.is_lease_valid
         self.served: dict[tuple[str, int], ServedPartition] = {}
         self.waited_for: list[tuple[set[str], int]] = []
 

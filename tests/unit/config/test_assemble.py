@@ -59,7 +59,7 @@ def test_minutes_become_milliseconds():
 
 def test_a_topic_default_goes_where_topics_and_requests_look():
     config = built(message_max_bytes="5000", log_retention_hours="1")
-    assert config.log.message_bytes_max == 5000
+    assert config.log.max_message_bytes == 5000
     assert config.log.topic_defaults == {"max.message.bytes": "5000", "retention.ms": "3600000"}
 
 

@@ -5,11 +5,11 @@ import pytest
 from headrace.config.bucket_uris import (
     BUCKET_OPTIONS,
     KEY_OPTIONS,
-    PREFIX_BYTES_MAX,
+    MAX_PREFIX_BYTES,
     S3Location,
     parse_location,
 )
-from headrace.config.uris import WalPlace, parse_bucket, parse_wal_place
+from headrace.config.uris import WalLocation, parse_bucket, parse_wal_location
 from headrace.storage.object_store.uri import parse_bucket_uri
 
 VALUES = {
@@ -26,7 +26,7 @@ ENDPOINT = "endpoint=http%3A%2F%2F"
 def test_what_a_tool_takes_a_broker_takes_as_well(name):
     uri = f"s3://bucket/prefix?{name}={VALUES[name]}"
     assert parse_bucket(f"0@{uri}") == uri
-    assert parse_wal_place(f"0@{uri}&capacity=33554432") == WalPlace(uri, 33_554_432)
+    assert parse_wal_location(f"0@{uri}&capacity=33554432") == WalLocation(uri, 33_554_432)
     location = parse_bucket_uri(uri)
     assert location != parse_bucket_uri("s3://bucket/prefix")
     assert location == parse_location(uri, takes_keys=False)
@@ -36,7 +36,7 @@ def test_what_a_tool_takes_a_broker_takes_as_well(name):
 def test_keys_are_for_tools_alone(name):
     uri = "s3://bucket?accessKey=AK&secretKey=hush"
     assert isinstance(parse_bucket_uri(uri), S3Location)
-    for parse in (parse_bucket, parse_wal_place):
+    for parse in (parse_bucket, parse_wal_location):
         with pytest.raises(ValueError, match=f"carries credentials .*{name}.*AWS_ACCESS_KEY_ID"):
             parse(uri)
 
@@ -60,7 +60,7 @@ REFUSED = [
     ("s3://bucket/%2E%2E/a", "'..' between two slashes"),
     ("s3://bucket/a%0Ab", r"'a\\nb' between two slashes"),
     ("s3://bucket/a\nb", "control character"),
-    (f"s3://bucket/{'a/' * PREFIX_BYTES_MAX}", "prefix of more than 768 bytes"),
+    (f"s3://bucket/{'a/' * MAX_PREFIX_BYTES}", "prefix of more than 768 bytes"),
     (f"s3://bucket?{ENDPOINT}", "endpoint that is not"),
     ("s3://bucket?endpoint=ftp://host", "endpoint that is not"),
     (f"s3://bucket?{ENDPOINT}a%20b", "host 'a b'"),
@@ -106,10 +106,10 @@ def test_what_clients_can_use_is_taken_by_both(uri):
 def test_an_option_of_the_wal_is_not_given_twice_either(uri):
     name, value = uri.partition("?")[2].split("=")
     with pytest.raises(ValueError, match=f"options twice: {name}"):
-        parse_wal_place(f"{uri}&{name}={value}")
+        parse_wal_location(f"{uri}&{name}={value}")
 
 
-@pytest.mark.parametrize("parse", [parse_bucket, parse_bucket_uri, parse_wal_place])
+@pytest.mark.parametrize("parse", [parse_bucket, parse_bucket_uri, parse_wal_location])
 @pytest.mark.parametrize(
     "uri",
     [

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.config.load import FILE_BYTES_MAX, load
+from headrace.config.load import MAX_FILE_BYTES, load
 from headrace.config.problems import ConfigError
 from headrace.config.quorum import founds_quorum
 
@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_read_is_a_problem(tmp_path):
     binary.write_bytes(b"\xff\xfe")
     assert "UTF-8" in problems_of(file=binary)[0].message
     huge = tmp_path / "huge"
-    huge.write_bytes(b"#" * (FILE_BYTES_MAX + 1))
+    huge.write_bytes(b"#" * (MAX_FILE_BYTES + 1))
     assert "larger than" in problems_of(file=huge)[0].message
 
 

@@ -40,27 +40,27 @@ def test_the_defaults_go_together():
         ("wal", WalConfig(capacity_bytes=900 * MIB), ("s3.wal.upload.threshold", "s3.wal.path")),
         (
             "log",
-            LogConfig(message_bytes_max=120 * MIB),
+            LogConfig(max_message_bytes=120 * MIB),
             ("message.max.bytes", "socket.request.max.bytes"),
         ),
         (
             "network",
-            NetworkConfig(request_bytes_max=1000),
+            NetworkConfig(max_request_bytes=1000),
             ("message.max.bytes", "socket.request.max.bytes"),
         ),
         (
             "wal",
-            WalConfig(record_bytes_max=1000),
+            WalConfig(max_record_bytes=1000),
             ("message.max.bytes", "headrace.wal.record.bytes.max"),
         ),
         (
             "wal",
-            WalConfig(window_bytes_max=2 * MIB),
+            WalConfig(max_window_bytes=2 * MIB),
             ("message.max.bytes", "headrace.wal.window.bytes.max"),
         ),
         (
             "wal",
-            WalConfig(window_bytes_initial=16 * MIB, window_bytes_max=8 * MIB),
+            WalConfig(window_bytes_initial=16 * MIB, max_window_bytes=8 * MIB),
             ("headrace.wal.window.bytes.initial", "headrace.wal.window.bytes.max"),
         ),
         (

@@ -14,8 +14,8 @@ def test_the_wal_path_sets_only_what_it_says():
     }
     assert fields("0@file:///dev/x?iops=11&iobandwidth=2000000&iodepth=3") == {
         "wal.path": "/dev/x",
-        "wal.iops_max": 11,
-        "wal.bandwidth_bytes_max": 2_000_000,
+        "wal.max_iops": 11,
+        "wal.max_bandwidth_bytes": 2_000_000,
         "wal.io_depth": 3,
     }
 

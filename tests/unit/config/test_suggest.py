@@ -1,6 +1,6 @@
 """The nearest known name."""
 
-from headrace.config.suggest import NAME_LENGTH_MAX, nearest
+from headrace.config.suggest import MAX_NAME_LENGTH, nearest
 
 KNOWN = ["num.partitions", "log.retention.ms", "listeners"]
 
@@ -16,5 +16,5 @@ def test_something_else_finds_nothing():
 
 def test_a_huge_name_is_not_compared():
     assert (
-        nearest("listeners" + "x" * NAME_LENGTH_MAX, ["listeners" + "x" * NAME_LENGTH_MAX]) is None
+        nearest("listeners" + "x" * MAX_NAME_LENGTH, ["listeners" + "x" * MAX_NAME_LENGTH]) is None
     )

@@ -4,13 +4,13 @@ import pytest
 
 from headrace.config.node import Endpoint, Voter
 from headrace.config.uris import (
-    WalPlace,
+    WalLocation,
     parse_advertised,
     parse_bootstrap,
     parse_bucket,
     parse_listeners,
     parse_voters,
-    parse_wal_place,
+    parse_wal_location,
     redacted,
     split_address,
 )
@@ -131,16 +131,16 @@ def test_a_message_about_a_bucket_never_repeats_its_secrets():
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("/dev/nvme1n1", WalPlace("/dev/nvme1n1")),
-        ("0@file:///dev/nvme1n1", WalPlace("/dev/nvme1n1")),
-        ("file://wal", WalPlace("wal")),
-        ("file:///with%20blank", WalPlace("/with blank")),
-        ("0@s3://bucket?region=eu", WalPlace("s3://bucket?region=eu")),
-        ("mem://", WalPlace("mem://")),
-        ("s3://bucket?capacity=33554432", WalPlace("s3://bucket", 33_554_432)),
+        ("/dev/nvme1n1", WalLocation("/dev/nvme1n1")),
+        ("0@file:///dev/nvme1n1", WalLocation("/dev/nvme1n1")),
+        ("file://wal", WalLocation("wal")),
+        ("file:///with%20blank", WalLocation("/with blank")),
+        ("0@s3://bucket?region=eu", WalLocation("s3://bucket?region=eu")),
+        ("mem://", WalLocation("mem://")),
+        ("s3://bucket?capacity=33554432", WalLocation("s3://bucket", 33_554_432)),
         (
             "0@s3://bucket/p?batchInterval=100&region=eu&maxBytesInBatch=4&pathStyle=true&maxInflightUploadCount=16",
-            WalPlace(
+            WalLocation(
                 "s3://bucket/p?region=eu&pathStyle=true",
                 io_depth=16,
                 batch_interval_ms=100,
@@ -149,12 +149,12 @@ def test_a_message_about_a_bucket_never_repeats_its_secrets():
         ),
         (
             "0@file:///dev/x?capacity=33554432&iops=10&iobandwidth=1048576&iodepth=256",
-            WalPlace("/dev/x", 33_554_432, 10, 1_048_576, 256),
+            WalLocation("/dev/x", 33_554_432, 10, 1_048_576, 256),
         ),
     ],
 )
 def test_the_place_of_the_wal_is_read(text, place):
-    assert parse_wal_place(text) == place
+    assert parse_wal_location(text) == place
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_the_place_of_the_wal_is_read(text, place):
 )
 def test_a_wrong_place_of_the_wal_is_explained(text, part):
     with pytest.raises(ValueError, match=part):
-        parse_wal_place(text)
+        parse_wal_location(text)
 
 
 def test_secrets_are_hidden():

@@ -6,14 +6,14 @@ import pytest
 
 from headrace.config.node import LogConfig, NodeConfig, StorageConfig, WalConfig
 from headrace.config.relations import RelationError
-from headrace.config.uris import parse_wal_place, with_wal_capacity
-from headrace.config.wal_capacity import check_wal_capacity, wal_place_text
+from headrace.config.uris import parse_wal_location, with_wal_capacity
+from headrace.config.wal_capacity import check_wal_capacity, wal_location_text
 
 MIB = 1024 * 1024
 CONFIG = NodeConfig(
     wal=WalConfig(path="/data/wal", capacity_bytes=512 * MIB),
     storage=StorageConfig(upload_threshold_bytes=128 * MIB),
-    log=LogConfig(message_bytes_max=8 * MIB),
+    log=LogConfig(max_message_bytes=8 * MIB),
 )
 
 
@@ -57,10 +57,10 @@ def test_an_upload_threshold_that_was_chosen_must_fit() -> None:
 def test_the_place_keeps_all_but_the_capacity(text: str, expected: str) -> None:
     changed = with_wal_capacity(text, 64 * MIB)
     assert changed == expected
-    assert parse_wal_place(changed) == replace(parse_wal_place(text), capacity_bytes=64 * MIB)
+    assert parse_wal_location(changed) == replace(parse_wal_location(text), capacity_bytes=64 * MIB)
 
 
 def test_the_text_is_the_one_that_was_given() -> None:
     given = replace(CONFIG, static={"s3.wal.path": "0@file:///dev/x?capacity=5&iodepth=2"})
-    assert wal_place_text(given, 7) == "0@file:///dev/x?capacity=7&iodepth=2"
-    assert wal_place_text(CONFIG, 7) == "0@file:///data/wal?capacity=7"
+    assert wal_location_text(given, 7) == "0@file:///dev/x?capacity=7&iodepth=2"
+    assert wal_location_text(CONFIG, 7) == "0@file:///data/wal?capacity=7"

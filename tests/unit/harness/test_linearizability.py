@@ -239,8 +239,8 @@ def test_it_agrees_with_the_definition(
 def test_a_long_history_is_decided_at_once() -> None:
     operations = [write(10 * i, 10 * i + 1, i) for i in range(300)]
     operations += [read(10 * i + 2, 10 * i + 3, i) for i in range(300)]
-    assert check(operations, VALUE, None, steps_max=1000).explained
-    assert not check([*operations, read(5000, 5001, 3)], VALUE, None, steps_max=1000).explained
+    assert check(operations, VALUE, None, max_steps=1000).explained
+    assert not check([*operations, read(5000, 5001, 3)], VALUE, None, max_steps=1000).explained
 
 
 def test_unknown_outcomes_do_not_make_a_search_long() -> None:
@@ -250,11 +250,11 @@ def test_unknown_outcomes_do_not_make_a_search_long() -> None:
         operations.append(write(i, None if unknown else i + 5, i))
         operations.append(read(i + 6, i + 7, i if not unknown or i % 100 else max(0, i - 10)))
     assert operations[0].ended_ns is None
-    assert check(operations, VALUE, None, steps_max=2000).explained
-    assert not check([*operations, read(5000, 5001, 15)], VALUE, None, steps_max=5000).explained
+    assert check(operations, VALUE, None, max_steps=2000).explained
+    assert not check([*operations, read(5000, 5001, 15)], VALUE, None, max_steps=5000).explained
 
 
 def test_a_search_that_is_too_long_says_so() -> None:
     operations = [write(0, 1, i) for i in range(30)] + [read(2, 3, "never")]
     with pytest.raises(UndecidedError):
-        check(operations, VALUE, None, steps_max=1000)
+        check(operations, VALUE, None, max_steps=1000)

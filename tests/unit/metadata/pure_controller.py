@@ -16,7 +16,7 @@ from headrace.metadata.records.brokers import BrokerEndpoint, FenceReason
 from headrace.metadata.records.cluster import ClusterIdRecord, LeaderChangeRecord
 from headrace.metadata.records.codec import decode_records, encode_records
 from headrace.metadata.records.entry import LogEntry
-from headrace.metadata.records.objects import StreamRange
+from headrace.metadata.records.objects import RecordedRange
 from headrace.metadata.replay import replay
 from headrace.metadata.rpc.requests import (
     CloseStream,
@@ -47,7 +47,7 @@ def validate(name, value):
 
 
 def stream_range(stream_id, start, end, epoch=0):
-    return StreamRange(stream_id, epoch, start, end)
+    return RecordedRange(stream_id, epoch, start, end)
 
 
 class PureController:

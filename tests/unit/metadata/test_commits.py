@@ -126,7 +126,7 @@ async def test_what_comes_during_a_write_shares_the_next():
 
 @scenario
 async def test_a_group_is_bounded(monkeypatch):
-    monkeypatch.setattr(commits, "GROUP_PROPOSALS_MAX", 2)
+    monkeypatch.setattr(commits, "MAX_GROUP_PROPOSALS", 2)
     scene = Scene()
     answers = [scene.set(key) for key in "abcde"]
     await asyncio.sleep(0)
@@ -177,7 +177,7 @@ async def test_a_decision_without_records_rests_on_what_was_decided_before_it():
 
 @scenario
 async def test_an_entry_too_large_for_the_log_is_refused(monkeypatch):
-    monkeypatch.setattr(commits, "PAYLOAD_BYTES_MAX", 100)
+    monkeypatch.setattr(commits, "MAX_PAYLOAD_BYTES", 100)
     scene = Scene()
     async with running(scene.committer.run()):
         with pytest.raises(RefusedError) as error:
@@ -190,7 +190,7 @@ async def test_an_entry_too_large_for_the_log_is_refused(monkeypatch):
 
 @scenario
 async def test_too_many_proposals_are_refused(monkeypatch):
-    monkeypatch.setattr(commits, "PROPOSALS_MAX", 2)
+    monkeypatch.setattr(commits, "MAX_PROPOSALS", 2)
     scene = Scene()
     waiting = [scene.set("a"), scene.set("b")]
     await asyncio.sleep(0)

@@ -237,7 +237,7 @@ async def test_who_has_more_than_the_controller_is_told(cluster):
 
 @scenario
 async def test_followers_that_wait_are_bounded(cluster, monkeypatch):
-    monkeypatch.setattr(log_reads, "FOLLOWERS_MAX", 1)
+    monkeypatch.setattr(log_reads, "MAX_FOLLOWERS", 1)
     async with cluster.controller() as node, running(fetched(node, 3, max_wait_ms=30_000)):
         await eventually(lambda: node._member.reads._waiting == 1)
 
@@ -292,7 +292,7 @@ async def test_a_snapshot_that_the_disk_does_not_give_is_an_answer_too(cluster, 
     async with cluster.controller() as node:
         await register(node)
 
-        async def fail(position, size_max):
+        async def fail(position, max_size):
             raise OSError(5, "Input/output error")
 
         monkeypatch.setattr(node._store, "read_snapshot", fail)

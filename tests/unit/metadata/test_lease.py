@@ -3,7 +3,7 @@ from tests.unit.metadata.running_cluster import Clock
 
 
 def test_nothing_is_held_before_the_first_answer():
-    assert not BrokerLease(8_000, Clock()).holds()
+    assert not BrokerLease(8_000, Clock()).is_lease_valid()
 
 
 def test_a_lease_runs_from_the_sending_of_the_heartbeat():
@@ -13,9 +13,9 @@ def test_a_lease_runs_from_the_sending_of_the_heartbeat():
     lease.extend(1_000)
 
     clock.now_ms = 8_999
-    assert lease.holds()
+    assert lease.is_lease_valid()
     clock.now_ms = 9_000
-    assert not lease.holds()
+    assert not lease.is_lease_valid()
 
 
 def test_an_answer_that_overtook_another_shortens_nothing():
@@ -25,7 +25,7 @@ def test_an_answer_that_overtook_another_shortens_nothing():
     lease.extend(1_000)
     clock.now_ms = 12_999
 
-    assert lease.holds()
+    assert lease.is_lease_valid()
 
 
 def test_a_lease_that_ran_out_comes_back_with_the_next_answer():
@@ -33,11 +33,11 @@ def test_a_lease_that_ran_out_comes_back_with_the_next_answer():
     lease = BrokerLease(8_000, clock)
     lease.extend(1_000)
     clock.now_ms = 60_000
-    assert not lease.holds()
+    assert not lease.is_lease_valid()
 
     lease.extend(59_000)
 
-    assert lease.holds()
+    assert lease.is_lease_valid()
 
 
 def test_a_lease_that_was_ended_never_comes_back():
@@ -48,4 +48,4 @@ def test_a_lease_that_was_ended_never_comes_back():
     lease.extend(1_000)
 
     assert lease.ended
-    assert not lease.holds()
+    assert not lease.is_lease_valid()

@@ -32,7 +32,7 @@ def owner(tmp_path, controller):
     write_identity(tmp_path, Identity(CLUSTER_ID, 3, UUID(int=7)), os.fsync)
     HardStateFile.create(tmp_path, HardState(1, 1), os.fsync)
     files = LogFiles(tmp_path, os.fsync)
-    files.open(life_id=77)
+    files.open(segment_id=77)
     files.append(controller.entries)
     yield files
     files.close()
@@ -44,7 +44,7 @@ def contents(directory):
 
 def take_snapshot(files, image):
     snapshot_id = SnapshotId(image.index, image.term)
-    files.roll(life_id=78)
+    files.roll(segment_id=78)
     files.snapshot_temporary(snapshot_id).write_bytes(b"".join(encode_snapshot(image)))
     files.adopt_snapshot(snapshot_id)
 

@@ -136,7 +136,7 @@ def test_a_bucket_that_fails_is_told_and_tried_again(scene, what, caplog):
 
 
 def test_a_bucket_that_never_answers_is_given_up(scene, monkeypatch):
-    monkeypatch.setattr(publishing, "PUBLISH_S_MAX", 0.001)
+    monkeypatch.setattr(publishing, "MAX_PUBLISH_S", 0.001)
     scene.bucket.hanging = True
     scene.image = image_at(1)
     scene.publish()

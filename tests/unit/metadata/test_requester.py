@@ -60,8 +60,8 @@ def refused(code):
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(module, "BACKOFF_MS_MIN", 0)
-    monkeypatch.setattr(module, "BACKOFF_MS_MAX", 0)
+    monkeypatch.setattr(module, "MIN_BACKOFF_MS", 0)
+    monkeypatch.setattr(module, "MAX_BACKOFF_MS", 0)
 
 
 async def call(controller, request=REPEATABLE, timeout_ms=5_000):
@@ -155,8 +155,8 @@ def not_leading(leader):
 
 @scenario
 async def test_a_leader_that_is_named_is_asked_at_once(monkeypatch):
-    monkeypatch.setattr(module, "BACKOFF_MS_MIN", 60_000)
-    monkeypatch.setattr(module, "BACKOFF_MS_MAX", 60_000)
+    monkeypatch.setattr(module, "MIN_BACKOFF_MS", 60_000)
+    monkeypatch.setattr(module, "MAX_BACKOFF_MS", 60_000)
     controller = Controller(not_leading(BOB), not_leading(CAROL), SUCCESS)
 
     assert await call(controller, CreateTopics((), False)) == SUCCESS
@@ -165,8 +165,8 @@ async def test_a_leader_that_is_named_is_asked_at_once(monkeypatch):
 
 @pytest.mark.parametrize("answers", [[BOB, CAROL, BOB], [BOB, BOB], [None]], ids=repr)
 def test_a_leader_that_is_not_new_is_not_asked_at_once(monkeypatch, answers):
-    monkeypatch.setattr(module, "BACKOFF_MS_MIN", 60_000)
-    monkeypatch.setattr(module, "BACKOFF_MS_MAX", 60_000)
+    monkeypatch.setattr(module, "MIN_BACKOFF_MS", 60_000)
+    monkeypatch.setattr(module, "MAX_BACKOFF_MS", 60_000)
 
     @scenario
     async def run():
@@ -191,7 +191,7 @@ def test_what_may_not_be_repeated():
 
 @scenario
 async def test_a_request_too_large_to_send_is_refused_at_once(monkeypatch):
-    monkeypatch.setattr(frames, "FRAME_BYTES_MAX", 5)
+    monkeypatch.setattr(frames, "MAX_FRAME_BYTES", 5)
     controller = Controller(SUCCESS)
 
     with pytest.raises(RefusedError) as error:

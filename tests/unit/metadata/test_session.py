@@ -20,7 +20,7 @@ from tests.unit.metadata.running_cluster import (
 @scenario
 async def test_a_registered_broker_holds_a_lease_but_is_not_shown(cluster):
     async with cluster.controller() as node, cluster.client(serve=False) as client:
-        assert client.holds()
+        assert client.is_lease_valid()
         assert client.node_epoch == node.image.brokers[1].epoch
         assert client.image.brokers[1].state == BrokerState.STARTING
         await client.serve()
@@ -70,7 +70,7 @@ async def test_a_log_that_takes_longer_to_read_than_a_session_keeps_no_broker_ou
         await client.start()
 
         assert not slow
-        assert client.holds()
+        assert client.is_lease_valid()
         assert client.image.index >= client.node_epoch
 
 
@@ -82,10 +82,10 @@ async def test_a_lease_runs_from_the_sending(cluster):
         sent_ms = cluster.boot.now_ms
 
         cluster.boot.now_ms = sent_ms + 7_999
-        assert client.holds()
+        assert client.is_lease_valid()
         assert client.lease_remaining_ms() == 1
         cluster.boot.now_ms = sent_ms + 8_001
-        assert not client.holds()
+        assert not client.is_lease_valid()
         assert client.lease_remaining_ms() == 0
 
 
@@ -96,7 +96,7 @@ async def test_who_waits_for_the_lease_is_told_of_each_extension(cluster):
         client = cluster.new_client(transport=transport)
         await client.start()
         held = []
-        client.on_lease_renewed(lambda: held.append(client.holds()))
+        client.on_lease_renewed(lambda: held.append(client.is_lease_valid()))
         cluster.boot.now_ms += 8_000
         transport.plan = ["lose reply"]
         assert not await client._session.heartbeat(client.image.index)
@@ -117,14 +117,14 @@ async def test_a_slow_answer_gives_a_shorter_lease(cluster):
         beating = asyncio.ensure_future(client._session.heartbeat(client.image.index))
         await asyncio.sleep(0)
         cluster.boot.now_ms += 2_000
-        assert not client.holds()
+        assert not client.is_lease_valid()
         transport.hold.set()
         assert await beating
 
         cluster.boot.now_ms = sent_ms + 7_999
-        assert client.holds()
+        assert client.is_lease_valid()
         cluster.boot.now_ms = sent_ms + 8_000
-        assert not client.holds()
+        assert not client.is_lease_valid()
 
 
 @scenario
@@ -139,10 +139,10 @@ async def test_an_unanswered_heartbeat_extends_nothing(cluster):
             assert not await client._session.heartbeat(client.image.index)
         cluster.boot.now_ms += 3_000
 
-        assert not client.holds()
+        assert not client.is_lease_valid()
         assert not client.fenced
         assert await client._session.heartbeat(client.image.index)
-        assert client.holds()
+        assert client.is_lease_valid()
 
 
 @scenario
@@ -173,11 +173,11 @@ async def test_a_replaced_process_is_fenced_for_good(cluster):
             assert failures.group_contains(NodeFencedError)
 
             assert old.fenced
-            assert not old.holds()
+            assert not old.is_lease_valid()
             assert len(reasons) == 1
             with pytest.raises(NodeFencedError):
                 await old.allocate_producer_ids()
-            assert new.holds()
+            assert new.is_lease_valid()
             assert not new.fenced
 
 
@@ -199,9 +199,9 @@ async def test_a_process_that_sees_in_the_metadata_that_its_epoch_is_over_does_n
 
         assert failures.group_contains(NodeFencedError)
         assert old.fenced
-        assert not old.holds()
+        assert not old.is_lease_valid()
         assert reasons == ["epoch 3 of broker 1 is over: it is STARTING at epoch 4"]
-        assert new.holds()
+        assert new.is_lease_valid()
 
 
 @scenario
@@ -214,7 +214,7 @@ async def test_a_refused_write_fences_at_once(cluster):
             with pytest.raises(NodeFencedError):
                 await old.allocate_producer_ids()
             assert old.fenced
-            assert not old.holds()
+            assert not old.is_lease_valid()
             assert len(reasons) == 1
             assert await new.allocate_producer_ids()
 
@@ -242,7 +242,7 @@ async def test_a_process_that_slept_past_its_session_is_fenced(cluster):
         await cluster.pass_time(9_500)
         assert node.image.brokers[1].state == BrokerState.EXPIRED
 
-        assert not client.holds()
+        assert not client.is_lease_valid()
         with pytest.raises(NodeFencedError):
             await client._session.heartbeat(client.image.index)
         assert client.fenced
@@ -254,7 +254,7 @@ async def test_a_controlled_shutdown_ends_lease_and_epoch(cluster):
     async with cluster.controller() as node:
         async with cluster.client(on_fenced=reasons.append) as client:
             await client.shutdown()
-            assert not client.holds()
+            assert not client.is_lease_valid()
             await eventually(lambda: node.image.brokers[1].state == BrokerState.SHUT_DOWN)
             await eventually(lambda: client.image.brokers[1].state == BrokerState.SHUT_DOWN)
         assert reasons == []
@@ -270,7 +270,7 @@ async def test_a_shutdown_without_a_controller_ends_all_the_same(cluster):
 
         await client.shutdown()
 
-        assert not client.holds()
+        assert not client.is_lease_valid()
 
 
 @scenario

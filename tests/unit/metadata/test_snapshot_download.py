@@ -3,7 +3,7 @@ import pytest
 from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.rpc.requests import FetchSnapshot
 from headrace.metadata.rpc.responses import Done, SnapshotChunk
-from headrace.metadata.snapshot_download import CHUNK_BYTES, SNAPSHOT_BYTES_MAX, SnapshotDownload
+from headrace.metadata.snapshot_download import CHUNK_BYTES, MAX_SNAPSHOT_BYTES, SnapshotDownload
 
 
 def test_a_snapshot_comes_part_by_part():
@@ -18,7 +18,7 @@ def test_a_snapshot_comes_part_by_part():
     "answer",
     [
         Done(),
-        SnapshotChunk(7, 0, SNAPSHOT_BYTES_MAX + 1, b"abc"),
+        SnapshotChunk(7, 0, MAX_SNAPSHOT_BYTES + 1, b"abc"),
         SnapshotChunk(7, 3, 5, b"de"),
         SnapshotChunk(7, 0, 5, b""),
     ],

@@ -7,7 +7,7 @@ import pytest
 
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.primitives import (
-    ARRAY_ELEMENTS_MAX,
+    MAX_ARRAY_ELEMENTS,
     Reader,
     check_array,
     encode_compact_string,
@@ -81,14 +81,14 @@ def test_uuid_of_zeros_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "bytes_left", "element_bytes_min", "elements_left"),
+    ("count", "bytes_left", "min_element_bytes", "elements_left"),
     [(-1, 100, 4, 10), (26, 100, 4, 100), (2**32, 100, 1, 2**40), (11, 100, 1, 10)],
 )
 def test_arrays_that_cannot_be_are_refused(
-    count: int, bytes_left: int, element_bytes_min: int, elements_left: int
+    count: int, bytes_left: int, min_element_bytes: int, elements_left: int
 ) -> None:
     with pytest.raises(ProtocolError):
-        check_array(count, bytes_left, element_bytes_min, elements_left)
+        check_array(count, bytes_left, min_element_bytes, elements_left)
 
 
 def test_arrays_use_up_what_the_message_may_hold() -> None:
@@ -97,10 +97,10 @@ def test_arrays_use_up_what_the_message_may_hold() -> None:
 
 
 def test_reader_keeps_one_allowance_for_all_arrays_nested_or_not() -> None:
-    data = memoryview(bytes(ARRAY_ELEMENTS_MAX + 10))
+    data = memoryview(bytes(MAX_ARRAY_ELEMENTS + 10))
     reader = Reader(data)
     one = Struct(">b")
-    reader.array(lambda r: r.fixed(one), ARRAY_ELEMENTS_MAX, 1)
+    reader.array(lambda r: r.fixed(one), MAX_ARRAY_ELEMENTS, 1)
     with pytest.raises(ProtocolError, match="more than"):
         reader.array(lambda r: r.fixed(one), 1, 1)
 

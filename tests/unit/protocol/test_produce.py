@@ -9,7 +9,7 @@ import pytest
 
 from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
-from headrace.protocol.primitives import ARRAY_ELEMENTS_MAX, encode_uvarint
+from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
 from headrace.protocol.produce import (
     ProducePartitionResponse,
     ProduceRequest,
@@ -118,7 +118,7 @@ def test_malformed_requests_are_refused(version: int, frame: str) -> None:
 
 @pytest.mark.parametrize("version", [3, 9])
 def test_number_of_partitions_is_bounded(version: int) -> None:
-    count = ARRAY_ELEMENTS_MAX + 1
+    count = MAX_ARRAY_ELEMENTS + 1
     if version == 3:
         head = bytes.fromhex("ffff ffff 00000bb8 00000001 0001 74") + count.to_bytes(4, "big")
         frame = head + bytes.fromhex("00000000 ffffffff") * count

@@ -27,7 +27,7 @@ def request(body: bytes, header: RequestHeader = HEADER) -> bytes:
 
 
 def connection(receive_buffer_bytes: int = 256 * KIB) -> ServerConnection:
-    return ServerConnection(receive_buffer_bytes, request_bytes_max=100 * MIB)
+    return ServerConnection(receive_buffer_bytes, max_request_bytes=100 * MIB)
 
 
 def receive(server: ServerConnection, data: bytes) -> list[Frame]:
@@ -79,7 +79,7 @@ def test_frame_size_outside_of_the_limits_ends_the_connection(size: int) -> None
 
 
 def test_largest_frame_is_accepted() -> None:
-    server = ServerConnection(1 * KIB, request_bytes_max=2 * KIB)
+    server = ServerConnection(1 * KIB, max_request_bytes=2 * KIB)
     header_bytes = len(encode_request_header(HEADER))
     (received,) = receive(server, request(bytes(2 * KIB - header_bytes)))
     assert received.size_bytes == 2 * KIB

@@ -40,7 +40,7 @@ CONFIG = StorageConfig(
     object_prepare_ttl_ms=600_000,
     object_delete_retention_ms=RETENTION_MS,
     block_cache_bytes=20_000,
-    read_ahead_bytes_max=4_000,
+    max_read_ahead_bytes=4_000,
 )
 
 
@@ -56,7 +56,7 @@ class Client:
     def image(self):
         return self._world.controller.image
 
-    def holds(self) -> bool:
+    def is_lease_valid(self) -> bool:
         return True
 
     async def change(self, request, answered):

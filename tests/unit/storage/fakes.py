@@ -436,8 +436,8 @@ class FakeStore(MemoryObjectStore):
         self.put_reply_faults: list[Exception | None] = []
         self.is_down = False
         self.held: dict[str, asyncio.Event] | None = None  # by key, once `hold` was called
-        self.puts_under_way = 0
-        self.puts_under_way_max = 0
+        self.puts_inflight = 0
+        self.max_puts_inflight = 0
 
     def hold(self) -> None:
         """Let puts wait for `release`."""
@@ -453,8 +453,8 @@ class FakeStore(MemoryObjectStore):
             event.set()
 
     async def put(self, key: str, parts: Sequence[bytes | memoryview]) -> None:
-        self.puts_under_way += 1
-        self.puts_under_way_max = max(self.puts_under_way, self.puts_under_way_max)
+        self.puts_inflight += 1
+        self.max_puts_inflight = max(self.puts_inflight, self.max_puts_inflight)
         try:
             await asyncio.sleep(0)
             if self.held is not None:
@@ -467,7 +467,7 @@ class FakeStore(MemoryObjectStore):
             self.journal.add("put", key)
             _raise_next(self.put_reply_faults)
         finally:
-            self.puts_under_way -= 1
+            self.puts_inflight -= 1
 
 
 def read_object(content: bytes) -> list[StreamRecordBatch]:
@@ -523,7 +523,7 @@ class FakeLease:
         self.is_held = True
         self.asked = 0
 
-    def holds(self) -> bool:
+    def is_lease_valid(self) -> bool:
         self.asked += 1
         return self.is_held
 

@@ -38,10 +38,10 @@ class AuditedBlock(NamedTuple):
     batches: tuple[AuditedBatch, ...]
 
 
-def audit_object(content: bytes, block_bytes_max: int | None = None) -> list[AuditedBlock]:
+def audit_object(content: bytes, max_block_bytes: int | None = None) -> list[AuditedBlock]:
     """Check every byte of an object; return its blocks in order.
 
-    With `block_bytes_max`, no block of several batches may be larger.
+    With `max_block_bytes`, no block of several batches may be larger.
     """
     footer = content[-FOOTER_BYTES:]
     assert len(footer) == FOOTER_BYTES
@@ -63,8 +63,8 @@ def audit_object(content: bytes, block_bytes_max: int | None = None) -> list[Aud
         assert (block.stream_id, block.start_offset) >= last, "streams and offsets in order"
         last = (block.stream_id, block.end_offset)
         at += block.size_bytes
-        if block_bytes_max is not None and len(block.batches) > 1:
-            assert block.size_bytes <= block_bytes_max, "size of a block"
+        if max_block_bytes is not None and len(block.batches) > 1:
+            assert block.size_bytes <= max_block_bytes, "size of a block"
         blocks.append(block)
     assert at == position, "the blocks fill what is before the index"
     return blocks

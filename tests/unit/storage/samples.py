@@ -24,13 +24,13 @@ def batches(
 
 
 def write(
-    streams: Iterable[Sequence[StreamRecordBatch]], block_bytes_max: int = 1024 * 1024
+    streams: Iterable[Sequence[StreamRecordBatch]], max_block_bytes: int = 1024 * 1024
 ) -> WrittenObject:
     """Write the batches of several streams, given in order, as one object.
 
-    `block_bytes_max` is what a block may hold behind its header.
+    `max_block_bytes` is what a block may hold behind its header.
     """
-    writer = ObjectWriter(BLOCK_HEADER_BYTES + block_bytes_max)
+    writer = ObjectWriter(BLOCK_HEADER_BYTES + max_block_bytes)
     for of_stream in streams:
         writer.add(of_stream[0].stream_id, of_stream)
     return writer.finish()

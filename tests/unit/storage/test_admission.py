@@ -149,7 +149,7 @@ def test_refused_after_the_time_out_and_the_next_one_has_its_turn():
 def test_refused_at_once_when_too_many_wait():
     async def scenario():
         room = Room(0)
-        gate = room.gate(waiting_max=2)
+        gate = room.gate(max_waiting=2)
         waiting = [asyncio.create_task(append(gate, room, 1, [])) for _ in range(2)]
         await settle()
         with pytest.raises(BackPressureError, match="waiting already"):

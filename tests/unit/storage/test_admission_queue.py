@@ -1,7 +1,7 @@
 """First come, first served."""
 
 from headrace.storage.admission_queue import AdmissionQueue, log_cache_has_room
-from headrace.storage.cache.log_cache import charge_max
+from headrace.storage.cache.log_cache import max_charge
 
 
 def test_only_the_head_is_called_and_only_once():
@@ -42,7 +42,7 @@ def test_queue_is_bounded():
 
 
 def test_room_counts_the_most_that_may_be_charged():
-    need = charge_max(100, 1)
+    need = max_charge(100, 1)
     assert log_cache_has_room(1, 1 + need, 100)
     assert not log_cache_has_room(1, need, 100)
 

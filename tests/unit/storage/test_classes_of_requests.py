@@ -21,7 +21,7 @@ from tests.unit.storage.samples import batches, write
 
 READERS = 60
 CONFIG = StorageConfig(
-    read_requests_max=4, compaction_requests_max=2, upload_concurrency=3, object_block_bytes=500
+    max_read_requests=4, max_compaction_requests=2, upload_concurrency=3, object_block_bytes=500
 )
 CLASSES = ["cold reads", "compaction", "uploads"]
 
@@ -32,11 +32,11 @@ class OneClassStandsStill(MemoryObjectStore):
     def __init__(self) -> None:
         super().__init__()
         self.stuck = ""
-        self.under_way = 0
+        self.inflight = 0
 
     async def _pass(self, of_class: str) -> None:
         if of_class == self.stuck:
-            self.under_way += 1
+            self.inflight += 1
             await asyncio.Event().wait()
 
     async def put(self, key, parts):
@@ -108,9 +108,9 @@ class Node:
 
 
 @pytest.mark.parametrize(
-    ("stuck", "under_way_max"), [("cold reads", 4 + 2), ("compaction", 2), ("uploads", 3)]
+    ("stuck", "max_inflight"), [("cold reads", 4 + 2), ("compaction", 2), ("uploads", 3)]
 )
-def test_one_that_stands_still_holds_up_no_other(stuck: str, under_way_max: int) -> None:
+def test_one_that_stands_still_holds_up_no_other(stuck: str, max_inflight: int) -> None:
     async def main() -> None:
         node = Node()
         await node.fill()
@@ -118,7 +118,7 @@ def test_one_that_stands_still_holds_up_no_other(stuck: str, under_way_max: int)
         standing = asyncio.create_task(node.do(stuck, READERS))
         for _ in range(50):
             await asyncio.sleep(0)
-        assert 0 < node.store.under_way <= under_way_max
+        assert 0 < node.store.inflight <= max_inflight
         assert not standing.done()
         for other in CLASSES:
             if other != stuck:

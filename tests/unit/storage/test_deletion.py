@@ -66,8 +66,8 @@ def test_what_may_go_goes_and_is_forgotten():
 
 
 def test_batches_are_bounded(monkeypatch):
-    monkeypatch.setattr(deletion, "BATCH_OBJECTS_MAX", 10)
-    monkeypatch.setattr(deletion, "BATCHES_PER_ROUND_MAX", 3)
+    monkeypatch.setattr(deletion, "MAX_BATCH_OBJECTS", 10)
+    monkeypatch.setattr(deletion, "MAX_BATCHES_PER_ROUND", 3)
 
     async def main():
         setup = await Setup().open(35)
@@ -129,7 +129,7 @@ def test_it_runs_until_cancelled():
 
 def test_what_the_bucket_keeps_holds_up_nothing_else(monkeypatch):
     """One key that cannot be deleted must not keep a thousand others, or those of later batches."""
-    monkeypatch.setattr(deletion, "BATCH_OBJECTS_MAX", 4)
+    monkeypatch.setattr(deletion, "MAX_BATCH_OBJECTS", 4)
 
     async def main():
         setup = await Setup().open(10)

@@ -277,7 +277,7 @@ def test_a_block_takes_at_most_a_third_of_log_cache_and_wal():
         node = await Node(
             wal_capacity_bytes=300_000, log_cache_bytes=3 << 20, upload_threshold_bytes=3 << 20
         ).start()
-        assert node.engine._cache._block_bytes_max == 1 << 20
-        assert node.engine._cache.block_wal_bytes_max == 100_000
+        assert node.engine._cache._max_block_bytes == 1 << 20
+        assert node.engine._cache.max_block_wal_bytes == 100_000
 
     run(scenario())

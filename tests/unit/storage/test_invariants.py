@@ -20,7 +20,7 @@ from headrace.storage.errors import ObjectStoreError, StorageError
 from headrace.storage.open_appends import OpenAppends, group_by_buffer
 from headrace.storage.record_batch import decode_batch
 from headrace.storage.stream import Stream
-from headrace.storage.upload.commit import Committer
+from headrace.storage.upload.commit import UploadCommitter
 from headrace.storage.upload.object_upload import ObjectUpload
 from headrace.storage.upload.pipeline import UploadPipeline
 from tests.unit.storage.fakes import Node, PassingError, payload_of, require_dense, run, settle
@@ -339,8 +339,8 @@ def trim_at_archive(patch):
 
     def start(self, *, was_awaited):
         original(self, was_awaited=was_awaited)
-        if self._under_way:
-            self._on_committed([], self._under_way[-1].block.wal_end_offset)
+        if self._inflight:
+            self._on_committed([], self._inflight[-1].block.wal_end_offset)
 
     patch.setattr(UploadPipeline, "_start", start)
 
@@ -349,7 +349,7 @@ def trim_before_commit(patch):
     original = UploadPipeline._commit_in_order
 
     async def commit_in_order(self):
-        self._on_committed([], self._under_way[0].block.wal_end_offset)
+        self._on_committed([], self._inflight[0].block.wal_end_offset)
         await original(self)
 
     patch.setattr(UploadPipeline, "_commit_in_order", commit_in_order)
@@ -368,13 +368,13 @@ def commit_in_order_of_completion(patch):
     """U-12."""
 
     async def commit_in_order(self):
-        while self._under_way:
+        while self._inflight:
             await asyncio.wait(
-                [upload.task for upload in self._under_way], return_when="FIRST_COMPLETED"
+                [upload.task for upload in self._inflight], return_when="FIRST_COMPLETED"
             )
-            upload = next(upload for upload in self._under_way if upload.task.done())
+            upload = next(upload for upload in self._inflight if upload.task.done())
             commit = await self._committer.commit(upload.plan, upload.task.result())
-            self._under_way.remove(upload)
+            self._inflight.remove(upload)
             self._finish(upload.block, commit)
 
     patch.setattr(UploadPipeline, "_commit_in_order", commit_in_order)
@@ -385,7 +385,7 @@ def acknowledge_before_the_cache(patch):
 
     def on_confirmed(self, wal_end_offset):
         confirmed = self._open.confirm(wal_end_offset)
-        if self._lease.holds():
+        if self._lease.is_lease_valid():
             self._acknowledge(confirmed)
         for group in group_by_buffer(confirmed):
             self._cache.put(group, 0)
@@ -408,7 +408,7 @@ def commit_retry_is_a_new_commit(patch):
             else:
                 return uploaded.commit
 
-    patch.setattr(Committer, "commit", commit)
+    patch.setattr(UploadCommitter, "commit", commit)
 
 
 def object_id_is_used_after_it_expired(patch):

@@ -51,7 +51,7 @@ class History:
             await world.open_topic(name)
         world.loss = self.rng.choice([0.0, 0.1])
         world.store.rates = self.rng.choice(
-            [Rates(latency_ms_max=20), Rates(refused=0.05, lost_reply=0.05, latency_ms_max=50)]
+            [Rates(max_latency_ms=20), Rates(refused=0.05, lost_reply=0.05, max_latency_ms=50)]
         )
         actions: list[tuple[Callable, int]] = [
             (self.append, 40),
@@ -167,7 +167,7 @@ class History:
 @pytest.fixture
 def small_compaction(monkeypatch):
     """Copies, and outputs in several pieces, already of little."""
-    monkeypatch.setattr(plan, "COPIED_BYTES_MIN", 6_000)
+    monkeypatch.setattr(plan, "MIN_COPIED_BYTES", 6_000)
     monkeypatch.setattr(rewrite, "CHUNK_BYTES", 1_500)
 
 

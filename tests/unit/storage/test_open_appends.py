@@ -1,6 +1,6 @@
 """Appends between the WAL and their confirmation."""
 
-from headrace.storage.cache.log_cache import charge_max
+from headrace.storage.cache.log_cache import max_charge
 from headrace.storage.open_appends import OpenAppend, OpenAppends, group_by_buffer
 from headrace.storage.record_batch import StreamRecordBatch
 
@@ -31,9 +31,9 @@ def test_reservations_follow_what_is_open():
     appends = OpenAppends()
     for offset in (0, 10, 20):
         appends.add(append_at(offset, payload(10)))
-    assert appends.reserved_bytes == 3 * charge_max(10, 1)
+    assert appends.reserved_bytes == 3 * max_charge(10, 1)
     appends.confirm(10)
-    assert appends.reserved_bytes == 2 * charge_max(10, 1)
+    assert appends.reserved_bytes == 2 * max_charge(10, 1)
     assert [each.wal_offset for each in appends.abandon()] == [10, 20]
     assert appends.reserved_bytes == 0
     assert len(appends) == 0

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from headrace.storage.errors import CorruptObjectError
 from headrace.storage.record_batch import (
-    COUNT_MAX,
     HEADER_BYTES,
-    PAYLOAD_BYTES_MAX,
+    MAX_COUNT,
+    MAX_PAYLOAD_BYTES,
     StreamRecordBatch,
     decode_batch,
     encode_header,
@@ -52,7 +52,7 @@ def test_payload_is_a_view_of_what_was_decoded():
             st.integers(0, 2**63 - 1),
             st.integers(0, 2**63 - 1),
             st.integers(0, 2**63 - 1),
-            st.integers(1, COUNT_MAX),
+            st.integers(1, MAX_COUNT),
             st.binary(max_size=50),
         ),
         min_size=1,
@@ -88,7 +88,7 @@ def test_nonsense_is_refused(position, value):
 
 @pytest.mark.parametrize(
     ("count", "length"),
-    [(0, 1), (-1, 1), (COUNT_MAX + 1, 1), (1, -1), (1, PAYLOAD_BYTES_MAX + 1)],
+    [(0, 1), (-1, 1), (MAX_COUNT + 1, 1), (1, -1), (1, MAX_PAYLOAD_BYTES + 1)],
 )
 def test_what_does_not_fit_is_not_encoded(count, length):
     """S-8: widths are checked when encoding, not discovered when reading."""
@@ -97,7 +97,7 @@ def test_what_does_not_fit_is_not_encoded(count, length):
 
 
 def test_largest_values_fit():
-    header = encode_header(2**63 - 1, 2**63 - 1, 2**63 - 1, COUNT_MAX, PAYLOAD_BYTES_MAX)
+    header = encode_header(2**63 - 1, 2**63 - 1, 2**63 - 1, MAX_COUNT, MAX_PAYLOAD_BYTES)
     assert len(header) == HEADER_BYTES
     with pytest.raises(struct.error):
         encode_header(2**63, 1, 0, 1, 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from headrace.storage.errors import RecoveryError
 from headrace.storage.ports import StreamMetadata
 from headrace.storage.record_batch import StreamRecordBatch
-from headrace.storage.recovery_plan import RecoveryPlan, Verdict
+from headrace.storage.recovery_plan import RecordAction, RecoveryPlan
 from tests.unit.storage.fakes import batch_of, require_dense
 
 END = 100
@@ -17,8 +17,8 @@ EPOCH = 5
 BEFORE = batch_of(1, 90, count=5, epoch=4)  # seen first: committed, older epoch
 
 
-def plan(*opening: StreamMetadata, segment_bytes_max: int = 1 << 20) -> RecoveryPlan:
-    return RecoveryPlan(opening, segment_bytes_max=segment_bytes_max)
+def plan(*opening: StreamMetadata, max_segment_bytes: int = 1 << 20) -> RecoveryPlan:
+    return RecoveryPlan(opening, max_segment_bytes=max_segment_bytes)
 
 
 def opened(stream_id: int = 1, end: int = END, epoch: int = EPOCH) -> StreamMetadata:
@@ -42,17 +42,17 @@ def test_every_combination(is_open, position, epoch):
     base, count = POSITIONS[position]
     record = batch_of(1, base, count=count, epoch=EPOCHS[epoch])
     if not is_open:
-        expected = Verdict.NOT_OWNED
+        expected = RecordAction.NOT_OWNED
     elif epoch == "newer":
         expected = None
     elif epoch == "stale":
-        expected = Verdict.STALE
+        expected = RecordAction.STALE
     else:
         expected = {
-            "below": Verdict.COMMITTED,
+            "below": RecordAction.COMMITTED,
             "across": None,
-            "at": Verdict.TAKE,
-            "beyond": Verdict.DISCONTINUOUS,
+            "at": RecordAction.TAKE,
+            "beyond": RecordAction.DISCONTINUOUS,
         }[position]
     if expected is None:
         with pytest.raises(RecoveryError):
@@ -61,7 +61,7 @@ def test_every_combination(is_open, position, epoch):
         return
     assert recovery.add(record) is expected
     segment = recovery.cut()
-    assert (segment is not None) == (expected is Verdict.TAKE)
+    assert (segment is not None) == (expected is RecordAction.TAKE)
 
 
 def test_what_is_taken_moves_the_end():
@@ -71,17 +71,17 @@ def test_what_is_taken_moves_the_end():
         for base, count in [(0, 2), (2, 3), (0, 2), (7, 1), (5, 2), (7, 1)]
     ]
     assert verdicts == [
-        Verdict.TAKE,
-        Verdict.TAKE,
-        Verdict.COMMITTED,
-        Verdict.DISCONTINUOUS,
-        Verdict.TAKE,
-        Verdict.TAKE,
+        RecordAction.TAKE,
+        RecordAction.TAKE,
+        RecordAction.COMMITTED,
+        RecordAction.DISCONTINUOUS,
+        RecordAction.TAKE,
+        RecordAction.TAKE,
     ]
 
 
 def test_a_segment_holds_what_was_taken_since_the_last_cut():
-    recovery = plan(opened(1, 0), opened(2, 0, 9), segment_bytes_max=2000)
+    recovery = plan(opened(1, 0), opened(2, 0, 9), max_segment_bytes=2000)
     assert recovery.cut() is None
     recovery.add(batch_of(1, 0, 700, epoch=5))
     recovery.add(batch_of(2, 0, 10, epoch=9))
@@ -101,7 +101,7 @@ def test_a_segment_holds_what_was_taken_since_the_last_cut():
 
 def test_a_segment_is_charged_for_the_buffers_that_it_keeps():
     """Few records among many that are dropped must not fill the memory."""
-    recovery = plan(opened(end=0), segment_bytes_max=1 << 20)
+    recovery = plan(opened(end=0), max_segment_bytes=1 << 20)
     buffer = memoryview(bytearray(600_000))
     for base in range(10):
         payload = buffer[base : base + 1]

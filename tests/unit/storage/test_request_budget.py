@@ -27,7 +27,7 @@ async def settle():
 
 def test_requests_and_bytes_are_bounded():
     async def main():
-        budget = RequestBudget(requests_max=2, bytes_max=100)
+        budget = RequestBudget(max_requests=2, max_bytes=100)
         readers = [Reader(budget, size) for size in (10, 10, 10)]
         await settle()
         assert [it.entered for it in readers] == [True, True, False]
@@ -49,7 +49,7 @@ def test_requests_and_bytes_are_bounded():
 
 def test_nobody_overtakes():
     async def main():
-        budget = RequestBudget(requests_max=10, bytes_max=100)
+        budget = RequestBudget(max_requests=10, max_bytes=100)
         first, large, small = Reader(budget, 60), Reader(budget, 60), Reader(budget, 10)
         await settle()
         assert (large.entered, small.entered) == (False, False)
@@ -66,7 +66,7 @@ def test_nobody_overtakes():
 
 def test_what_is_larger_than_the_budget_goes_alone():
     async def main():
-        budget = RequestBudget(requests_max=10, bytes_max=100)
+        budget = RequestBudget(max_requests=10, max_bytes=100)
         small, huge = Reader(budget, 10), Reader(budget, 5000)
         await settle()
         assert not huge.entered
@@ -86,7 +86,7 @@ def test_what_is_larger_than_the_budget_goes_alone():
 @pytest.mark.parametrize("granted_in_the_same_moment", [False, True])
 def test_a_waiter_that_gives_up_leaks_nothing(granted_in_the_same_moment):
     async def main():
-        budget = RequestBudget(requests_max=1, bytes_max=100)
+        budget = RequestBudget(max_requests=1, max_bytes=100)
         first, second, third = (Reader(budget, 10) for _ in range(3))
         await settle()
         if granted_in_the_same_moment:
@@ -106,7 +106,7 @@ def test_a_waiter_that_gives_up_leaks_nothing(granted_in_the_same_moment):
 
 def test_room_that_becomes_free_as_a_waiter_gives_up_goes_to_the_next():
     async def main():
-        budget = RequestBudget(requests_max=1, bytes_max=100)
+        budget = RequestBudget(max_requests=1, max_bytes=100)
         assert budget.try_acquire(10)
         second, third = (Reader(budget, 10) for _ in range(2))
         await settle()
@@ -123,7 +123,7 @@ def test_room_that_becomes_free_as_a_waiter_gives_up_goes_to_the_next():
 
 def test_try_acquire_takes_what_is_there():
     async def main():
-        budget = RequestBudget(requests_max=2, bytes_max=100)
+        budget = RequestBudget(max_requests=2, max_bytes=100)
         assert budget.try_acquire(60)
         assert not budget.try_acquire(60)
         assert budget.try_acquire(40)

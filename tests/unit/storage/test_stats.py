@@ -34,11 +34,11 @@ def test_a_snapshot_follows_what_happens():
         node.store.hold()
         uploading = asyncio.create_task(node.engine.force_upload())
         await settle()
-        assert node.engine.stats().uploads_under_way == 1
+        assert node.engine.stats().uploads_inflight == 1
         node.store.release_all()
         await uploading
         done = node.engine.stats()
-        assert (done.uploads_under_way, done.uploaded_blocks_total) == (0, 1)
+        assert (done.uploads_inflight, done.uploaded_blocks_total) == (0, 1)
         assert done.uploaded_objects_total == 1
         assert done.uploaded_bytes_total == sum(map(len, node.store.objects.values()))
         assert (done.unuploaded_bytes, done.oldest_unuploaded_age_ms) == (0, 0)

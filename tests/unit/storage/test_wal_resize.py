@@ -10,7 +10,7 @@ from headrace.storage.errors import (
     ResizeRefusedError,
     RetriableStorageError,
 )
-from headrace.storage.wal_resize import PAUSE_MS_MAX, UPLOAD_TIMEOUT_MS, ResizeReport
+from headrace.storage.wal_resize import MAX_PAUSE_MS, UPLOAD_TIMEOUT_MS, ResizeReport
 from headrace.wal.errors import WalDeviceError, WalFailedError
 from tests.unit.storage.fakes import Node, require_dense, run, settle
 
@@ -243,7 +243,7 @@ class TestGivenUp:
         run(scenario())
 
     @pytest.mark.parametrize(
-        ("admission_timeout_ms", "pause_s"), [(10_000, PAUSE_MS_MAX / 1000), (2_000, 1)]
+        ("admission_timeout_ms", "pause_s"), [(10_000, MAX_PAUSE_MS / 1000), (2_000, 1)]
     )
     def test_when_the_rest_takes_too_long(self, admission_timeout_ms, pause_s):
         """Those who are parked wait for no longer than half of what they would for room."""
@@ -288,7 +288,7 @@ class TestGivenUp:
             node.wal.resize = slow_resize
             report = await node.engine.resize_wal(NEW)
             assert report.new_bytes == NEW
-            assert report.pause_ms == PAUSE_MS_MAX
+            assert report.pause_ms == MAX_PAUSE_MS
 
         run(scenario())
 

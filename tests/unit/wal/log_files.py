@@ -37,14 +37,14 @@ def block(
     memory = memoryview(bytearray(align_up(BLOCK_HEADER_BYTES + sum(24 + len(b) for b in bodies))))
     at = BLOCK_HEADER_BYTES
     for body in bodies:
-        write_record(memory, at, b"", body, offset + at, checksum_seed(log.life_id))
+        write_record(memory, at, b"", body, offset + at, checksum_seed(log.generation_id))
         at += 24 + len(body)
     previous_end = offset if previous_end is None else previous_end
     write_block_header(
         memory,
         BlockHeader(
             length=at,
-            life_id=log.life_id,
+            generation_id=log.generation_id,
             offset=offset,
             previous_end=previous_end,
             confirmed_offset=previous_end if confirmed is None else confirmed,

@@ -8,10 +8,10 @@ import pytest
 from headrace.wal.errors import WalCorruptError
 from headrace.wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
 from headrace.wal.layout import PAGE_BYTES
-from headrace.wal.recovery import LOST_RANGES_MAX, Scan, ScanSummary
+from headrace.wal.recovery import MAX_LOST_RANGES, Scan, ScanSummary
 from tests.simulation.ring_image import (
+    GENERATION,
     HEAD,
-    LIFE,
     PAGES,
     RING_BYTES,
     SUPERBLOCK,
@@ -40,7 +40,7 @@ def test_a_lost_block_is_named_and_the_others_are_handed_out() -> None:
     third = image.put(second, b"b" * 5000, confirmed=second)
     image.put(third, b"c", confirmed=third)
     image.damage(second)
-    with pytest.raises(WalCorruptError, match=f"s3.wal.accept.loss={LIFE:016x}"):
+    with pytest.raises(WalCorruptError, match=f"s3.wal.accept.loss={GENERATION:016x}"):
         scan(image)
     bodies, summary = accepted(image)
     assert bodies == [b"a", b"c"]
@@ -183,7 +183,7 @@ def test_a_block_that_tells_of_a_lost_superblock_is_handed_out() -> None:
 def test_released_records_stay_released_and_other_lives_stay_over() -> None:
     image = Image.blank()
     second = image.put(HEAD, b"one", b"two")
-    image.put(second, b"before the reset", life=LIFE + 1)
+    image.put(second, b"before the reset", generation=GENERATION + 1)
     trim = HEAD + BLOCK_HEADER_BYTES
     bodies, _ = accepted(image, replace(SUPERBLOCK, trim_offset=trim))
     assert bodies == [b"two"]
@@ -191,11 +191,11 @@ def test_released_records_stay_released_and_other_lives_stay_over() -> None:
 
 def test_no_more_ranges_are_named_than_there_is_room_for() -> None:
     summary = ScanSummary()
-    for number in range(LOST_RANGES_MAX + 5):
+    for number in range(MAX_LOST_RANGES + 5):
         summary.add_loss(number * 10, number * 10 + 3)
-    assert len(summary.lost) == LOST_RANGES_MAX
-    assert summary.lost_ranges == LOST_RANGES_MAX + 5
-    assert summary.lost_bytes == 3 * (LOST_RANGES_MAX + 5)
+    assert len(summary.lost) == MAX_LOST_RANGES
+    assert summary.lost_ranges == MAX_LOST_RANGES + 5
+    assert summary.lost_bytes == 3 * (MAX_LOST_RANGES + 5)
 
 
 @dataclass

@@ -7,8 +7,8 @@ import pytest
 
 from headrace.wal.content import (
     END_BYTES,
+    MAX_SAMPLES,
     SAMPLE_BYTES,
-    SAMPLES_MAX,
     Content,
     Kind,
     examine,
@@ -56,13 +56,13 @@ def log_image() -> bytearray:
     return image
 
 
-def block(life_id: int = 1) -> bytes:
+def block(generation_id: int = 1) -> bytes:
     memory = memoryview(bytearray(PAGE_BYTES))
     write_block_header(
         memory,
         BlockHeader(
             length=100,
-            life_id=life_id,
+            generation_id=generation_id,
             offset=0,
             previous_end=0,
             confirmed_offset=0,
@@ -124,8 +124,8 @@ def test_of_what_lies_between_every_beginning_is_looked_at() -> None:
 def test_samples_are_bounded_in_order_and_spread(mib: int) -> None:
     stop = used_end(mib * END_BYTES, None)
     taken = samples(stop)
-    assert len(taken) <= SAMPLES_MAX + 2
-    assert sum(last - start for start, last in taken) <= END_BYTES + SAMPLES_MAX * SAMPLE_BYTES
+    assert len(taken) <= MAX_SAMPLES + 2
+    assert sum(last - start for start, last in taken) <= END_BYTES + MAX_SAMPLES * SAMPLE_BYTES
     ends = [END_BYTES]
     for start, last in taken:
         assert ends[-1] <= start < last <= stop
@@ -133,7 +133,7 @@ def test_samples_are_bounded_in_order_and_spread(mib: int) -> None:
     if taken:
         assert taken[0] == (END_BYTES, min(2 * END_BYTES, stop))
         holes = [start - last for last, (start, _) in zip(ends, taken, strict=False)]
-        step = max(1, -(-(mib - 1) // SAMPLES_MAX)) * END_BYTES
+        step = max(1, -(-(mib - 1) // MAX_SAMPLES)) * END_BYTES
         assert max([*holes, stop - ends[-1]]) <= step
 
 

@@ -28,7 +28,7 @@ class FakeFile:
         self.error: Exception | None = None
         self.may_go = threading.Event()
         self.may_go.set()
-        self.under_way = threading.Event()
+        self.inflight = threading.Event()
 
     def allocate(self, size_bytes: int) -> None:
         if self.size_bytes < size_bytes:
@@ -39,9 +39,9 @@ class FakeFile:
 
     def _change(self, size_bytes: int) -> None:
         self.threads.add(threading.get_ident())
-        self.under_way.set()
+        self.inflight.set()
         assert self.may_go.wait(BOUND_S)
-        self.under_way.clear()
+        self.inflight.clear()
         if self.error is not None:
             raise self.error
         self.size_bytes = size_bytes
@@ -67,8 +67,8 @@ def run(file: FakeFile, scenario: Callable[[DeviceSize], Awaitable[None]]) -> No
     assert threading.get_ident() not in file.threads, "the loop was held up"
 
 
-async def until_under_way(file: FakeFile) -> None:
-    while not file.under_way.is_set():
+async def until_inflight(file: FakeFile) -> None:
+    while not file.inflight.is_set():
         await asyncio.sleep(0)
 
 
@@ -96,7 +96,7 @@ def test_growing_ends_the_shrinking() -> None:
     async def scenario(size: DeviceSize) -> None:
         file.may_go.clear()
         size.shrink(STEP)
-        await until_under_way(file)
+        await until_inflight(file)
         growing = asyncio.create_task(size.at_least(20 * STEP))
         for _ in range(20):
             await asyncio.sleep(0)
@@ -144,7 +144,7 @@ def test_a_growth_that_is_cancelled_is_waited_for() -> None:
     async def scenario(size: DeviceSize) -> None:
         file.may_go.clear()
         growing = asyncio.create_task(size.at_least(2 * STEP))
-        await until_under_way(file)
+        await until_inflight(file)
         growing.cancel()
         for _ in range(20):
             await asyncio.sleep(0)
@@ -170,7 +170,7 @@ def test_waiting_for_the_end_may_be_given_up() -> None:
         file.may_go.clear()
         size.shrink(STEP)
         waiting = asyncio.create_task(size.shrunk())
-        await until_under_way(file)
+        await until_inflight(file)
         waiting.cancel()
         await asyncio.wait([waiting])
         file.may_go.set()
@@ -187,7 +187,7 @@ def test_a_change_that_hangs_holds_nobody_up_for_ever(monkeypatch: pytest.Monkey
     async def scenario(size: DeviceSize) -> None:
         file.may_go.clear()
         growing = asyncio.create_task(size.at_least(2 * STEP))
-        await until_under_way(file)
+        await until_inflight(file)
         growing.cancel()
         await asyncio.wait([growing])
         assert growing.cancelled()

@@ -14,11 +14,11 @@ from headrace.wal.framing import (
     write_record,
 )
 
-LIFE = 0x1122334455667788
-SEED = checksum_seed(LIFE)
+GENERATION = 0x1122334455667788
+SEED = checksum_seed(GENERATION)
 HEADER = BlockHeader(
     length=4000,
-    life_id=LIFE,
+    generation_id=GENERATION,
     offset=8192,
     previous_end=4096,
     confirmed_offset=4096,
@@ -73,8 +73,8 @@ def test_a_record_is_read_at_its_place_and_in_its_life_only() -> None:
     assert found.length == 6
     assert body_is_intact(memory[34:40], found.body_crc, SEED)
     assert read_record_header(memory, 10, 4152 + 65536, SEED) is None
-    assert read_record_header(memory, 10, 4152, checksum_seed(LIFE + 1)) is None
-    assert not body_is_intact(memory[34:40], found.body_crc, checksum_seed(LIFE + 1))
+    assert read_record_header(memory, 10, 4152, checksum_seed(GENERATION + 1)) is None
+    assert not body_is_intact(memory[34:40], found.body_crc, checksum_seed(GENERATION + 1))
 
 
 @pytest.mark.parametrize("at", range(10, 40))
@@ -107,6 +107,6 @@ def test_headers_that_are_cut_off_are_none() -> None:
 
 def test_a_block_of_another_life_can_be_told() -> None:
     memory = memoryview(bytearray(BLOCK_HEADER_BYTES))
-    other = HEADER._replace(life_id=LIFE ^ 1)
+    other = HEADER._replace(generation_id=GENERATION ^ 1)
     write_block_header(memory, other)
     assert read_block_header(memory, 0) == other

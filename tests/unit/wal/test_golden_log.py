@@ -88,7 +88,7 @@ def golden_log() -> memoryview:
 def test_the_superblock_of_version_1_is_read() -> None:
     superblock = newest_superblock(golden_log()[:RING_POSITION])
     assert superblock is not None
-    assert (superblock.sequence, superblock.life_id) == (5, 0x0102030405060708)
+    assert (superblock.sequence, superblock.generation_id) == (5, 0x0102030405060708)
     assert (superblock.capacity_bytes, superblock.window_bytes) == (CAPACITY, 0x8000)
     assert (superblock.trim_offset, superblock.head_offset) == (56, 0)
     assert superblock.confirmed_offset == 4096

@@ -16,7 +16,7 @@ FRAME = BLOCK_HEADER_BYTES + RECORD_HEADER_BYTES
 START = 64 * KIB
 EMPTY = Superblock(
     sequence=3,
-    life_id=99,
+    generation_id=99,
     capacity_bytes=RING_POSITION + 64 * KIB,
     trim_offset=START - 1,
     head_offset=START,
@@ -31,8 +31,8 @@ LIMITS = CommitLimits(
     block_bytes=8 * KIB,
     io_depth=2,
     window_step_bytes=4 * KIB,
-    window_bytes_max=64 * KIB,
-    record_bytes_max=32 * KIB,
+    max_window_bytes=64 * KIB,
+    max_record_bytes=32 * KIB,
 )
 
 
@@ -43,7 +43,7 @@ def commit(
         superblock,
         limits,
         take_buffer=lambda size: memoryview(bytearray(size)),
-        budget=budget or IoBudget(iops_max=0, bandwidth_bytes_max=0, now_ns=0),
+        budget=budget or IoBudget(max_iops=0, max_bandwidth_bytes=0, now_ns=0),
     )
 
 
@@ -102,7 +102,7 @@ def test_a_block_is_padded_with_zeros() -> None:
         EMPTY,
         LIMITS,
         take_buffer=lambda size: memoryview(bytearray(b"\xff" * size)),
-        budget=IoBudget(iops_max=0, bandwidth_bytes_max=0, now_ns=0),
+        budget=IoBudget(max_iops=0, max_bandwidth_bytes=0, now_ns=0),
     )
     group.append(b"", b"x")
     block = write(group)
@@ -144,7 +144,7 @@ def test_a_block_is_sealed_by_size() -> None:
 
 
 def test_a_block_is_sealed_by_count() -> None:
-    group = commit(limits=replace(LIMITS, block_records_max=3))
+    group = commit(limits=replace(LIMITS, max_block_records=3))
     for _ in range(3):
         group.append(b"", b"x")
     assert [block.records for block in group.pending] == [3]
@@ -266,7 +266,7 @@ def test_space_is_free_when_the_trim_is_durable_and_not_before() -> None:
 
 
 def test_what_is_unconfirmed_is_bounded_by_the_largest_window() -> None:
-    group = commit(limits=replace(LIMITS, window_bytes_max=24 * KIB))
+    group = commit(limits=replace(LIMITS, max_window_bytes=24 * KIB))
     for _ in range(3):
         group.append(b"", bytes(7000))
     assert not group.room_for(7000)
@@ -284,15 +284,15 @@ def test_a_record_of_the_largest_size_fits_wherever_the_empty_ring_stands() -> N
             confirm(group)
         if pages:
             free(group)
-        assert group.room_for(group.body_bytes_max)
-        group.append(b"", bytes(group.body_bytes_max))
+        assert group.room_for(group.max_body_bytes)
+        group.append(b"", bytes(group.max_body_bytes))
 
 
 def test_a_record_that_can_never_fit_is_refused_as_such() -> None:
     group = commit()
-    assert not group.room_for(group.body_bytes_max + 1)
+    assert not group.room_for(group.max_body_bytes + 1)
     with pytest.raises(WalRecordTooLargeError):
-        group.append(b"", bytes(group.body_bytes_max + 1))
+        group.append(b"", bytes(group.max_body_bytes + 1))
     assert group.next_offset == START
 
 
@@ -333,7 +333,7 @@ def test_small_blocks_share_a_buffer_and_large_traffic_gets_whole_ones() -> None
         EMPTY,
         limits,
         take_buffer=take,
-        budget=IoBudget(iops_max=0, bandwidth_bytes_max=0, now_ns=0),
+        budget=IoBudget(max_iops=0, max_bandwidth_bytes=0, now_ns=0),
     )
     for _ in range(6):
         assert group.append(b"", b"x").block_bytes == 32 * KIB
@@ -364,7 +364,7 @@ def test_a_barrier_holds_back_what_would_cross_it() -> None:
 
 
 def test_the_budget_holds_writes_back_and_appends_gather() -> None:
-    group = commit(budget=IoBudget(iops_max=100, bandwidth_bytes_max=0, now_ns=0))
+    group = commit(budget=IoBudget(max_iops=100, max_bandwidth_bytes=0, now_ns=0))
     group.append(b"", b"x")
     assert group.next_write(0) is None
     group.append(b"", b"y")

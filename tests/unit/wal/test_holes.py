@@ -75,7 +75,7 @@ def test_a_device_has_no_holes(file: DeviceFile) -> None:
 
 
 def test_the_number_of_ranges_is_bounded(file: DeviceFile, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holes, "RANGES_MAX", 2)
+    monkeypatch.setattr(holes, "MAX_RANGES", 2)
     for page in (5, 10, 15):
         write(file, page)
     assert in_pages(unwritten_ranges(file, 0, SIZE_BYTES)) == [(0, 5), (6, 10)]

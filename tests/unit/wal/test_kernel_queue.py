@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.wal.kernel_queue import WriteCounters, write_bytes_max, write_counters
+from headrace.wal.kernel_queue import WriteCounters, max_write_bytes, write_counters
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_both_bounds_of_a_request_count(
     sysfs: Path, sectors_kib: str, segments: str, expected: int | None
 ) -> None:
     limits(sysfs / "disk", sectors_kib, segments)
-    assert write_bytes_max(str(sysfs.parent), sysfs=sysfs) == expected
+    assert max_write_bytes(str(sysfs.parent), sysfs=sysfs) == expected
 
 
 def test_a_partition_has_the_bounds_of_its_disk(sysfs: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_partition_has_the_bounds_of_its_disk(sysfs: Path) -> None:
     (sysfs / "whole" / "part1").mkdir()
     (sysfs / "disk").symlink_to("whole/part1")
     limits(sysfs / "whole", "64", "128")
-    assert write_bytes_max(str(sysfs.parent), sysfs=sysfs) == 64 * 1024
+    assert max_write_bytes(str(sysfs.parent), sysfs=sysfs) == 64 * 1024
 
 
 def test_the_counters_are_of_completed_writes(sysfs: Path) -> None:
@@ -55,5 +55,5 @@ def test_the_counters_are_of_completed_writes(sysfs: Path) -> None:
 
 def test_nothing_is_known_of_what_is_not_there(sysfs: Path) -> None:
     for path in (str(sysfs.parent / "missing"), str(sysfs.parent)):
-        assert write_bytes_max(path, sysfs=sysfs) is None
+        assert max_write_bytes(path, sysfs=sysfs) is None
         assert write_counters(path, sysfs=sysfs) is None

@@ -20,7 +20,7 @@ from headrace.wal.layout import (
 
 EXAMPLE = Superblock(
     sequence=5,
-    life_id=0x0102030405060708,
+    generation_id=0x0102030405060708,
     capacity_bytes=2 << 30,
     trim_offset=8191,
     head_offset=8192,
@@ -37,7 +37,7 @@ GOLDEN = (
     "00000001"  # version
     "00000001"  # shutdown type
     "0000000000000005"  # sequence
-    "0102030405060708"  # life
+    "0102030405060708"  # generation
     "0000000080000000"  # capacity
     "0000000000001fff"  # trim
     "0000000000002000"  # head

@@ -21,8 +21,8 @@ CONFIG = WalConfig(
     block_bytes=32 * KIB,
     io_depth=4,
     window_bytes_initial=32 * KIB,
-    window_bytes_max=256 * KIB,
-    record_bytes_max=64 * KIB,
+    max_window_bytes=256 * KIB,
+    max_record_bytes=64 * KIB,
 )
 SECONDS = 4
 
@@ -90,7 +90,7 @@ def busiest(amounts: list[tuple[float, int]]) -> int:
 @pytest.mark.parametrize("record_bytes", [100, 20_000])
 def test_no_second_sees_more_writes_than_allowed_and_nearly_all_are_used(record_bytes: int) -> None:
     async def main() -> None:
-        log = BusyLog(replace(CONFIG, iops_max=200), record_bytes)
+        log = BusyLog(replace(CONFIG, max_iops=200), record_bytes)
         await log.work(SECONDS)
         assert busiest([(at, 1) for at, _ in log.writes]) <= 200
         assert len(log.writes) >= 0.93 * 200 * SECONDS, "the others may have been under way"
@@ -104,7 +104,7 @@ def test_bandwidth_is_reached_within_few_operations_by_larger_blocks() -> None:
 
     async def main() -> None:
         limit = 3 * 1024 * KIB
-        log = BusyLog(replace(CONFIG, iops_max=200, bandwidth_bytes_max=limit), 100)
+        log = BusyLog(replace(CONFIG, max_iops=200, max_bandwidth_bytes=limit), 100)
         await log.work(SECONDS)
         assert busiest([(at, 1) for at, _ in log.writes]) <= 200
         assert busiest(log.writes) <= limit
@@ -115,7 +115,7 @@ def test_bandwidth_is_reached_within_few_operations_by_larger_blocks() -> None:
 
 def test_what_was_appended_is_written_at_shutdown_whatever_the_budget() -> None:
     async def main() -> None:
-        log = BusyLog(replace(CONFIG, iops_max=20), 20_000)
+        log = BusyLog(replace(CONFIG, max_iops=20), 20_000)
         await log.work(1)
         end = log.wal.next_offset
         await log.wal.shutdown()
@@ -126,7 +126,7 @@ def test_what_was_appended_is_written_at_shutdown_whatever_the_budget() -> None:
 
 def test_a_shutdown_that_a_budget_holds_back_ends_and_says_so() -> None:
     async def main() -> None:
-        log = BusyLog(replace(CONFIG, bandwidth_bytes_max=2 * KIB), 20_000)
+        log = BusyLog(replace(CONFIG, max_bandwidth_bytes=2 * KIB), 20_000)
         await log.work(1)
         begin_s = asyncio.get_running_loop().time()
         with pytest.raises(

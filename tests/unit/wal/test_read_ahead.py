@@ -8,7 +8,7 @@ import pytest
 from headrace.wal import read_ahead
 from headrace.wal.buffers import BufferPool
 from headrace.wal.layout import PAGE_BYTES, RING_POSITION, Ring
-from headrace.wal.read_ahead import READS_AHEAD, ReadAhead
+from headrace.wal.read_ahead import READS_AHEAD, RingReadAhead
 
 PAGES = 50
 RING_BYTES = PAGES * PAGE_BYTES
@@ -22,20 +22,20 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Disk:
-    """What `ReadAhead` uses of a device."""
+    """What `RingReadAhead` uses of a device."""
 
     def __init__(self, *, seed: int = 0) -> None:
         self.image = random.Random(seed).randbytes(RING_POSITION + RING_BYTES)
         self.begun: list[int] = []
-        self.under_way = 0
-        self.under_way_max = 0
+        self.inflight = 0
+        self.max_inflight = 0
         self.bad_position = -1
         self.hangs = False
 
     async def read(self, position: int, into: memoryview) -> None:
         self.begun.append(position)
-        self.under_way += 1
-        self.under_way_max = max(self.under_way_max, self.under_way)
+        self.inflight += 1
+        self.max_inflight = max(self.max_inflight, self.inflight)
         try:
             await asyncio.sleep(0)
             if self.hangs:
@@ -44,7 +44,7 @@ class Disk:
                 raise OSError(5, "Input/output error")
             into[:] = self.image[position : position + len(into)]
         finally:
-            self.under_way -= 1
+            self.inflight -= 1
 
     def ring(self, offset: int, size: int) -> bytes:
         """What the ring holds from an offset on."""
@@ -53,8 +53,8 @@ class Disk:
         return (ring[at:] + ring)[:size]
 
 
-def reads_of(disk: Disk, offset: int = 0, *, timeout_s: float = 5.0) -> ReadAhead:
-    return ReadAhead(
+def reads_of(disk: Disk, offset: int = 0, *, timeout_s: float = 5.0) -> RingReadAhead:
+    return RingReadAhead(
         disk,  # type: ignore[arg-type]
         Ring(RING_BYTES),
         BufferPool(idle_bytes_per_class=1 << 20),
@@ -88,7 +88,7 @@ def test_whatever_is_asked_for_is_there_and_stays(seed: int) -> None:
         await reads.close()
         for at, view in kept:  # nothing was written over them meanwhile
             assert view == disk.ring(at, len(view))
-        assert disk.under_way_max == READS_AHEAD
+        assert disk.max_inflight == READS_AHEAD
 
     asyncio.run(main())
 
@@ -138,7 +138,7 @@ def test_a_read_that_hangs_times_out() -> None:
         with pytest.raises(TimeoutError):
             await reads.extend(memoryview(b""), PAGE_BYTES)
         await reads.close()
-        assert disk.under_way == 0
+        assert disk.inflight == 0
 
     asyncio.run(main())
 
@@ -149,11 +149,11 @@ def test_closing_waits_for_no_read() -> None:
         disk.hangs = True
         reads = reads_of(disk, timeout_s=60.0)
         waiting = asyncio.create_task(reads.extend(memoryview(b""), PAGE_BYTES))
-        while disk.under_way < READS_AHEAD:
+        while disk.inflight < READS_AHEAD:
             await asyncio.sleep(0)
         waiting.cancel()
         async with asyncio.timeout(5):
             await reads.close()
-        assert disk.under_way == 0
+        assert disk.inflight == 0
 
     asyncio.run(main())

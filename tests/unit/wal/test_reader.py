@@ -168,14 +168,14 @@ def test_a_loss_is_accepted_by_the_life_that_the_refusal_names(
         await log.wal.shutdown()
         at = log.disk.image.index(b"first---")
         log.disk.image[at] ^= 1
-        life = f"{log.wal.superblock.life_id:016x}"
+        generation = f"{log.wal.superblock.generation_id:016x}"
         image = bytes(log.disk.image)
         for accepted in ("", "0123456789abcdef"):
-            reader = reader_of(log.disk, replace(SMALL, accept_loss_life=accepted))
+            reader = reader_of(log.disk, replace(SMALL, accept_loss_generation=accepted))
             await reader.open()
-            with pytest.raises(WalCorruptError, match=f"s3.wal.accept.loss={life}"):
+            with pytest.raises(WalCorruptError, match=f"s3.wal.accept.loss={generation}"):
                 await drained(reader)
-        reader = reader_of(log.disk, replace(SMALL, accept_loss_life=life))
+        reader = reader_of(log.disk, replace(SMALL, accept_loss_generation=generation))
         await reader.open()
         assert [bytes(record.body) async for record in reader.recover()] == [b"second--"]
         assert reader.summary.lost_bytes == 24 + 8

@@ -9,8 +9,8 @@ from crc32c import crc32c
 from headrace.wal.errors import WalCorruptError
 from headrace.wal.framing import BLOCK_HEADER_BYTES, RECORD_HEADER_BYTES
 from headrace.wal.layout import PAGE_BYTES, Ring, ShutdownType
-from headrace.wal.recovery import CASES, Page, Scan, Verdict, decide
-from tests.simulation.ring_image import HEAD, LIFE, PAGES, RING_BYTES, SUPERBLOCK, Image, scan
+from headrace.wal.recovery import CASES, Page, Scan, ScanAction, decide
+from tests.simulation.ring_image import GENERATION, HEAD, PAGES, RING_BYTES, SUPERBLOCK, Image, scan
 
 # --- the table
 
@@ -41,20 +41,20 @@ def test_exactly_one_case_applies(page: Page) -> None:
 
 def expected_verdict(
     page: Page, loses: bool, window: bool, in_scan: bool, accepted: bool
-) -> Verdict:
+) -> ScanAction:
     """The rules in words, written independently of the table."""
     if accepted:
         if not in_scan:
-            return Verdict.STOP
+            return ScanAction.STOP
         is_block = page in {Page.BLOCK, Page.NEWER_SUPERBLOCK}
-        return Verdict.REPLAY if is_block else Verdict.PROBE
+        return ScanAction.REPLAY if is_block else ScanAction.PROBE
     if not in_scan:
-        return Verdict.REFUSE if loses else Verdict.STOP
+        return ScanAction.REFUSE if loses else ScanAction.STOP
     if page in {Page.NEWER_SUPERBLOCK, Page.LATER_LAP}:
-        return Verdict.REFUSE
+        return ScanAction.REFUSE
     if page is Page.BLOCK:
-        return Verdict.REPLAY if window and not loses else Verdict.REFUSE
-    return Verdict.PROBE
+        return ScanAction.REPLAY if window and not loses else ScanAction.REFUSE
+    return ScanAction.PROBE
 
 
 # --- the walk
@@ -103,10 +103,10 @@ def test_an_earlier_lap_ends_the_log() -> None:
 
 def test_another_life_is_told_apart_even_at_the_same_offset() -> None:
     image = Image.blank()
-    image.put(HEAD, b"before the reset", life=LIFE + 1)
+    image.put(HEAD, b"before the reset", generation=GENERATION + 1)
     bodies, summary = scan(image)
     assert bodies == []
-    assert summary.other_life_pages == 1
+    assert summary.other_generation_pages == 1
 
 
 def test_the_log_wraps() -> None:
@@ -251,9 +251,9 @@ def test_the_search_ends_there_whatever_the_reads(step_bytes: int) -> None:
     second = image.put(HEAD, b"a")
     far = second + 2 * SUPERBLOCK.window_bytes + 2 * PAGE_BYTES
     image.put(far, b"no write of this window", confirmed=far)
-    image.put(far - PAGE_BYTES, b"stale", life=LIFE + 1)
+    image.put(far - PAGE_BYTES, b"stale", generation=GENERATION + 1)
     bodies, summary = scan(image, step_bytes=step_bytes)
-    assert (bodies, summary.other_life_pages) == ([b"a"], 0)
+    assert (bodies, summary.other_generation_pages) == ([b"a"], 0)
 
 
 def test_a_block_that_tells_of_a_newer_superblock_is_refused() -> None:
@@ -271,9 +271,9 @@ def test_a_later_lap_is_refused() -> None:
 
 
 def test_a_body_that_looks_like_a_block_is_not_taken_for_one() -> None:
-    """Only whoever knows the life id and the offset could forge one."""
+    """Only whoever knows the generation id and the offset could forge one."""
     forged = Image.blank()
-    forged.put(HEAD + PAGE_BYTES, b"forged", life=LIFE + 1)
+    forged.put(HEAD + PAGE_BYTES, b"forged", generation=GENERATION + 1)
     inner = bytes(forged.memory[PAGE_BYTES : 2 * PAGE_BYTES])
     image = Image.blank()
     body = bytes(PAGE_BYTES - BLOCK_HEADER_BYTES - RECORD_HEADER_BYTES) + inner
@@ -281,7 +281,7 @@ def test_a_body_that_looks_like_a_block_is_not_taken_for_one() -> None:
     image.damage(HEAD)  # so that the pages inside are looked at
     bodies, summary = scan(image)
     assert bodies == []
-    assert summary.other_life_pages == 1
+    assert summary.other_generation_pages == 1
 
 
 def test_scanning_twice_gives_the_same() -> None:
@@ -333,7 +333,9 @@ def test_a_superblock_in_the_ring_that_is_not_newer_says_nothing(sequence: int) 
 def test_what_users_send_is_not_taken_for_a_superblock_of_this_life() -> None:
     image = Image.blank()
     at = image.put(HEAD, b"a") % RING_BYTES
-    foreign = replace(SUPERBLOCK, sequence=99, life_id=LIFE + 1, confirmed_offset=HEAD + PAGE_BYTES)
+    foreign = replace(
+        SUPERBLOCK, sequence=99, generation_id=GENERATION + 1, confirmed_offset=HEAD + PAGE_BYTES
+    )
     image.memory[at : at + PAGE_BYTES] = foreign.encode()
     later = bytearray(foreign.encode())
     later[11] = 2  # of the format version

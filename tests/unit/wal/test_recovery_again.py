@@ -69,7 +69,7 @@ async def die_in_reset(
 
 
 def takes_effect(written_before: int, fate: str) -> bool:
-    """Whether the new life is on the device, by one superblock at least."""
+    """Whether the new generation is on the device, by one superblock at least."""
     return written_before == 1 or 0 in FATES[fate]
 
 
@@ -138,7 +138,7 @@ def test_an_accepted_loss_is_accepted_until_the_reset_took_effect(death: tuple[i
         with pytest.raises(WalCorruptError) as refusal:
             await recovered(WalOnDisk(disk))
         disk.cut_power()
-        config = replace(SMALL, accept_loss_life=f"{refusal.value.life_id:016x}")
+        config = replace(SMALL, accept_loss_generation=f"{refusal.value.generation_id:016x}")
         assert await die_in_reset(disk, *death, config) == BODIES[1:]
         if takes_effect(*death):
             await goes_on(disk, [])
@@ -156,7 +156,7 @@ def test_offsets_go_on_growing_behind_a_superblock_that_was_lost() -> None:
 
     async def main() -> None:
         disk = SimulatedDisk(SMALL.capacity_bytes)
-        log = WalOnDisk(disk, replace(SMALL, window_bytes_initial=SMALL.window_bytes_max))
+        log = WalOnDisk(disk, replace(SMALL, window_bytes_initial=SMALL.max_window_bytes))
         await log.begin()
         for lap in range(2):
             while log.wal.room_for(6000):
@@ -173,7 +173,9 @@ def test_offsets_go_on_growing_behind_a_superblock_that_was_lost() -> None:
         older = newest_superblock(memoryview(disk.image))
         assert older is not None
         assert end > older.head_offset + older.ring.size_bytes
-        again = WalOnDisk(disk, replace(SMALL, accept_loss_life=f"{newest.life_id:016x}"))
+        again = WalOnDisk(
+            disk, replace(SMALL, accept_loss_generation=f"{newest.generation_id:016x}")
+        )
         found = {bytes(record.body[:1]) for record in await again.begin()}
         assert found == {b"1"}
         assert again.wal.superblock.head_offset >= end

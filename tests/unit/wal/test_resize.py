@@ -146,7 +146,7 @@ def test_a_ring_that_is_not_empty_is_not_switched() -> None:
 
 
 def test_the_trim_that_empties_the_ring_must_be_durable_first() -> None:
-    """Else a crash would find the records of the old life beside the superblock of the new one."""
+    """Else a crash would find the records of the old generation beside the superblock of the new one."""
 
     async def scenario(log: WalOnDisk) -> None:
         log.append(b"released")
@@ -158,9 +158,9 @@ def test_the_trim_that_empties_the_ring_must_be_durable_first() -> None:
         for _ in range(50):
             await asyncio.sleep(0)
         assert len(log.disk.pending) == 1, "the trim alone"
-        life_id = log.wal.superblock.life_id
+        generation_id = log.wal.superblock.generation_id
         written = newest_superblock(log.disk.pending[0].data.ljust(RING_POSITION, b"\0"))
-        assert written is None or written.life_id == life_id
+        assert written is None or written.generation_id == generation_id
         log.disk.complete()
         await until(lambda: bool(log.disk.pending))
         log.disk.complete()
@@ -244,7 +244,9 @@ async def at_the_first_superblock(log: WalOnDisk) -> "asyncio.Task[None]":
 def test_nothing_is_written_beside_the_superblocks_of_a_switch() -> None:
     async def scenario(log: WalOnDisk) -> None:
         resizing = await at_the_first_superblock(log)
-        log.wal.trim(log.wal.confirmed_offset - 1)  # news, and nothing that the next life needs
+        log.wal.trim(
+            log.wal.confirmed_offset - 1
+        )  # news, and nothing that the next generation needs
         assert len(log.disk.pending) == 1
         log.disk.automatic = True
         log.disk.complete()
@@ -422,7 +424,7 @@ def test_a_trim_of_the_old_life_does_no_harm_to_the_new_one() -> None:
 
 
 def test_resizes_in_a_row_while_the_log_is_used() -> None:
-    """Records of every life are seen by nobody after it, whatever the ring was."""
+    """Records of every generation are seen by nobody after it, whatever the ring was."""
 
     async def scenario(log: WalOnDisk) -> None:
         rng = random.Random(5)
@@ -457,7 +459,7 @@ class GrowingDevice(SimulatedDevice):
 
 
 def test_a_step_of_zeroing_that_is_under_way_is_waited_for() -> None:
-    """It is a write into the ring: it would wipe what the next life puts there."""
+    """It is a write into the ring: it would wipe what the next generation puts there."""
 
     async def main() -> None:
         disk = SimulatedDisk(16 * MIB)

@@ -9,7 +9,7 @@ from headrace.wal.superblock_updates import SuperblockUpdates
 
 DURABLE = Superblock(
     sequence=7,
-    life_id=1,
+    generation_id=1,
     capacity_bytes=1 << 20,
     trim_offset=-1,
     head_offset=0,

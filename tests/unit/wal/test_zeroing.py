@@ -34,7 +34,7 @@ class FileDisk(SimulatedDisk):
 @pytest.fixture(autouse=True)
 def close_to_the_appends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zeroing, "_MARGIN_BYTES", 2 * MIB)
-    monkeypatch.setattr(zeroing, "_DELAY_S_MIN", 0.0)
+    monkeypatch.setattr(zeroing, "_MIN_DELAY_S", 0.0)
 
 
 def zero_writes(disk: SimulatedDisk) -> list[Submitted]:
@@ -66,7 +66,7 @@ def test_a_new_file_is_zeroed_from_its_end_towards_the_appends() -> None:
 
 
 def test_what_an_interrupted_pass_left_is_zeroed_by_the_next_life() -> None:
-    """Neither what was zeroed, nor what was appended: the appends of the next life begin at the start."""
+    """Neither what was zeroed, nor what was appended: the appends of the next generation begin at the start."""
 
     async def main() -> None:
         disk = FileDisk(CONFIG.capacity_bytes)
@@ -196,7 +196,7 @@ def test_an_error_while_zeroing_fails_the_log() -> None:
 def test_zeroing_keeps_to_the_budget() -> None:
     async def main() -> None:
         disk = FileDisk(CONFIG.capacity_bytes)
-        log = WalOnDisk(disk, replace(CONFIG, bandwidth_bytes_max=MIB))
+        log = WalOnDisk(disk, replace(CONFIG, max_bandwidth_bytes=MIB))
         await log.begin()
         for _ in range(300):
             await asyncio.sleep(0)

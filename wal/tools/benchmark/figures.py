@@ -17,7 +17,7 @@ class Load(NamedTuple):
 
     record_bytes: int
     bytes_per_second: int  # of the records; 0 is flat out
-    open_max: int = (
+    max_open: int = (
         0  # records appended and not confirmed, flat out; 0 is twice what the device takes
     )
 
@@ -138,21 +138,21 @@ class Sample(NamedTuple):
 class Counted:
     """What the device's own counters say of a run."""
 
-    writes_per_second_max: int  # within any second
-    bytes_per_second_max: int
+    max_writes_per_second: int  # within any second
+    max_bytes_per_second: int
     bytes_per_second: float  # mean
 
 
 def count(samples: Sequence[Sample]) -> Counted:
     """Slide a second over the samples, which must be dense: between two a second may hide what lies there."""
-    writes_max = bytes_max = 0
+    max_writes = max_bytes = 0
     end = 0
     for begin in samples:
         while end + 1 < len(samples) and samples[end + 1].at_ns - begin.at_ns <= _WINDOW_NS:
             end += 1
-        writes_max = max(writes_max, samples[end].writes - begin.writes)
-        bytes_max = max(bytes_max, samples[end].written_bytes - begin.written_bytes)
+        max_writes = max(max_writes, samples[end].writes - begin.writes)
+        max_bytes = max(max_bytes, samples[end].written_bytes - begin.written_bytes)
     first, last = samples[0], samples[-1]
     elapsed_ns = last.at_ns - first.at_ns
     mean = (last.written_bytes - first.written_bytes) / elapsed_ns * _NS_PER_SECOND
-    return Counted(writes_max, bytes_max, mean)
+    return Counted(max_writes, max_bytes, mean)

@@ -50,7 +50,7 @@ class LoadDriver:
         )
         request_bytes = max(config.block_bytes, load.record_bytes)
         full = max(1, 2 * config.io_depth * request_bytes // load.record_bytes)
-        self._open_max = load.open_max or full
+        self._max_open = load.max_open or full
         self._open: deque[tuple[int, int]] = deque()  # end offset, when the record was due
         self._trimmed_offset = 0
         self._began_ns = 0
@@ -118,7 +118,7 @@ class LoadDriver:
     def _fill(self) -> None:
         """Append until enough is open."""
         opened, append, payload = self._open, self.wal.append, self._payload
-        missing = self._open_max - len(opened)
+        missing = self._max_open - len(opened)
         while missing > 0 and self.wal.room_for(self._body_bytes):
             now_ns = self._clock_ns()
             opened.append((append(_HEADER, payload).end_offset, now_ns))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.config.node import WalConfig
-from headrace.config.uris import WAL_CAPACITY_BYTES_MIN
+from headrace.config.uris import MIN_WAL_CAPACITY_BYTES
 from headrace.wal.content import Content, Kind
 from headrace.wal.errors import WalDeviceError
 from headrace.wal.kernel_queue import write_counters
@@ -40,7 +40,7 @@ CAPACITY_BYTES = 1024 * 1024 * 1024
 _WARM_UP_S = 0.3
 _SAMPLE_NS = 5_000_000
 # A run goes on until something was confirmed, so often at most.
-_LOOKS_MAX = 1200
+_MAX_LOOKS = 1200
 _LOOK_AGAIN_S = 0.05
 
 
@@ -110,10 +110,10 @@ def expendable(
 
 
 def _require_capacity(path: str, capacity_bytes: int) -> None:
-    if capacity_bytes < WAL_CAPACITY_BYTES_MIN:
+    if capacity_bytes < MIN_WAL_CAPACITY_BYTES:
         msg = (
-            f"{path} would hold a WAL of {capacity_bytes} bytes; it takes {WAL_CAPACITY_BYTES_MIN} at least "
-            f"({WAL_CAPACITY_BYTES_MIN >> 20} MiB)"
+            f"{path} would hold a WAL of {capacity_bytes} bytes; it takes {MIN_WAL_CAPACITY_BYTES} at least "
+            f"({MIN_WAL_CAPACITY_BYTES >> 20} MiB)"
         )
         raise WalDeviceError(msg)
 
@@ -195,7 +195,7 @@ class Session:
         driver.take_latencies()
         before, began_ns, began_cpu_ns = _work(driver), _now_ns(), time.process_time_ns()
         await asyncio.sleep(self._plan.seconds)
-        for _ in range(_LOOKS_MAX):  # a machine that is busy otherwise confirms nothing for a while
+        for _ in range(_MAX_LOOKS):  # a machine that is busy otherwise confirms nothing for a while
             if driver.latencies_ns or driver.failure is not None:
                 break
             await asyncio.sleep(_LOOK_AGAIN_S)
@@ -231,7 +231,7 @@ def _empty_log(config: WalConfig) -> Superblock:
     """Return the superblock of a log that needs no recovery."""
     return Superblock(
         sequence=1,
-        life_id=secrets.randbits(64),
+        generation_id=secrets.randbits(64),
         capacity_bytes=config.capacity_bytes,
         trim_offset=-1,
         head_offset=0,

@@ -71,7 +71,7 @@ async def test_it_is_what_the_engine_asks_for(cluster):
     objects: ObjectManager = adapter
     lease: Lease = adapter
 
-    assert not lease.holds()
+    assert not lease.is_lease_valid()
     assert await streams.get_opening_streams() == []
     assert objects.get_objects(1, 0, 1, 1) == []
 
@@ -80,7 +80,7 @@ async def test_it_is_what_the_engine_asks_for(cluster):
 async def test_life_of_a_stream(cluster):
     async with cluster.controller(), cluster.client() as client:
         adapter, data, meta = await open_topic(client)
-        assert adapter.holds()
+        assert adapter.is_lease_valid()
         assert await adapter.get_opening_streams() == [
             StreamMetadata(data, 0, 0, 0),
             StreamMetadata(meta, 0, 0, 0),
@@ -245,7 +245,7 @@ async def test_a_restarted_broker_recovers_and_then_opens(cluster):
                 await upload(adapter, piece(data, 15, 20, epoch=0))
             with pytest.raises(FencedError):
                 await zombie.prepare_objects(1, 1_000)
-            assert not zombie.holds()
+            assert not zombie.is_lease_valid()
 
 
 @scenario
@@ -288,7 +288,7 @@ class FailingClient:
     def __init__(self, failure):
         self._failure = failure
 
-    def holds(self):
+    def is_lease_valid(self):
         return True
 
     async def change(self, request, answered):

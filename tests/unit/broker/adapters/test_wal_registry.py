@@ -11,7 +11,7 @@ from headrace.wal.errors import WalMissingError
 from tests.unit.broker.adapters.test_storage_metadata import open_topic
 from tests.unit.metadata.running_cluster import Cluster, FaultyTransport, scenario
 
-LIFE = 0x0123456789ABCDEF
+GENERATION = 0x0123456789ABCDEF
 
 
 @pytest.fixture
@@ -20,12 +20,12 @@ def cluster(tmp_path):
 
 
 def registry_of(client: MetadataClient, accepted: str = "") -> WalRegistry:
-    return WalRegistry(client, accept_loss_life=accepted)
+    return WalRegistry(client, accept_loss_generation=accepted)
 
 
 async def used(client: MetadataClient) -> int:
     """Use a WAL, and leave a stream open; return the registration's epoch."""
-    await registry_of(client).begun(LIFE)
+    await registry_of(client).begun(GENERATION)
     await open_topic(client)
     return client.node_epoch
 
@@ -58,11 +58,11 @@ async def test_each_start_moves_it_on(cluster):
         async with cluster.client() as client:
             epoch = await used(client)
         async with cluster.client() as client:
-            await registry_of(client).begun(LIFE + 1)
+            await registry_of(client).begun(GENERATION + 1)
             newer = client.node_epoch
         async with cluster.client() as client:
             registry_of(client).require("/wal", newer)
-            with pytest.raises(WalMissingError, match=f"accept.loss={LIFE + 1:016x}"):
+            with pytest.raises(WalMissingError, match=f"accept.loss={GENERATION + 1:016x}"):
                 registry_of(client).require("/wal", epoch)
 
 
@@ -79,7 +79,7 @@ async def test_one_that_was_emptied_is_not_missed(cluster):
 @scenario
 async def test_nothing_is_missing_where_no_stream_is_open(cluster):
     async with cluster.controller(), cluster.client() as client:
-        await registry_of(client).begun(LIFE)
+        await registry_of(client).begun(GENERATION)
         registry_of(client).require("/wal", None)
         await client.create_topics([NewTopic("not opened", 1)])
         registry_of(client).require("/wal", None)
@@ -102,14 +102,14 @@ async def test_one_loss_is_accepted_and_no_other(cluster, caplog):
             await used(client)
         async with cluster.client() as client:
             with pytest.raises(WalMissingError):
-                registry_of(client, f"{LIFE + 1:016x}").require("/wal", None)
+                registry_of(client, f"{GENERATION + 1:016x}").require("/wal", None)
             assert not caplog.records
             with caplog.at_level(logging.CRITICAL):
-                registry_of(client, f"{LIFE:016x}").require("/wal", None)
+                registry_of(client, f"{GENERATION:016x}").require("/wal", None)
             assert "was accepted" in caplog.text
-            await registry_of(client, f"{LIFE:016x}").begun(LIFE + 2)
+            await registry_of(client, f"{GENERATION:016x}").begun(GENERATION + 2)
             with pytest.raises(WalMissingError):
-                registry_of(client, f"{LIFE:016x}").require("/wal", None)
+                registry_of(client, f"{GENERATION:016x}").require("/wal", None)
 
 
 @scenario
@@ -135,7 +135,7 @@ async def test_a_process_that_was_replaced_neither_begins_nor_ends_anything(clus
         await replaced.start()
         await newer.start()
         with pytest.raises(NodeFencedError):
-            await registry_of(replaced).begun(LIFE + 1)
+            await registry_of(replaced).begun(GENERATION + 1)
         await registry_of(replaced).emptied()
-        with pytest.raises(WalMissingError, match=f"{LIFE:016x}"):
+        with pytest.raises(WalMissingError, match=f"{GENERATION:016x}"):
             registry_of(newer).require("/wal", None)

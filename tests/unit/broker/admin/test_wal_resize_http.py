@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from headrace.broker.admin.admin_http import AdminServer
-from headrace.broker.admin.wal_resize_http import BODY_BYTES_MAX, PATH
+from headrace.broker.admin.wal_resize_http import MAX_BODY_BYTES, PATH
 from headrace.broker.telemetry.readiness import Readiness
 from headrace.storage.errors import EngineFailedError, ResizeRefusedError, RetriableStorageError
 
@@ -78,7 +78,7 @@ def test_a_resize_is_answered_with_what_happened() -> None:
         b'{"capacity_bytes": 9223372036854775808}',
         b'{"capacity_bytes": 4096, "force": true}',
         b'{"capacity": 4096}',
-        GOOD + b" " * BODY_BYTES_MAX,
+        GOOD + b" " * MAX_BODY_BYTES,
     ],
 )
 def test_another_body_is_refused(body: bytes) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from headrace.broker.api.delete_records import (
     DELETIONS_AT_ONCE,
-    TIMEOUT_MS_MAX,
+    MAX_TIMEOUT_MS,
     TO_HIGH_WATERMARK,
     DeleteRecordsHandler,
 )
@@ -40,7 +40,7 @@ class Broker:
         self.gate = asyncio.Event()
         self.gate.set()
         self.trims: list[tuple[str, int, int]] = []
-        self.under_way = self.under_way_max = 0
+        self.inflight = self.max_inflight = 0
         self.failures: list[Exception] = []  # of the next trims
 
     def serve(self, topic: str = "t", index: int = 0, **options: Any) -> Any:
@@ -52,11 +52,11 @@ class Broker:
 
         async def trimmed(offset: int) -> None:
             self.trims.append((topic, index, offset))
-            self.under_way += 1
-            self.under_way_max = max(self.under_way, self.under_way_max)
+            self.inflight += 1
+            self.max_inflight = max(self.inflight, self.max_inflight)
             await self.gate.wait()
             await asyncio.sleep(0.001)
-            self.under_way -= 1
+            self.inflight -= 1
             if self.failures:
                 raise self.failures.pop(0)
             await trim(offset)
@@ -266,7 +266,7 @@ def test_the_time_of_the_request_bounds_it_and_the_deletion_goes_on() -> None:
 
 @pytest.mark.parametrize(("timeout_ms", "waited_s"), [(-1, 0), (0, 0), (2**31 - 1, 300)])
 def test_any_time_of_a_request_is_bounded(timeout_ms: int, waited_s: int) -> None:
-    assert TIMEOUT_MS_MAX == 300_000
+    assert MAX_TIMEOUT_MS == 300_000
 
     async def test() -> None:
         broker = Broker()
@@ -296,7 +296,7 @@ def test_a_partition_has_one_deletion_at_a_time() -> None:
         assert broker.trims == [("t", 0, 1)]
         broker.gate.set()
         assert sorted([(await it)[0][3] for it in asked]) == [8, 8, 9]
-        assert broker.under_way_max == 1
+        assert broker.max_inflight == 1
         assert served.partition.log_start_offset == 9
 
     run(test)
@@ -349,7 +349,7 @@ def test_one_request_deletes_from_so_many_partitions_at_once() -> None:
         assert len(broker.trims) == DELETIONS_AT_ONCE
         broker.gate.set()
         assert await asked == [("t", index, 0, 5) for index in range(count)]
-        assert broker.under_way_max == DELETIONS_AT_ONCE
+        assert broker.max_inflight == DELETIONS_AT_ONCE
 
     run(test)
 

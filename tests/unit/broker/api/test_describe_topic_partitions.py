@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from headrace.broker.api.describe_topic_partitions import (
-    PARTITIONS_MAX,
+    MAX_PARTITIONS,
     DescribeTopicPartitionsHandler,
 )
 from headrace.broker.cluster.cluster_view import ClusterView
@@ -79,11 +79,11 @@ def test_the_cursor_names_the_first_partition_that_is_missing() -> None:
 
 
 def test_a_page_never_holds_more_than_the_limit_of_the_broker() -> None:
-    cluster = Cluster(a=PARTITIONS_MAX + 1)
+    cluster = Cluster(a=MAX_PARTITIONS + 1)
     for limit in (0, -1, 2_000_000_000):
         (_, partitions), *rest = cluster.page(limit=limit)[0]
         assert rest == []
-        assert len(partitions) == PARTITIONS_MAX
+        assert len(partitions) == MAX_PARTITIONS
 
 
 def test_a_cursor_into_a_topic_that_is_gone_goes_on_with_the_next() -> None:

@@ -29,12 +29,12 @@ PLENTY = 1 << 20
 _Topic = FetchRequest.FetchTopic
 
 
-def asked(offset: int = 0, *, index: int = 0, epoch: int = -1, bytes_max: int = PLENTY) -> Any:
+def asked(offset: int = 0, *, index: int = 0, epoch: int = -1, max_bytes: int = PLENTY) -> Any:
     return _Topic.FetchPartition(
         partition=index,
         fetch_offset=offset,
         current_leader_epoch=epoch,
-        partition_max_bytes=bytes_max,
+        partition_max_bytes=max_bytes,
     )
 
 
@@ -74,7 +74,7 @@ def request(
 class Broker:
     """Serves "t", whose id is `topic_id(1)`."""
 
-    def __init__(self, *, slots: int = 10, fetch_bytes_max: int = PLENTY) -> None:
+    def __init__(self, *, slots: int = 10, max_fetch_bytes: int = PLENTY) -> None:
         self.registry = FakeRegistry()
         self.log = self.registry.serve("t", 1, leader_epoch=3)
         self.metrics = RequestMetrics(lambda: 0.0)
@@ -82,7 +82,7 @@ class Broker:
             reader=FetchReader(self.registry, self.metrics),  # type: ignore[arg-type]
             cluster=ClusterView(lambda: self.registry.client.image, NODE_ID, NetworkConfig()),
             sessions=FetchSessions(slots, random.Random(1)),
-            config=LogConfig(fetch_bytes_max=fetch_bytes_max),
+            config=LogConfig(max_fetch_bytes=max_fetch_bytes),
             metrics=self.metrics,
         )
 
@@ -204,12 +204,12 @@ def test_min_bytes_is_capped_by_what_may_be_answered() -> None:
     limits = {"wait_ms": 60_000, "min_bytes": 3 * size - 5, "max_bytes": 3 * size - 5}
     assert len(only(broker.now(11, request(**limits))).records) == 2 * size
     broker.now(11, request(wait_ms=60_000, min_bytes=PLENTY, max_bytes=size))
-    small = (asked(bytes_max=2 * size + 9),)
+    small = (asked(max_bytes=2 * size + 9),)
     broker.now(11, request([("t", small)], wait_ms=60_000, min_bytes=2 * size + 9))
 
 
 def test_the_broker_has_a_limit_of_its_own() -> None:
-    broker = Broker(fetch_bytes_max=1)
+    broker = Broker(max_fetch_bytes=1)
     size = broker.log.fill(3)
     told = broker.now(11, request(max_bytes=2**31 - 1, min_bytes=2**31 - 1, wait_ms=60_000))
     assert len(only(told).records) == size

@@ -30,7 +30,7 @@ class BucketScene:
         write_identity(self.metadata, Identity(CLUSTER_ID, 1, UUID(int=7)), os.fsync)
         HardStateFile.create(self.metadata, HardState(1, 1), os.fsync)
         self._files = LogFiles(self.metadata, os.fsync)
-        self._files.open(life_id=5)
+        self._files.open(segment_id=5)
         self._written = 0
         self._lock = -1
 

@@ -127,7 +127,7 @@ def test_values_are_those_of_the_parts_in_the_units_of_their_names() -> None:
     age_s = found["headrace_log_cache_oldest_unuploaded_age_seconds"]
     assert age_s == pytest.approx(age_ms / 1_000)
     assert found["headrace_wal_used_bytes"] == 1_000 + names.index("wal_used_bytes")
-    assert found["headrace_uploads_in_flight"] == 1_000 + names.index("uploads_under_way")
+    assert found["headrace_uploads_in_flight"] == 1_000 + names.index("uploads_inflight")
 
 
 def test_every_statistic_of_the_engine_has_a_place() -> None:

@@ -91,7 +91,7 @@ class FakeLogs:
     def log(self, partition: int) -> CoordinatorLog | None:
         return self.logs[partition] if partition in self.led else None
 
-    def is_certain(self) -> bool:
+    def is_lease_valid(self) -> bool:
         return self.certain
 
     async def ensure_topic(self) -> None:

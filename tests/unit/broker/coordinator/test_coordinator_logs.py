@@ -169,7 +169,7 @@ def test_a_broker_whose_lease_is_not_certain_does_not_name_itself() -> None:
     assert mine.logs.coordinator_node(CONTEXT, "g") == (1, "10.0.0.1", 9092)
     mine.client.has_lease = False
     assert mine.logs.coordinator_node(CONTEXT, "g") is None
-    assert not mine.logs.is_certain()
+    assert not mine.logs.is_lease_valid()
 
 
 def test_the_topic_is_created_when_it_is_needed() -> None:

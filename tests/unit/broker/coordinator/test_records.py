@@ -5,12 +5,12 @@ from uuid import UUID
 import pytest
 
 from headrace.broker.coordinator.record_fields import (
-    STRING_BYTES_MAX,
+    MAX_STRING_BYTES,
     CorruptRecordError,
     fits_string,
 )
 from headrace.broker.coordinator.records import (
-    RECORD_BYTES_MAX,
+    MAX_RECORD_BYTES,
     GroupMetadataValue,
     GroupRecord,
     MemberMetadata,
@@ -220,10 +220,10 @@ def test_two_members_with_one_id_are_refused() -> None:
 
 
 def test_what_does_not_fit_a_string_is_not_written() -> None:
-    longest = "x" * STRING_BYTES_MAX
+    longest = "x" * MAX_STRING_BYTES
     assert fits_string(longest)
     assert not fits_string(longest + "x")
-    assert not fits_string("é" * (STRING_BYTES_MAX // 2 + 1))
+    assert not fits_string("é" * (MAX_STRING_BYTES // 2 + 1))
     encode_record(GroupRecord(longest, None))
     with pytest.raises(CorruptRecordError):
         encode_record(GroupRecord(longest + "x", None))
@@ -234,6 +234,6 @@ def test_a_record_has_a_greatest_size() -> None:
         member = MEMBER._replace(assignment=bytes(size_bytes))
         return GroupRecord("g", GroupMetadataValue("c", 3, "p", "m", 100, (member,)))
 
-    assert fits_record(record(RECORD_BYTES_MAX - 100))
-    assert not fits_record(record(RECORD_BYTES_MAX))
+    assert fits_record(record(MAX_RECORD_BYTES - 100))
+    assert not fits_record(record(MAX_RECORD_BYTES))
     assert fits_record(GroupRecord("g", None))

@@ -190,7 +190,7 @@ def test_answers_keep_the_order_of_requests() -> None:
 
 
 def test_one_request_may_take_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batching, "BATCH_BYTES_MAX", 200)
+    monkeypatch.setattr(batching, "MAX_BATCH_BYTES", 200)
 
     async def test() -> None:
         async with bench() as b:
@@ -209,7 +209,7 @@ def test_one_request_may_take_several_batches(monkeypatch: pytest.MonkeyPatch) -
 def test_at_the_bound_writes_are_sent_away_and_reads_are_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(batching, "PENDING_BYTES_MAX", 1_000)
+    monkeypatch.setattr(batching, "MAX_PENDING_BYTES", 1_000)
 
     async def test() -> None:
         async with bench() as b:

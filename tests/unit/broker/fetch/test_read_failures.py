@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headrace.broker.fetch.read_failures import LINES_MAX, REPEATED_S, ReadFailures
+from headrace.broker.fetch.read_failures import MAX_LINES, REPEATED_S, ReadFailures
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.errors import ErrorCode
 from headrace.storage.errors import (
@@ -71,10 +71,10 @@ def test_the_same_is_said_once_a_minute_and_counted_each_time(scene: Scene) -> N
 
 
 def test_so_many_lines_at_most(scene: Scene) -> None:
-    for index in range(LINES_MAX + 3):
+    for index in range(MAX_LINES + 3):
         scene.note(DAMAGED, index=index)
         scene.note(DAMAGED, index=index)
-    assert len(scene.said()) == LINES_MAX
+    assert len(scene.said()) == MAX_LINES
     scene.now_s += REPEATED_S
     scene.note(DAMAGED)
     rest, line = scene.said()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headrace.broker.fetch.reader import COLD_READS_MAX, FetchReader, ReadResult
+from headrace.broker.fetch.reader import MAX_COLD_READS, FetchReader, ReadResult
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.errors import ErrorCode
@@ -47,9 +47,9 @@ class Log:
         return self.registry.served[topic, 0].data
 
     def targets(
-        self, topics: str, *, bytes_max: int, offset: int, epoch: int
+        self, topics: str, *, max_bytes: int, offset: int, epoch: int
     ) -> list[SessionPartition]:
-        asked = FetchPartition(0, epoch, offset, -1, -1, bytes_max)
+        asked = FetchPartition(0, epoch, offset, -1, -1, max_bytes)
         return [SessionPartition(topic, None, asked) for topic in topics]
 
     def both(
@@ -62,7 +62,7 @@ class Log:
         epoch: int = -1,
     ) -> tuple[ReadResult, ReadResult]:
         """From memory alone, and from wherever the data is."""
-        targets = self.targets(topics, bytes_max=partition, offset=offset, epoch=epoch)
+        targets = self.targets(topics, max_bytes=partition, offset=offset, epoch=epoch)
         cached = self.reader.read_cached(targets, answer, by_id=False)
         return cached, run(self.reader.read(targets, answer, by_id=False))
 
@@ -256,7 +256,7 @@ def test_where_more_than_was_read_is_there_the_limit_counts_as_reached() -> None
 
 def test_a_waiting_fetch_listens_to_the_partitions_that_are_here() -> None:
     log = Log()
-    targets = log.targets("axc", bytes_max=PLENTY, offset=0, epoch=-1)
+    targets = log.targets("axc", max_bytes=PLENTY, offset=0, epoch=-1)
     found = log.reader.partitions_of(targets, by_id=False)
     assert [partition.topic for partition in found] == ["a", "c"]
 
@@ -269,7 +269,7 @@ class TestSideBySide:
             log = Log(cold="ac")
             for topic in "abc":
                 log[topic].bucket = asyncio.Event()
-            targets = log.targets("abc", bytes_max=PLENTY // 4, offset=0, epoch=-1)
+            targets = log.targets("abc", max_bytes=PLENTY // 4, offset=0, epoch=-1)
             reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
             await asyncio.sleep(0.001)
             assert [log[topic].bucket_reads for topic in "abc"] == [1, 0, 1]
@@ -286,7 +286,7 @@ class TestSideBySide:
         async def main() -> None:
             log = Log()
             streams = []
-            for index in range(1, COLD_READS_MAX + 4):
+            for index in range(1, MAX_COLD_READS + 4):
                 served = log.registry.serve("a", 1, index)
                 served.fill(1)
                 served.data.cold_below = 1
@@ -295,12 +295,12 @@ class TestSideBySide:
             asked = FetchPartition(0, -1, 0, -1, -1, 1000)
             targets = [
                 SessionPartition("a", None, asked._replace(partition_index=index))
-                for index in range(1, COLD_READS_MAX + 4)
+                for index in range(1, MAX_COLD_READS + 4)
             ]
             reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
             for _ in range(5):
                 await asyncio.sleep(0)
-            assert sum(stream.bucket_reads for stream in streams) == COLD_READS_MAX
+            assert sum(stream.bucket_reads for stream in streams) == MAX_COLD_READS
             for stream in streams:
                 stream.bucket.set()
             result = await reading
@@ -348,7 +348,7 @@ class TestSideBySide:
             log = Log(cold="ab")
             for topic in "ab":
                 log[topic].bucket = asyncio.Event()
-            targets = log.targets("ab", bytes_max=1000, offset=0, epoch=-1)
+            targets = log.targets("ab", max_bytes=1000, offset=0, epoch=-1)
             reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
             await asyncio.sleep(0.001)
             assert [log[topic].bucket_reads for topic in "ab"] == [1, 1]
@@ -361,7 +361,7 @@ class TestSideBySide:
         run(main())
 
 
-class TestWithoutACertainLease:
+class TestWithoutAValidLease:
     def test_nothing_is_given_that_was_read(self) -> None:
         log = Log(cold="b")
         log.registry.client.has_lease = False
@@ -375,14 +375,14 @@ class TestWithoutACertainLease:
         async def main() -> None:
             log = Log(cold="a")
             log["a"].bucket = asyncio.Event()
-            targets = log.targets("ab", bytes_max=PLENTY, offset=0, epoch=-1)
+            targets = log.targets("ab", max_bytes=PLENTY, offset=0, epoch=-1)
             asked: list[bool] = []
 
             def holds() -> bool:
                 asked.append(log.registry.client.has_lease)
                 return asked[-1]
 
-            log.registry.is_certain = holds
+            log.registry.is_lease_valid = holds
             reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
             await asyncio.sleep(0.001)
             log.registry.client.has_lease = False  # while the bucket is read

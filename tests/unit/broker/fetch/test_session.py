@@ -34,8 +34,8 @@ class Read:
     error: int = 0
 
 
-def asks(index: int, offset: int = 0, bytes_max: int = 1_000) -> FetchPartition:
-    return FetchPartition(index, -1, offset, -1, -1, bytes_max)
+def asks(index: int, offset: int = 0, max_bytes: int = 1_000) -> FetchPartition:
+    return FetchPartition(index, -1, offset, -1, -1, max_bytes)
 
 
 def request(
@@ -119,7 +119,7 @@ def test_without_a_session(sessions: FetchSessions) -> None:
     context = sessions.begin(BY_NAME, request(0, -1, {"t": [asks(0, 5, 99)]}), 0)
     assert isinstance(context, SessionlessContext)
     (one,) = context.partitions
-    assert (one.topic, one.index, one.fetch_offset, one.bytes_max) == ("t", 0, 5, 99)
+    assert (one.topic, one.index, one.fetch_offset, one.max_bytes) == ("t", 0, 5, 99)
     answer = context.finish([Read("t0")], 0)
     assert (answer.session_id, len(answer.reads)) == (0, 1)
     assert len(sessions) == 0
@@ -167,7 +167,7 @@ def test_partitions_are_added_changed_and_forgotten(client: Client) -> None:
     context = client.begin({"t": [asks(1, 55, 7)], "v": [asks(4)]}, {"t": [0], "w": [0]})
     assert partitions(context) == ["t1", "u0", "v4"]
     changed = context.partitions[0]
-    assert (changed.fetch_offset, changed.bytes_max) == (55, 7)
+    assert (changed.fetch_offset, changed.max_bytes) == (55, 7)
     answer = context.finish([Read("t1"), Read("u0"), Read("v4")], 0)
     assert [read.name for read in answer.reads] == ["v4"]  # new to the client
 
@@ -331,7 +331,7 @@ def test_a_session_that_was_evicted_while_it_waited_is_still_answered() -> None:
 
 
 def test_partitions_are_bounded_over_all_sessions() -> None:
-    sessions = FetchSessions(10, random.Random(1), partitions_max=5)
+    sessions = FetchSessions(10, random.Random(1), max_partitions=5)
     first, second = Client(sessions), Client(sessions)
     first.fetch({"t": [asks(0), asks(1), asks(2)]})
     second.fetch({"t": [asks(0), asks(1), asks(2)]})

@@ -134,7 +134,7 @@ def test_an_address_that_is_taken_is_an_error() -> None:
 
 def test_connections_beyond_the_limit_are_closed_and_those_within_go_on() -> None:
     async def run() -> None:
-        async with listening(connections_max=2) as node:
+        async with listening(max_connections=2) as node:
             first, second = await node.connect(), await node.connect()
             assert await node.echo(first) == await node.echo(second) == b"PLAINTEXT"
             assert await is_closed(await node.connect())
@@ -147,7 +147,7 @@ def test_connections_beyond_the_limit_are_closed_and_those_within_go_on() -> Non
 
 def test_a_connection_that_ends_makes_room_for_another() -> None:
     async def run() -> None:
-        async with listening(connections_max=1) as node:
+        async with listening(max_connections=1) as node:
             first = await node.connect()
             await node.echo(first)
             first[1].write(request(REFUSE))

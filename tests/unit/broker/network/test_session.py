@@ -163,7 +163,7 @@ def test_another_request_waits_for_the_produces_before_it_and_holds_up_those_beh
 
 @in_loop
 def test_pipelined_requests_are_bounded_in_number() -> None:
-    connection = Connection(produce_inflight_requests_max=2)
+    connection = Connection(max_produce_inflight_requests=2)
     connection.receive(b"".join(request(PRODUCE, number) for number in (1, 2, 3)))
     assert list(connection.dispatcher.started) == [1, 2]
     assert not connection.transport.reading
@@ -174,7 +174,7 @@ def test_pipelined_requests_are_bounded_in_number() -> None:
 
 @in_loop
 def test_pipelined_requests_are_bounded_in_bytes() -> None:
-    connection = Connection(produce_inflight_bytes_max=1000)
+    connection = Connection(max_produce_inflight_bytes=1000)
     connection.receive(b"".join(request(PRODUCE, n, bytes(600)) for n in (1, 2, 3)))
     assert list(connection.dispatcher.started) == [1, 2]
     connection.dispatcher.answer(1)

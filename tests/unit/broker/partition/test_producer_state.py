@@ -9,7 +9,7 @@ from headrace.broker.partition.producer_state import (
     SEQUENCE_COUNT,
     BatchMetadata,
     ProducerStates,
-    Verdict,
+    SequenceCheck,
     last_sequence,
 )
 
@@ -30,15 +30,15 @@ def write(
 
 
 def test_an_unknown_producer_may_start_at_any_sequence() -> None:
-    assert states().check(7, 3, 41, 2).verdict is Verdict.APPEND
+    assert states().check(7, 3, 41, 2).verdict is SequenceCheck.APPEND
 
 
 def test_the_next_sequence_is_appended_and_a_gap_is_refused() -> None:
     producers = states()
     write(producers, 0, 3, 100)
-    assert producers.check(7, 0, 3, 1).verdict is Verdict.APPEND
-    assert producers.check(7, 0, 4, 1).verdict is Verdict.OUT_OF_ORDER
-    assert producers.check(7, 0, 2, 1).verdict is Verdict.OUT_OF_ORDER
+    assert producers.check(7, 0, 3, 1).verdict is SequenceCheck.APPEND
+    assert producers.check(7, 0, 4, 1).verdict is SequenceCheck.OUT_OF_ORDER
+    assert producers.check(7, 0, 2, 1).verdict is SequenceCheck.OUT_OF_ORDER
 
 
 def test_each_of_the_last_five_batches_is_recognised_with_its_own_offset() -> None:
@@ -47,39 +47,39 @@ def test_each_of_the_last_five_batches_is_recognised_with_its_own_offset() -> No
         write(producers, number * 2, 2, 50 + number * 2)
     for number in range(1, BATCHES_RETAINED + 1):
         verdict, duplicate = producers.check(7, 0, number * 2, 2)
-        assert verdict is Verdict.DUPLICATE
+        assert verdict is SequenceCheck.DUPLICATE
         assert duplicate is not None
         assert duplicate.base_offset == 50 + number * 2
     # The sixth from the end is older than what is remembered.
-    assert producers.check(7, 0, 0, 2).verdict is Verdict.OUT_OF_ORDER
+    assert producers.check(7, 0, 0, 2).verdict is SequenceCheck.OUT_OF_ORDER
 
 
 def test_a_repeat_with_another_length_is_no_repeat() -> None:
     producers = states()
     write(producers, 0, 3, 0)
-    assert producers.check(7, 0, 0, 2).verdict is Verdict.OUT_OF_ORDER
+    assert producers.check(7, 0, 0, 2).verdict is SequenceCheck.OUT_OF_ORDER
 
 
 def test_sequences_wrap_to_zero() -> None:
     producers = states()
     write(producers, SEQUENCE_COUNT - 2, 2, 0)
-    assert producers.check(7, 0, 0, 5).verdict is Verdict.APPEND
+    assert producers.check(7, 0, 0, 5).verdict is SequenceCheck.APPEND
     producers.update(
         7, 0, BatchMetadata(SEQUENCE_COUNT - 1, last_sequence(SEQUENCE_COUNT - 1, 3), 2, 4, 0), 0
     )
-    assert producers.check(7, 0, 2, 1).verdict is Verdict.APPEND
+    assert producers.check(7, 0, 2, 1).verdict is SequenceCheck.APPEND
 
 
 def test_a_new_epoch_starts_at_zero_and_fences_the_old_one() -> None:
     producers = states()
     write(producers, 0, 3, 0, epoch=1)
-    assert producers.check(7, 2, 3, 1).verdict is Verdict.OUT_OF_ORDER
-    assert producers.check(7, 2, 0, 1).verdict is Verdict.APPEND
-    assert producers.check(7, 0, 3, 1).verdict is Verdict.STALE_EPOCH
+    assert producers.check(7, 2, 3, 1).verdict is SequenceCheck.OUT_OF_ORDER
+    assert producers.check(7, 2, 0, 1).verdict is SequenceCheck.APPEND
+    assert producers.check(7, 0, 3, 1).verdict is SequenceCheck.STALE_EPOCH
     write(producers, 0, 1, 3, epoch=2)
     # The batches of epoch 1 are forgotten with it.
-    assert producers.check(7, 1, 0, 3).verdict is Verdict.STALE_EPOCH
-    assert producers.check(7, 2, 1, 1).verdict is Verdict.APPEND
+    assert producers.check(7, 1, 0, 3).verdict is SequenceCheck.STALE_EPOCH
+    assert producers.check(7, 2, 1, 1).verdict is SequenceCheck.APPEND
 
 
 def test_silent_producers_expire_and_may_then_continue_anywhere() -> None:
@@ -87,11 +87,11 @@ def test_silent_producers_expire_and_may_then_continue_anywhere() -> None:
     write(producers, 0, 1, 0, at=5_000)
     assert producers.expire(6_000) == 0
     assert producers.expire(6_001) == 1
-    assert producers.check(7, 0, 99, 1).verdict is Verdict.APPEND
+    assert producers.check(7, 0, 99, 1).verdict is SequenceCheck.APPEND
 
 
 def test_the_number_of_producers_is_bounded_and_the_longest_silent_goes_first() -> None:
-    producers = states(producers_max=2)
+    producers = states(max_producers=2)
     for producer_id in (1, 2, 1, 3):
         producers.update(producer_id, 0, BatchMetadata(0, 0, 0, 0, 0), 0)
     assert [producer_id for producer_id, _ in producers] == [1, 3]
@@ -111,10 +111,10 @@ def test_a_client_that_repeats_unanswered_batches_writes_each_once(
         for attempt in range(2 if repeated else 1):
             verdict, duplicate = producers.check(7, 0, sequence, count)
             if attempt == 0:
-                assert verdict is Verdict.APPEND
+                assert verdict is SequenceCheck.APPEND
                 write(producers, sequence, count, offset)
             else:
-                assert verdict is Verdict.DUPLICATE
+                assert verdict is SequenceCheck.DUPLICATE
                 assert duplicate is not None
                 assert duplicate.base_offset == offset
         offset += count

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from headrace.broker.partition.leadership import (
-    RETRY_MS_MIN,
+    MIN_RETRY_MS,
     UPKEEP_INTERVAL_MS,
     PartitionLeadership,
 )
@@ -112,7 +112,7 @@ class Broker:
 
     async def settled(self) -> None:
         """Let what the image has started come to its end."""
-        await asyncio.sleep(RETRY_MS_MIN / 2_000)
+        await asyncio.sleep(MIN_RETRY_MS / 2_000)
 
     def lead(self, leader: int, epoch: int) -> None:
         self.client.apply(PartitionChangeRecord(topic_id(1), 0, leader, epoch))
@@ -197,7 +197,7 @@ def test_a_partition_that_cannot_be_opened_is_tried_again_until_it_can() -> None
         }
         async with broker.running():
             assert asyncio.get_running_loop().time() == pytest.approx(
-                3 * RETRY_MS_MIN / 1_000
+                3 * MIN_RETRY_MS / 1_000
             )  # then twice as late
             assert broker.partition(0).leader_epoch == 0
         assert broker.engine.opened.count((1_002, 0)) == 1, "the other was open at once"
@@ -247,7 +247,7 @@ def test_while_it_is_opened_anew_a_partition_is_not_served_at_its_old_epoch() ->
             broker.lead(1, 4)
             await broker.settled()
             assert broker.registry.find("t", 0) == ErrorCode.NOT_LEADER_OR_FOLLOWER
-            await asyncio.sleep(RETRY_MS_MIN / 1_000)
+            await asyncio.sleep(MIN_RETRY_MS / 1_000)
             assert broker.partition().leader_epoch == 4
 
     virtual_time.run(run())

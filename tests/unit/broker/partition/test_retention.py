@@ -184,7 +184,7 @@ def delete(opened: OpenPartition, offset: int) -> int:
 
 def test_what_is_due_goes_by_the_configuration_at_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A deletion may wait for others for long; meanwhile the topic was told to keep everything."""
-    monkeypatch.setattr("headrace.broker.partition.retention.DELETIONS_MAX", 1)
+    monkeypatch.setattr("headrace.broker.partition.retention.MAX_DELETIONS", 1)
     first, second = of(retention_ms="1"), of(retention_ms="1")
     for opened in (first, second):
         produce(opened, NOW_MS - DAY_MS)

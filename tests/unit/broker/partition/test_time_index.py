@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.broker.partition.time_index import STEP_MS_MAX, TimeIndex
+from headrace.broker.partition.time_index import MAX_STEP_MS, TimeIndex
 
 
 def test_a_time_after_every_record_is_found_nowhere() -> None:
@@ -37,12 +37,12 @@ def test_trim_forgets_entries_below_the_log_start() -> None:
     st.integers(2, 9),
 )
 def test_no_record_below_the_start_of_a_search_is_new_enough(
-    batches: list[tuple[int, int]], wanted: int, interval: int, entries_max: int
+    batches: list[tuple[int, int]], wanted: int, interval: int, max_entries: int
 ) -> None:
-    index = TimeIndex(interval_bytes=interval, entries_max=entries_max)
+    index = TimeIndex(interval_bytes=interval, max_entries=max_entries)
     for base, (timestamp, size) in enumerate(batches):
         index.append(base, timestamp, size)
-        assert len(index.entries) <= entries_max
+        assert len(index.entries) <= max_entries
     start = index.start_of_search(wanted)
     first = next((base for base, (timestamp, _) in enumerate(batches) if timestamp >= wanted), None)
     if first is None:
@@ -65,16 +65,16 @@ def test_no_record_below_the_start_of_a_search_is_new_enough(
 def test_what_age_and_size_give_up_may_go(
     batches: list[tuple[int, int]],
     interval: int,
-    entries_max: int,
+    max_entries: int,
     step_ms: int,
     young_ms: int,
     retained: int,
     trimmed: float,
 ) -> None:
-    index = TimeIndex(interval_bytes=interval, entries_max=entries_max)
+    index = TimeIndex(interval_bytes=interval, max_entries=max_entries)
     for base, (timestamp, size) in enumerate(batches):
         index.append(base, timestamp, size, step_ms)
-        assert len(index.entries) <= entries_max
+        assert len(index.entries) <= max_entries
     sizes = [size for _, size in batches]
     assert all(timestamp < young_ms for timestamp, _ in batches[: index.offset_of_age(young_ms)])
     by_size = index.offset_of_size(retained)
@@ -101,9 +101,9 @@ def test_what_age_and_size_give_up_may_go(
     st.lists(st.floats(0, 1), max_size=3),
 )
 def test_each_step_knows_its_newest_batch(
-    batches: list[tuple[int, int]], interval: int, entries_max: int, cuts: list[float]
+    batches: list[tuple[int, int]], interval: int, max_entries: int, cuts: list[float]
 ) -> None:
-    index = TimeIndex(interval_bytes=interval, entries_max=entries_max)
+    index = TimeIndex(interval_bytes=interval, max_entries=max_entries)
     trims = {int(cut * len(batches)): int(cut * cut * len(batches)) for cut in cuts}
     log_start = 0
     for base, (timestamp, size) in enumerate(batches):
@@ -133,7 +133,7 @@ def test_what_was_given_up_keeps_nothing_young() -> None:
     assert index.offset_of_age(100) == 1
     index.trim(2, 4)
     assert (index.max_timestamp_ms, index.offset_of_age(25)) == (30, 3)
-    index.append(4, 30 + STEP_MS_MAX, 1)
+    index.append(4, 30 + MAX_STEP_MS, 1)
     assert index.entries[-1].offset == 4
 
 
@@ -146,12 +146,12 @@ def test_bytes_and_steps_of_time_divide_the_log() -> None:
     assert index.offset_of_age(1_005) == 4  # 0 to 3 are older, and 4 as well, but it is not a step
     slow = TimeIndex()
     for hour in range(5):
-        slow.append(hour, hour * STEP_MS_MAX, 1)
+        slow.append(hour, hour * MAX_STEP_MS, 1)
     assert [entry.offset for entry in slow.entries] == [1, 2, 3, 4]
-    assert slow.offset_of_age(2 * STEP_MS_MAX + 1) == 3
+    assert slow.offset_of_age(2 * MAX_STEP_MS + 1) == 3
     week = TimeIndex()
     for hour in range(3):
-        week.append(hour, hour * STEP_MS_MAX, 1, 7 * 24 * STEP_MS_MAX)
+        week.append(hour, hour * MAX_STEP_MS, 1, 7 * 24 * MAX_STEP_MS)
     assert [entry.offset for entry in week.entries] == [1, 2], "an hour is the most"
     fine = TimeIndex()
     for minute in range(5):

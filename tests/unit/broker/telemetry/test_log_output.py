@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from headrace.broker.telemetry.log_output import (
+    MAX_REPEAT_PLACES,
     REPEAT_BURST,
-    REPEAT_PLACES_MAX,
     REPEAT_WINDOW_MS,
     BoundedQueueHandler,
     JsonFormatter,
@@ -202,6 +202,6 @@ def test_a_place_that_repeats_is_thinned_and_counted():
 
 def test_the_number_of_places_that_are_tracked_is_bounded():
     thinning = RepeatFilter()
-    for line in range(3 * REPEAT_PLACES_MAX):
+    for line in range(3 * MAX_REPEAT_PLACES):
         assert thinning.filter(record(line=line))
-    assert len(thinning._places) <= REPEAT_PLACES_MAX
+    assert len(thinning._places) <= MAX_REPEAT_PLACES

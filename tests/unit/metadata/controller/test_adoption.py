@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from headrace.metadata.images.brokers import active_brokers, caretaker
+from headrace.metadata.images.brokers import active_brokers, adopter
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.rpc.requests import UnregisterBroker
@@ -55,7 +55,7 @@ class TestRule:
         for node_id, state in enumerate(states, 1):
             alive = state in ("starting", "active")
             expected = node_id if alive else min(active, default=None)
-            assert caretaker(brokers, node_id) == expected
+            assert adopter(brokers, node_id) == expected
 
 
 def test_the_objects_of_a_node_that_lives_are_its_own(two):
@@ -153,7 +153,7 @@ def test_those_of_a_node_that_was_unregistered(two):
     two.delete("topic")  # it leads nothing any more
     two.fence(2)
     two.do(UnregisterBroker(2))
-    assert caretaker(two.image.brokers, 2) == 1
+    assert adopter(two.image.brokers, 2) == 1
     destroyed = list(two.image.objects.destroyed)
     assert len(destroyed) == 2
     two.forget(*destroyed, node_id=1)

@@ -1,4 +1,4 @@
-from headrace.metadata.controller.key_values import KEYS_MAX, VALUE_BYTES_MAX
+from headrace.metadata.controller.key_values import MAX_KEYS, MAX_VALUE_BYTES
 from headrace.metadata.rpc.requests import PutKeyValues
 from headrace.protocol.errors import ErrorCode
 
@@ -21,10 +21,10 @@ def test_what_is_so_already_takes_no_record(controller):
 
 
 def test_values_and_keys_are_bounded(controller):
-    big = put(controller, ("a", bytes(VALUE_BYTES_MAX + 1)))
+    big = put(controller, ("a", bytes(MAX_VALUE_BYTES + 1)))
     assert controller.refusal(big) == ErrorCode.INVALID_REQUEST
 
-    controller.do(put(controller, *((str(it), b"") for it in range(KEYS_MAX))))
+    controller.do(put(controller, *((str(it), b"") for it in range(MAX_KEYS))))
     assert controller.refusal(put(controller, ("more", b""))) == ErrorCode.POLICY_VIOLATION
     controller.do(put(controller, ("more", b""), ("0", None)))
-    assert len(controller.image.key_values) == KEYS_MAX
+    assert len(controller.image.key_values) == MAX_KEYS

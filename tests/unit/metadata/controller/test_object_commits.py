@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from headrace.metadata.images.objects import ObjectKind, ObjectState
+from headrace.metadata.images.objects import ObjectState, ObjectType
 from headrace.metadata.rpc.requests import CommittedStreamObject
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import stream_range
@@ -29,11 +29,11 @@ def test_a_commit_extends_every_stream_at_once(controller, streams):
     assert controller.layout(b) == [(request.object_id, 0, 5)]
     committed = controller.object(request.object_id)
     assert committed.state == ObjectState.COMMITTED
-    assert committed.kind == ObjectKind.STREAM_SET
+    assert committed.kind == ObjectType.STREAM_SET
     assert committed.live_ranges == 2
     assert committed.committed_ms == controller.now_ms
     assert [it.stream_id for it in committed.ranges] == [a, b]
-    assert controller.object(stream_object).kind == ObjectKind.STREAM
+    assert controller.object(stream_object).kind == ObjectType.STREAM
     assert not controller.image.objects.prepared
     assert controller.image.objects.stream_sets[1] == ((request.object_id, request.object_id),)
 

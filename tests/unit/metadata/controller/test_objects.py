@@ -3,7 +3,7 @@ import pytest
 
 from headrace.config.definition import Between
 from headrace.config.server_keys import SERVER_KEYS
-from headrace.metadata.controller.objects import EXPIRED_PER_DECISION_MAX, PREPARE_TTL_MS_MAX
+from headrace.metadata.controller.objects import MAX_EXPIRED_PER_DECISION, MAX_PREPARE_TTL_MS
 from headrace.metadata.rpc.requests import ForgetObjects, PrepareObjects
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import stream_range
@@ -55,12 +55,12 @@ def test_only_what_has_expired_is_expired(controller):
 
 
 def test_expiry_is_bounded(controller):
-    controller.prepare(EXPIRED_PER_DECISION_MAX + 1)
+    controller.prepare(MAX_EXPIRED_PER_DECISION + 1)
     controller.now_ms += 100_000
 
     controller.expire()
 
-    assert len(controller.image.objects.destroyed) == EXPIRED_PER_DECISION_MAX
+    assert len(controller.image.objects.destroyed) == MAX_EXPIRED_PER_DECISION
 
 
 # Deletion
@@ -84,5 +84,5 @@ def test_only_destroyed_objects_are_forgotten(controller, streams):
 
 def test_no_time_to_live_that_can_be_configured_is_refused():
     assert SERVER_KEYS["headrace.object.prepare.ttl.ms"].valid == Between(
-        60_000, PREPARE_TTL_MS_MAX
+        60_000, MAX_PREPARE_TTL_MS
     )

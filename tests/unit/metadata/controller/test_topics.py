@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from headrace.metadata.admin import topic_deletion
-from headrace.metadata.controller.topics import PARTITIONS_PER_REQUEST_MAX, new_topic_id
+from headrace.metadata.controller.topics import MAX_PARTITIONS_PER_REQUEST, new_topic_id
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.topics import TopicImage
 from headrace.metadata.rpc.requests import CreatePartitions, CreateTopics, DeleteTopics
@@ -148,7 +148,7 @@ def test_validate_only_says_the_same_and_creates_nothing(controller):
 
 
 def test_one_request_creates_a_bounded_number_of_partitions(controller):
-    most = PARTITIONS_PER_REQUEST_MAX
+    most = MAX_PARTITIONS_PER_REQUEST
     codes = created(controller, topic_creation("a", most - 1), topic_creation("b", 2))
 
     assert codes == [ErrorCode.NONE, ErrorCode.POLICY_VIOLATION]

@@ -9,8 +9,8 @@ from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
     ObjectsPreparedRecord,
     ObjectsRemovedRecord,
+    RecordedRange,
     StreamObjectRecord,
-    StreamRange,
     StreamSetObjectRecord,
 )
 from headrace.metadata.records.streams import StreamRecord, StreamTrimmedRecord
@@ -27,12 +27,12 @@ class Deltas:
         self.objects.prepare(ObjectsPreparedRecord(0, 4, 1, 100, 200))
 
     def commit_set(self, object_id, *ranges, order_id=None):
-        pieces = tuple(StreamRange(it, 0, start, end) for it, start, end in ranges)
+        pieces = tuple(RecordedRange(it, 0, start, end) for it, start, end in ranges)
         order = object_id if order_id is None else order_id
         self.objects.commit_stream_set(StreamSetObjectRecord(object_id, 1, order, 10, 150, pieces))
 
     def commit_stream(self, object_id, stream_id, start, end):
-        piece = StreamRange(stream_id, 0, start, end)
+        piece = RecordedRange(stream_id, 0, start, end)
         self.objects.commit_stream(StreamObjectRecord(object_id, 1, 10, 150, piece))
 
     def trim(self, stream_id, start):

@@ -5,13 +5,13 @@ import pytest
 
 from headrace.metadata.images.streams import (
     NO_EPOCH,
-    ObjectRange,
+    ObjectRangeImage,
     StreamsDelta,
     check_coverage,
     holds_object,
     object_index,
 )
-from headrace.metadata.records.objects import StreamRange
+from headrace.metadata.records.objects import RecordedRange
 from headrace.metadata.records.streams import (
     RangeRecord,
     RemoveStreamRecord,
@@ -25,7 +25,7 @@ TOPIC = UUID(int=1)
 
 
 def piece(start, end, stream_id=0):
-    return StreamRange(stream_id, 0, start, end)
+    return RecordedRange(stream_id, 0, start, end)
 
 
 def created(start=0, end=0):
@@ -80,7 +80,7 @@ def test_dead_ranges_are_not_taken(delta):
 def test_trimming(delta):
     dropped = delta.trim(StreamTrimmedRecord(0, 20))
 
-    assert dropped == (ObjectRange(1, 0, 10), ObjectRange(2, 10, 20))
+    assert dropped == (ObjectRangeImage(1, 0, 10), ObjectRangeImage(2, 10, 20))
     stream = delta.finish()[0]
     assert (stream.start_offset, stream.end_offset) == (20, 30)
     assert [it.object_id for it in stream.objects] == [3]

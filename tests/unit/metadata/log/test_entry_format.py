@@ -33,7 +33,7 @@ def segment(*groups, base=5):
     data = encode_segment_header(SegmentHeader(base, LIFE, 0))
     synced = base - 1
     for group in groups:
-        data += encode_group(group, synced_index=synced, life_id=LIFE)
+        data += encode_group(group, synced_index=synced, segment_id=LIFE)
         synced = group[-1].index
     return data
 
@@ -45,7 +45,7 @@ def test_golden_bytes():
     assert len(header) == SEGMENT_HEADER_BYTES
     assert decode_segment_header(header) == (5, LIFE, 9)
     assert decode_segment_header(GOLDEN_HEADER_1) == (5, LIFE, 0)
-    assert encode_group([entry(5)], synced_index=4, life_id=LIFE) == GOLDEN_FRAME
+    assert encode_group([entry(5)], synced_index=4, segment_id=LIFE) == GOLDEN_FRAME
     assert len(GOLDEN_FRAME) == FRAME_HEADER_BYTES + 3
 
 
@@ -155,21 +155,21 @@ def test_any_pattern_of_an_unfinished_group_is_cut_off():
 def test_an_entry_at_the_wrong_place_is_refused():
     for group in ([entry(6)], [entry(5), entry(7)], [entry(5), entry(6, term=1)]):
         data = encode_segment_header(SegmentHeader(5, LIFE, 0))
-        data += encode_group(group, synced_index=4, life_id=LIFE)
+        data += encode_group(group, synced_index=4, segment_id=LIFE)
         with pytest.raises(MetadataLogCorruptError):
             scan_segment(data)
 
 
 def test_frames_of_another_life_are_no_frames():
     """Neither left-overs of an older file, nor bytes that a user has put into a payload."""
-    foreign = encode_group([entry(6)], synced_index=5, life_id=LIFE + 1)
+    foreign = encode_group([entry(6)], synced_index=5, segment_id=LIFE + 1)
     data = segment([entry(5)]) + foreign
 
     assert [it.index for it in scan_segment(data).entries] == [5]
 
 
 def test_a_frame_inside_a_payload_proves_nothing():
-    foreign = encode_group([entry(9)], synced_index=8, life_id=LIFE + 1)
+    foreign = encode_group([entry(9)], synced_index=8, segment_id=LIFE + 1)
     data = bytearray(segment([entry(5, foreign)]))
     data[SEGMENT_HEADER_BYTES + 5] ^= 1
 

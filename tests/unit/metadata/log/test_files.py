@@ -22,7 +22,7 @@ def entry(index, term=1):
 
 def opened(directory, sync=lambda _: None):
     files = LogFiles(directory, sync)
-    recovered = files.open(life_id=77)
+    recovered = files.open(segment_id=77)
     return files, recovered
 
 
@@ -567,7 +567,7 @@ def test_a_cut_that_fails_ends_all_writing(tmp_path):
 
 def test_a_log_of_the_format_before_is_read_and_goes_on(tmp_path):
     fields = struct.pack(">4sHHQQ", b"HRML", 1, 0, 1, 5)
-    group = encode_group([entry(1), entry(2)], synced_index=0, life_id=5)
+    group = encode_group([entry(1), entry(2)], synced_index=0, segment_id=5)
     path = tmp_path / f"{1:020d}.log"
     path.write_bytes(fields + struct.pack(">II", crc32c(fields), 0) + group)
 

@@ -34,7 +34,7 @@ def test_golden_header():
 
 
 def test_large_images_are_encoded_in_small_pieces(image, monkeypatch):
-    monkeypatch.setattr(snapshot_format, "BLOCK_ITEMS_MAX", 3)
+    monkeypatch.setattr(snapshot_format, "MAX_BLOCK_ITEMS", 3)
 
     pieces = list(encode_snapshot(image))
 
@@ -68,7 +68,7 @@ def test_bytes_behind_the_end_are_refused(image):
 
 
 def test_a_missing_block_is_noticed(image, monkeypatch):
-    monkeypatch.setattr(snapshot_format, "BLOCK_ITEMS_MAX", 3)
+    monkeypatch.setattr(snapshot_format, "MAX_BLOCK_ITEMS", 3)
     pieces = list(encode_snapshot(image))
     del pieces[2]
 

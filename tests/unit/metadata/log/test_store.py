@@ -381,7 +381,7 @@ def test_a_snapshot_is_checked_before_it_counts(tmp_path, spoil, monkeypatch):
         elif spoil == "flipped":
             data[len(data) // 2] ^= 1
         elif spoil == "endless":
-            monkeypatch.setattr(store_module, "SNAPSHOT_BYTES_MAX", 20)
+            monkeypatch.setattr(store_module, "MAX_SNAPSHOT_BYTES", 20)
         with pytest.raises((MetadataLogCorruptError, MetadataIdentityError)):
             await store.install_snapshot(snapshot_id, chunks_of(bytes(data)))
         await store.persist(Persist(entries=(term_entry(2, 1),)))
@@ -415,7 +415,7 @@ def test_a_disk_that_does_not_answer_is_told_and_keeps_nobody_from_ending(
     tmp_path, monkeypatch, caplog
 ):
     monkeypatch.setattr(store_module, "SLOW_WRITE_S", 0.01)
-    monkeypatch.setattr(store_module, "CLOSE_S_MAX", 0.01)
+    monkeypatch.setattr(store_module, "MAX_CLOSE_S", 0.01)
     answer = threading.Event()
     hang = False
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.net import framing
 from headrace.metadata.net.framing import (
-    BODY_BYTES_MAX,
-    HELLO_BYTES_MAX,
+    MAX_BODY_BYTES,
+    MAX_HELLO_BYTES,
     FrameReader,
     Hello,
     Kind,
@@ -197,24 +197,24 @@ def test_frames_come_out_as_they_went_in_however_they_are_cut(bodies, pieces):
 
 def test_a_length_out_of_bounds_is_refused_before_anything_is_read_for_it():
     reader = FrameReader()
-    reader.feed((HELLO_BYTES_MAX + 1).to_bytes(4, "big"))
+    reader.feed((MAX_HELLO_BYTES + 1).to_bytes(4, "big"))
     with pytest.raises(MetadataFormatError, match="allowed"):
         reader.next_body()
 
     reader = FrameReader()
     reader.expect_frames()
-    reader.feed(BODY_BYTES_MAX.to_bytes(4, "big"))
-    assert reader.next_length() == BODY_BYTES_MAX
+    reader.feed(MAX_BODY_BYTES.to_bytes(4, "big"))
+    assert reader.next_length() == MAX_BODY_BYTES
     assert reader.next_body() is None
     reader = FrameReader()
     reader.expect_frames()
-    reader.feed((BODY_BYTES_MAX + 1).to_bytes(4, "big"))
+    reader.feed((MAX_BODY_BYTES + 1).to_bytes(4, "big"))
     with pytest.raises(MetadataFormatError, match="allowed"):
         reader.next_length()
 
 
 def test_a_frame_too_long_is_not_encoded(monkeypatch):
-    monkeypatch.setattr(framing, "BODY_BYTES_MAX", 10)
+    monkeypatch.setattr(framing, "MAX_BODY_BYTES", 10)
 
     assert encode_numbered(1, b"ab")
     with pytest.raises(MetadataFormatError):

@@ -163,7 +163,7 @@ class Chaos:
                 for node in self.scene.nodes.values():
                     broker = node.image.brokers.get(client.node_id)
                     if broker is not None and broker.epoch == client.node_epoch:
-                        assert broker.state != BrokerState.EXPIRED or not client.holds()
+                        assert broker.state != BrokerState.EXPIRED or not client.is_lease_valid()
             for task in self.scene.tasks.values():
                 assert not task.done(), repr(task)
             await asyncio.sleep(LOOK_S)

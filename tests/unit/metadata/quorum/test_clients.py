@@ -43,7 +43,7 @@ async def broker(scene, transport, node_id=11):
 async def watched(lapses, client):
     """Note each moment at which the lease does not hold."""
     while True:
-        if not client.holds():
+        if not client.is_lease_valid():
             lapses.append(now_ms())
         await asyncio.sleep(0.01)
 
@@ -106,7 +106,7 @@ async def test_a_broker_that_reaches_only_a_deposed_leader_stops_before_it_is_fe
             cut_ms = now_ms()
             scene.network.isolate(old_id)
             new = await scene.leader(among={1, 2, 3} - {old_id})
-            await until(lambda: not client.holds())
+            await until(lambda: not client.is_lease_valid())
             stopped_ms = now_ms()
             assert not new.image.brokers[11].epoch_ended
             await until(lambda: new.image.brokers[11].epoch_ended)
@@ -118,7 +118,7 @@ async def test_a_broker_that_reaches_only_a_deposed_leader_stops_before_it_is_fe
             await until(lambda: client.fenced)
             with pytest.raises(NodeFencedError):
                 await client.allocate_producer_ids()
-            assert not client.holds()
+            assert not client.is_lease_valid()
 
 
 @scenario

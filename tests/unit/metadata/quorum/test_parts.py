@@ -235,7 +235,7 @@ async def test_who_waits_for_an_entry_is_told_whose_came():
 
 @scenario
 async def test_messages_that_wait_are_bounded_and_the_oldest_are_lost(monkeypatch):
-    monkeypatch.setattr(inputs_module, "INBOX_MAX", 3)
+    monkeypatch.setattr(inputs_module, "MAX_INBOX", 3)
     core, counters = Core(), QuorumCounters()
     inputs = CoreInputs(core, counters, clock_ms=lambda: 50, on_input=lambda: None)
     assert inputs.leader_silent_ms is None

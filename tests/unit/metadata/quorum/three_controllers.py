@@ -24,7 +24,7 @@ from tests.unit.metadata.pure_controller import validate
 
 HOP_S = 0.001
 ELECTION_TIMEOUT_MS = 500
-SCENARIO_S_MAX = 120
+MAX_SCENARIO_S = 120
 
 
 class MemoryNetwork:
@@ -269,7 +269,7 @@ def scenario(test):
     """Run an `async def` test to its end in virtual time."""
 
     async def bounded(**fixtures):
-        async with asyncio.timeout(SCENARIO_S_MAX):
+        async with asyncio.timeout(MAX_SCENARIO_S):
             await test(**fixtures)
 
     def run(**fixtures):

@@ -8,7 +8,7 @@ from headrace.metadata.raft.changes import AddLearner
 from headrace.metadata.raft.effects import Role
 from headrace.metadata.raft.errors import NotLeaderError, QuorumBusyError
 from headrace.metadata.raft.messages import AppendRequest, AppendResponse
-from headrace.metadata.raft.node_state import OUTBOX_MESSAGES_MAX
+from headrace.metadata.raft.node_state import MAX_OUTBOX_MESSAGES
 from headrace.metadata.records.entry import LogEntry, SnapshotId
 from tests.unit.metadata.raft.cluster import (
     ELECTION_MS,
@@ -34,7 +34,7 @@ HUGE = 2**63 - 1
 
 
 def test_uncommitted_bytes_are_bounded_but_for_one_large_proposal():
-    core = make_core(1, uncommitted_bytes_max=10)
+    core = make_core(1, max_uncommitted_bytes=10)
     now_ms, _ = elect(core)
     with pytest.raises(QuorumBusyError):
         core.propose([b"0123456789"], now_ms)  # the opening of the term is not committed yet
@@ -52,7 +52,7 @@ def test_uncommitted_bytes_are_bounded_but_for_one_large_proposal():
 
 
 def test_requests_are_bounded_in_bytes_but_for_one_large_entry():
-    core = make_core(1, append_bytes_max=10)
+    core = make_core(1, max_append_bytes=10)
     now_ms, _ = elect(core)
     core.step(answer(2, 1, 1, match=core.last_index), now_ms)
     finish(core)
@@ -63,7 +63,7 @@ def test_requests_are_bounded_in_bytes_but_for_one_large_entry():
 
 
 def test_requests_under_way_are_bounded_in_number():
-    core = make_core(1, append_bytes_max=1, appends_inflight_max=3)
+    core = make_core(1, max_append_bytes=1, max_appends_inflight=3)
     now_ms, _ = elect(core)
     core.step(answer(2, 1, 1, match=core.last_index), now_ms)
     finish(core)
@@ -139,11 +139,11 @@ def test_answers_that_gather_behind_a_write_are_bounded():
     core = make_core(1, state_of(1))
     core.step(append(2, 1, 1, previous=(1, 1), new=entries(1, first=2)), 0)
     core.take_effects()
-    for _ in range(OUTBOX_MESSAGES_MAX + 10):
+    for _ in range(MAX_OUTBOX_MESSAGES + 10):
         core.step(append(2, 1, 1, previous=(1, 1)), 0)
     core.persisted(0)
 
-    assert len(core.take_effects().messages) == OUTBOX_MESSAGES_MAX
+    assert len(core.take_effects().messages) == MAX_OUTBOX_MESSAGES
 
 
 def valid_messages(core):

@@ -336,16 +336,16 @@ def test_kafka_17426_the_wiped_node_comes_back_as_a_new_member():
     assert cluster[3].applied[max(cluster[3].applied)].payload == b"needs 3"
 
 
-@pytest.mark.parametrize("bytes_max", [1, 3, 7, 1_000])
-def test_etcd_raft_8ecce32_no_committed_entry_is_skipped_under_a_size_limit(bytes_max):
-    core = make_core(1, state_of(*[1] * 50), committed_bytes_max=bytes_max)
+@pytest.mark.parametrize("max_bytes", [1, 3, 7, 1_000])
+def test_etcd_raft_8ecce32_no_committed_entry_is_skipped_under_a_size_limit(max_bytes):
+    core = make_core(1, state_of(*[1] * 50), max_committed_bytes=max_bytes)
     core.step(append(2, 1, 1, previous=(50, 1), commit=50), 0)
 
     done = finish(core)
     assert [it.index for it in committed(done)] == list(range(1, 51))
     for effects in done:
         size = sum(len(it.payload) for it in effects.committed)
-        assert size <= bytes_max or len(effects.committed) == 1
+        assert size <= max_bytes or len(effects.committed) == 1
 
 
 def test_etcd_20418_a_leader_that_was_paused_answers_no_read_from_the_past():
@@ -508,7 +508,7 @@ def test_etcd_14370_a_sole_voter_commits_only_what_is_durable():
 
 
 def test_etcd_18055_two_snapshots_in_short_succession():
-    cluster = RaftCluster(3, append_bytes_max=1, compaction_slack_bytes=1)
+    cluster = RaftCluster(3, max_append_bytes=1, compaction_slack_bytes=1)
     cluster.elect(1)
     cluster.isolate(3)
     for payload in (b"a", b"b"):

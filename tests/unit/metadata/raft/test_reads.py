@@ -142,7 +142,7 @@ def test_a_leader_that_is_being_removed_needs_a_majority_of_the_others():
 def test_only_a_leader_takes_reads_and_it_takes_so_many():
     with pytest.raises(NotLeaderError):
         make_core(1).request_read(1, 0)
-    core, now_ms = serving_core(2, 3, reads_pending_max=2)
+    core, now_ms = serving_core(2, 3, max_reads_pending=2)
     core.request_read(1, now_ms)
     core.request_read(2, now_ms)
     with pytest.raises(QuorumBusyError):

@@ -25,7 +25,7 @@ from tests.unit.metadata.raft.cluster import (
 
 
 def test_a_node_that_was_away_for_long_catches_up_by_snapshot():
-    cluster = RaftCluster(3, append_bytes_max=1, compaction_slack_bytes=1)
+    cluster = RaftCluster(3, max_append_bytes=1, compaction_slack_bytes=1)
     cluster.elect(1)
     cluster.settle()
     cluster.crash(3)
@@ -176,7 +176,7 @@ def test_a_leader_offers_its_snapshot_with_each_heartbeat_until_it_is_there():
 
 
 def test_a_follower_whose_next_entry_was_forgotten_meanwhile_is_offered_the_snapshot():
-    cluster = RaftCluster(3, append_bytes_max=1, compaction_slack_bytes=1)
+    cluster = RaftCluster(3, max_append_bytes=1, compaction_slack_bytes=1)
     cluster.elect(1)
     cluster.settle()
     cluster.isolate(3)
@@ -196,7 +196,7 @@ def test_a_follower_whose_next_entry_was_forgotten_meanwhile_is_offered_the_snap
 
 
 def test_a_snapshot_whose_source_is_gone_is_fetched_from_the_next_leader():
-    cluster = RaftCluster(3, append_bytes_max=1, compaction_slack_bytes=1)
+    cluster = RaftCluster(3, max_append_bytes=1, compaction_slack_bytes=1)
     cluster.elect(1)
     cluster.settle()
     cluster.crash(3)

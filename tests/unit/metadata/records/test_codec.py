@@ -18,7 +18,7 @@ from headrace.metadata.records.codec import (
 
 ID = UUID(int=0x0102030405060708090A0B0C0D0E0F10)
 ID_BYTES = bytes.fromhex("c410 0102030405060708090a0b0c0d0e0f10")
-PIECE = objects.StreamRange(5, 1, 100, 300)
+PIECE = objects.RecordedRange(5, 1, 100, 300)
 
 # One of each record, with the bytes that it has had since it exists. They may never change: a log
 # written by an older version must be read.

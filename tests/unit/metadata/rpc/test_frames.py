@@ -77,7 +77,7 @@ def test_another_version_is_refused():
 
 
 def test_frames_are_bounded_in_both_directions(monkeypatch):
-    monkeypatch.setattr(frames, "FRAME_BYTES_MAX", 20)
+    monkeypatch.setattr(frames, "MAX_FRAME_BYTES", 20)
 
     with pytest.raises(MetadataFormatError):
         decode_correlation(bytes([1]) + bytes(20))

@@ -15,7 +15,7 @@ from headrace.protocol.fetch.request import (
     ForgottenTopic,
     decode_fetch,
 )
-from headrace.protocol.primitives import ARRAY_ELEMENTS_MAX, encode_uvarint
+from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
 
 TOPIC_ID = UUID(int=7)
 ID = TOPIC_ID.hex
@@ -149,7 +149,7 @@ def test_malformed_requests_are_refused(version: int, frame: str) -> None:
 
 @pytest.mark.parametrize("version", [4, 12])
 def test_number_of_partitions_is_bounded(version: int) -> None:
-    count = ARRAY_ELEMENTS_MAX + 1
+    count = MAX_ARRAY_ELEMENTS + 1
     if version == 4:
         head = V4[:24] + count.to_bytes(4, "big")
         frame = head + bytes(16) * count

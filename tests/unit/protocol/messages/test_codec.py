@@ -6,7 +6,7 @@ from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.headers import RequestHeader, parse_request_header
-from headrace.protocol.primitives import ARRAY_ELEMENTS_MAX
+from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS
 
 HEARTBEAT_V0 = bytes.fromhex("0001 67 00000005 0001 6d")
 HEARTBEAT_V4 = bytes.fromhex("02 67 00000005 02 6d 00 00")
@@ -106,7 +106,7 @@ def test_tagged_array_of_a_response() -> None:
 
 
 def test_response_is_bounded_by_its_bytes_alone() -> None:
-    count = ARRAY_ELEMENTS_MAX + 1
+    count = MAX_ARRAY_ELEMENTS + 1
     response = messages.DeleteGroupsResponse(results=[("g", 0)] * count)
     encoded = messages.encode_response(response, 0, 7)
     _, decoded = messages.decode_response(ApiKey.DELETE_GROUPS, 0, memoryview(encoded))

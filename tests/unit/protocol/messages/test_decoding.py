@@ -5,7 +5,7 @@ import pytest
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.messages.codec import decode_request, decode_response
-from headrace.protocol.primitives import ARRAY_ELEMENTS_MAX, encode_uvarint
+from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_authorized_operations_are_a_set_or_none() -> None:
 
 def test_number_of_elements_is_bounded_over_all_arrays() -> None:
     """Two bytes on the wire would become an object each."""
-    half = ARRAY_ELEMENTS_MAX // 2
+    half = MAX_ARRAY_ELEMENTS // 2
     states = encode_uvarint(half + 1) + b"\x01" * half
     within = memoryview(states + encode_uvarint(half + 1) + b"\x01" * half + b"\0")
     assert len(decode_request(ApiKey.LIST_GROUPS, 5, within).types_filter) == half

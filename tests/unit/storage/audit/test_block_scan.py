@@ -3,7 +3,7 @@
 import pytest
 from crc32c import crc32c
 
-from headrace.storage.audit.block_scan import DAMAGE_PER_BLOCK_MAX, BlockScan
+from headrace.storage.audit.block_scan import MAX_DAMAGE_PER_BLOCK, BlockScan
 from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES, encode_block_header
 from headrace.storage.objects.index_block import IndexEntry
 from headrace.storage.record_batch import HEADER_BYTES, encode_header
@@ -99,4 +99,4 @@ def test_what_is_reported_of_one_block_is_bounded():
     made = [it for n in range(50) for it in batches(STREAM, 10 + 2 * n, 1)]
     content = block(made)
     damage, _ = scan(content, entry_of(content, end=109, count=50))
-    assert len(damage) == DAMAGE_PER_BLOCK_MAX
+    assert len(damage) == MAX_DAMAGE_PER_BLOCK

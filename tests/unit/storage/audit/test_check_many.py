@@ -18,14 +18,14 @@ class BusyStore(MemoryObjectStore):
     def __init__(self, number):
         super().__init__()
         self.objects = {f"k{n}": CONTENT for n in range(number)}
-        self.under_way = self.most = 0
+        self.inflight = self.most = 0
         self.fails = False
 
     async def get_range(self, key, start, end):
-        self.under_way += 1
-        self.most = max(self.most, self.under_way)
+        self.inflight += 1
+        self.most = max(self.most, self.inflight)
         await asyncio.sleep(0)
-        self.under_way -= 1
+        self.inflight -= 1
         if self.fails:
             raise ObjectStoreError("no answer")
         return await super().get_range(key, start, end)
@@ -60,4 +60,4 @@ def test_a_bucket_that_does_not_answer_ends_it():
     store.fails = True
     with pytest.raises(ObjectStoreError):
         check(store, store.objects, 4)
-    assert store.under_way == 0
+    assert store.inflight == 0

@@ -6,7 +6,7 @@ from headrace.storage.audit import comparison as module
 from headrace.storage.audit.comparison import (
     KnownBucket,
     KnownObject,
-    KnownState,
+    KnownObjectState,
     Problem,
     Severity,
     compare,
@@ -22,7 +22,7 @@ HOUR_MS = 3_600_000
 
 
 def committed(object_id, size=100, ranges=()):
-    return KnownObject(object_id, KnownState.COMMITTED, size, 0, ranges)
+    return KnownObject(object_id, KnownObjectState.COMMITTED, size, 0, ranges)
 
 
 def known(*objects, next_object_id=100):
@@ -46,7 +46,7 @@ def test_a_bucket_that_holds_what_is_known_is_exact_and_settled():
     assert list(outcome.findings()) == []
     assert outcome.is_exact
     assert outcome.is_settled
-    totals = outcome.states[KnownState.COMMITTED]
+    totals = outcome.states[KnownObjectState.COMMITTED]
     assert (totals.known, totals.found, totals.found_bytes) == (2, 2, 107)
 
 
@@ -82,7 +82,7 @@ def test_an_unknown_object_is_not_exact_and_no_error():
 
 @pytest.mark.parametrize(("expires_ms", "expired"), [(NOW_MS, True), (NOW_MS + 1, False)])
 def test_prepared_objects(expires_ms, expired):
-    bucket = known(KnownObject(1, KnownState.PREPARED, 0, expires_ms))
+    bucket = known(KnownObject(1, KnownObjectState.PREPARED, 0, expires_ms))
     assert problems(run(bucket)) == set()  # nothing was uploaded
     uploaded = run(bucket, listed(1, 12345))
     assert problems(uploaded) == ({(Problem.EXPIRED, 1)} if expired else set())
@@ -92,7 +92,7 @@ def test_prepared_objects(expires_ms, expired):
 
 @pytest.mark.parametrize(("age_ms", "overdue"), [(HOUR_MS, True), (HOUR_MS - 1, False)])
 def test_destroyed_objects(age_ms, overdue):
-    bucket = known(KnownObject(1, KnownState.DESTROYED, 100, NOW_MS - age_ms))
+    bucket = known(KnownObject(1, KnownObjectState.DESTROYED, 100, NOW_MS - age_ms))
     assert problems(run(bucket, overdue_ms=HOUR_MS)) == set()  # deleted, not yet forgotten
     present = run(bucket, listed(1), overdue_ms=HOUR_MS)
     assert problems(present) == ({(Problem.OVERDUE, 1)} if overdue else set())
@@ -119,11 +119,11 @@ def test_only_what_is_found_twice_is_confirmed():
     confirmed = first.confirmed_by(second)
     assert problems(confirmed) == {(Problem.MISSING, 3), (Problem.UNKNOWN, 4)}
     assert confirmed.counts == {Problem.MISSING: 1, Problem.UNKNOWN: 1}
-    assert confirmed.states[KnownState.COMMITTED].found == 1
+    assert confirmed.states[KnownObjectState.COMMITTED].found == 1
 
 
 def test_what_is_not_kept_is_counted(monkeypatch):
-    monkeypatch.setattr(module, "FINDINGS_KEPT_MAX", 3)
+    monkeypatch.setattr(module, "MAX_FINDINGS_KEPT", 3)
     outcome = run(known(), *(listed(n) for n in range(10)))
     assert len(outcome.kept[Problem.UNKNOWN]) == 3
     assert outcome.count(Severity.LEFTOVER) == 10

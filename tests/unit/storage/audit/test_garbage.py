@@ -7,7 +7,7 @@ from headrace.storage.audit.comparison import (
     Finding,
     KnownBucket,
     KnownObject,
-    KnownState,
+    KnownObjectState,
     Problem,
     StateTotals,
     compare,
@@ -37,7 +37,7 @@ def test_old_and_forgotten_objects_may_go():
     assert (chosen.removable_bytes, chosen.too_young, chosen.refusal) == (100, 2, "")
 
 
-@pytest.mark.parametrize("state", list(KnownState))
+@pytest.mark.parametrize("state", list(KnownObjectState))
 def test_what_the_metadata_knows_stays(state):
     assert plan(listed(1), objects=[KnownObject(1, state, 100, 0)]).removable == []
 
@@ -54,7 +54,7 @@ def test_what_is_not_ours_stays():
 
 
 def test_a_finding_whose_key_does_not_bear_it_out_stays():
-    outcome = Comparison("c", {state: StateTotals() for state in KnownState})
+    outcome = Comparison("c", {state: StateTotals() for state in KnownObjectState})
     for key in ("wal/c/1/2", object_key("other", 1), object_key("c", 2)):
         outcome.add(Finding(Problem.UNKNOWN, key, 1, 10, OLD_MS, ""))
     assert plan_garbage(outcome, now_ms=NOW_MS, safe_age_ms=0).removable == []
@@ -64,10 +64,14 @@ def test_a_finding_whose_key_does_not_bear_it_out_stays():
     ("listing", "objects", "text"),
     [
         ([listed(1), listed(100)], [], "never given out"),
-        ([listed(1)], [KnownObject(2, KnownState.COMMITTED, 5, 0)], "missing or have another size"),
+        (
+            [listed(1)],
+            [KnownObject(2, KnownObjectState.COMMITTED, 5, 0)],
+            "missing or have another size",
+        ),
         (
             [listed(1), listed(2, size=6)],
-            [KnownObject(2, KnownState.COMMITTED, 5, 0)],
+            [KnownObject(2, KnownObjectState.COMMITTED, 5, 0)],
             "missing or have another size",
         ),
     ],

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from headrace.storage.audit import lister as module
+from headrace.storage.audit.audited_bucket import open_audited_bucket
 from headrace.storage.audit.inventory import ListedObject
 from headrace.storage.audit.lister import DirectoryLister, find_object
-from headrace.storage.audit.place import open_place
 from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
 
 
@@ -28,7 +28,7 @@ def listed(root, prefix=""):
 
 
 def opened(root):
-    return open_place(f"file://{root}", rng=random.Random(0), environment={})
+    return open_audited_bucket(f"file://{root}", rng=random.Random(0), environment={})
 
 
 def test_everything_is_listed_hidden_files_included(tmp_path):
@@ -44,7 +44,7 @@ def test_everything_is_listed_hidden_files_included(tmp_path):
 
 
 def test_pages_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "PAGE_ENTRIES_MAX", 4)
+    monkeypatch.setattr(module, "MAX_PAGE_ENTRIES", 4)
     for number in range(10):
         put(tmp_path, f"a/{number}")
     pages = listed(tmp_path)
@@ -104,7 +104,7 @@ def test_a_directory_that_is_not_there_is_not_made(tmp_path):
 
 def test_a_bucket_in_memory_cannot_be_opened():
     with pytest.raises(ValueError, match="mem://"):
-        open_place("mem://", rng=random.Random(0), environment={})
+        open_audited_bucket("mem://", rng=random.Random(0), environment={})
 
 
 def test_folders_that_a_prefix_leaves_out_are_not_looked_into(tmp_path, monkeypatch):

@@ -187,7 +187,7 @@ def test_something_that_is_no_object():
 
 
 def test_what_is_kept_of_damage_is_bounded(monkeypatch):
-    monkeypatch.setattr(module, "DAMAGE_KEPT_MAX", 3)
+    monkeypatch.setattr(module, "MAX_DAMAGE_KEPT", 3)
     content = bytearray(joined(write([batches(1, 0, 20)], 150)))
     for block in range(20):
         content[block * (14 + 133) + 50] ^= 1

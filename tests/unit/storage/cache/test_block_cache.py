@@ -26,13 +26,13 @@ MIB = 1024 * 1024
 class Setup:
     """A bucket, its metadata, and a cache in front of them."""
 
-    def __init__(self, latency_ms_max=5, **config):
-        self.store = FaultyStore(MemoryObjectStore(), rates=Rates(latency_ms_max=latency_ms_max))
+    def __init__(self, max_latency_ms=5, **config):
+        self.store = FaultyStore(MemoryObjectStore(), rates=Rates(max_latency_ms=max_latency_ms))
         self.objects = FakeObjectManager()
         self.cache = BlockCache(StorageConfig(**config), self.store, self.objects, CLUSTER)
 
-    async def upload(self, *streams, block_bytes_max=5 * 133, kind=ObjectType.STREAM_SET):
-        return await self.objects.upload(self.store, write(streams, block_bytes_max), kind)
+    async def upload(self, *streams, max_block_bytes=5 * 133, kind=ObjectType.STREAM_SET):
+        return await self.objects.upload(self.store, write(streams, max_block_bytes), kind)
 
     async def read(self, stream_id, start, end=10**9, max_bytes=10**9):
         return await self.cache.read(stream_id, start, end, max_bytes)
@@ -114,10 +114,10 @@ def test_readers_of_the_same_share_their_requests():
 
 def test_a_sequential_reader_waits_less_and_less():
     async def main():
-        setup = Setup(latency_ms_max=0)
+        setup = Setup(max_latency_ms=0)
         number = 2000
         for start in (0, number):
-            await setup.upload(batches(1, start, number, size=20_000), block_bytes_max=200_000)
+            await setup.upload(batches(1, start, number, size=20_000), max_block_bytes=200_000)
         offset, reads, waits = 0, 0, 0
         while offset < 2 * number:
             misses = setup.cache.statistics.misses
@@ -143,7 +143,7 @@ def test_reads_ahead_are_whole_requests():
         end = 8_320  # 130 blocks of 64 batches, 0.97 MiB each
         payload = bytes(15_900)
         made = [it._replace(payload=memoryview(payload)) for it in batches(1, 0, end, size=1)]
-        await setup.upload(made, block_bytes_max=MIB)
+        await setup.upload(made, max_block_bytes=MIB)
         offset = 0
         while offset < end:
             offset = (await setup.read(1, offset, end, max_bytes=MIB))[-1].end_offset
@@ -154,7 +154,7 @@ def test_reads_ahead_are_whole_requests():
 
 def test_reading_ahead_crosses_objects():
     async def main():
-        setup = Setup(latency_ms_max=0)
+        setup = Setup(max_latency_ms=0)
         for start in range(0, 400, 10):
             await setup.upload(batches(1, start, 10, size=1000), batches(2, start, 1))
         offset, waits = 0, 0
@@ -173,9 +173,9 @@ def test_reading_ahead_crosses_objects():
 def test_memory_stays_within_its_bound():
     async def main():
         capacity = 2 * MIB
-        setup = Setup(block_cache_bytes=capacity, read_ahead_bytes_max=32 * MIB)
+        setup = Setup(block_cache_bytes=capacity, max_read_ahead_bytes=32 * MIB)
         for stream_id in range(6):
-            await setup.upload(batches(stream_id, 0, 300, size=20_000), block_bytes_max=100_000)
+            await setup.upload(batches(stream_id, 0, 300, size=20_000), max_block_bytes=100_000)
 
         def check():
             found = setup.cache.statistics
@@ -241,7 +241,7 @@ class TestObjectsThatGo:
             with pytest.raises(ObjectNotFoundError):
                 await setup.read(1, 5)
             assert asyncio.get_running_loop().time() < 2
-            assert setup.store.requests["get_range"] == block_cache.REPLANS_MAX + 1
+            assert setup.store.requests["get_range"] == block_cache.MAX_REPLANS + 1
             await following
 
         run(main())
@@ -367,8 +367,8 @@ def test_an_error_is_the_reader_s_only_when_there_is_nothing_before_it():
 
 def test_shutdown_ends_everything():
     async def main():
-        setup = Setup(latency_ms_max=1000)
-        await setup.upload(batches(1, 0, 500, size=10_000), block_bytes_max=50_000)
+        setup = Setup(max_latency_ms=1000)
+        await setup.upload(batches(1, 0, 500, size=10_000), max_block_bytes=50_000)
         waiting = asyncio.create_task(setup.read(1, 0, max_bytes=50_000))
         await asyncio.sleep(0.001)
         await setup.cache.shutdown()
@@ -388,7 +388,7 @@ def test_every_read_equals_what_was_written(seed, cache_bytes, faults):
     written: dict[int, list] = {stream_id: [] for stream_id in range(3)}
 
     async def main():
-        setup = Setup(block_cache_bytes=cache_bytes, read_ahead_bytes_max=cache_bytes)
+        setup = Setup(block_cache_bytes=cache_bytes, max_read_ahead_bytes=cache_bytes)
         for _ in range(rng.randint(1, 6)):
             streams = []
             for stream_id, before in written.items():
@@ -399,10 +399,10 @@ def test_every_read_equals_what_was_written(seed, cache_bytes, faults):
                     before += made
                     streams.append(made)
             if streams:
-                await setup.upload(*streams, block_bytes_max=rng.randint(40, 3000))
+                await setup.upload(*streams, max_block_bytes=rng.randint(40, 3000))
         if faults:
             setup.store.rates = Rates(
-                refused=0.1, not_found=0.1, flipped_bit=0.1, latency_ms_max=20
+                refused=0.1, not_found=0.1, flipped_bit=0.1, max_latency_ms=20
             )
 
         async def reader(reader_rng):
@@ -444,10 +444,10 @@ def test_many_readers_of_what_is_in_memory_leave_the_loop_its_turns():
     """A Fetch of many partitions whose blocks have been read ahead; K: cold reads never slow an append."""
 
     async def main():
-        setup = Setup(latency_ms_max=0)
+        setup = Setup(max_latency_ms=0)
         readers = 24
         for reader in range(readers):
-            await setup.upload(batches(reader, 0, 4, size=250_000), block_bytes_max=MIB)
+            await setup.upload(batches(reader, 0, 4, size=250_000), max_block_bytes=MIB)
             await setup.read(reader, 0, max_bytes=1)  # verified
         for block in list(setup.cache._blocks._blocks.values()):
             block._data = None  # as when it has just been read ahead

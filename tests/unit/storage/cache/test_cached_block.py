@@ -3,7 +3,7 @@
 import pytest
 
 from headrace.storage.cache import cached_block
-from headrace.storage.cache.cached_block import CachedBlock, Segment
+from headrace.storage.cache.cached_block import CachedBlock, ReadRun
 from headrace.storage.errors import CorruptObjectError
 from headrace.storage.objects.reader import decode_index, decode_tail, index_in_tail
 from tests.unit.storage.samples import batches, joined, write
@@ -15,7 +15,7 @@ def block_of(count=1):
     footer = decode_tail(content, len(content))
     (entry,) = decode_index(index_in_tail(content, footer), footer)
     return CachedBlock(
-        7, entry, content[: entry.size], Segment(entry.size, [(7, entry.position)], None)
+        7, entry, content[: entry.size], ReadRun(entry.size, [(7, entry.position)], None)
     )
 
 
@@ -57,7 +57,7 @@ def test_places_are_remembered_for_a_bounded_number_of_readers():
     block = block_of(count=1000)
     for start in range(41, 41 + 50):
         collect(block, start, size=0, with_first=False)
-    assert len(block._resume) <= cached_block.RESUME_POINTS_MAX
+    assert len(block._resume) <= cached_block.MAX_RESUME_POINTS
 
 
 def test_a_block_that_is_not_what_the_index_says():

@@ -23,8 +23,8 @@ class Setup:
     """An object of 20 blocks of stream 1, and a cache in front of it."""
 
     async def open(self, capacity_blocks=100, ahead_requests=4, run_blocks=100):
-        self.store = FaultyStore(MemoryObjectStore(), rates=Rates(latency_ms_max=10))
-        written = write([batches(1, 0, 100)], block_bytes_max=5 * 133)
+        self.store = FaultyStore(MemoryObjectStore(), rates=Rates(max_latency_ms=10))
+        written = write([batches(1, 0, 100)], max_block_bytes=5 * 133)
         await self.store.put(object_key("c", 7), written.parts)
         self.entries = list(await load_index(self.store, object_key("c", 7), written.size_bytes))
         assert len(self.entries) == 20
@@ -36,7 +36,7 @@ class Setup:
             budget=RequestBudget(4, 100 * BLOCK_BYTES),
             ahead_budget=RequestBudget(ahead_requests, 100 * BLOCK_BYTES),
         )
-        self.cache.run_bytes_max = run_blocks * BLOCK_BYTES
+        self.cache.max_run_bytes = run_blocks * BLOCK_BYTES
         self.wasted = 0
         return self
 
@@ -190,7 +190,7 @@ def test_what_is_evicted_is_freed_at_once_and_not_by_the_collector():
 def test_a_block_larger_than_the_cache_is_read_and_not_kept():
     async def main():
         setup = await Setup().open(capacity_blocks=0.5)
-        setup.cache._run_bytes_max = 1
+        setup.cache._max_run_bytes = 1
         assert offsets(await setup.load(1)) == [5]
         assert setup.cached(1) == [False]
         assert setup.cache.statistics.cached_bytes == 0

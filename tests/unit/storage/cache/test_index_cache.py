@@ -17,14 +17,14 @@ from tests.unit.storage.samples import batches, write
 
 async def stored(*objects):
     """Put objects with ids from 0 on; return the store and their sizes."""
-    store = FaultyStore(MemoryObjectStore(), rates=Rates(latency_ms_max=10))
+    store = FaultyStore(MemoryObjectStore(), rates=Rates(max_latency_ms=10))
     for object_id, written in enumerate(objects):
         await store.put(object_key("c", object_id), written.parts)
     return store, [written.size_bytes for written in objects]
 
 
-def cache_of(store, bytes_max=1_000_000):
-    return ObjectIndexCache(store, "c", bytes_max=bytes_max, budget=RequestBudget(4, 1_000_000))
+def cache_of(store, max_bytes=1_000_000):
+    return ObjectIndexCache(store, "c", max_bytes=max_bytes, budget=RequestBudget(4, 1_000_000))
 
 
 def test_an_index_takes_one_request():
@@ -42,7 +42,7 @@ def test_an_index_takes_one_request():
 
 def test_a_long_index_takes_two():
     async def main():
-        store, (size,) = await stored(write([batches(1, 0, 3000, size=1)], block_bytes_max=40))
+        store, (size,) = await stored(write([batches(1, 0, 3000, size=1)], max_block_bytes=40))
         assert len(await load_index(store, object_key("c", 0), size)) == 3000
         assert store.requests["get_range"] == 2
 
@@ -135,7 +135,7 @@ def test_the_bytes_of_indexes_are_bounded():
     async def main():
         charge = INDEX_ENTRY_BYTES + ENTRY_OVERHEAD_BYTES
         store, sizes = await stored(*(write([batches(it, 0, 1)]) for it in range(4)))
-        cache = cache_of(store, bytes_max=2 * charge)
+        cache = cache_of(store, max_bytes=2 * charge)
         for object_id in (0, 1, 0, 2):
             await cache.load(object_id, sizes[object_id])
             assert cache.statistics.cached_bytes <= 2 * charge
@@ -148,7 +148,7 @@ def test_the_bytes_of_indexes_are_bounded():
 def test_an_index_larger_than_the_cache_is_read_and_not_kept():
     async def main():
         store, (size,) = await stored(write([batches(1, 0, 3)]))
-        cache = cache_of(store, bytes_max=10)
+        cache = cache_of(store, max_bytes=10)
         assert len(await cache.load(0, size)) == 1
         assert cache.statistics.cached_bytes == 0
 

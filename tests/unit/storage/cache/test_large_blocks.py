@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from headrace.config.node import NodeConfig, StorageConfig
-from headrace.config.relations import CACHED_BLOCKS_MIN, RelationError
+from headrace.config.relations import MIN_CACHED_BLOCKS, RelationError
 from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.ports import ObjectType
@@ -42,13 +42,13 @@ def config_of(blocks: int) -> StorageConfig:
 
 
 def test_what_fits_is_read_once() -> None:
-    config = config_of(CACHED_BLOCKS_MIN)
+    config = config_of(MIN_CACHED_BLOCKS)
     NodeConfig(storage=config)
     assert run(read_per_byte(config)) < 1.2
 
 
 def test_what_does_not_is_read_again_and_again_and_refused() -> None:
-    config = config_of(CACHED_BLOCKS_MIN // 2)
+    config = config_of(MIN_CACHED_BLOCKS // 2)
     assert run(read_per_byte(config)) > 2
     with pytest.raises(RelationError, match=r"s3\.object\.block\.size"):
         NodeConfig(storage=config)

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from headrace.storage.cache.log_cache import (
-    EVICTED_ENTRIES_MIN,
     GROUP_OVERHEAD_BYTES,
+    MIN_EVICTED_ENTRIES,
     RECORD_OVERHEAD_BYTES,
     STREAM_OVERHEAD_BYTES,
     CacheBlock,
     ConfirmedGroup,
     LogCache,
-    charge_max,
+    max_charge,
 )
 from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch
 from tests.unit.storage.fakes import payload_of, require_dense
@@ -22,7 +22,7 @@ MIB = 1 << 20
 
 
 def make(capacity: int = MIB, block: int = MIB // 3, wal: int = 1 << 40) -> LogCache:
-    return LogCache(capacity_bytes=capacity, block_bytes_max=block, block_wal_bytes_max=wal)
+    return LogCache(capacity_bytes=capacity, max_block_bytes=block, max_block_wal_bytes=wal)
 
 
 class Feeder:
@@ -175,11 +175,11 @@ class TestMemory:
         assert cache.size_bytes < 2 * MIB
 
     def test_charge_is_never_more_than_was_reserved(self):
-        """S-9: admission reserves `charge_max` before it knows how buffers will be used."""
+        """S-9: admission reserves `max_charge` before it knows how buffers will be used."""
         for size in (0, 1, 100, 1999, 2000, 2001, 4000):
             cache = make()
             Feeder(cache).put((1, size), buffer_bytes=4000)
-            assert cache.unuploaded_bytes <= charge_max(size, 1)
+            assert cache.unuploaded_bytes <= max_charge(size, 1)
 
     def test_tiny_records_are_charged_for_their_objects(self):
         cache = make()
@@ -236,11 +236,11 @@ class TestMemory:
     def test_index_of_a_busy_stream_does_not_grow_for_ever(self):
         cache = make(capacity=20 * 2280)
         feeder = Feeder(cache)
-        for _ in range(50 * EVICTED_ENTRIES_MIN):
+        for _ in range(50 * MIN_EVICTED_ENTRIES):
             feeder.put((1, 1000))
             committed(cache)
         index = cache._indexes[1]
-        assert len(index.batches) <= 2 * EVICTED_ENTRIES_MIN
+        assert len(index.batches) <= 2 * MIN_EVICTED_ENTRIES
         assert len(index.batches) == len(index.bases) == len(index.byte_ends)
 
     def test_streams_without_records_are_forgotten(self):

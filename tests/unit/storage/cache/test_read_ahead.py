@@ -2,12 +2,12 @@
 
 from headrace.storage.cache.read_ahead import (
     COOL_DOWN_MS,
-    REFILL_BYTES_MAX,
-    WINDOW_BYTES_MIN,
+    MAX_REFILL_BYTES,
+    MIN_WINDOW_BYTES,
     ReadAhead,
 )
 
-MAX = 8 * WINDOW_BYTES_MIN
+MAX = 8 * MIN_WINDOW_BYTES
 STEP = 100_000
 
 
@@ -45,7 +45,7 @@ def test_a_sequential_reader_that_waits_gets_a_window_behind_what_it_read():
     reader = Reader(ReadAhead(MAX))
     reader.read()
     request = reader.read()
-    assert (request.offset, request.size_bytes) == (2 * STEP, WINDOW_BYTES_MIN)
+    assert (request.offset, request.size_bytes) == (2 * STEP, MIN_WINDOW_BYTES)
 
 
 def test_the_window_quadruples_while_the_reader_waits_up_to_the_maximum():
@@ -58,7 +58,7 @@ def test_the_window_quadruples_while_the_reader_waits_up_to_the_maximum():
         reader.ahead.finished(
             request.sequence, request.offset + request.size_bytes, request.size_bytes
         )
-    assert windows == [WINDOW_BYTES_MIN * it for it in (1, 4, 8, 8, 8, 8)]
+    assert windows == [MIN_WINDOW_BYTES * it for it in (1, 4, 8, 8, 8, 8)]
 
 
 def test_the_window_stays_while_the_reader_does_not_wait():
@@ -67,7 +67,7 @@ def test_the_window_stays_while_the_reader_does_not_wait():
     reader.read_and_fill()
     for _ in range(50):
         request = reader.read_and_fill(waited=False)
-        assert request is None or request.size_bytes <= WINDOW_BYTES_MIN
+        assert request is None or request.size_bytes <= MIN_WINDOW_BYTES
 
 
 def test_the_window_is_refilled_when_half_of_it_is_used():
@@ -78,24 +78,24 @@ def test_the_window_is_refilled_when_half_of_it_is_used():
     while (request := reader.read_and_fill(waited=False)) is None:
         used += STEP
     used += STEP
-    assert used > WINDOW_BYTES_MIN // 2
-    assert used - STEP <= WINDOW_BYTES_MIN // 2
+    assert used > MIN_WINDOW_BYTES // 2
+    assert used - STEP <= MIN_WINDOW_BYTES // 2
     assert request.offset == first.offset + first.size_bytes
     assert request.size_bytes == used
 
 
 def test_a_large_window_is_refilled_a_request_at_a_time():
     """So that several are under way, instead of none while the first half is used up."""
-    reader = Reader(ReadAhead(4 * REFILL_BYTES_MAX))
+    reader = Reader(ReadAhead(4 * MAX_REFILL_BYTES))
     reader.read()
     for _ in range(10):
-        reader.read_and_fill(size=REFILL_BYTES_MAX)
+        reader.read_and_fill(size=MAX_REFILL_BYTES)
     while reader.read_and_fill(waited=False) is None:
         continue
     used = 0
     while (request := reader.read_and_fill(waited=False)) is None:
         used += STEP
-    assert used <= REFILL_BYTES_MAX < used + STEP
+    assert used <= MAX_REFILL_BYTES < used + STEP
     assert request.size_bytes == used + STEP
 
 
@@ -130,17 +130,17 @@ def test_waste_halves_the_window_and_lets_it_rest():
     for _ in range(2):
         request = reader.read(size=MAX)
         reader.ahead.finished(request.sequence, request.offset, 0)
-    assert request.sequence.window_bytes == 4 * WINDOW_BYTES_MIN
+    assert request.sequence.window_bytes == 4 * MIN_WINDOW_BYTES
     reader.ahead.wasted(request.sequence, now_ms=1000)
     reader.ahead.wasted(request.sequence, now_ms=1001)  # of the same mishap
-    assert request.sequence.window_bytes == 2 * WINDOW_BYTES_MIN
+    assert request.sequence.window_bytes == 2 * MIN_WINDOW_BYTES
     assert reader.read(now_ms=1000 + COOL_DOWN_MS - 1, waited=False) is None
     again = reader.read(now_ms=1000 + COOL_DOWN_MS, waited=False)
-    assert again.size_bytes == 2 * WINDOW_BYTES_MIN
+    assert again.size_bytes == 2 * MIN_WINDOW_BYTES
 
 
 def test_only_so_many_readers_are_remembered():
-    ahead = ReadAhead(MAX, sequences_max=2)
+    ahead = ReadAhead(MAX, max_sequences=2)
     readers = [Reader(ahead, stream_id=it) for it in range(3)]
     for it in readers:
         it.read()

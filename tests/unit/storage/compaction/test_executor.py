@@ -9,7 +9,7 @@ import pytest
 from headrace.config.node import StorageConfig
 from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.compaction import executor, rewrite
-from headrace.storage.compaction.executor import COMMIT_ATTEMPTS_MAX, Compactor
+from headrace.storage.compaction.executor import MAX_COMMIT_ATTEMPTS, Compactor
 from headrace.storage.errors import (
     CommitRefusedError,
     FencedError,
@@ -224,7 +224,7 @@ class TestFailures:
         async def main():
             setup = Setup()
             await setup.upload_small(4)
-            setup.objects.failures = [RetriableStorageError("no answer")] * COMMIT_ATTEMPTS_MAX
+            setup.objects.failures = [RetriableStorageError("no answer")] * MAX_COMMIT_ATTEMPTS
             await setup.compactor.compact()
             assert setup.compactor.statistics.failures == 1
             assert setup.kinds() == ["STREAM_SET"] * 4
@@ -294,7 +294,7 @@ class TestFailures:
     def test_readers_meanwhile_see_no_difference(self):
         async def main():
             setup = Setup(open_streams=[(1, 1), (2, 1), (3, 1)], stream_split_bytes=2000)
-            setup.store.rates = Rates(latency_ms_max=10)
+            setup.store.rates = Rates(max_latency_ms=10)
             await setup.upload_small(30)
             cache = BlockCache(setup.config, setup.store, setup.objects, CLUSTER)
             done = False
@@ -332,10 +332,10 @@ def test_memory_bounds_windows_and_groups():
         CLUSTER,
         rng=random.Random(0),
     )
-    assert small._set_limits.objects_max * small._window_bytes <= 4 * 1024 * 1024
+    assert small._set_limits.max_objects * small._window_bytes <= 4 * 1024 * 1024
     large = Setup().compactor
     assert large._window_bytes == 16 * 1024 * 1024
-    assert large._set_limits.objects_max == 15
+    assert large._set_limits.max_objects == 15
 
 
 class ExpiringObjects(FakeObjectManager):
@@ -378,11 +378,11 @@ class TestTimeOfAGroup:
         run(main())
 
     def test_groups_become_smaller_when_the_bucket_is_slower_than_that(self, monkeypatch):
-        monkeypatch.setattr(executor, "GROUP_BYTES_LOWERED_MIN", 5_000)
+        monkeypatch.setattr(executor, "MIN_GROUP_BYTES_LOWERED", 5_000)
 
         async def main():
             setup = self.setup_expiring(monkeypatch)
-            setup.store.rates = Rates(latency_ms_max=12_000)
+            setup.store.rates = Rates(max_latency_ms=12_000)
             await setup.upload_small(24)
             for _ in range(8):
                 await setup.compactor.compact()

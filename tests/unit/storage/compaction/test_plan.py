@@ -20,7 +20,7 @@ from headrace.storage.objects.index_block import IndexEntry, ObjectIndex, encode
 from headrace.storage.ports import ObjectRange, ObjectType, StreamRange
 
 MIB = 1024 * 1024
-LIMITS = GroupLimits(objects_max=10, bytes_max=10_000 * MIB)
+LIMITS = GroupLimits(max_objects=10, max_bytes=10_000 * MIB)
 
 
 def chosen(sizes, limits=LIMITS):
@@ -53,13 +53,13 @@ class TestChoice:
         assert len(choose_stream_set_objects(objects, LIMITS)) == 4
 
     def test_groups_are_bounded(self):
-        limits = GroupLimits(objects_max=5, bytes_max=10_000 * MIB)
+        limits = GroupLimits(max_objects=5, max_bytes=10_000 * MIB)
         assert chosen([10] * 20, limits) == [15, 16, 17, 18, 19]
-        limits = GroupLimits(objects_max=50, bytes_max=65 * MIB)
+        limits = GroupLimits(max_objects=50, max_bytes=65 * MIB)
         assert chosen([10] * 20, limits) == [14, 15, 16, 17, 18, 19]
 
     def test_objects_at_the_bound_are_left_alone(self):
-        limits = GroupLimits(objects_max=50, bytes_max=100 * MIB)
+        limits = GroupLimits(max_objects=50, max_bytes=100 * MIB)
         assert chosen([90, 90, 90, 90, 90], limits) == []
 
     @given(st.lists(st.integers(1, 2000), max_size=60), st.randoms(use_true_random=False))

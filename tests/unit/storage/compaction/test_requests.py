@@ -9,13 +9,13 @@ from headrace.storage.ports import CopiedRange, ObjectRange, ObjectType
 STORED_GIB = 128
 # AutoMQ publishes 31.25 PUT and 12.5 GET for each GB, uploads included. Half of that is the aim for
 # uploads and these merges together; a third of the PUTs are left to the merges, all of the GETs.
-PUT_PER_GIB_MAX = 5.0
-GET_PER_GIB_MAX = 4.0
+MAX_PUT_PER_GIB = 5.0
+MAX_GET_PER_GIB = 4.0
 
 
 def merge_all(upload_bytes):
     """(requests at the price of a PUT, of a GET, bytes copied, objects left) of a long history."""
-    limits = stream_object_limits(objects_max=64, block_bytes_max=MIB, copies=True)
+    limits = stream_object_limits(max_objects=64, max_block_bytes=MIB, copies=True)
     objects = []
     puts = gets = copied = 0
     for n in range(STORED_GIB * 1024 * MIB // upload_bytes):
@@ -43,7 +43,7 @@ def merge_all(upload_bytes):
 @pytest.mark.parametrize("upload_mib", [341, 512])
 def test_requests_per_gib_of_one_stream(upload_mib):
     puts, gets, copied, objects = merge_all(upload_mib * MIB)
-    assert puts / STORED_GIB <= PUT_PER_GIB_MAX
-    assert gets / STORED_GIB <= GET_PER_GIB_MAX
+    assert puts / STORED_GIB <= MAX_PUT_PER_GIB
+    assert gets / STORED_GIB <= MAX_GET_PER_GIB
     assert copied <= 2 * STORED_GIB * 1024 * MIB
     assert len(objects) < STORED_GIB / 2

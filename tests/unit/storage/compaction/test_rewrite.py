@@ -33,13 +33,13 @@ class Setup:
         self.runs = plan_runs(planned, split_bytes)
         return self
 
-    async def rewrite(self, runs=None, block_bytes_max=1024 * 1024):
+    async def rewrite(self, runs=None, max_block_bytes=1024 * 1024):
         rewriter = Rewriter(
             self.store,
             self.objects,
             CLUSTER,
             self.sources,
-            block_bytes_max=block_bytes_max,
+            max_block_bytes=max_block_bytes,
             prepare_ttl_ms=1000,
         )
         await rewriter.write(self.runs if runs is None else runs)
@@ -119,7 +119,7 @@ def test_output_is_handed_over_in_pieces(monkeypatch):
     async def main():
         setup = await Setup().open([batches(1, 0, 40)], [batches(1, 40, 40)])
         setup.store.inner.__class__ = Recording
-        rewriter = await setup.rewrite(block_bytes_max=500)
+        rewriter = await setup.rewrite(max_block_bytes=500)
         assert len(sizes) > 2
         assert sum(sizes) == rewriter.stream_objects[0].size_bytes
 

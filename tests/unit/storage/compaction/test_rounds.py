@@ -27,14 +27,14 @@ class TestAsked:
 
     @pytest.fixture(autouse=True)
     def small_rounds(self, monkeypatch):
-        monkeypatch.setattr(executor, "GROUPS_PER_ROUND_MAX", 1)
+        monkeypatch.setattr(executor, "MAX_GROUPS_PER_ROUND", 1)
         monkeypatch.setattr(executor, "RECLAIM_CHECKS_PER_ROUND", 1)
         monkeypatch.setattr(rewrite, "PACE_BYTES", 300)
 
     async def full_of_work(self, **config):
         """A bucket for which several small rounds are needed, of each kind of work."""
         setup = Setup(open_streams=[(1, 1), (9, 1)], stream_split_bytes=3000, **config)
-        setup.compactor._set_limits = executor.replace(setup.compactor._set_limits, bytes_max=5_000)
+        setup.compactor._set_limits = executor.replace(setup.compactor._set_limits, max_bytes=5_000)
         for start in range(0, 500, 10):
             await setup.upload(batches(9, start, 10), kind=ObjectType.STREAM)
         await setup.upload_small(30, streams=(1, 2, 3))
@@ -111,7 +111,7 @@ def test_every_object_gets_its_turn_to_be_reclaimed():
     async def main():
         setup = Setup()
         # Nothing is merged: three objects are as much as a group may have.
-        setup.compactor._set_limits = executor.replace(setup.compactor._set_limits, bytes_max=5_000)
+        setup.compactor._set_limits = executor.replace(setup.compactor._set_limits, max_bytes=5_000)
         live, dead = range(RECLAIM_CHECKS_PER_ROUND + 4), range(100, 120)
         for stream_id in live:
             await setup.upload(batches(stream_id, 0, 4, size=400))

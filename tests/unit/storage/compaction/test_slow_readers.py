@@ -24,7 +24,7 @@ class Scene(Setup):
     def __init__(self):
         super().__init__(open_streams=[(7, 1)], block_cache_bytes=20_000)
         self.store._rng = random.Random(1)
-        self.store.rates = Rates(latency_ms_max=1_000)
+        self.store.rates = Rates(max_latency_ms=1_000)
         self.deleter = ObjectDeleter(
             self.config,
             self.store,
@@ -69,7 +69,7 @@ class Scene(Setup):
 @pytest.mark.parametrize("copied", [False, True])
 def test_no_read_ever_fails(copied, monkeypatch):
     if copied:
-        monkeypatch.setattr(plan, "COPIED_BYTES_MIN", 5_000)
+        monkeypatch.setattr(plan, "MIN_COPIED_BYTES", 5_000)
 
     async def main():
         scene = Scene()

@@ -16,7 +16,7 @@ BLOCK_BYTES = 14 + 5 * 133
 
 async def opened(window_blocks, *streams):
     store = FaultyStore(MemoryObjectStore())
-    written = write(streams, block_bytes_max=5 * 133)
+    written = write(streams, max_block_bytes=5 * 133)
     await store.put(object_key("c", 3), written.parts)
     source = SourceObject(store, "c", 3, int(window_blocks * BLOCK_BYTES))
     await source.open(written.size_bytes)

@@ -19,9 +19,9 @@ KIB = 1024
 
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch):
-    monkeypatch.setattr(plan, "COPIED_BYTES_MIN", 8_000)
-    monkeypatch.setattr(plan, "REWRITTEN_BYTES_MAX", 40_000)
-    monkeypatch.setattr(plan, "COPIED_BYTES_MAX", 1_000_000)
+    monkeypatch.setattr(plan, "MIN_COPIED_BYTES", 8_000)
+    monkeypatch.setattr(plan, "MAX_REWRITTEN_BYTES", 40_000)
+    monkeypatch.setattr(plan, "MAX_COPIED_BYTES", 1_000_000)
     monkeypatch.setattr(plan, "SMALL_OBJECT_BYTES", 1_000)
 
 
@@ -143,7 +143,7 @@ def test_small_blocks_are_joined_while_that_is_cheap():
 
 
 def test_an_index_does_not_grow_beyond_its_bound(monkeypatch):
-    monkeypatch.setattr(plan, "INDEX_ENTRIES_MAX", 20)
+    monkeypatch.setattr(plan, "MAX_INDEX_ENTRIES", 20)
 
     async def main():
         scene = Scene()

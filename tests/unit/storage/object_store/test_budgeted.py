@@ -90,13 +90,13 @@ def test_closing_it_closes_nothing():
 def test_compaction_has_the_bounds_that_are_configured():
     async def main():
         for limits, at_once in (
-            ({"compaction_requests_max": 3}, 3),
-            ({"compaction_request_bytes_max": 8}, 2),
+            ({"max_compaction_requests": 3}, 3),
+            ({"max_compaction_request_bytes": 8}, 2),
         ):
             inner = SlowReads()
             store = compaction_view(inner, StorageConfig(**limits))
             await asyncio.gather(*(store.get_range("any", 0, 4) for _ in range(9)))
-            assert inner.under_way_max == at_once
+            assert inner.max_inflight == at_once
 
     run(main())
 
@@ -106,11 +106,11 @@ class SlowReads(MemoryObjectStore):
 
     def __init__(self):
         super().__init__()
-        self.under_way = self.under_way_max = 0
+        self.inflight = self.max_inflight = 0
 
     async def get_range(self, key, start, end):
-        self.under_way += 1
-        self.under_way_max = max(self.under_way, self.under_way_max)
+        self.inflight += 1
+        self.max_inflight = max(self.inflight, self.max_inflight)
         await asyncio.sleep(1)
-        self.under_way -= 1
+        self.inflight -= 1
         return memoryview(bytes(end - start))

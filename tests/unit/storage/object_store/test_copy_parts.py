@@ -5,7 +5,7 @@ import random
 import pytest
 
 from headrace.storage.object_store import copy_parts
-from headrace.storage.object_store.copy_parts import PARTS_MAX, UploadedPart, plan_parts, size_of
+from headrace.storage.object_store.copy_parts import MAX_PARTS, UploadedPart, plan_parts, size_of
 from headrace.storage.ports import CopiedRange
 
 LEAST = 100
@@ -33,7 +33,7 @@ def part_size(part):
 
 
 def plan(*pieces):
-    return plan_parts(pieces, part_bytes_min=LEAST)
+    return plan_parts(pieces, min_part_bytes=LEAST)
 
 
 def test_large_ranges_are_copied_and_the_end_is_uploaded():
@@ -57,7 +57,7 @@ def test_a_range_whose_rest_would_be_too_small_is_uploaded_whole():
 
 
 def test_a_huge_range_is_cut_evenly(monkeypatch):
-    monkeypatch.setattr(copy_parts, "COPIED_PART_BYTES_MAX", 1000)
+    monkeypatch.setattr(copy_parts, "MAX_COPIED_PART_BYTES", 1000)
     assert plan(CopiedRange("a", 5, 2006)) == [
         CopiedRange("a", 5, 672),
         CopiedRange("a", 672, 1339),
@@ -66,7 +66,7 @@ def test_a_huge_range_is_cut_evenly(monkeypatch):
 
 
 def test_what_s3_does_not_allow_never_comes_out(monkeypatch):
-    monkeypatch.setattr(copy_parts, "COPIED_PART_BYTES_MAX", 1000)
+    monkeypatch.setattr(copy_parts, "MAX_COPIED_PART_BYTES", 1000)
     rng = random.Random(3)
     for _ in range(2_000):
         pieces = []
@@ -87,7 +87,7 @@ def test_what_s3_does_not_allow_never_comes_out(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "pieces", [[], [b""], [CopiedRange("a", n * 200, n * 200 + 200) for n in range(PARTS_MAX + 1)]]
+    "pieces", [[], [b""], [CopiedRange("a", n * 200, n * 200 + 200) for n in range(MAX_PARTS + 1)]]
 )
 def test_what_is_no_upload(pieces):
     with pytest.raises(ValueError, match="parts"):

@@ -19,7 +19,7 @@ from headrace.storage.ports import CopiedRange
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
 
-POLICY = RetryPolicy(attempts_max=4, backoff_ms_initial=100, backoff_ms_max=250)
+POLICY = RetryPolicy(max_attempts=4, backoff_ms_initial=100, max_backoff_ms=250)
 
 
 class AlwaysOne(random.Random):
@@ -50,7 +50,7 @@ def test_a_passing_fault_is_not_seen():
         assert (found.put_requests, found.get_requests, found.retries, found.errors) == (1, 1, 4, 0)
         assert (found.put_bytes, found.get_bytes) == (7, 7)
         assert found.get_seconds == pytest.approx(0.3)
-        assert found.requests_in_flight == 0
+        assert found.requests_inflight == 0
 
     run(main())
 
@@ -152,7 +152,7 @@ class Slow(MemoryObjectStore):
 def test_no_attempt_begins_when_the_time_for_all_of_them_is_over(after_s, calls):
     async def main():
         inner = Slow(after_s)
-        policy = RetryPolicy(attempts_max=9, backoff_ms_initial=100, backoff_ms_max=100)
+        policy = RetryPolicy(max_attempts=9, backoff_ms_initial=100, max_backoff_ms=100)
         store = RetryingObjectStore(inner, AlwaysOne(), policy)
         with pytest.raises(ObjectStoreError):
             await store.put("a", [b"content"])
@@ -165,7 +165,7 @@ def test_no_attempt_begins_when_the_time_for_all_of_them_is_over(after_s, calls)
 def test_bytes_get_time_of_their_own():
     async def main():
         inner = Slow(100)
-        policy = RetryPolicy(attempts_max=9, backoff_ms_initial=1, attempt_bytes_per_s=1000)
+        policy = RetryPolicy(max_attempts=9, backoff_ms_initial=1, attempt_bytes_per_s=1000)
         store = RetryingObjectStore(inner, AlwaysOne(), policy)
         with pytest.raises(ObjectStoreError):
             await store.put("a", [bytes(130_000)])
@@ -222,7 +222,7 @@ def test_trouble_lasts_while_somebody_waits():
             raise ObjectStoreError("SlowDown")
 
     async def main():
-        policy = RetryPolicy(attempts_max=1, attempt_ms_base=1000_000)
+        policy = RetryPolicy(max_attempts=1, attempt_ms_base=1000_000)
         store = RetryingObjectStore(Hanging(), AlwaysOne(), policy)
         with pytest.raises(ObjectStoreError):
             await store.put("a", [b""])
@@ -330,7 +330,7 @@ def test_streams_are_tried_once():
         assert (faulty.requests["put_stream"], store.statistics.errors) == (1, 1)
         await store.put_stream("a", chunks())
         assert store.statistics.put_bytes == 3
-        assert store.statistics.requests_in_flight == 0
+        assert store.statistics.requests_inflight == 0
 
     run(main())
 
@@ -344,11 +344,11 @@ def test_cancellation_passes():
         store = RetryingObjectStore(Hanging(), AlwaysOne(), POLICY)
         task = asyncio.create_task(store.list(""))
         await asyncio.sleep(0)
-        assert store.statistics.requests_in_flight == 1
+        assert store.statistics.requests_inflight == 1
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert store.statistics.requests_in_flight == 0
+        assert store.statistics.requests_inflight == 0
         assert store.statistics.errors == 0
 
     run(main())

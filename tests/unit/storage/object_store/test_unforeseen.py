@@ -18,7 +18,7 @@ from headrace.storage.object_store.failures import FailureKind
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.object_store.retrying import RetryingObjectStore, RetryPolicy
 from headrace.storage.object_store.statistics import Operation
-from headrace.storage.object_store.unforeseen import MESSAGE_LENGTH_MAX, UnforeseenError, foreseen
+from headrace.storage.object_store.unforeseen import MAX_MESSAGE_LENGTH, UnforeseenError, foreseen
 from tests.simulation.virtual_time import run
 
 
@@ -88,7 +88,7 @@ class Failing(MemoryObjectStore):
 
 def retrying(failure, times):
     inner = Failing(failure, times)
-    return inner, RetryingObjectStore(inner, random.Random(0), RetryPolicy(attempts_max=3))
+    return inner, RetryingObjectStore(inner, random.Random(0), RetryPolicy(max_attempts=3))
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda it: type(it).__name__)
@@ -215,4 +215,4 @@ def test_a_message_is_one_short_line():
     with pytest.raises(UnforeseenError) as caught, foreseen("list"):
         raise ValueError("first\nsecond" + "x" * 10_000)
     assert str(caught.value).startswith("list: ValueError: first secondxx")
-    assert len(str(caught.value)) == MESSAGE_LENGTH_MAX
+    assert len(str(caught.value)) == MAX_MESSAGE_LENGTH

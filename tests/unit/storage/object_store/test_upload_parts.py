@@ -7,7 +7,7 @@ import pytest
 
 from headrace.storage.object_store import upload_parts
 from headrace.storage.object_store.upload_parts import (
-    PART_BYTES_MAX,
+    MAX_PART_BYTES,
     AbandonedError,
     PartBody,
     cut,
@@ -24,7 +24,7 @@ MIB = 1024 * 1024
         (256 * MIB, 64 * MIB, 64 * MIB),
         (512 * MIB, 64 * MIB, 128 * MIB),
         (512 * MIB + 1, 64 * MIB, 128 * MIB + 1),
-        (100 * PART_BYTES_MAX, 64 * MIB, PART_BYTES_MAX),
+        (100 * MAX_PART_BYTES, 64 * MIB, MAX_PART_BYTES),
     ],
 )
 def test_an_object_has_four_parts_unless_they_were_too_small_or_too_large(size, least, expected):

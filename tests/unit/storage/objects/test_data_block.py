@@ -6,7 +6,7 @@ from crc32c import crc32c
 from headrace.storage.errors import CorruptObjectError
 from headrace.storage.objects.data_block import (
     BLOCK_HEADER_BYTES,
-    BLOCK_SIZE_MAX,
+    MAX_BLOCK_SIZE,
     encode_block_header,
     iterate_batches,
     verify_block,
@@ -92,7 +92,7 @@ def test_batches_that_end_too_early_are_detected():
 
 @pytest.mark.parametrize(
     ("record_count", "data_length"),
-    [(0, 10), (2**31, 10), (1, 0), (1, BLOCK_SIZE_MAX - BLOCK_HEADER_BYTES + 1)],
+    [(0, 10), (2**31, 10), (1, 0), (1, MAX_BLOCK_SIZE - BLOCK_HEADER_BYTES + 1)],
 )
 def test_what_does_not_fit_is_not_encoded(record_count, data_length):
     with pytest.raises(ValueError, match="does not fit"):

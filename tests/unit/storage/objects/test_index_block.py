@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from headrace.storage.errors import CorruptObjectError
 from headrace.storage.objects.index_block import (
-    END_OFFSET_DELTA_MAX,
     INDEX_ENTRY_BYTES,
+    MAX_END_OFFSET_DELTA,
     IndexEntry,
     ObjectIndex,
     encode_entry,
@@ -70,7 +70,7 @@ def test_nonsense_behind_a_good_checksum_is_refused(at, content):
 @pytest.mark.parametrize(
     "change",
     [
-        {"end_offset": 100 + END_OFFSET_DELTA_MAX + 1},
+        {"end_offset": 100 + MAX_END_OFFSET_DELTA + 1},
         {"end_offset": 100},
         {"end_offset": 99},
         {"start_offset": -1},
@@ -86,7 +86,7 @@ def test_what_does_not_fit_is_not_encoded(change):
 
 
 def test_the_largest_span_fits():
-    entry = ENTRY._replace(end_offset=100 + END_OFFSET_DELTA_MAX)
+    entry = ENTRY._replace(end_offset=100 + MAX_END_OFFSET_DELTA)
     assert ObjectIndex(memoryview(encode_entry(entry)), data_bytes=86).entry(0) == entry
 
 

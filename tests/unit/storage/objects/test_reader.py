@@ -73,7 +73,7 @@ def test_every_flipped_bit_is_detected():
 
 
 def test_an_index_larger_than_the_tail_read_is_told_from_one_inside():
-    content = memoryview(joined(write([batches(1, 0, 2000, size=10)], block_bytes_max=50)))
+    content = memoryview(joined(write([batches(1, 0, 2000, size=10)], max_block_bytes=50)))
     start = tail_start(len(content))
     footer = decode_tail(content[start:], len(content))
     assert start > footer.index_position
@@ -102,7 +102,7 @@ STREAMS = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(STREAMS, st.integers(1, 2000))
-def test_what_is_written_is_read_back(shape, block_bytes_max):
+def test_what_is_written_is_read_back(shape, max_block_bytes):
     streams, stream_id = [], 0
     for distance, offset, of_stream in shape:
         stream_id += distance + 1
@@ -111,7 +111,7 @@ def test_what_is_written_is_read_back(shape, block_bytes_max):
             made.append(batch(stream_id, offset, count, size))
             offset += count
         streams.append(made)
-    written = write(streams, block_bytes_max)
+    written = write(streams, max_block_bytes)
     assert read_all(joined(written)) == [it for of_stream in streams for it in of_stream]
     assert [(it.stream_id, it.start_offset, it.end_offset) for it in written.ranges] == [
         (made[0].stream_id, made[0].base_offset, made[-1].base_offset + made[-1].count)

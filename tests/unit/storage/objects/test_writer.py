@@ -4,7 +4,7 @@ import pytest
 
 from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES, verify_block
 from headrace.storage.objects.footer import FOOTER_BYTES
-from headrace.storage.objects.index_block import END_OFFSET_DELTA_MAX, INDEX_ENTRY_BYTES
+from headrace.storage.objects.index_block import INDEX_ENTRY_BYTES, MAX_END_OFFSET_DELTA
 from headrace.storage.objects.reader import decode_index, decode_tail, index_in_tail
 from headrace.storage.objects.writer import ObjectWriter
 from headrace.storage.ports import StreamRange
@@ -42,16 +42,16 @@ def test_payloads_are_not_copied():
 
 def test_blocks_stay_within_their_size():
     size = HEADER_BYTES + 100
-    content = joined(write([batches(1, 0, 10)], block_bytes_max=3 * size))
+    content = joined(write([batches(1, 0, 10)], max_block_bytes=3 * size))
     assert [entry.record_count for entry in index_of(content)] == [3, 3, 3, 1]
     assert max(entry.size for entry in index_of(content)) == BLOCK_HEADER_BYTES + 3 * size
-    content = joined(write([batches(1, 0, 10)], block_bytes_max=3 * size - 1))
+    content = joined(write([batches(1, 0, 10)], max_block_bytes=3 * size - 1))
     assert [entry.record_count for entry in index_of(content)] == [2] * 5
 
 
 def test_a_batch_larger_than_a_block_gets_one_of_its_own():
     source = [batch(1, 0), batch(1, 1, size=5000), batch(1, 2)]
-    assert layout(joined(write([source], block_bytes_max=500))) == [
+    assert layout(joined(write([source], max_block_bytes=500))) == [
         (1, 0, 1, 1),
         (1, 1, 2, 1),
         (1, 2, 3, 1),
@@ -67,8 +67,8 @@ def test_a_span_of_offsets_that_does_not_fit_starts_a_new_block():
         (1, 2 * large, 3 * large, 1),
         (1, 3 * large, 4 * large, 1),
     ]
-    fitting = [batch(1, 0, END_OFFSET_DELTA_MAX - 1), batch(1, END_OFFSET_DELTA_MAX - 1)]
-    assert layout(joined(write([fitting]))) == [(1, 0, END_OFFSET_DELTA_MAX, 2)]
+    fitting = [batch(1, 0, MAX_END_OFFSET_DELTA - 1), batch(1, MAX_END_OFFSET_DELTA - 1)]
+    assert layout(joined(write([fitting]))) == [(1, 0, MAX_END_OFFSET_DELTA, 2)]
 
 
 def test_a_gap_starts_a_new_range_and_a_new_block():
@@ -92,7 +92,7 @@ def test_a_range_carries_its_highest_epoch(epochs):
     other = [batch(2, 0, epoch=1)]
     expected = [StreamRange(1, 5, 0, len(epochs)), StreamRange(2, 1, 0, 1)]
     assert write([source, other]).ranges == expected
-    assert write([source, other], block_bytes_max=1).ranges == expected, "a block for each batch"
+    assert write([source, other], max_block_bytes=1).ranges == expected, "a block for each batch"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_an_empty_object_is_refused():
 
 def test_drained_parts_and_the_rest_make_the_same_object():
     source = batches(1, 0, 50)
-    expected = joined(write([source], block_bytes_max=500))
+    expected = joined(write([source], max_block_bytes=500))
     writer = ObjectWriter(BLOCK_HEADER_BYTES + 500)
     content, drained_early = b"", 0
     for one in source:
@@ -162,7 +162,7 @@ def test_the_header_counts():
     assert layout(joined(writer.finish())) == [(1, 0, 1, 1), (1, 1, 2, 1)]
 
 
-@pytest.mark.parametrize("block_bytes_max", [BLOCK_HEADER_BYTES, 0, -1, 2**31])
-def test_a_block_size_out_of_range_is_refused(block_bytes_max):
-    with pytest.raises(ValueError, match="block_bytes_max"):
-        ObjectWriter(block_bytes_max)
+@pytest.mark.parametrize("max_block_bytes", [BLOCK_HEADER_BYTES, 0, -1, 2**31])
+def test_a_block_size_out_of_range_is_refused(max_block_bytes):
+    with pytest.raises(ValueError, match="max_block_bytes"):
+        ObjectWriter(max_block_bytes)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownState
+from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownObjectState
 from headrace.storage.audit.inventory import UNKNOWN_TIME, ListedObject
 from headrace.storage.objects.keys import object_key
 from headrace.storage.sweep.rules import TEMPORARY_AGE_MS, IncompleteUpload, is_abandoned, swept
@@ -16,9 +16,9 @@ KNOWN = KnownBucket(
     {
         it.object_id: it
         for it in (
-            KnownObject(PREPARED, KnownState.PREPARED, 0, NOW_MS + 1),
-            KnownObject(COMMITTED, KnownState.COMMITTED, 9, 0),
-            KnownObject(DESTROYED, KnownState.DESTROYED, 9, NOW_MS - 5),
+            KnownObject(PREPARED, KnownObjectState.PREPARED, 0, NOW_MS + 1),
+            KnownObject(COMMITTED, KnownObjectState.COMMITTED, 9, 0),
+            KnownObject(DESTROYED, KnownObjectState.DESTROYED, 9, NOW_MS - 5),
         )
     },
     NEVER_GIVEN,

@@ -7,16 +7,16 @@ import random
 import pytest
 
 from headrace.config.node import StorageConfig
-from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownState
+from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownObjectState
 from headrace.storage.audit.inventory import ListedObject
 from headrace.storage.errors import NotDeletedError, ObjectStoreError
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.object_store.unforeseen import unforeseen
 from headrace.storage.objects.keys import object_key
 from headrace.storage.sweep import sweeper as module
-from headrace.storage.sweep.place import SweptPlace, open_swept_place
 from headrace.storage.sweep.rules import IncompleteUpload
 from headrace.storage.sweep.sweeper import Sweeper
+from headrace.storage.sweep.swept_bucket import SweptBucket, open_swept_bucket
 from tests.simulation.faulty_store import Fault, FaultyStore
 from tests.simulation.virtual_time import run
 
@@ -26,7 +26,7 @@ NOW_MS = 10**12
 
 class Uploads:
     def __init__(self):
-        self.under_way = []
+        self.inflight = []
         self.aborted = []
         self.error = None
         self.kept = []
@@ -34,7 +34,7 @@ class Uploads:
     async def pages(self):
         if self.error is not None:
             raise self.error
-        for upload in list(self.under_way):
+        for upload in list(self.inflight):
             yield [upload]
 
     async def abort(self, uploads):
@@ -57,7 +57,7 @@ class Scene:
         self.sweeper = Sweeper(
             StorageConfig(object_prepare_ttl_ms=HOUR_MS),
             self.store,
-            SweptPlace(self, self.uploads),
+            SweptBucket(self, self.uploads),
             self,
             rng=random.Random(0),
             wall_clock_ms=lambda: NOW_MS,
@@ -70,7 +70,9 @@ class Scene:
 
     def known_bucket(self, object_ids):
         known = {
-            it: KnownObject(it, KnownState.COMMITTED, 1, 0) for it in object_ids if it in self.known
+            it: KnownObject(it, KnownObjectState.COMMITTED, 1, 0)
+            for it in object_ids
+            if it in self.known
         }
         return KnownBucket("c", known, self.next_object_id)
 
@@ -104,7 +106,7 @@ def test_what_nobody_knows_is_removed():
 
 
 def test_a_large_bucket_takes_several_rounds(monkeypatch):
-    monkeypatch.setattr(module, "PAGES_PER_ROUND_MAX", 10)
+    monkeypatch.setattr(module, "MAX_PAGES_PER_ROUND", 10)
 
     async def main():
         scene = Scene()
@@ -149,7 +151,7 @@ def test_metadata_that_are_not_this_buckets_remove_nothing_and_say_so(caplog):
 def test_a_bucket_that_fails_is_swept_later(fault):
     async def main():
         scene = Scene()
-        scene.uploads.under_way = [IncompleteUpload(object_key("c", 1), "old", 0)]
+        scene.uploads.inflight = [IncompleteUpload(object_key("c", 1), "old", 0)]
         scene.store.then("delete", fault)
         await scene.sweeper.sweep()
         assert scene.sweeper.statistics.failures == 1
@@ -183,7 +185,7 @@ def test_a_key_that_cannot_be_deleted_holds_up_nothing():
 def test_uploads_are_ended(monkeypatch):
     async def main():
         scene = Scene()
-        scene.uploads.under_way = [
+        scene.uploads.inflight = [
             IncompleteUpload(object_key("c", 1), "forgotten", NOW_MS - 2 * HOUR_MS),
             IncompleteUpload(object_key("c", 3), "young", NOW_MS - HOUR_MS),
             IncompleteUpload("others/1", "not ours", 0),
@@ -201,7 +203,7 @@ def test_uploads_are_ended(monkeypatch):
 def test_an_upload_that_cannot_be_ended_holds_up_no_other():
     async def main():
         scene = Scene()
-        scene.uploads.under_way = [
+        scene.uploads.inflight = [
             IncompleteUpload(object_key("c", 1), upload_id, 0) for upload_id in ("kept", "old")
         ]
         scene.uploads.kept = ["kept"]
@@ -254,11 +256,11 @@ def test_a_directory_and_a_bucket_in_memory(tmp_path):
     async def main():
         (tmp_path / ".tmp").mkdir()
         (tmp_path / ".tmp" / "left").write_bytes(b"half")
-        place = open_swept_place(f"file://{tmp_path}", {})
+        place = open_swept_bucket(f"file://{tmp_path}", {})
         ((found,),) = [page async for page in place.uploads.pages()]
         assert found.key == ".tmp/left"
         await place.uploads.abort([found, found])
         assert not (tmp_path / ".tmp" / "left").exists()
-        assert open_swept_place("mem://", {}) is None
+        assert open_swept_bucket("mem://", {}) is None
 
     asyncio.run(main())

@@ -2,7 +2,7 @@
 
 import random
 
-from headrace.storage.upload.backoff import DELAY_MS_FIRST, DELAY_MS_MAX, Backoff
+from headrace.storage.upload.backoff import DELAY_MS_FIRST, MAX_DELAY_MS, Backoff
 
 
 def test_steps_double_up_to_the_cap_with_jitter_in_their_upper_half():
@@ -10,7 +10,7 @@ def test_steps_double_up_to_the_cap_with_jitter_in_their_upper_half():
     step = DELAY_MS_FIRST
     for _ in range(200):
         assert step / 2 <= backoff.next_delay_ms() <= step
-        step = min(DELAY_MS_MAX, 2 * step)
+        step = min(MAX_DELAY_MS, 2 * step)
 
 
 def test_same_seed_same_delays():

@@ -5,14 +5,14 @@ import asyncio
 import pytest
 
 from headrace.storage.errors import CommitRefusedError, FencedError, ObjectNotPreparedError
-from headrace.storage.upload.commit import Committer
+from headrace.storage.upload.commit import UploadCommitter
 from tests.unit.storage.fakes import SMALL, FakeStream, PassingError, run
 from tests.unit.storage.upload.test_object_upload import Rig, plan_of
 
 
-def committer_of(rig: Rig) -> Committer:
+def committer_of(rig: Rig) -> UploadCommitter:
     rig.control.streams = {1: FakeStream(1, is_open=True), 2: FakeStream(1, is_open=True)}
-    return Committer(rig.uploads, rig.control, rig.counters)
+    return UploadCommitter(rig.uploads, rig.control, rig.counters)
 
 
 def test_a_lost_reply_is_asked_for_again_and_commits_once():

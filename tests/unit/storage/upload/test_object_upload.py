@@ -102,25 +102,25 @@ def test_puts_are_parallel_up_to_the_limit():
         rig.store.hold()
         task = asyncio.create_task(rig.uploads.upload(plan))
         await settle()
-        assert rig.store.puts_under_way == SMALL.upload_concurrency
+        assert rig.store.puts_inflight == SMALL.upload_concurrency
         rig.store.release_all()
         await task
-        assert rig.store.puts_under_way_max == SMALL.upload_concurrency
+        assert rig.store.max_puts_inflight == SMALL.upload_concurrency
 
     run(scenario())
 
 
 def test_the_bytes_under_way_are_bounded_and_a_larger_object_goes_alone():
     async def scenario():
-        rig = Rig(replace(SMALL, upload_bytes_max=11_000))
+        rig = Rig(replace(SMALL, max_upload_bytes=11_000))
         plan = plan_of((1, 1, 5000), (2, 1, 5000), (3, 1, 5000), (4, 1, 50_000))
         rig.store.hold()
         task = asyncio.create_task(rig.uploads.upload(plan))
         await settle()
-        assert rig.store.puts_under_way == 2
+        assert rig.store.puts_inflight == 2
         rig.store.release_all()
         await task
-        assert rig.store.puts_under_way_max == 2
+        assert rig.store.max_puts_inflight == 2
         assert len(rig.store.objects) == 4
 
     run(scenario())

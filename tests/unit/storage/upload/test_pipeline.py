@@ -58,7 +58,7 @@ def test_blocks_are_uploaded_side_by_side_but_committed_in_order():
             node.append(other, 10)
             await fill_block(node, stream)
             ends.append(stream.confirm_offset)
-        assert node.store.puts_under_way == 4
+        assert node.store.puts_inflight == 4
         node.store.release(key(4))
         node.store.release(key(3))
         await settle()
@@ -197,7 +197,7 @@ def test_small_old_blocks_do_not_pile_up_while_the_bucket_is_down():
         for _ in range(60):
             await node.append_all(stream, [100])
             await asyncio.sleep(120)
-        assert node.engine._pipeline.under_way == SMALL.upload_concurrency
+        assert node.engine._pipeline.inflight == SMALL.upload_concurrency
         node.store.is_down = False
         await asyncio.sleep(200)
         require_dense(node.objects_of(1), 0, 60)
@@ -292,7 +292,7 @@ def test_a_failed_upload_stops_the_others_and_everybody_who_waits():
         results = await asyncio.gather(*waiting, return_exceptions=True)
         assert {type(result) for result in results} == {FencedError}
         await settle()
-        assert node.store.puts_under_way == 0
+        assert node.store.puts_inflight == 0
         assert node.engine._pipeline._tasks == set()
         assert node.journal.of("commit", "trim") == []
 

@@ -3,23 +3,23 @@ from dataclasses import replace
 import pytest
 
 from headrace.wal.errors import WalFailedError, WalOverCapacityError, WalRecordTooLargeError
-from headrace.wal.objects.commit import CommitLimits, Life, ObjectCommit
+from headrace.wal.objects.commit import CommitLimits, Generation, ObjectCommit
 from headrace.wal.objects.layout import REACH, Kind, decode_header, read_records
 
 LIMITS = CommitLimits(
     batch_bytes=1000,
     batch_interval_s=0.25,
     linger_s=0.01,
-    in_flight_max=REACH,
-    unconfirmed_bytes_max=50_000,
-    record_bytes_max=5000,
+    max_inflight=REACH,
+    max_unconfirmed_bytes=50_000,
+    max_record_bytes=5000,
     buffer_bytes=4096,
 )
-LIFE = Life(
+GENERATION = Generation(
     cluster_id="c",
     node_id=1,
     node_epoch=2,
-    life_id=3,
+    generation_id=3,
     first_number=100,
     start_offset=7000,
     capacity_bytes=100_000,
@@ -29,15 +29,17 @@ LIFE = Life(
 class Log:
     """An `ObjectCommit` and its time; everything that may go is sent at once."""
 
-    def __init__(self, life=LIFE, **changes):
+    def __init__(self, generation=GENERATION, **changes):
         self.commit = ObjectCommit(
-            life, replace(LIMITS, **changes), take_buffer=lambda size: memoryview(bytearray(size))
+            generation,
+            replace(LIMITS, **changes),
+            take_buffer=lambda size: memoryview(bytearray(size)),
         )
         self.now_s = 50.0
 
     @classmethod
-    def begun(cls, life=LIFE, **changes):
-        log = cls(life, **changes)
+    def begun(cls, generation=GENERATION, **changes):
+        log = cls(generation, **changes)
         log.settle(*log.send())
         log.now_s += 10
         return log
@@ -152,23 +154,23 @@ def test_a_record_larger_than_a_batch_has_an_object_of_its_own():
     assert [it.header.length for it in log.send()] == [34, 5024]
 
 
-@pytest.mark.parametrize("in_flight_max", [1, 4, REACH])
-def test_so_many_objects_are_under_way(in_flight_max):
-    log = Log.begun(in_flight_max=in_flight_max)
+@pytest.mark.parametrize("max_inflight", [1, 4, REACH])
+def test_so_many_objects_are_under_way(max_inflight):
+    log = Log.begun(max_inflight=max_inflight)
     log.append(976, 30)
     sent = log.send()
-    assert len(sent) == in_flight_max
+    assert len(sent) == max_inflight
     assert log.commit.delay_s(log.now_s) is None
     log.settle(sent[0])
     assert len(log.send()) == 1
 
 
 def test_no_number_goes_further_than_the_window_beyond_the_first_unconfirmed():
-    log = Log.begun(in_flight_max=REACH)
+    log = Log.begun(max_inflight=REACH)
     log.append(976, 40)
     first, *others = log.send()
     log.settle(*others)
-    assert log.commit.in_flight == 1
+    assert log.commit.inflight == 1
     assert log.send() == []
     log.settle(first)
     numbers = [it.header.number for it in log.send()]
@@ -259,7 +261,7 @@ def fill(log, size=976):
 
 
 def test_a_full_log_takes_nothing_and_changes_nothing():
-    log = Log.begun(replace(LIFE, capacity_bytes=10_000))
+    log = Log.begun(replace(GENERATION, capacity_bytes=10_000))
     fill(log)
     before = (log.commit.next_offset, log.commit.used_bytes)
     assert before == (17_000, 10_000)
@@ -270,7 +272,7 @@ def test_a_full_log_takes_nothing_and_changes_nothing():
 
 
 def test_unconfirmed_bytes_are_bounded():
-    log = Log.begun(unconfirmed_bytes_max=10_000)
+    log = Log.begun(max_unconfirmed_bytes=10_000)
     log.append(976, 10)
     assert not log.commit.room_for(0)
     log.settle(*log.send())
@@ -278,7 +280,7 @@ def test_unconfirmed_bytes_are_bounded():
 
 
 def test_unreleased_objects_are_bounded():
-    log = Log.begun(objects_max=5)
+    log = Log.begun(max_objects=5)
     log.append_confirmed(10, 10, 10, 10, 10)
     with pytest.raises(WalOverCapacityError):
         log.append(10)
@@ -289,7 +291,7 @@ def test_unreleased_objects_are_bounded():
 
 
 @pytest.mark.parametrize(
-    ("changes", "largest"), [({}, 5000), ({"unconfirmed_bytes_max": 3000}, 2976)]
+    ("changes", "largest"), [({}, 5000), ({"max_unconfirmed_bytes": 3000}, 2976)]
 )
 def test_the_largest_record(changes, largest):
     log = Log.begun(**changes)

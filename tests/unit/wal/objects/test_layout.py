@@ -16,13 +16,13 @@ from headrace.wal.objects.layout import (
     read_records,
 )
 
-LIFE = 0x0123456789ABCDEF
+GENERATION = 0x0123456789ABCDEF
 HEADER = ObjectHeader(
     kind=Kind.DATA,
     cluster_id="cluster",
     node_id=3,
     node_epoch=5,
-    life_id=LIFE,
+    generation_id=GENERATION,
     number=100,
     released=90,
     confirmed=95,
@@ -60,7 +60,7 @@ def packed(*bodies: bytes, base_offset: int = 5000) -> bytes:
     memory = memoryview(bytearray(size))
     at = 0
     for body in bodies:
-        write_record(memory, at, body[:2], body[2:], base_offset + at, checksum_seed(LIFE))
+        write_record(memory, at, body[:2], body[2:], base_offset + at, checksum_seed(GENERATION))
         at += 24 + len(body)
     return bytes(memory)
 

@@ -18,7 +18,7 @@ from headrace.wal.objects.errors import WalFencedError, WalObjectCorruptError
 from headrace.wal.objects.layout import WINDOW, Kind, LogKeys, decode_header
 from headrace.wal.objects.log import ObjectWal
 from headrace.wal.objects.port import BucketRefusedError
-from headrace.wal.objects.read_ahead import ReadAhead
+from headrace.wal.objects.read_ahead import ObjectReadAhead
 from headrace.wal.objects.requests import Requests
 from headrace.wal.port import Medium
 from headrace.wal.submissions import WriteStatistics
@@ -98,7 +98,7 @@ def test_what_is_appended_is_recovered_by_a_later_life():
 
 def test_the_first_record_after_a_pause_goes_out_soon_and_the_next_keep_their_distance():
     async def main():
-        bucket = bucket_with(Weather(delay_s_max=0))
+        bucket = bucket_with(Weather(max_delay_s=0))
         owner = Owner(bucket)
         await owner.begin()
         await asyncio.sleep(10)
@@ -137,7 +137,7 @@ def test_an_idle_log_tells_what_was_confirmed_so_that_the_last_record_is_missed(
 
 def test_one_object_is_told_in_each_pause_and_none_while_others_go_out():
     async def main():
-        bucket = bucket_with(Weather(delay_s_max=0))
+        bucket = bucket_with(Weather(max_delay_s=0))
         owner = Owner(bucket)
         await owner.begin()
 
@@ -285,7 +285,7 @@ def test_an_outage_stops_the_acknowledgements_and_then_they_go_on():
             owner.wal.append(b"", bodies[-1])
         with pytest.raises(WalOverCapacityError):
             owner.wal.append(b"", bytes(1000))
-        assert sum(map(len, bodies)) <= SMALL.window_bytes_max
+        assert sum(map(len, bodies)) <= SMALL.max_window_bytes
         await asyncio.sleep(3600)
         assert (owner.confirmed, owner.failures, owner.rooms) == (confirmed, [], 0)
         errors = owner.wal.statistics.io_errors_total
@@ -505,7 +505,7 @@ def test_a_number_that_is_taken_anew_between_two_reads(listed_bytes):
         )
         number = KEYS.number(key)
         sizes = {number: listed_bytes} if listed_bytes else {}
-        assert bytes(await ReadAhead(requests, KEYS).get(number, sizes)) == fence
+        assert bytes(await ObjectReadAhead(requests, KEYS).get(number, sizes)) == fence
         assert len(reads) <= 3
 
     run(main())
@@ -568,7 +568,7 @@ def test_an_object_that_is_cut_off_is_damage():
 
 def test_many_objects_are_read_ahead():
     async def main():
-        bucket = bucket_with(Weather(delay_s_max=0.1))
+        bucket = bucket_with(Weather(max_delay_s=0.1))
         first = Owner(bucket, config=replace(SMALL, capacity_bytes=2**20))
         await first.begin()
         bodies = [b"%04d" % number + bytes(4000) for number in range(100)]

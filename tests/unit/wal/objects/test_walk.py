@@ -26,7 +26,7 @@ BLANK = ObjectHeader(
     cluster_id="c",
     node_id=1,
     node_epoch=1,
-    life_id=OLD.life_id,
+    generation_id=OLD.generation_id,
     number=0,
     released=0,
     confirmed=0,
@@ -55,7 +55,7 @@ class Bucket:
             kind=Kind.DATA,
             number=number,
             node_epoch=owner.node_epoch,
-            life_id=OLD.life_id,
+            generation_id=OLD.generation_id,
             released=released,
             confirmed=number if confirmed is None else confirmed,
             trim_offset=trim_offset,
@@ -66,8 +66,8 @@ class Bucket:
         content = packed(body, base_offset=base)
         if (
             owner is not OLD
-        ):  # the records' checksums are another life's, which only a reader looks at
-            header = replace(header, life_id=owner.life_id)
+        ):  # the records' checksums are another generation's, which only a reader looks at
+            header = replace(header, generation_id=owner.generation_id)
         self.objects[number] = header.encode() + content
 
     def bare(self, number, kind, owner, **changes):
@@ -76,7 +76,7 @@ class Bucket:
             kind=kind,
             number=number,
             node_epoch=owner.node_epoch,
-            life_id=owner.life_id,
+            generation_id=owner.generation_id,
             confirmed=number,
             base_offset=100 * number,
             **changes,
@@ -128,7 +128,7 @@ def test_a_blank_bucket_is_fenced_at_its_first_number():
     bucket = Bucket()
     assert bucket.run() == []
     fence = fence_at(bucket, 0)
-    assert (fence.kind, fence.node_epoch, fence.life_id) == (Kind.FENCE, 3, 33)
+    assert (fence.kind, fence.node_epoch, fence.generation_id) == (Kind.FENCE, 3, 33)
 
 
 def test_everything_from_the_head_to_the_first_missing_number():
@@ -217,7 +217,7 @@ def test_a_hole_is_passed_over_when_that_is_accepted():
     bucket = Bucket()
     bucket.data(10, released=10)
     bucket.data(12, released=10, confirmed=12)
-    walk = bucket.walk(accept_loss_life="0123456789abcdef")
+    walk = bucket.walk(accept_loss_generation="0123456789abcdef")
     assert bucket.run(walk) == [b"record 10", b"record 12"]
     assert walk.summary.lost == [11]
 
@@ -226,7 +226,7 @@ def test_another_life_is_not_meant_by_an_acceptance():
     bucket = Bucket()
     bucket.data(12, released=11, confirmed=12)
     with pytest.raises(WalObjectCorruptError, match=r"s3\.wal\.accept\.loss=0123456789abcdef"):
-        bucket.run(bucket.walk(accept_loss_life="0123456789abcdee"))
+        bucket.run(bucket.walk(accept_loss_generation="0123456789abcdee"))
 
 
 @pytest.mark.parametrize("position", [0, 50, HEADER_BYTES - 1, HEADER_BYTES, HEADER_BYTES + 30])
@@ -315,7 +315,7 @@ def test_an_owner_who_wins_every_race_is_stopped_ahead():
     walk = bucket.walk()
     records = bucket.run(walk)
     barrier = walk.number
-    assert fence_at(bucket, barrier).life_id == ME.life_id
+    assert fence_at(bucket, barrier).generation_id == ME.generation_id
     assert records == [b"record %d" % number for number in range(10, barrier)]
     assert barrier < 10 + 3 * WINDOW
     assert max(bucket.objects) < barrier + WINDOW
@@ -401,7 +401,9 @@ def test_offsets_of_the_next_life_were_never_handed_out():
 
 
 def encoded(kind, owner):
-    return replace(BLANK, kind=kind, node_epoch=owner.node_epoch, life_id=owner.life_id).encode()
+    return replace(
+        BLANK, kind=kind, node_epoch=owner.node_epoch, generation_id=owner.generation_id
+    ).encode()
 
 
 def test_ones_own_object_in_the_way_is_a_success():
@@ -418,7 +420,7 @@ def test_ones_own_object_in_the_way_is_a_success():
         encoded(Kind.FENCE, ME),
         encoded(Kind.TRIM, OLD),
         encoded(Kind.TRIM, Owner(ME.node_epoch, 99)),
-        replace(BLANK, node_epoch=3, life_id=33, capacity_bytes=1001).encode(),
+        replace(BLANK, node_epoch=3, generation_id=33, capacity_bytes=1001).encode(),
     ],
 )
 def test_anything_else_in_the_way_is_somebody_elses(found):

@@ -168,7 +168,7 @@ def test_damage_that_moves_is_an_owner_at_work(monkeypatch: pytest.MonkeyPatch) 
 
         monkeypatch.setattr(offline, "_dry_run", meanwhile)
         found = await log.verify()
-        assert (found.soundness, found.attempts) == (Soundness.IN_USE, offline.ATTEMPTS_MAX)
+        assert (found.soundness, found.attempts) == (Soundness.IN_USE, offline.MAX_ATTEMPTS)
 
     with_log(scenario)
 

@@ -8,7 +8,7 @@ from headrace.wal.layout import PAGE_BYTES, RING_POSITION, Superblock
 from headrace.wal.tools.ring_walk import ZEROS, BlockSeen, PagesSeen, RecordState, RingWalk, Seen
 from tests.unit.wal.log_files import LOG, RING_PAGES, block, image, two_blocks
 
-LIFE = replace(LOG, life_id=LOG.life_id + 1)
+GENERATION = replace(LOG, generation_id=LOG.generation_id + 1)
 LAP = RING_PAGES * PAGE_BYTES
 
 
@@ -23,8 +23,8 @@ def walked(
     view = memoryview(content)
     seen: list[Seen] = []
     while (wanted := walk.wants()) is not None:
-        offset, size_min = wanted
-        size = min(max(size_min, step), log.ring.distance_to_end(offset))
+        offset, min_size = wanted
+        size = min(max(min_size, step), log.ring.distance_to_end(offset))
         position = log.ring.position(offset)
         seen += walk.feed(view[position : position + size])
     seen += walk.finish()
@@ -131,7 +131,7 @@ def test_every_page_of_a_lap_says_what_it_is() -> None:
         (0 * page, block([b"now"], head, log=log)),
         (1 * page, block([b"old"], page, log=log)),
         (2 * page, block([b"old"], 2 * page, log=log)),
-        (3 * page, block([b"other"], head + 3 * page, log=LIFE)),
+        (3 * page, block([b"other"], head + 3 * page, log=GENERATION)),
         (4 * page, b"\xff" * page),
         (5 * page, block([b"later"], 2 * LAP + 5 * page, log=log)),
         (6 * page, block([b"newer"], head + 6 * page, log=newer)),
@@ -139,14 +139,14 @@ def test_every_page_of_a_lap_says_what_it_is() -> None:
     )
     assert described(walked(content, log, whole_lap=True)) == [
         (head, [(b"now", "intact")]),
-        (head + 1 * page, 2, "a block of this life that this lap has not overwritten yet"),
+        (head + 1 * page, 2, "a block of this generation that this lap has not overwritten yet"),
         (head + 3 * page, 1, "a block from before the last reset"),
         (head + 4 * page, 1, "no block"),
-        (head + 5 * page, 1, "a block of this life that only a newer superblock allows"),
+        (head + 5 * page, 1, "a block of this generation that only a newer superblock allows"),
         (
             head + 6 * page,
             1,
-            "a block of this life that tells of a newer superblock than the newest found",
+            "a block of this generation that tells of a newer superblock than the newest found",
         ),
         (head + 7 * page, RING_PAGES - 7, ZEROS),
     ]

@@ -11,7 +11,7 @@ from headrace.wal.layout import RING_POSITION
 from headrace.wal.port import RecoveredRecord
 from headrace.wal.reader import WalReader
 from headrace.wal.tools import verification
-from headrace.wal.tools.verification import ATTEMPTS_MAX, Soundness, Verification
+from headrace.wal.tools.verification import MAX_ATTEMPTS, Soundness, Verification
 from tests.unit.wal.log_files import graceful, image, two_blocks, written
 
 
@@ -86,8 +86,8 @@ def written_meanwhile(times: int) -> Callable[[WalReader], AsyncIterator[Recover
     ("times", "soundness", "attempts"),
     [
         (2, Soundness.SOUND, 3),
-        (ATTEMPTS_MAX - 1, Soundness.SOUND, ATTEMPTS_MAX),
-        (ATTEMPTS_MAX, Soundness.IN_USE, ATTEMPTS_MAX),
+        (MAX_ATTEMPTS - 1, Soundness.SOUND, MAX_ATTEMPTS),
+        (MAX_ATTEMPTS, Soundness.IN_USE, MAX_ATTEMPTS),
     ],
 )
 def test_a_writer_at_work_is_no_damage(

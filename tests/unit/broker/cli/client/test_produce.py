@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from kafka import errors
 
-from headrace.broker.cli.client.produce import LINE_BYTES_MAX, Line, Sender, read_lines
+from headrace.broker.cli.client.produce import MAX_LINE_BYTES, Line, Sender, read_lines
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.root import cli
 
@@ -86,7 +86,7 @@ def test_an_empty_value_is_a_tombstone_when_asked():
 
 def test_a_line_that_no_broker_takes_is_not_kept_in_memory():
     with pytest.raises(CommandFailedError, match="line 1 is longer"):
-        lines(b"x" * (LINE_BYTES_MAX + 2))
+        lines(b"x" * (MAX_LINE_BYTES + 2))
 
 
 def test_everything_is_sent_and_flushed_once(capsys):

@@ -7,7 +7,7 @@ import pytest
 
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.node.dev_host import Banner, default_data_dir, hold_data_dir, program_name
-from headrace.broker.node.address import BrokerPlace, NodeAddress
+from headrace.broker.node.address import BrokerAddress, NodeAddress
 from headrace.wal.port import Medium
 
 
@@ -28,7 +28,7 @@ def address(**changes):
     }
     for name, value in changes.items():
         (place if name in place else node)[name] = value
-    return NodeAddress(**node, broker=BrokerPlace(**place))
+    return NodeAddress(**node, broker=BrokerAddress(**place))
 
 
 def test_data_goes_where_the_xdg_rules_say(monkeypatch):

@@ -95,7 +95,7 @@ def test_info_tells_everything_a_log_says_of_itself(path, capsys):
         "cluster_id": "mkU3OEVBNTcwNTJENDM2Qg",
         "node_id": 3,
         "node_epoch": 9,
-        "life_id": "0102030405060708",
+        "generation_id": "0102030405060708",
         "sequence": 5,
         "capacity_bytes": LOG.capacity_bytes,
         "ring_bytes": LOG.capacity_bytes - RING_POSITION,
@@ -152,7 +152,7 @@ def test_verify_counts_a_sound_log(path, capsys):
     assert told == {
         "path": str(path),
         "result": "sound",
-        "life_id": "0102030405060708",
+        "generation_id": "0102030405060708",
         "head_offset": 0,
         "confirmed_offset": 4096,
         "end_offset": 8192,
@@ -161,7 +161,7 @@ def test_verify_counts_a_sound_log(path, capsys):
         "blocks": 2,
         "gaps": 0,
         "earlier_lap_pages": 0,
-        "other_life_pages": 0,
+        "other_generation_pages": 0,
         "attempts": 1,
     }
 

@@ -7,7 +7,7 @@ new shard, which must hold exactly what the live one holds (G-7).
 from collections.abc import Sequence
 from typing import TypeVar
 
-from headrace.broker.coordinator.group.decision import Decision
+from headrace.broker.coordinator.group.decision import GroupDecision
 from headrace.broker.coordinator.group.membership import LeaveResult
 from headrace.broker.coordinator.group.requests import (
     CommitRequest,
@@ -63,7 +63,7 @@ class Scene:
         self.shard = GroupShard(self.config)
         self.do(self.shard.loaded(self.now))
 
-    def do(self, decision: Decision[T]) -> T:
+    def do(self, decision: GroupDecision[T]) -> T:
         """Take in a decision, and check that its records lead to the same state."""
         self.records.extend(decision.records)
         for joined in decision.joins:

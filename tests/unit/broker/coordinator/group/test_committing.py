@@ -118,7 +118,7 @@ def test_a_refused_commit_does_not() -> None:
 
 def test_metadata_has_a_greatest_length() -> None:
     """offset.metadata.max.bytes counts characters, as Kafka does; each partition by itself."""
-    scene = Scene(offset_metadata_bytes_max=4)
+    scene = Scene(max_offset_metadata_bytes=4)
     errors = scene.commit(
         offset(0, 1, metadata="1234"),
         offset(1, 1, metadata="12345"),
@@ -129,7 +129,7 @@ def test_metadata_has_a_greatest_length() -> None:
 
 
 def test_metadata_that_no_record_can_hold_is_too_large_whatever_the_setting() -> None:
-    scene = Scene(offset_metadata_bytes_max=1_000_000)
+    scene = Scene(max_offset_metadata_bytes=1_000_000)
     assert scene.commit(offset(0, 1, metadata="日" * 11_000)) == [
         ErrorCode.OFFSET_METADATA_TOO_LARGE
     ]

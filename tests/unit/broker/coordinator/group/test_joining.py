@@ -76,7 +76,7 @@ def test_a_pending_member_with_an_instance_id_is_not_known() -> None:
 
 
 def test_pending_members_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joining, "PENDING_MEMBERS_MAX", 2)
+    monkeypatch.setattr(joining, "MAX_PENDING_MEMBERS", 2)
     scene = Scene()
     scene.join(new_id="a")
     scene.join(new_id="b")
@@ -162,7 +162,7 @@ def test_an_empty_group_may_change_its_protocol_type() -> None:
 
 
 def test_a_full_group_takes_no_new_member() -> None:
-    scene = Scene(group_size_max=2)
+    scene = Scene(max_group_size=2)
     scene.stable("a", "b")
     refused = scene.joins[scene.join(new_id="c")]
     assert (refused.error, refused.member_id) == (ErrorCode.GROUP_MAX_SIZE_REACHED, "")
@@ -170,7 +170,7 @@ def test_a_full_group_takes_no_new_member() -> None:
 
 
 def test_in_a_rebalance_the_first_to_join_are_let_in() -> None:
-    scene = Scene(group_size_max=2)
+    scene = Scene(max_group_size=2)
     first, second, third = scene.join_new("a", "b", "c")
     assert scene.joins[third].error is ErrorCode.GROUP_MAX_SIZE_REACHED
     scene.advance(INITIAL_MS)
@@ -181,7 +181,7 @@ def test_a_group_above_a_maximum_that_was_lowered_shrinks() -> None:
     """It is rebalanced when it is loaded; the last to rejoin is not let in."""
     scene = Scene()
     scene.stable("a", "b", "c")
-    scene.config = Scene(group_size_max=2).config
+    scene.config = Scene(max_group_size=2).config
     scene.restart()
     assert scene.state == "PreparingRebalance"
     first, second = scene.join("a"), scene.join("b")

@@ -98,7 +98,7 @@ def test_a_second_is_slid_over_the_devices_counters() -> None:
         Sample(2 * SECOND, 612, 8000),
     ]
     assert count(samples) == Counted(
-        writes_per_second_max=600, bytes_per_second_max=6000, bytes_per_second=4000
+        max_writes_per_second=600, max_bytes_per_second=6000, bytes_per_second=4000
     )
 
 
@@ -116,4 +116,4 @@ def test_no_second_between_samples_has_more(steps: list[tuple[int, int]]) -> Non
         for late in samples
         if 0 <= late.at_ns - early.at_ns <= SECOND
     )
-    assert count(samples).writes_per_second_max == expected
+    assert count(samples).max_writes_per_second == expected

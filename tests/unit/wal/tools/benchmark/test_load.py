@@ -17,7 +17,7 @@ CONFIG = WalConfig(
     capacity_bytes=RING_POSITION + 4096 * KIB,
     block_bytes=64 * KIB,
     io_depth=4,
-    window_bytes_max=1024 * KIB,
+    max_window_bytes=1024 * KIB,
 )
 
 
@@ -27,11 +27,11 @@ class StallingDisk(SimulatedDisk):
     def __init__(self, stall_from_s: float, stall_to_s: float) -> None:
         super().__init__(CONFIG.capacity_bytes, automatic=False)
         self.stall = (stall_from_s, stall_to_s)
-        self.depth_max = 0
+        self.max_depth = 0
 
     def submit(self, position: int, data: memoryview, done: Callable) -> None:
         super().submit(position, data, done)
-        self.depth_max = max(self.depth_max, len(self.pending))
+        self.max_depth = max(self.max_depth, len(self.pending))
         loop = asyncio.get_running_loop()
         begin, end = self.stall
         delay = end - loop.time() if begin <= loop.time() < end else 0.001
@@ -84,7 +84,7 @@ def test_flat_out_keeps_the_device_busy_and_the_open_bytes_bounded() -> None:
     disk = StallingDisk(9.0, 9.0)
     driver = drive(Load(16 * KIB, 0), disk, 0.5)
     latencies = driver.take_latencies()
-    assert CONFIG.io_depth <= disk.depth_max <= CONFIG.io_depth + 1, "and a superblock"
+    assert CONFIG.io_depth <= disk.max_depth <= CONFIG.io_depth + 1, "and a superblock"
     # 4 writes of 3 records each millisecond, at least; twice as much is open.
     assert len(latencies) > 4 * 3 * 450
     assert max(latencies) < 10e6

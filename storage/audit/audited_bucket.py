@@ -29,7 +29,7 @@ READ_THREADS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AuditedBucket:
     """A bucket to look into."""
 
     reader: RangeReader
@@ -87,13 +87,13 @@ def require_reachable(location: Location) -> None:
             raise ObjectStoreError(f"{root} is not a directory that can be read")
 
 
-def open_place(
+def open_audited_bucket(
     uri: str,
     *,
     rng: random.Random,
     environment: Mapping[str, str],
     policy: RetryPolicy | None = None,
-) -> Place:
+) -> AuditedBucket:
     """Open the bucket that a URI names.
 
     Args:
@@ -114,8 +114,8 @@ def open_place(
         case FileLocation(path):
             root = Path(path).absolute()
             reader = DirectoryReader(root)
-            return Place(reader, DirectoryLister(root), reader.close)
+            return AuditedBucket(reader, DirectoryLister(root), reader.close)
         case S3Location():
             store = open_object_store(uri, rng=rng, environment=environment, policy=policy)
             access = resolve_access(location, environment)
-            return Place(store, S3Lister(access, location.prefix), store.close)
+            return AuditedBucket(store, S3Lister(access, location.prefix), store.close)

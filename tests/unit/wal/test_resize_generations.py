@@ -1,4 +1,4 @@
-"""What ends with a life of the log when the next begins, and what goes on."""
+"""What ends with a generation of the log when the next begins, and what goes on."""
 
 import asyncio
 import random
@@ -11,8 +11,8 @@ from headrace.config.node import WalConfig
 from headrace.wal import device_size, zeroing
 from headrace.wal.buffers import BufferPool
 from headrace.wal.errors import WalOverCapacityError
+from headrace.wal.generations import Generations
 from headrace.wal.layout import RING_POSITION
-from headrace.wal.lives import Lives
 from headrace.wal.ring_writer import WalClocks
 from headrace.wal.superblock_store import WalIdentity
 from headrace.wal.wake_timer import LoopTimer
@@ -44,9 +44,9 @@ async def confirmed(log: WalOnDisk) -> None:
 
 
 def test_zeroing_of_the_old_life_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next step was due already: it would wipe what the new life has put there."""
+    """The next step was due already: it would wipe what the new generation has put there."""
     monkeypatch.setattr(zeroing, "_MARGIN_BYTES", MIB)
-    monkeypatch.setattr(zeroing, "_DELAY_S_MIN", 0.0)
+    monkeypatch.setattr(zeroing, "_MIN_DELAY_S", 0.0)
 
     async def main() -> None:
         disk = SimulatedDisk(CONFIG.capacity_bytes)
@@ -73,7 +73,7 @@ def test_zeroing_of_the_old_life_ends_with_it(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_nothing_is_admitted_to_a_life_that_is_being_replaced() -> None:
-    """It would be written into the ring of the new life, and acknowledged by nobody."""
+    """It would be written into the ring of the new generation, and acknowledged by nobody."""
 
     async def main() -> None:
         disk = SimulatedDisk(2 * SMALL.capacity_bytes)
@@ -104,18 +104,18 @@ def test_nothing_is_admitted_to_a_life_that_is_being_replaced() -> None:
 
 def test_a_life_goes_on_with_the_budget_that_the_one_before_has_left() -> None:
     async def main() -> None:
-        config = replace(SMALL, bandwidth_bytes_max=MIB)
-        lives = Lives(
+        config = replace(SMALL, max_bandwidth_bytes=MIB)
+        generations = Generations(
             config,
             WalIdentity("cluster", 1, 1),
             random.Random(1),
             WalClocks(lambda: 0, lambda: 0, LoopTimer),
             BufferPool(idle_bytes_per_class=0),
         )
-        first = lives.first(config.capacity_bytes)
+        first = generations.first(config.capacity_bytes)
         second_ns = 1_000_000_000
-        assert lives.group_commit(first).try_spend(10 * MIB, second_ns)
-        after = lives.group_commit(lives.after(first, config.capacity_bytes))
+        assert generations.group_commit(first).try_spend(10 * MIB, second_ns)
+        after = generations.group_commit(generations.after(first, config.capacity_bytes))
         assert after.spend_delay_ns(4096, second_ns) > 9 * second_ns
 
     asyncio.run(main())

@@ -1,12 +1,12 @@
-"""Makes the lives of a log: what the superblock of each says at its beginning, and the group commit on it."""
+"""Makes the generations of a log: what the superblock of each says at its beginning, and the group commit on it."""
 
 import random
 
 from headrace.config.node import WalConfig
-from headrace.wal.budget import IO_BYTES_MAX, IoBudget
+from headrace.wal.budget import MAX_IO_BYTES, IoBudget
 from headrace.wal.buffers import BufferPool
 from headrace.wal.group_commit import CommitLimits, GroupCommit
-from headrace.wal.kernel_queue import write_bytes_max
+from headrace.wal.kernel_queue import max_write_bytes
 from headrace.wal.layout import Ring, ShutdownType, Superblock, align_up
 from headrace.wal.ring_writer import WalClocks
 from headrace.wal.superblock_store import WalIdentity
@@ -14,7 +14,7 @@ from headrace.wal.superblock_store import WalIdentity
 _WRITES_BESIDE_BLOCKS = 2  # a superblock and a step of zeroing
 
 
-class Lives:
+class Generations:
     """The rules are those of a configuration; the capacity is what `resize` may change."""
 
     def __init__(
@@ -25,7 +25,7 @@ class Lives:
         clocks: WalClocks,
         pool: BufferPool,
     ) -> None:
-        """Nothing is made yet; `rng` gives the life ids."""
+        """Nothing is made yet; `rng` gives the generation ids."""
         self._config = config
         self._identity = identity
         self._rng = rng
@@ -40,9 +40,9 @@ class Lives:
         )
 
     def after(self, old: Superblock, capacity_bytes: int) -> Superblock:
-        """Return the superblock of the life after one whose ring is not needed any more.
+        """Return the superblock of the generation after one whose ring is not needed any more.
 
-        Its offsets begin further than any that the old life can have handed out, even under a newer
+        Its offsets begin further than any that the old generation can have handed out, even under a newer
         superblock that was lost, where a lap of the new ring begins.
         """
         start_offset = old.head_offset + 2 * old.ring.size_bytes
@@ -53,27 +53,27 @@ class Lives:
             start_offset=-(-start_offset // lap_bytes) * lap_bytes,
             shutdown=ShutdownType.UNGRACEFUL,
         )
-        assert fresh.life_id != old.life_id
+        assert fresh.generation_id != old.generation_id
         return fresh
 
     def group_commit(self, superblock: Superblock) -> GroupCommit:
-        """Return the group commit of a life that begins with `superblock`."""
+        """Return the group commit of a generation that begins with `superblock`."""
         config = self._config
         limits = CommitLimits(
             block_bytes=align_up(config.block_bytes),
             io_depth=config.io_depth,
             window_step_bytes=config.window_bytes_initial,
-            window_bytes_max=config.window_bytes_max,
-            record_bytes_max=config.record_bytes_max,
+            max_window_bytes=config.max_window_bytes,
+            max_record_bytes=config.max_record_bytes,
         )
         if self._budget is None:
-            # One for all lives: what a life has spent is not given back by the next.
+            # One for all generations: what a generation has spent is not given back by the next.
             self._budget = IoBudget(
-                iops_max=config.iops_max,
-                bandwidth_bytes_max=config.bandwidth_bytes_max,
+                max_iops=config.max_iops,
+                max_bandwidth_bytes=config.max_bandwidth_bytes,
                 now_ns=self._clocks.monotonic_ns(),
-                io_bytes_max=min(write_bytes_max(config.path) or IO_BYTES_MAX, IO_BYTES_MAX),
-                under_way_max=config.io_depth + _WRITES_BESIDE_BLOCKS,
+                max_io_bytes=min(max_write_bytes(config.path) or MAX_IO_BYTES, MAX_IO_BYTES),
+                max_inflight=config.io_depth + _WRITES_BESIDE_BLOCKS,
             )
         return GroupCommit(superblock, limits, take_buffer=self._pool.take, budget=self._budget)
 
@@ -83,7 +83,7 @@ class Lives:
         ring = Ring.of_capacity(capacity_bytes)
         return Superblock(
             sequence=sequence,
-            life_id=self._rng.getrandbits(64),
+            generation_id=self._rng.getrandbits(64),
             capacity_bytes=capacity_bytes,
             trim_offset=start_offset - 1,
             head_offset=start_offset,

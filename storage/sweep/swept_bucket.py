@@ -16,14 +16,14 @@ from headrace.storage.sweep.uploads import DirectoryUploads, IncompleteUploads, 
 
 
 @dataclass(frozen=True, slots=True)
-class SweptPlace:
+class SweptBucket:
     """A bucket's lists."""
 
     lister: BucketLister
     uploads: IncompleteUploads
 
 
-def open_swept_place(uri: str, environment: Mapping[str, str]) -> SweptPlace | None:
+def open_swept_bucket(uri: str, environment: Mapping[str, str]) -> SweptBucket | None:
     """Prepare the lists of a bucket; None: `mem://`, which nothing outlives.
 
     Raises:
@@ -34,8 +34,8 @@ def open_swept_place(uri: str, environment: Mapping[str, str]) -> SweptPlace | N
             return None
         case FileLocation(path):
             root = Path(path).absolute()
-            return SweptPlace(DirectoryLister(root), DirectoryUploads(root))
+            return SweptBucket(DirectoryLister(root), DirectoryUploads(root))
         case S3Location() as location:
             access = resolve_access(location, environment)
             prefix = location.prefix
-            return SweptPlace(S3Lister(access, prefix), S3Uploads(access, prefix))
+            return SweptBucket(S3Lister(access, prefix), S3Uploads(access, prefix))
