@@ -39,10 +39,19 @@ _TITLE = (
     "--io", type=click.Choice(["auto", "aio", "threads"]), default="auto", help="Way of IO."
 )
 @click.option(
-    "--iops-max", type=click.IntRange(min=0), default=0, help="Budget of writes in a second."
+    "--iops-max",
+    "max_iops",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Budget of writes in a second.",
 )
 @click.option(
-    "--bandwidth-max", type=SizeType(), default=0, metavar="SIZE", help="Budget in a second."
+    "--bandwidth-max",
+    "max_bandwidth",
+    type=SizeType(),
+    default=0,
+    metavar="SIZE",
+    help="Budget in a second.",
 )
 @click.option(
     "--offered",
