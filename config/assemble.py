@@ -89,9 +89,10 @@ def _wrong_value(key: ConfigKey, setting: Setting, problem: str) -> Problem:
 
 def _left_out_in_a_cluster(config: NodeConfig, settings: Mapping[str, Setting]) -> list[Problem]:
     """What a node alone may leave out: with others, the defaults would harm or split the cluster."""
-    needed = {"node.id": "another node that has the default, too, would be fenced by this one"}
+    needed = {"node.id": "another node with the default would be fenced by this one"}
     if is_broker(config):
-        needed["s3.data.buckets"] = "all brokers have the same, and the default is this node's own"
+        needed["s3.data.buckets"] = "all brokers share one bucket, and the default is a "
+        "directory of this node"
     return [
         Problem(
             f"must be set for a node of a cluster: {reason}",
@@ -156,7 +157,7 @@ def _split_listeners(
         setting = valid["listeners"]
         problems.append(
             Problem(
-                f"asks for {', '.join(secure)}, which this broker does not offer yet",
+                f"asks for {', '.join(secure)}, which this broker does not support yet",
                 key=setting.key,
                 value=setting.value,
                 source=setting.source,
@@ -204,8 +205,8 @@ def _warn_of_replication(valid: Mapping[str, Setting], warnings: list[str]) -> N
     for name, setting in valid.items():
         if name.endswith(("replication.factor", "min.isr")) and int(setting.value) > 1:
             warnings.append(
-                f"{setting.source}: {name}={setting.value} counts as 1: durability is the WAL "
-                "device's and the bucket's, nothing is replicated between brokers"
+                f"{setting.source}: {name}={setting.value} is treated as 1: the WAL device and "
+                "the bucket keep records safe, nothing is replicated between brokers"
             )
 
 
@@ -213,13 +214,15 @@ def _warn_of_what_is_not_acted_on(valid: Mapping[str, Setting], warnings: list[s
     for name, setting in valid.items():
         key = SERVER_KEYS[name]
         if key.topic_config == "cleanup.policy" and "compact" in setting.value:
-            warnings.append(f"{setting.source}: {name} asks for compaction, which is not done yet")
+            warnings.append(
+                f"{setting.source}: {name} asks for compaction, which is not supported yet"
+            )
         if key.topic_config not in NOT_ACTED_ON_YET:
             continue
         if scaled(setting.value, key.scale) != TOPIC_CONFIGS[key.topic_config].default:
             warnings.append(
-                f"{setting.source}: {name} gives topics their {key.topic_config}, which this "
-                "version keeps and does not act on yet"
+                f"{setting.source}: {name} sets the default of {key.topic_config}, which this "
+                "version stores but does not apply yet"
             )
 
 

@@ -77,9 +77,7 @@ def parse_location(text: str, *, takes_keys: bool) -> Location:
             on from a name of what was parsed.
     """
     if _NEXT_OF_A_LIST.search(text):
-        raise ValueError(
-            "names several buckets, separated by commas; one is meant: give its URI alone"
-        )
+        raise ValueError("names several buckets, separated by commas; give the URI of one bucket")
     scheme, place, options = split_uri(without_id(text))
     match scheme:
         case "s3":
@@ -93,7 +91,7 @@ def parse_location(text: str, *, takes_keys: bool) -> Location:
             return FileLocation(unquote(place))
         case "mem":
             if place.strip("/") or options:
-                raise ValueError("has more than mem://, which takes nothing else")
+                raise ValueError("has something after mem://, which takes nothing else")
             return MemoryLocation()
         case _:
             raise ValueError(f"has the scheme {scheme!r}; use s3://, file:// or mem://")
@@ -114,11 +112,11 @@ def split_uri(uri: str) -> tuple[str, str, dict[str, str]]:
     """
     # The standard parser drops line breaks without a word.
     if any(ord(character) < 0x20 or ord(character) == 0x7F for character in uri):
-        raise ValueError("has a control character, a line break perhaps")
+        raise ValueError("has a control character, such as a line break")
     try:
         parts = urlsplit(uri)
     except ValueError:
-        raise ValueError("has a place that is none between // and /") from None
+        raise ValueError("has no valid host or bucket between // and /") from None
     if not parts.scheme:
         raise ValueError("is not scheme://place?option=value")
     if parts.fragment:
@@ -172,16 +170,18 @@ def check_endpoint(endpoint: str, *, in_host_name: str | None) -> None:
         raise ValueError("has an endpoint with more than scheme, host, port and path")
     is_address = _is_address(host)
     if not is_address and not _HOST.fullmatch(host):
-        raise ValueError(f"has an endpoint with the host {host!r}, which is no name")
+        raise ValueError(f"has an endpoint with the host {host!r}, which is not a host name")
     if in_host_name is None:
         return
     if is_address:
         raise ValueError(
-            f"has pathStyle=false, and an endpoint with the address {host}: a bucket has no host "
-            "name below an address; write pathStyle=true, or the endpoint's name"
+            f"has pathStyle=false, and an endpoint with the address {host}: a bucket cannot be "
+            "part of an address; write pathStyle=true, or the endpoint's host name"
         )
     if not _HOST_LABELS.fullmatch(in_host_name):
-        raise ValueError(f"has pathStyle=false, and a bucket {in_host_name!r} that is no host name")
+        raise ValueError(
+            f"has pathStyle=false, and a bucket {in_host_name!r} that cannot be part of a host name"
+        )
 
 
 def _is_address(host: str) -> bool:
@@ -201,7 +201,8 @@ def _s3_location(place: str, options: dict[str, str]) -> S3Location:
         raise ValueError("names no bucket")
     if "@" in bucket or ":" in bucket:
         raise ValueError(
-            "has '@' or ':' in the name of its bucket: keys perhaps, which do not belong there; "
+            "has '@' or ':' in the name of its bucket; if these are credentials, they do not "
+            "belong there: "
             "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or an instance role instead"
         )
     if not _BUCKET_NAME.fullmatch(bucket):
@@ -224,7 +225,7 @@ def _s3_location(place: str, options: dict[str, str]) -> S3Location:
         check_endpoint(endpoint, in_host_name=bucket if path_style == "false" else None)
     access_key, secret_key = (options.get(name, "") for name in KEY_OPTIONS)
     if bool(access_key) != bool(secret_key):
-        raise ValueError("has one of accessKey and secretKey, which go together")
+        raise ValueError("has only one of accessKey and secretKey; give both or none")
     return S3Location(
         bucket=bucket,
         prefix=_prefix(path),
@@ -247,6 +248,6 @@ def _prefix(path: str) -> str:
     for segment in prefix.split("/"):
         if segment in ("", ".", "..") or not segment.isprintable():
             raise ValueError(
-                f"has {segment!r} between two slashes of its prefix, which no key can have there"
+                f"has {segment!r} between two slashes of its prefix, which no key can have"
             )
     return f"{prefix}/"

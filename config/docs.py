@@ -26,7 +26,8 @@ _INTRODUCTION = """\
 `headrace server --config server.properties` reads a Kafka properties file. Keys keep Kafka's and
 AutoMQ's names and meanings; ours begin with `headrace.`. Nothing is mandatory: every key has a
 default, and storage needs no formatting. Keys are read at the start; topic settings change at any
-time.
+time. The old name of a renamed key is still read, with a warning; if both are set, the new name is
+used.
 
 **Sources**, each beating the one before: defaults, file, environment, `--override KEY=VALUE`. Topic
 settings that are set with `headrace topic alter` or any Kafka admin client beat the broker's
@@ -35,14 +36,13 @@ defaults.
 **Environment.** `KAFKA_LOG_RETENTION_MS` is `log.retention.ms`: the prefix goes, `_` is a dot, `__`
 an underscore, `___` a dash. `HEADRACE_` works the same way, and needs no second `headrace`:
 `HEADRACE_LOG_LEVEL` is `headrace.log.level`. `CLUSTER_ID` is `cluster.id`. Variables are merged
-over the file, they never replace it. `KAFKA_HEAP_OPTS` and the like, and what Kubernetes adds for
+over the file; they never replace it. `KAFKA_HEAP_OPTS` and the like, and what Kubernetes adds for
 services that are called kafka or headrace, are not settings.
 
 **Mistakes.** A wrong value stops the start with exit code 2, and all mistakes are listed at once,
-each with its place, what is allowed, and an example. A key that nobody knows, or that Kafka knows
-and this broker does not act on, costs one warning. `headrace config check FILE` does the same
-without starting anything, and shows what would be in force; `headrace config explain KEY`
-explains a key.
+each with its place, what is allowed, and an example. An unknown key, or a key of Kafka that has no
+effect here, causes one warning. `headrace config check FILE` does the same without starting
+anything, and shows the values that would be used; `headrace config explain KEY` explains a key.
 
 **Secrets.** Bucket URIs carry no credentials: these come from `AWS_ACCESS_KEY_ID` and
 `AWS_SECRET_ACCESS_KEY`, profiles, or roles, as in every AWS tool.
@@ -51,12 +51,11 @@ explains a key.
 _DEV = """\
 ## Development: `headrace dev`
 
-Listens on 127.0.0.1:9092, or on the next free port when that is taken; the admin endpoint
-likewise from 9644 on. Data lies in `$XDG_DATA_HOME/headrace/dev`, which is
-`~/.local/share/headrace/dev` unless you say otherwise, with `--data-dir` or `HEADRACE_DATA_DIR`.
-It is not the working directory on purpose: topics are there again wherever the command is
-started, and nothing gets into somebody's repository. A second `headrace dev` needs a `--data-dir`
-of its own and says so.
+Listens on 127.0.0.1:9092, or on the next free port if that is taken; the admin endpoint does the
+same from 9644. Data is in `$XDG_DATA_HOME/headrace/dev` (by default `~/.local/share/headrace/dev`);
+`--data-dir` or `HEADRACE_DATA_DIR` name another directory. It is not the working directory, so
+topics are the same wherever the command is started, and no files appear in a project's directory. A
+second `headrace dev` needs a `--data-dir` of its own, and tells you so.
 
 It starts from these values instead of the defaults:
 """
@@ -108,7 +107,8 @@ def _key_table(keys: Iterable[ConfigKey]) -> str:
 
 
 def _names(key: ConfigKey) -> str:
-    others = "".join(f", `{name}`" for name in key.also_named)
+    before = "before: " if key.is_renamed else ""
+    others = "".join(f", {before}`{name}`" for name in key.also_named)
     return f"`{key.name}`{others}"
 
 
@@ -135,9 +135,10 @@ def _ignored() -> str:
         "A properties file written for Apache Kafka or AutoMQ may have these. They are accepted, "
         "with a warning. A name that ends in a dot stands for all that begin with it. Those that "
         "ask for "
-        f"protection ({', '.join(f'`{name}`' for name in sorted(PROTECTIONS))}) are refused instead "
-        "when their value asks for it: this broker does not serve without what it was told to "
-        "enforce.\n"
+        f"protection ({', '.join(f'`{name}`' for name in sorted(PROTECTIONS))}) are refused "
+        "instead "
+        "when their value asks for it: this broker does not start without the protection that it "
+        "was told to provide.\n"
     )
     rows = [
         (reason, ", ".join(f"`{name}`" for name in sorted(names)))

@@ -34,7 +34,13 @@ _NOT_SETTINGS = frozenset(
         "CLASSPATH",
         "MODE",
     )
-) | {"HEADRACE_BOOTSTRAP_SERVER", "HEADRACE_CONFIG", "HEADRACE_DATA_DIR", "HEADRACE_VERSION"}
+) | {
+    "HEADRACE_ADMIN_SERVER",
+    "HEADRACE_BOOTSTRAP_SERVER",
+    "HEADRACE_CONFIG",
+    "HEADRACE_DATA_DIR",
+    "HEADRACE_VERSION",
+}
 
 # What Kubernetes and Docker links put into every container beside a service called kafka or
 # headrace: KAFKA_SERVICE_HOST, KAFKA_PORT=tcp://..., KAFKA_PORT_9092_TCP_ADDR.

@@ -66,7 +66,7 @@ IDENTITY = (
         field="process_roles",
         valid=ListOf(ROLES, empty=False),
         importance=Importance.HIGH,
-        doc="What this process is: broker, controller, or both.",
+        doc="Roles of this process: broker, controller, or both.",
         example="broker,controller",
     ),
     ConfigKey(
@@ -74,8 +74,8 @@ IDENTITY = (
         type=ConfigType.STRING,
         field="cluster_id",
         importance=Importance.HIGH,
-        doc="Id of the cluster. Left out, it is generated at the first start and kept in the "
-        "metadata log; given, it must be the one that is there. No storage needs formatting.",
+        doc="Id of the cluster. If not set, it is generated at the first start and stored in the "
+        "metadata log. If set, it must be the stored one. Storage needs no formatting.",
         example="5L6g3nShT-eMCtK--X86sw",
     ),
     ConfigKey(
@@ -85,15 +85,15 @@ IDENTITY = (
         default_text="data",
         also_named=("log.dir",),
         importance=Importance.HIGH,
-        doc="Directory of this node: relative paths of other keys start here, so that by default "
-        "it holds the metadata log, the WAL file and a bucket directory.",
+        doc="Directory of this node. Relative paths of other keys are below it, so by default it "
+        "holds the metadata log, the WAL file and a bucket directory.",
         example="/var/lib/headrace",
     ),
     ConfigKey(
         name="broker.rack",
         type=ConfigType.STRING,
         field="rack",
-        doc="Rack or zone of this node, told to clients.",
+        doc="Rack or zone of this node, reported to clients.",
         example="eu-central-1a",
     ),
 )
@@ -105,8 +105,8 @@ NETWORK = (
         fields=_listeners,
         default_text="PLAINTEXT://127.0.0.1:9092",
         importance=Importance.HIGH,
-        doc="Addresses to listen on, NAME://host:port. An empty host is every address; port 0 is a "
-        "free one. Only this machine can connect by default.",
+        doc="Addresses to listen on, NAME://host:port. An empty host means every address; port 0 "
+        "picks a free port. By default only this machine can connect.",
         example="PLAINTEXT://0.0.0.0:9092",
     ),
     ConfigKey(
@@ -115,17 +115,17 @@ NETWORK = (
         fields=_advertised,
         default_text="",
         importance=Importance.HIGH,
-        doc="Addresses that clients are told. Left out, each client is told the address that it "
-        "used itself, which is right unless a proxy or port mapping lies between. For a listener "
-        "of controllers: the address that other nodes are told.",
+        doc="Addresses that are sent to clients. If not set, each client gets the address that "
+        "it connected to, which is right unless there is a proxy or a port mapping in between. "
+        "For a listener of controllers: the address that other nodes use.",
         example="PLAINTEXT://kafka.example.com:9092",
     ),
     ConfigKey(
         name="controller.listener.names",
         type=ConfigType.LIST,
         default_text="CONTROLLER",
-        doc="Which of the listeners is the controller's: other controllers and brokers connect "
-        "there, clients are not served. Only needed when there are other nodes.",
+        doc="Name of the listener of the controller: other controllers and brokers connect to "
+        "it, clients are not served there. Only needed when there are other nodes.",
         example="CONTROLLER",
     ),
     ConfigKey(
@@ -133,8 +133,9 @@ NETWORK = (
         type=ConfigType.LIST,
         fields=_voters,
         default_text="",
-        doc="The controllers that found the cluster. Who belongs to the quorum afterwards is in "
-        "the metadata log. Left out, with no bootstrap servers either, this node is the only one.",
+        doc="The controllers that form a new cluster. Later members are in the metadata log. If "
+        "neither this nor controller.quorum.bootstrap.servers is set, this node is the only "
+        "controller.",
         example="1@host1:9093,2@host2:9093,3@host3:9093",
     ),
     ConfigKey(
@@ -142,8 +143,8 @@ NETWORK = (
         type=ConfigType.LIST,
         fields=_bootstrap,
         default_text="",
-        doc="Where controllers can be looked for. Enough for a broker, and for a controller that "
-        "founds no cluster: it waits until it is added to the quorum of one.",
+        doc="Addresses of controllers. Enough for a broker, and for a controller that joins an "
+        "existing cluster: it waits until it is added to the quorum.",
         example="host1:9093,host2:9093,host3:9093",
     ),
     ConfigKey(
@@ -151,7 +152,7 @@ NETWORK = (
         type=ConfigType.INT,
         field="network.max_request_bytes",
         valid=_AT_LEAST_1,
-        doc="Largest request accepted; a connection that announces more is closed.",
+        doc="Largest request accepted; a connection that sends a larger one is closed.",
     ),
     ConfigKey(
         name="connections.max.idle.ms",
@@ -165,7 +166,8 @@ NETWORK = (
         type=ConfigType.INT,
         field="network.max_connections",
         valid=_AT_LEAST_1,
-        doc="Connections that the node holds at once; further ones are closed at once.",
+        doc="Connections that the node has open at the same time; further ones are closed "
+        "immediately.",
     ),
 )
 
@@ -182,8 +184,9 @@ METADATA = (
         type=ConfigType.INT,
         field="metadata.election_timeout_ms",
         valid=Between(100, 60_000),
-        doc="How long controllers do without a leader before one stands for election, each a "
-        "random time from one to two of this. Leaders send heartbeats five times as often.",
+        doc="How long a controller waits for a sign of the leader before it starts an election: "
+        "a random time between this and twice this. The leader sends heartbeats five times as "
+        "often.",
     ),
     ConfigKey(
         name="broker.heartbeat.interval.ms",
@@ -197,8 +200,9 @@ METADATA = (
         type=ConfigType.INT,
         field="metadata.broker_session_timeout_ms",
         valid=Between(500, 3_600_000),
-        doc="How long a lease lasts: a broker silent for longer is fenced, and others take over. "
-        "Of the broker's setting and the controller's the longer one counts.",
+        doc="How long a lease lasts. A broker that is silent for longer is fenced, and others "
+        "take over its partitions. The longer of the broker's and the controller's setting is "
+        "used.",
     ),
     ConfigKey(
         name="metadata.log.max.record.bytes.between.snapshots",
@@ -209,21 +213,12 @@ METADATA = (
         doc="Growth of the metadata log after which a snapshot is taken.",
     ),
     ConfigKey(
-        name="metadata.snapshot.publish.interval.ms",
-        type=ConfigType.LONG,
-        field="metadata.snapshot_publish_interval_ms",
-        valid=Between(1_000),
-        importance=Importance.LOW,
-        doc="How often the leading controller puts a snapshot of the metadata into the bucket, if "
-        "anything has changed. What is younger is lost when every controller loses its disk.",
-    ),
-    ConfigKey(
         name="request.timeout.ms",
         type=ConfigType.INT,
         field="metadata.request_timeout_ms",
         valid=_AT_LEAST_1,
         importance=Importance.LOW,
-        doc="How long a broker waits for an answer of the controller.",
+        doc="How long a broker waits for a response of the controller.",
     ),
 )
 
@@ -233,7 +228,7 @@ TOPICS = (
         type=ConfigType.INT,
         field="log.partitions_default",
         valid=_AT_LEAST_1,
-        doc="Partitions of a topic that is created without a number.",
+        doc="Partitions of a topic that is created without a partition count.",
     ),
     ConfigKey(
         name="auto.create.topics.enable",
@@ -270,8 +265,8 @@ TOPICS = (
         type=ConfigType.LONG,
         field="log.retention_check_interval_ms",
         valid=_AT_LEAST_1,
-        doc="How often each partition is looked at for records that its topic does not keep "
-        "(retention.ms, retention.bytes); first after half a minute at most.",
+        doc="How often each partition is checked for records to delete (retention.ms, "
+        "retention.bytes). The first check comes at most 30 seconds after the start.",
     ),
 )
 
@@ -325,14 +320,14 @@ GROUPS = (
         field="groups.offsets_retention_check_ms",
         valid=_AT_LEAST_1,
         importance=Importance.LOW,
-        doc="How often expired offsets are looked for.",
+        doc="How often expired offsets are removed.",
     ),
     ConfigKey(
         name="offsets.topic.num.partitions",
         type=ConfigType.INT,
         field="groups.offsets_topic_partitions",
         valid=_AT_LEAST_1,
-        doc="Partitions of __consumer_offsets; never change it once groups exist.",
+        doc="Partitions of __consumer_offsets; do not change it once groups exist.",
     ),
 )
 
@@ -350,8 +345,8 @@ REPLICATION = tuple(
         valid=Matches(f"-1, or 1 to {INT_MAX}", _one_copy),
         default_text="1",
         importance=Importance.LOW,
-        doc="Accepted and answered as 1: a partition has one owner, and durability is the WAL "
-        "device's and the bucket's.",
+        doc="Accepted, and reported as 1: a partition has one owner, and the WAL device and the "
+        "bucket keep its records safe.",
     )
     for name in (
         "default.replication.factor",

@@ -7,7 +7,7 @@ environment.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,7 +86,9 @@ def _from_file(path: Path, problems: list[Problem], warnings: list[str]) -> list
     lines: dict[str, int] = {}
     for key, _, line in properties:
         if key in lines:
-            warnings.append(f"{path}:{line}: {key} was set in line {lines[key]} already; this wins")
+            warnings.append(
+                f"{path}:{line}: {key} was already set in line {lines[key]}; this line is used"
+            )
         lines[key] = line
     return [Setting(key, value, f"{path}:{line}") for key, value, line in properties]
 
@@ -113,14 +115,29 @@ def _known(
 ) -> dict[str, Setting]:
     """Keep the strongest setting of each key that we act on, by its main name."""
     settings: dict[str, Setting] = {}
-    for setting in {setting.key: setting for setting in given}.values():  # the last one wins
+    strongest = {setting.key: setting for setting in given}  # the last one wins
+    for setting in strongest.values():
         _check_protection(setting, problems)
         key = find_key(setting.key)
         if key is None:
             warnings.append(_explain_unused(setting))
         elif setting.key == key.name or key.name not in settings:
             settings[key.name] = setting
+    warnings += _old_names(strongest, settings)
     return settings
+
+
+def _old_names(given: Mapping[str, Setting], chosen: Mapping[str, Setting]) -> Iterator[str]:
+    """Warn of each key that is set by a name that it no longer has."""
+    for setting in given.values():
+        key = find_key(setting.key)
+        if key is None or not key.is_renamed or setting.key == key.name:
+            continue
+        text = f"{setting.source}: {setting.key} is now called {key.name}"
+        if chosen[key.name] is setting:
+            yield f"{text}; the old name still works, rename it"
+        else:
+            yield f"{text}, which {chosen[key.name].source} sets as well; the old name is ignored"
 
 
 def _check_protection(setting: Setting, problems: list[Problem]) -> None:
@@ -129,8 +146,8 @@ def _check_protection(setting: Setting, problems: list[Problem]) -> None:
         return
     problems.append(
         Problem(
-            f"asks for {protection.asks_for}, which this broker does not offer yet; it refuses "
-            "to serve without what the key asks for",
+            f"asks for {protection.asks_for}, which this broker does not support yet; it does "
+            "not start without it",
             key=setting.key,
             value=setting.value,
             source=setting.source,
@@ -141,7 +158,7 @@ def _check_protection(setting: Setting, problems: list[Problem]) -> None:
 def _explain_unused(setting: Setting) -> str:
     reason = reason_ignored(setting.key)
     if reason is not None:
-        return f"{setting.source}: {setting.key} is accepted and has no effect: {reason}"
+        return f"{setting.source}: {setting.key} is accepted but has no effect: {reason}"
     close = nearest_key(setting.key)
     hint = f"; did you mean {close}?" if close else ""
-    return f"{setting.source}: {setting.key} is not a key that this broker knows{hint}"
+    return f"{setting.source}: {setting.key} is not a known key{hint}"

@@ -20,14 +20,16 @@ DEV_PRESETS = (
     Preset(
         "s3.wal.path",
         f"0@file://wal?capacity={1024 * MIB}",
-        "half the disk space; still minutes of a laptop's traffic",
+        "half the disk space, enough for minutes of traffic",
     ),
-    Preset("s3.wal.cache.size", str(128 * MIB), "memory; it is uploaded at a third"),
+    Preset(
+        "s3.wal.cache.size", str(128 * MIB), "memory; records are uploaded when a third is used"
+    ),
     Preset("s3.block.cache.size", str(64 * MIB), "memory"),
     Preset("s3.stream.set.object.compaction.cache.size", str(64 * MIB), "memory"),
-    Preset("headrace.wal.window.bytes.max", str(64 * MIB), "memory of writes under way"),
-    Preset("s3.wal.upload.interval.ms", "10000", "objects are soon there to look at"),
-    Preset("offsets.topic.num.partitions", "5", "each is two streams to open at a start"),
-    Preset("group.initial.rebalance.delay.ms", "0", "a first consumer gets records at once"),
+    Preset("headrace.wal.window.bytes.max", str(64 * MIB), "memory of inflight writes"),
+    Preset("s3.wal.upload.interval.ms", "10000", "objects appear in the bucket soon"),
+    Preset("offsets.topic.num.partitions", "5", "each partition opens two streams at the start"),
+    Preset("group.initial.rebalance.delay.ms", "0", "a first consumer gets records immediately"),
     Preset("headrace.log.level", "WARNING", "the terminal stays readable"),
 )

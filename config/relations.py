@@ -124,7 +124,7 @@ _TABLE = (
         "headrace.wal.block.bytes",
         "headrace.wal.window.bytes.max",
         lambda c: (c.wal.block_bytes, c.wal.max_window_bytes),
-        "writes under way must fit in the sliding window",
+        "inflight writes must fit in the sliding window",
     ),
     _AtMost(
         "headrace.wal.window.bytes.initial",
@@ -142,7 +142,7 @@ _TABLE = (
         "s3.object.block.size",
         "s3.block.cache.size",
         lambda c: (c.storage.object_block_bytes, c.storage.block_cache_bytes),
-        "a block that readers are not done with must not be read again for each of their requests",
+        "a block that readers still need must stay in the cache between their requests",
         factor=MIN_CACHED_BLOCKS,
     ),
     _AtMost(
@@ -174,13 +174,13 @@ _TABLE = (
 _LISTENER_RULES = (
     "every name in `advertised.listeners` is one of `listeners`, and no address in it is 0.0.0.0; "
     "in a cluster of several nodes a listener on every address is among them",
-    "a broker has a listener that is not in `controller.listener.names`, a controller that others "
-    "must reach has one that is; a node that is only the one has no listener of the other",
-    "a controller is in `controller.quorum.voters`, where that is given, with the port of its "
-    "listener; a node that is only a broker is not in it, and needs it or "
+    "a broker has a listener that is not in `controller.listener.names`, and a controller that "
+    "other nodes connect to has one that is; a node with one role has no listener of the other",
+    "if `controller.quorum.voters` is set, a controller is in it, with the port of its listener; "
+    "a node that is only a broker is not in it, and needs it or "
     "`controller.quorum.bootstrap.servers`",
-    "a node that is told of other nodes has `node.id`, and `s3.data.buckets` if it is a broker: all "
-    "brokers have the same bucket",
+    "a node of a cluster sets `node.id`, and `s3.data.buckets` if it is a broker: all brokers "
+    "share one bucket",
 )
 
 
@@ -228,19 +228,21 @@ def _listener_violations(config: NodeConfig) -> Iterator[Violation]:
     silent = [it for it in clients if it.host in EVERY_HOST and it.name not in advertised_names]
     if is_broker(config) and silent and has_other_nodes(config):
         message = (
-            f"{silent[0].name} listens on every address, and nothing says which one the other "
-            f"brokers are to tell clients: add {silent[0].name}://host:{silent[0].port} to "
+            f"{silent[0].name} listens on every address, so the other brokers do not know which "
+            f"one to send to clients: add {silent[0].name}://host:{silent[0].port} to "
             "advertised.listeners"
         )
         yield Violation(("advertised.listeners", "listeners"), message)
     if not is_broker(config) and clients:
-        message = f"a node that is only a controller serves no clients on {clients[0].name}"
+        message = "a node that is only a controller serves no clients, but listeners has "
+        f"{clients[0].name}"
         yield Violation((*keys, "process.roles"), message)
     if not is_controller(config) and controllers:
-        message = f"a node that is only a broker has no controller to listen on {names[-1]}"
+        message = "a node that is only a broker has no controller, but listeners has "
+        f"{names[-1]} for one"
         yield Violation((*keys, "process.roles"), message)
     if len(controllers) > 1:
-        message = f"a controller has one listener, listeners has {len(controllers)} for it"
+        message = f"a controller has one listener, but listeners has {len(controllers)} for it"
         yield Violation(keys, message)
 
 
@@ -250,18 +252,19 @@ def _quorum_violations(config: NodeConfig) -> Iterator[Violation]:
     unreachable = [it for it in voters if it.host in EVERY_HOST or not it.port]
     if unreachable and len(voters) > 1:
         first = unreachable[0]
-        message = f"voter {first.node_id} is at {first.host}:{first.port}, where nobody can connect"
+        message = f"voter {first.node_id} is at {first.host}:{first.port}, which no node can "
+        "connect to"
         yield Violation(keys[:1], message)
     if is_controller(config):
         yield from _controller_violations(config)
         return
     if not voters and not config.metadata.quorum_bootstrap_servers:
-        message = "a node that is only a broker must be told where its controllers are"
+        message = "a node that is only a broker needs the addresses of its controllers"
         yield Violation((keys[0], "controller.quorum.bootstrap.servers", "process.roles"), message)
     if own_voter(config) is not None:
         message = (
             f"node.id ({config.node_id}) is a controller's in controller.quorum.voters, "
-            "and this node is only a broker: no two nodes have one id"
+            "and this node is only a broker: every node needs an id of its own"
         )
         yield Violation((*keys, "process.roles"), message)
 
@@ -271,8 +274,8 @@ def _controller_violations(config: NodeConfig) -> Iterator[Violation]:
     voter, endpoint = own_voter(config), controller_endpoint(config)
     if metadata.quorum_voters and voter is None:
         message = (
-            f"node.id ({config.node_id}) is a controller but not in controller.quorum.voters; one "
-            "that is added later has controller.quorum.bootstrap.servers instead"
+            f"node.id ({config.node_id}) is a controller but not in controller.quorum.voters; a "
+            "controller that joins later sets controller.quorum.bootstrap.servers instead"
         )
         yield Violation(("controller.quorum.voters", "node.id"), message)
     keys = ("listeners", "controller.listener.names")
@@ -293,7 +296,7 @@ def _controller_violations(config: NodeConfig) -> Iterator[Violation]:
         yield Violation(("controller.quorum.voters", "listeners"), message)
     if not controller_address(config, bound_port=1)[0]:
         message = (
-            f"{endpoint.name} listens on every address, and nothing says which one other nodes "
-            f"are to use: add {endpoint.name}://host:{endpoint.port} to advertised.listeners"
+            f"{endpoint.name} listens on every address, so other nodes do not know which one to "
+            f"use: add {endpoint.name}://host:{endpoint.port} to advertised.listeners"
         )
         yield Violation(("advertised.listeners", "listeners"), message)

@@ -1,4 +1,4 @@
-"""The table of storage keys: AutoMQ's `s3.*` names and our own `headrace.*` ones.
+"""AutoMQ's `s3.*` keys, and our own, which all begin with `headrace.`.
 
 Nothing but data. Where AutoMQ has a key, its name and its URI syntax are kept; defaults are ours.
 """
@@ -82,7 +82,8 @@ S3_KEYS = (
         fields=_bucket,
         default_text="0@file://bucket",
         importance=Importance.HIGH,
-        doc="Where the data is: s3://name with the options region, endpoint, pathStyle, checksum; "
+        doc="Where the data is stored: s3://name with the options region, endpoint, pathStyle, "
+        "checksum; "
         "file:///absolute/directory (or file://relative/one, below log.dirs); mem:// for tests. "
         "Credentials come from the usual AWS variables, profiles and roles, never from here.",
         example="0@s3://my-bucket?region=eu-central-1",
@@ -93,23 +94,15 @@ S3_KEYS = (
         fields=_wal_location,
         default_text="0@file://wal?capacity=2147483648&iodepth=8",
         importance=Importance.HIGH,
-        doc="Where the write-ahead log lies: a block device or a file, with the options capacity "
-        "(bytes), iops (at least 10), iobandwidth (bytes per second, at least 1 MiB) and iodepth (writes "
-        "at once, 256 at most); what iops and iobandwidth allow is never exceeded. Or, for a machine "
-        "without a disk, a bucket, with the options of s3.data.buckets, capacity, and batchInterval "
+        doc="Where the write-ahead log is: a block device or a file, with the options capacity "
+        "(bytes), iops (at least 10), iobandwidth (bytes per second, at least 1 MiB) and iodepth "
+        "(writes "
+        "at once, 256 at most); the limits iops and iobandwidth are never exceeded. Or, for a "
+        "machine "
+        "without a disk, a bucket, with the options of s3.data.buckets, capacity, and "
+        "batchInterval "
         "(ms), maxBytesInBatch and maxInflightUploadCount (16 at most).",
         example="0@file:///dev/nvme1n1?capacity=10737418240&iops=3000&iobandwidth=157286400",
-    ),
-    ConfigKey(
-        name="s3.wal.accept.loss",
-        type=ConfigType.STRING,
-        field="wal.accept_loss_generation",
-        valid=Matches("the 16 hexadecimal digits that the refusal names", _generation_id_problem),
-        importance=Importance.LOW,
-        doc="Accepts for good that a damaged or missing WAL has lost acknowledged records: a start that was "
-        "refused recovers what is intact. It names one generation of one WAL, which that start ends, so it "
-        "has no effect later on.",
-        example="9f3c62d0a417be58",
     ),
     _bytes(
         "s3.wal.cache.size",
@@ -121,9 +114,9 @@ S3_KEYS = (
     _bytes(
         "s3.wal.upload.threshold",
         "storage.upload_threshold_bytes",
-        "Memory after which records are uploaded: their bytes, and 512 for each batch. No more than "
-        "a third of s3.wal.cache.size counts, nor than a third of the WAL's capacity. Left out, it "
-        "also fits a quarter of the latter.",
+        "Records are uploaded when they take this much memory: their bytes, and 512 for each "
+        "batch. At most a third of s3.wal.cache.size and a third of the WAL's capacity are used. "
+        "If not set, it is also at most a quarter of the WAL's capacity.",
         low=1 * MIB,
     ),
     ConfigKey(
@@ -131,7 +124,7 @@ S3_KEYS = (
         type=ConfigType.LONG,
         field="storage.upload_interval_ms",
         valid=Between(100),
-        doc="Time after which records are uploaded even when there are few.",
+        doc="Records are uploaded after this time even if there are few.",
     ),
     _bytes(
         "s3.block.cache.size",
@@ -150,7 +143,8 @@ S3_KEYS = (
     _bytes(
         "s3.object.part.size",
         "storage.object_part_bytes",
-        "An upload of up to this is one request; a larger one has parts of at least this size, and no "
+        "An upload of up to this is one request; a larger one has parts of at least this size, "
+        "and no "
         "more than four where that is possible. Compaction writes parts of at most 32 MiB.",
         low=MIN_S3_PART_BYTES,
         high=5 * GIB,
@@ -192,8 +186,8 @@ HEADRACE_KEYS = (
         fields=_admin_listener,
         default_text="127.0.0.1:9644",
         importance=Importance.HIGH,
-        doc="Address of the HTTP endpoint for health, metrics and the console; port 0 is a free "
-        "one, none switches it off.",
+        doc="Address of the HTTP endpoint for health and metrics. Port 0 picks a free port; none "
+        "switches the endpoint off.",
         example="0.0.0.0:9644",
     ),
     ConfigKey(
@@ -231,7 +225,7 @@ HEADRACE_KEYS = (
         field="wal.io_threads",
         valid=Between(1, 64),
         importance=Importance.LOW,
-        doc="Threads of the pool.",
+        doc="Threads of that pool.",
     ),
     ConfigKey(
         name="headrace.wal.io.timeout.ms",
@@ -239,8 +233,8 @@ HEADRACE_KEYS = (
         field="wal.io_timeout_ms",
         valid=Between(1000),
         importance=Importance.LOW,
-        doc="A device write that takes longer counts as failed, and the node stops. A request to "
-        "the bucket of a WAL made of objects that takes longer is made again.",
+        doc="A write to the device that takes longer has failed, and the node stops. If the WAL "
+        "is in a bucket, a request that takes longer is repeated.",
     ),
     _bytes(
         "headrace.wal.block.bytes",
@@ -259,15 +253,30 @@ HEADRACE_KEYS = (
     _bytes(
         "headrace.wal.window.bytes.initial",
         "wal.window_bytes_initial",
-        "Sliding window of writes under way, at first.",
+        "Initial size of the sliding window of inflight writes.",
         low=4 * KIB,
     ),
     _bytes(
         "headrace.wal.window.bytes.max",
         "wal.max_window_bytes",
-        "Sliding window of writes under way, at most; recovery scans this much past the end, and keeps "
-        "so much in memory behind a gap.",
+        "Maximum size of the sliding window of inflight writes. Recovery scans this much past "
+        "the end, and keeps as much in memory after a gap.",
         low=4 * KIB,
+    ),
+    ConfigKey(
+        name="headrace.wal.accept.loss",
+        type=ConfigType.STRING,
+        also_named=("s3.wal.accept.loss",),
+        is_renamed=True,
+        field="wal.accept_loss_generation",
+        valid=Matches(
+            "the 16 hexadecimal digits in the error message of the start", _generation_id_problem
+        ),
+        importance=Importance.LOW,
+        doc="Accepts permanently that a damaged or missing WAL has lost acknowledged records: a "
+        "start that was refused recovers what is intact. The value names one generation of one "
+        "WAL. That start ends the generation, so the setting has no effect later.",
+        example="9f3c62d0a417be58",
     ),
     ConfigKey(
         name="headrace.upload.concurrency",
@@ -275,12 +284,12 @@ HEADRACE_KEYS = (
         field="storage.upload_concurrency",
         valid=Between(1, 64),
         importance=Importance.LOW,
-        doc="Uploads of objects under way at once.",
+        doc="Objects that are uploaded at the same time.",
     ),
     _bytes(
         "headrace.upload.bytes.max",
         "storage.max_upload_bytes",
-        "Bytes of objects that are uploaded at once; a larger object goes alone.",
+        "Bytes of objects that are uploaded at the same time; a larger object is uploaded alone.",
         low=1 * MIB,
     ),
     ConfigKey(
@@ -289,14 +298,14 @@ HEADRACE_KEYS = (
         field="storage.max_read_requests",
         valid=Between(1, 1024),
         importance=Importance.LOW,
-        doc="Requests to the bucket that consumers wait for, at once; half as many may read ahead "
-        "besides. Neither takes anything from uploads or compaction.",
+        doc="Inflight requests to the bucket that consumers wait for. Read-ahead may use half as "
+        "many in addition. Uploads and compaction have limits of their own.",
     ),
     _bytes(
         "headrace.read.bytes.max",
         "storage.max_read_bytes",
-        "Bytes that these requests may have under way, and as many those that read ahead. A quarter "
-        "of s3.block.cache.size is the limit where that is less.",
+        "Bytes of these inflight requests, and as many for read-ahead. If a quarter of "
+        "s3.block.cache.size is less, that is the limit.",
         low=1 * MIB,
     ),
     ConfigKey(
@@ -305,20 +314,20 @@ HEADRACE_KEYS = (
         field="storage.max_compaction_requests",
         valid=Between(1, 64),
         importance=Importance.LOW,
-        doc="Requests to the bucket that compaction may have under way, beside the one or two "
-        "objects that it writes. They take nothing from cold reads or uploads.",
+        doc="Inflight requests of compaction to the bucket, in addition to the one or two "
+        "objects that it writes. Cold reads and uploads have limits of their own.",
     ),
     _bytes(
         "headrace.compaction.request.bytes.max",
         "storage.max_compaction_request_bytes",
-        "Bytes that these requests may have under way.",
+        "Bytes of these inflight requests.",
         low=1 * MIB,
     ),
     _bytes(
         "headrace.compaction.bytes.per.second",
         "storage.compaction_bytes_per_s",
-        "What compaction reads from the bucket, and as much that it writes, each second at most. "
-        "What the bucket copies by itself does not count.",
+        "Bytes that compaction may read from the bucket each second, and as many that it may "
+        "write. Copies that the bucket makes itself do not count.",
         low=1 * MIB,
     ),
     ConfigKey(
@@ -328,13 +337,13 @@ HEADRACE_KEYS = (
         scale=60_000,
         valid=Between(1),
         importance=Importance.LOW,
-        doc="How often one broker lists the bucket and removes what nobody knows any more: puts that "
-        "arrived late, and uploads that were never completed.",
+        doc="How often one broker lists the bucket and removes what no metadata refers to: "
+        "objects that arrived late, and uploads that were never completed.",
     ),
     _bytes(
         "headrace.read.ahead.bytes.max",
         "storage.max_read_ahead_bytes",
-        "How far a sequential reader is read ahead from the bucket, at most.",
+        "How much data is read from the bucket ahead of a sequential reader, at most.",
         low=1 * MIB,
     ),
     ConfigKey(
@@ -350,13 +359,24 @@ HEADRACE_KEYS = (
         field="storage.object_prepare_ttl_ms",
         valid=Between(60_000, 24 * 3_600_000),  # more is refused by the controller
         importance=Importance.LOW,
-        doc="How long an upload may take before its objects count as abandoned.",
+        doc="How long an upload may take before its objects are treated as abandoned.",
     ),
     _bytes(
         "headrace.checkpoint.interval.bytes",
         "log.checkpoint_interval_bytes",
-        "Data of a partition between two checkpoints: opening a partition reads this much at most.",
+        "Data of a partition between two checkpoints: opening a partition reads at most this much.",
         low=64 * KIB,
+    ),
+    ConfigKey(
+        name="headrace.metadata.snapshot.publish.interval.ms",
+        type=ConfigType.LONG,
+        also_named=("metadata.snapshot.publish.interval.ms",),
+        is_renamed=True,
+        field="metadata.snapshot_publish_interval_ms",
+        valid=Between(1_000),
+        importance=Importance.LOW,
+        doc="How often the leading controller puts a snapshot of the metadata into the bucket, "
+        "if anything has changed. Later changes are lost if every controller loses its disk.",
     ),
     ConfigKey(
         name="headrace.produce.inflight.requests.max",
@@ -364,17 +384,17 @@ HEADRACE_KEYS = (
         field="network.max_produce_inflight_requests",
         valid=Between(1),
         importance=Importance.LOW,
-        doc="Produce requests of one connection whose writes may be under way.",
+        doc="Inflight produce requests of one connection.",
     ),
     _bytes(
         "headrace.produce.inflight.bytes.max",
         "network.max_produce_inflight_bytes",
-        "Their bytes; past it the connection is not read.",
+        "Bytes of these requests; above it, the connection is not read.",
     ),
     _bytes(
         "headrace.network.receive.buffer.bytes",
         "network.receive_buffer_bytes",
-        "Buffer into which a connection is read.",
+        "Size of the buffer into which a connection is read.",
         low=4 * KIB,
         high=16 * MIB,
     ),

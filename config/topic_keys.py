@@ -64,8 +64,8 @@ _TABLE = (
         valid=ListOf(CLEANUP_POLICIES),
         server_keys=(ServerName("log.cleanup.policy"),),
         doc="What happens to old records: delete them by age and size, compact them to the last "
-        "record of each key, both, or (empty list) keep everything. Topics are not compacted yet: "
-        "of one with compact alone everything is kept.",
+        "record of each key, both, or (empty list) keep everything. Topics are not compacted "
+        "yet: a topic with only compact keeps everything.",
     ),
     TopicConfig(
         name="compression.gzip.level",
@@ -123,7 +123,7 @@ _TABLE = (
         default=str(LONG_MAX),
         valid=Between(1),
         server_keys=(ServerName("log.flush.interval.messages"),),
-        doc="Accepted for compatibility: every acknowledged batch is durable already.",
+        doc="Accepted for compatibility: every acknowledged batch is already durable.",
         has_effect=False,
     ),
     TopicConfig(
@@ -135,7 +135,7 @@ _TABLE = (
             ServerName("log.flush.interval.ms"),
             ServerName("log.flush.scheduler.interval.ms"),
         ),
-        doc="Accepted for compatibility: every acknowledged batch is durable already.",
+        doc="Accepted for compatibility: every acknowledged batch is already durable.",
         has_effect=False,
     ),
     TopicConfig(
@@ -201,7 +201,7 @@ _TABLE = (
         default=str(HOUR_MS),
         valid=Between(0),
         server_keys=(ServerName("log.message.timestamp.after.max.ms"),),
-        doc="How far a CreateTime timestamp may lie in the future of the broker's clock.",
+        doc="How far a CreateTime timestamp may be ahead of the broker's clock.",
     ),
     TopicConfig(
         name="message.timestamp.before.max.ms",
@@ -209,7 +209,7 @@ _TABLE = (
         default=str(LONG_MAX),
         valid=Between(0),
         server_keys=(ServerName("log.message.timestamp.before.max.ms"),),
-        doc="How far a CreateTime timestamp may lie in the past of the broker's clock.",
+        doc="How far a CreateTime timestamp may be behind the broker's clock.",
     ),
     TopicConfig(
         name="message.timestamp.type",
@@ -217,7 +217,7 @@ _TABLE = (
         default="CreateTime",
         valid=OneOf(TIMESTAMP_TYPES),
         server_keys=(ServerName("log.message.timestamp.type"),),
-        doc="Whose clock stamps records: the producer's or the broker's.",
+        doc="Which clock sets the timestamps of records: the producer's or the broker's.",
     ),
     TopicConfig(
         name="min.cleanable.dirty.ratio",
@@ -282,7 +282,7 @@ _TABLE = (
         valid=Between(-1),
         server_keys=(ServerName("log.retention.bytes"),),
         doc="Size that a partition may reach before its oldest records are deleted; -1 is no "
-        "limit. Looked at each log.retention.check.interval.ms.",
+        "limit. Checked every log.retention.check.interval.ms.",
     ),
     TopicConfig(
         name="retention.ms",
@@ -294,7 +294,7 @@ _TABLE = (
             ServerName("log.retention.minutes", MINUTE_MS, ConfigType.INT),
             _hours("log.retention.hours"),
         ),
-        doc="How long records are kept; -1 is for ever. Looked at each "
+        doc="How long records are kept; -1 keeps them forever. Checked every "
         "log.retention.check.interval.ms.",
     ),
     TopicConfig(
@@ -363,7 +363,7 @@ NOT_ACTED_ON_YET = frozenset(
 def _told(entry: TopicConfig) -> TopicConfig:
     if entry.name not in NOT_ACTED_ON_YET:
         return entry
-    return replace(entry, doc=f"{entry.doc} Kept, and not acted on yet.")
+    return replace(entry, doc=f"{entry.doc} Stored, but not applied yet.")
 
 
 TOPIC_CONFIGS: dict[str, TopicConfig] = {entry.name: _told(entry) for entry in _TABLE}

@@ -131,7 +131,7 @@ def parse_bootstrap(text: str) -> tuple[tuple[str, int], ...]:
     addresses = [split_address(part.strip()) for part in text.split(",") if part.strip()]
     for host, port in addresses:
         if host in EVERY_HOST or port == 0:
-            raise ValueError(f"has {host}:{port}, which nobody can connect to")
+            raise ValueError(f"has {host}:{port}, which no node can connect to")
         if "@" in host:
             raise ValueError(f"has {host}:{port}; only voters have ids, write host:port")
     return tuple(dict.fromkeys(addresses))

@@ -24,7 +24,7 @@ def begin_scan(superblock: Superblock, config: WalConfig) -> Scan:
     accepted = config.accept_loss_generation
     if accepted and accepted != generation:
         _logger.warning(
-            "s3.wal.accept.loss names %s, but the log on %s is %s: nothing is accepted, take it out",
+            "headrace.wal.accept.loss names %s, but the log on %s is %s: nothing is accepted, take it out",
             accepted,
             config.path,
             generation,
@@ -94,4 +94,4 @@ def _report_loss(scan: Scan, path: str) -> None:
             summary.records,
         )
     elif scan.accepts_loss:
-        _logger.warning("the WAL %s has lost nothing: take s3.wal.accept.loss out", path)
+        _logger.warning("the WAL %s has lost nothing: take headrace.wal.accept.loss out", path)

@@ -61,7 +61,7 @@ class WalRegistry:
             raise WalMissingError(place, generation, found_epoch=node_epoch, streams=streams)
         logger.critical(
             "the WAL that this node used last is not there, which was accepted: what was acknowledged and not in "
-            "the bucket is lost; take s3.wal.accept.loss out",
+            "the bucket is lost; take headrace.wal.accept.loss out",
             extra={"place": place, "generation": generation, "streams": streams},
         )
 

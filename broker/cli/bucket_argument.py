@@ -25,13 +25,6 @@ def url_argument(command: Command) -> Command:
     return click.argument("url", metavar="URL")(command)
 
 
-def json_option(command: Command) -> Command:
-    """Add --json, as `as_json`."""
-    return click.option("--json", "as_json", is_flag=True, help="One JSON document instead.")(
-        command
-    )
-
-
 def metadata_option(*, required: bool) -> Callable[[Command], Command]:
     """Add --metadata, as `metadata_dir`."""
     return click.option(
@@ -40,20 +33,15 @@ def metadata_option(*, required: bool) -> Callable[[Command], Command]:
         metavar="DIR",
         required=required,
         type=click.Path(exists=True, file_okay=False),
-        help="Metadata directory of the node, or log.dirs, which has it; nothing in it is changed.",
+        help="Metadata directory of the node, or its log.dirs; nothing in it is changed.",
     )
 
 
 def cluster_option(command: Command) -> Command:
     """Add --cluster, as `cluster`."""
-    return click.option(
-        "--cluster", metavar="ID", help="Cluster id, where the bucket holds several."
-    )(command)
-
-
-def output_of(*, as_json: bool) -> str:
-    """Name the form of output that `headrace.broker.cli.output` knows."""
-    return "json" if as_json else "table"
+    return click.option("--cluster", metavar="ID", help="Cluster id, if the bucket has several.")(
+        command
+    )
 
 
 def run_async(main: Awaitable[_T], *, url: str) -> _T:
@@ -88,12 +76,12 @@ def explained_bucket(url: str) -> Iterator[None]:
     except RefusedError as error:
         raise CommandFailedError(
             f"{shown}: {error}",
-            hint=f"`headrace bucket verify '{shown}'` says which right is missing.",
+            hint=f"`headrace bucket verify '{shown}'` shows which permission is missing.",
         ) from error
     except ObjectNotFoundError as error:
         raise CommandFailedError(
             f"{shown}: there is no object {error}",
-            hint="`headrace bucket ls --long` shows what there is.",
+            hint="`headrace bucket ls --long` lists the objects.",
         ) from error
     except ObjectStoreError as error:
         raise CommandFailedError(
@@ -117,7 +105,7 @@ async def opened(url: str) -> AsyncIterator["AuditedBucket"]:
     except ValueError as error:
         raise CommandFailedError(
             f"{redacted(url)}: {error}",
-            hint="A bucket is written s3://name?region=...&endpoint=..., or file:///directory.",
+            hint="Write a bucket as s3://name?region=...&endpoint=..., or file:///directory.",
             exit_code=EXIT_USAGE,
         ) from error
     try:
@@ -139,11 +127,11 @@ def only_cluster(found: list[str], wanted: str | None) -> str:
         return found[0]
     if not found:
         raise CommandFailedError(
-            "the bucket holds no objects of any cluster",
-            hint="`headrace bucket ls` shows what it has.",
+            "the bucket has no objects of any cluster",
+            hint="`headrace bucket ls` shows what is in it.",
         )
     raise CommandFailedError(
-        f"the bucket holds {len(found)} clusters: {', '.join(found)}",
+        f"the bucket has {len(found)} clusters: {', '.join(found)}",
         hint="Name one with --cluster.",
         exit_code=EXIT_USAGE,
     )
@@ -163,8 +151,8 @@ def require_cluster(found: Collection[str], wanted: str | None) -> None:
         return
     held = ", ".join(sorted(found))
     raise CommandFailedError(
-        f"the bucket holds nothing of a cluster {wanted}",
-        hint=f"It holds {held}." if held else "It holds nothing of any cluster.",
+        f"the bucket has nothing of a cluster {wanted}",
+        hint=f"It has {held}." if held else "It has nothing of any cluster.",
     )
 
 

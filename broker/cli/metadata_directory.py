@@ -21,13 +21,13 @@ def load_metadata(path: str) -> OfflineMetadata:
     except MetadataIdentityError as error:
         raise CommandFailedError(
             str(error),
-            hint="It lies below log.dirs of the node, and is called metadata.",
+            hint="It is the directory called metadata below log.dirs of the node.",
             exit_code=2,
         ) from error
     except (MetadataError, AssertionError) as error:
         raise CommandFailedError(
             f"the metadata in {path} cannot be read: {error}",
-            hint="Take a copy of the directory before anything else is tried.",
+            hint="Copy the directory before you try anything else.",
         ) from error
     except OSError as error:
         raise CommandFailedError(f"the metadata in {path} cannot be read: {error}") from error

@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -41,15 +42,40 @@ def admin_option(command: Command) -> Command:
 
 
 def output_option(command: Command) -> Command:
-    """Add -o/--output, as `output`."""
-    return click.option(
-        "-o",
-        "--output",
+    """Add -o/--output and --json, as `output`: table, json or jsonl."""
+    return form_option(
         type=click.Choice(["table", "json", "jsonl"]),
         default="table",
-        show_default=True,
         help="Form of the output: a table, one JSON document, or a JSON object per line.",
     )(command)
+
+
+def form_option(**settings: Any) -> Callable[[Command], Command]:
+    """Add -o/--output with forms of a command's own, and --json, which is `-o json` everywhere."""
+
+    def add(command: Command) -> Command:
+        command = click.option(
+            "--json", "as_json", is_flag=True, is_eager=True, help="Short for --output json."
+        )(command)
+        return click.option("-o", "--output", show_default=True, callback=_chosen_form, **settings)(
+            command
+        )
+
+    return add
+
+
+def _chosen_form(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """Merge --json, which is eager and so read before, into --output.
+
+    Raises:
+        click.UsageError: the two contradict each other.
+    """
+    if not context.params.pop("as_json"):
+        return value
+    source = context.get_parameter_source(str(parameter.name))
+    if source is ParameterSource.COMMANDLINE and value != "json":
+        raise click.UsageError(f"--json is --output json: leave out --output {value}, or --json.")
+    return "json"
 
 
 def yes_option(command: Command) -> Command:

@@ -43,6 +43,12 @@ def emit_object(result: Row, *, output: str) -> None:
             click.echo(f"{_heading(key.replace('_', ' ').ljust(width))}  {_cell(value)}")
 
 
+def emit_for_programs(result: Row, *, output: str) -> None:
+    """Print the result of a command that tells people in a sentence; a table has nothing to add."""
+    if output != "table":
+        emit_object(result, output=output)
+
+
 def heading(text: str) -> None:
     """Print a line above a table."""
     click.echo(_heading(text))

@@ -40,21 +40,21 @@ _COMMANDS = {
         "headrace.broker.cli.client.cluster", "cluster", "Nodes and settings of a cluster."
     ),
     "bucket": LazyCommand(
-        "headrace.broker.cli.bucket.commands", "bucket", "Look into a bucket, without a broker."
+        "headrace.broker.cli.bucket.commands", "bucket", "Inspect a bucket, without a broker."
     ),
     "object": LazyCommand(
         "headrace.broker.cli.bucket.object_commands", "object_", "Show and check single objects."
     ),
     "stream": LazyCommand(
-        "headrace.broker.cli.bucket.stream_commands", "stream", "What is known of streams."
+        "headrace.broker.cli.bucket.stream_commands", "stream", "Show streams: offsets and objects."
     ),
     "metadata": LazyCommand(
         "headrace.broker.cli.metadata.commands",
         "metadata",
-        "Look at metadata, and make it anew from a bucket.",
+        "Show metadata, or rebuild it from a bucket.",
     ),
     "wal": LazyCommand(
-        "headrace.broker.cli.wal.commands", "wal", "Look at, check and prepare write-ahead logs."
+        "headrace.broker.cli.wal.commands", "wal", "Show, check and prepare write-ahead logs."
     ),
     "config": LazyCommand(
         "headrace.broker.cli.node.config", "config", "Check and explain configuration."
@@ -78,9 +78,25 @@ class _Root(LazyGroup):
         return result
 
 
+def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        from headrace.broker.cli.version import program_version  # noqa: PLC0415 - not for help
+
+        click.echo(f"headrace {program_version()}")
+        context.exit()
+
+
 @click.group(cls=_Root, table=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 def cli() -> None:
-    """A Kafka-compatible broker whose data lives in object storage.
+    """A Kafka-compatible broker that keeps its data in object storage.
 
     Begin with `headrace dev`. The other commands talk to any Kafka cluster: name it with
     -b/--bootstrap-server or HEADRACE_BOOTSTRAP_SERVER.

@@ -129,6 +129,26 @@ def test_lines_go_in_and_come_out(succeed, topic):
     assert succeed("consume", topic, "--until-end") == ""
 
 
+@pytest.mark.parametrize("form", [["--json"], ["-o", "json"]])
+def test_programs_are_told_what_was_done(succeed, form):
+    topic = "cli-programs"
+    (created,) = json.loads(succeed("topic", "create", topic, *form))
+    assert (created["topic"], created["result"]) == (topic, "created")
+    sent = json.loads(succeed("produce", topic, *form, stdin="one\ntwo\n"))
+    assert sent == {"topic": topic, "records": 2, "failed": 0}
+    group = ("consume", topic, "--from-beginning", "-n", "2", "-g", "cli-programs")
+    read = [json.loads(line) for line in succeed(*group, *form).splitlines()]
+    assert [(record["offset"], record["value"]) for record in read] == [(0, "one"), (1, "two")]
+    altered = json.loads(succeed("topic", "alter", topic, "-p", "3", *form))
+    assert altered == {"topic": topic, "changed": [], "partitions": 3}
+    assert json.loads(succeed("group", "delete", "cli-programs", "-y", *form)) == [
+        {"group": "cli-programs", "result": "deleted"}
+    ]
+    assert json.loads(succeed("topic", "delete", topic, "-y", *form)) == [
+        {"topic": topic, "result": "deleted"}
+    ]
+
+
 def test_the_oldest_records_are_deleted(headrace, succeed, create_topic):
     topic = create_topic("cli delete records", partitions=2)
     succeed("produce", topic, "-P", "0", stdin="one\ntwo\nthree\n")

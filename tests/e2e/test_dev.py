@@ -119,7 +119,7 @@ def test_a_second_one_on_the_same_data_is_pointed_to_the_first(tmp_path):
     with Dev(tmp_path, *free_ports()) as dev:
         second = run("dev", "--data-dir", str(tmp_path / "data"))
         assert second.returncode == 1
-        assert f"already at {dev.said('Kafka')}" in second.stderr
+        assert f"is already running on {tmp_path / 'data'} at {dev.said('Kafka')}" in second.stderr
 
 
 def test_a_taken_port_is_an_error_when_it_was_asked_for(tmp_path):
@@ -145,7 +145,7 @@ def usual_port_taken() -> Iterator[None]:
 @pytest.mark.usefixtures("usual_port_taken")
 def test_without_a_wish_it_finds_ports_and_a_home_for_its_data(tmp_path):
     with Dev(tmp_path, home=tmp_path / "home") as dev:
-        assert "port 9092 is taken, so this is" in dev.text()
+        assert "port 9092 is taken, using" in dev.text()
         assert dev.said("Kafka") != "127.0.0.1:9092"
         assert dev.text().count(f" -b {dev.said('Kafka')}") == 3
         assert (tmp_path / "home/.local/share/headrace/dev/wal").exists()
@@ -177,7 +177,7 @@ def test_a_server_logs_json_where_nobody_looks(server_file):
     assert process.terminate() == 0
     events = [json.loads(line) for line in log.read_text().splitlines()]
     assert all({"ts", "level", "logger", "msg", "node"} <= event.keys() for event in events)
-    assert any("num.io.threads is accepted and has no effect" in e["msg"] for e in events)
+    assert any("num.io.threads is accepted but has no effect" in e["msg"] for e in events)
 
 
 def test_a_server_that_cannot_start_says_why(server_file):

@@ -14,7 +14,7 @@ from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer, minio_p
 
 MIB = 1 << 20
 BUCKET = "headrace"
-ACCEPT = re.compile(r"s3\.wal\.accept\.loss=([0-9a-f]{16})")
+ACCEPT = re.compile(r"headrace\.wal\.accept\.loss=([0-9a-f]{16})")
 
 
 @pytest.fixture
@@ -69,9 +69,9 @@ def test_a_wal_whose_beginning_was_wiped_is_missed_and_may_be_given_up(
         file.write(bytes(MIB))
     generation = refusal(broker, str(wal))
     assert refusal(broker, str(wal)) == generation
-    broker.set("s3.wal.accept.loss", f"{int(generation, 16) ^ 1:016x}")
+    broker.set("headrace.wal.accept.loss", f"{int(generation, 16) ^ 1:016x}")
     assert refusal(broker, str(wal)) == generation, "another loss was accepted"
-    broker.set("s3.wal.accept.loss", generation)
+    broker.set("headrace.wal.accept.loss", generation)
     broker.start()
     assert any(event["level"] == "CRITICAL" for event in broker.log_events())
     produce(broker, 3)
@@ -131,7 +131,7 @@ def test_a_wal_of_objects_is_missed_as_well(
                 client.delete_object(Bucket=BUCKET, Key=each["Key"])
             generation = refusal(broker, f"s3://{BUCKET}?{options}")
             assert refusal(broker, f"s3://{BUCKET}?{options}") == generation
-            broker.set("s3.wal.accept.loss", generation)
+            broker.set("headrace.wal.accept.loss", generation)
             broker.start()
             produce(broker, 1)
             broker.restart()

@@ -112,7 +112,7 @@ def test_what_will_not_be_used_may_fail(minio, place, capsys, monkeypatch):
     for name, value in restricted_to(minio, rights).items():
         monkeypatch.setenv(name, value)
     assert run(["bucket", "verify", place[0]]) == 1
-    assert "missing right: s3:ListBucketMultipartUploads" in capsys.readouterr().err
+    assert "missing permission: s3:ListBucketMultipartUploads" in capsys.readouterr().err
     assert run(["bucket", "verify", place[0], "--without", "sweep"]) == 0
 
 

@@ -25,7 +25,7 @@ CONTROLLER = f"127.0.0.1:{CONTROLLER_PORT}"
 @pytest.fixture
 def node(tmp_path: Path):
     """A node that publishes its metadata every second."""
-    interval = {"metadata.snapshot.publish.interval.ms": "1000"}
+    interval = {"headrace.metadata.snapshot.publish.interval.ms": "1000"}
     made = HeadraceProcess(tmp_path, overrides=interval, controller_port=CONTROLLER_PORT)
     made.start()
     yield made

@@ -83,9 +83,9 @@ def test_damage_is_refused_until_its_loss_is_accepted(
         image = wal.read_bytes()
         error = await refusal(settings(directory))
         assert 0 <= position - error.position < 300, "the place is told"
-        key = re.search(r"s3\.wal\.accept\.loss=[0-9a-f]{16}", str(error))
+        key = re.search(r"headrace\.wal\.accept\.loss=[0-9a-f]{16}", str(error))
         assert key is not None
-        again = await refusal(settings(directory, "s3.wal.accept.loss=0123456789abcdef"))
+        again = await refusal(settings(directory, "headrace.wal.accept.loss=0123456789abcdef"))
         assert str(again) == str(error)
         assert wal.read_bytes() == image, "a refusal changes nothing"
 
@@ -121,7 +121,7 @@ def test_a_newest_superblock_that_is_lost_costs_nothing_if_that_is_accepted(tmp_
         ]
         newest = max((slot for slot in slots if slot), key=lambda slot: slot.sequence)
         flip(wal, newest.slot_position + 30)
-        config = settings(directory, f"s3.wal.accept.loss={newest.generation_id:016x}")
+        config = settings(directory, f"headrace.wal.accept.loss={newest.generation_id:016x}")
         async with serving(config) as (client, _):
             for topic in TOPICS:
                 assert await client.values(topic=topic) == [
@@ -138,7 +138,7 @@ def test_without_any_superblock_nothing_can_be_accepted(tmp_path: Path) -> None:
         for slot in range(0, RING_POSITION, PAGE_BYTES):
             flip(wal, slot + 30)
         image = wal.read_bytes()
-        error = await refusal(settings(directory, "s3.wal.accept.loss=0123456789abcdef"))
+        error = await refusal(settings(directory, "headrace.wal.accept.loss=0123456789abcdef"))
         assert "no valid superblock" in str(error)
         assert "accept.loss" not in str(error)
         assert wal.read_bytes() == image
@@ -154,7 +154,7 @@ def test_a_start_that_dies_after_the_loss_was_accepted_may_be_repeated(tmp_path:
         wal = directory / "wal"
         flip(wal, position_of(wal, b"damaged 4"))
         error = await refusal(settings(directory))
-        config = settings(directory, f"s3.wal.accept.loss={error.generation_id:016x}")
+        config = settings(directory, f"headrace.wal.accept.loss={error.generation_id:016x}")
         damaged = wal.read_bytes()
         for _ in range(2):
             # Everything was uploaded and committed, and then the reset was lost.

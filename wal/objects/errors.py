@@ -18,7 +18,8 @@ class WalObjectCorruptError(WalCorruptError):
         Exception.__init__(
             self,
             f"the WAL object {key} {what}; nothing was changed: bring the object back (versions of the bucket, "
-            f"a copy), or set s3.wal.accept.loss={generation_id:016x} if what is not in the data bucket yet may go",
+            f"a copy), or set headrace.wal.accept.loss={generation_id:016x} "
+            f"if what is not yet in the data bucket may be lost",
         )
         self.offset = -1
         self.position = self.number = number

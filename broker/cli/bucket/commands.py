@@ -8,32 +8,32 @@ _COMMANDS = {
     "verify": LazyCommand(
         "headrace.broker.cli.bucket.verify",
         "verify",
-        "Try every operation; say which right is missing.",
+        "Try every operation; show which permission is missing.",
     ),
     "ls": LazyCommand("headrace.broker.cli.bucket.ls", "ls", "Clusters, objects and sizes."),
     "fsck": LazyCommand(
         "headrace.broker.cli.bucket.fsck",
         "fsck",
-        "Compare the bucket with what the metadata knows.",
+        "Compare the bucket with the metadata.",
     ),
     "gc": LazyCommand(
-        "headrace.broker.cli.bucket.gc", "gc", "Remove objects that no metadata knows."
+        "headrace.broker.cli.bucket.gc", "gc", "Remove objects that no metadata refers to."
     ),
     "compact": LazyCommand(
         "headrace.broker.cli.bucket.compact",
         "compact",
-        "Have a running node merge its objects now.",
+        "Make a running node merge its objects now.",
     ),
-    "cost": LazyCommand("headrace.broker.cli.bucket.cost", "cost", "What it costs, by the month."),
+    "cost": LazyCommand("headrace.broker.cli.bucket.cost", "cost", "What it costs per month."),
 }
 
 
 @click.group(cls=LazyGroup, table=_COMMANDS)
 def bucket() -> None:
-    """Look into a bucket, without a broker.
+    """Inspect a bucket, without a broker.
 
-    URL is written as in s3.data.buckets: s3://name?region=...&endpoint=..., or file:///directory.
+    URL has the form of s3.data.buckets: s3://name?region=...&endpoint=..., or file:///directory.
     Credentials come from the AWS_* variables, profiles and roles, or from accessKey= and secretKey=
-    in the URL. Nothing is changed, but for the keys of `verify` itself and by `gc --yes`. `compact`
-    asks a running node instead.
+    in the URL. Only `verify`, with keys of its own, and `gc --yes` change anything. `compact` sends
+    a request to a running node instead.
     """

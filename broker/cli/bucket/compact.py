@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import click
 
-from headrace.broker.cli.bucket_argument import json_option, output_of, size_text
+from headrace.broker.cli.bucket_argument import size_text
 from headrace.broker.cli.failures import CommandFailedError
-from headrace.broker.cli.options import admin_option
+from headrace.broker.cli.options import admin_option, output_option
 from headrace.broker.cli.output import emit_object, talk
 
 ANSWER_TIMEOUT_S: Final = 10
@@ -31,21 +31,21 @@ _COUNTERS: Final = (
 @click.command()
 @admin_option
 @click.option("--wait/--no-wait", default=True, help="Wait until it is done.  [default: wait]")
-@json_option
-def compact(*, admin: str, wait: bool, as_json: bool) -> int:
-    """Have a running node merge its objects now, rather than at the next interval.
+@output_option
+def compact(*, admin: str, wait: bool, output: str) -> int:
+    """Make a running node merge its objects now, instead of at the next interval.
 
-    Everything that is worth it is done: a second run has nothing to do. It stays within
-    headrace.compaction.bytes.per.second, and goes on if this command is interrupted.
+    All objects that are worth merging are merged: a second run has nothing to do. The node keeps to
+    headrace.compaction.bytes.per.second, and continues if this command is interrupted.
     """
     before = _ask(admin, "GET")
     number = _ask(admin, "POST")["round"]
     if not wait:
-        emit_object({"round": number}, output=output_of(as_json=as_json))
+        emit_object({"round": number}, output=output)
         return 0
     after = _wait(admin, number, before["groups"])
     found = {key: after[key] - before[key] for key in _COUNTERS}
-    emit_object(found, output=output_of(as_json=as_json))
+    emit_object(found, output=output)
     return 1 if found["failures"] or found["damaged_objects"] else 0
 
 
@@ -82,7 +82,8 @@ def _ask(admin: str, method: str) -> dict[str, Any]:
     except urllib.error.HTTPError as error:
         raise CommandFailedError(
             f"{admin} answers {error.code} to {method} /compact",
-            hint="503: it is starting. Otherwise: is that the admin listener of this version?",
+            hint="503 means that the node is starting. Otherwise check that this is the admin "
+            "listener of a node of this version.",
         ) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)

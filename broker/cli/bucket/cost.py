@@ -6,7 +6,6 @@ import click
 
 from headrace.broker.cli.bucket_argument import (
     cluster_option,
-    json_option,
     opened,
     require_cluster,
     run_async,
@@ -14,6 +13,7 @@ from headrace.broker.cli.bucket_argument import (
     url_argument,
 )
 from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, emit_rows, heading, talk
 from headrace.broker.cli.progress import tally
 
@@ -49,14 +49,14 @@ _INGESTED = "headrace_appends_confirmed_bytes_total"
     type=click.FloatRange(0),
     default=0.023,
     show_default=True,
-    help="Price of 2**30 bytes for a month.",
+    help="Price of 2**30 bytes per month.",
 )
 @click.option(
     "--admin",
     metavar="HOST:PORT",
     help="Admin listener of a running broker: also price its requests since its start.",
 )
-@json_option
+@output_option
 def cost(
     url: str,
     cluster: str | None,
@@ -64,13 +64,13 @@ def cost(
     get_per_1000: float,
     gb_month: float,
     admin: str | None,
-    as_json: bool,
+    output: str,
 ) -> None:
-    """Say what the stored objects cost a month and, for a running broker, its requests.
+    """Show what the stored objects cost per month and, for a running broker, its requests.
 
     The default prices are those of Amazon S3 Standard in us-east-1, in dollars; give your own for
-    another service. Requests are counted as the broker's store is called: what a client library
-    repeats, and the parts of a multipart upload, come on top. Deletions are free.
+    another service. Requests are counted as the broker makes them: repeated requests of the client
+    library, and the parts of a multipart upload, are not included. Deletions are free.
     """
     from headrace.storage.audit.cost import Prices  # noqa: PLC0415 - not for help
 
@@ -87,8 +87,8 @@ def cost(
     }
     if samples is not None:
         document["requests"] = _requests(samples, prices)
-    if as_json:
-        emit_object(document, output="json")
+    if output != "table":
+        emit_object(document, output=output)
     else:
         _print(document)
 
@@ -188,8 +188,9 @@ def _samples(admin: str) -> _Samples:
         ) from error
     if _REQUESTS not in found:
         raise CommandFailedError(
-            f"{admin} shows no counters of a bucket",
-            hint="Is that the admin listener, and has the broker finished its start?",
+            f"{admin} has no metrics of a bucket",
+            hint="Check that this is the admin listener, and that the broker has finished its "
+            "start.",
         )
     return found
 
@@ -207,4 +208,4 @@ def _print(document: dict[str, object]) -> None:
         click.echo()
         heading(f"requests since the start, {size_text(requests['ingested_bytes'])} ingested")
         emit_rows(requests["operations"], output="table")
-        talk(f"{requests['price']:g} in all, {requests['price_per_gib']:g} for each GiB ingested")
+        talk(f"{requests['price']:g} in total, {requests['price_per_gib']:g} for each GiB ingested")

@@ -6,13 +6,13 @@ import click
 
 from headrace.broker.cli.bucket_argument import (
     EXIT_FOUND,
-    json_option,
     metadata_option,
     opened,
     run_async,
     size_text,
     url_argument,
 )
+from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, emit_rows, talk
 from headrace.broker.cli.progress import tally
 from headrace.broker.cli.times import format_time
@@ -34,17 +34,18 @@ HOUR_MS = 3_600_000
     type=click.IntRange(0),
     default=24,
     show_default=True,
-    help="A destroyed object may stay this long; set it above s3.object.delete.retention.minutes.",
+    help="An object that is marked for deletion may stay this long; set it above "
+    "s3.object.delete.retention.minutes.",
 )
 @click.option(
     "--parallel",
     type=click.IntRange(1, 64),
     default=8,
     show_default=True,
-    help="Indexes read at a time.",
+    help="Indexes read at the same time.",
 )
-@click.option("--strict", is_flag=True, help="Leftovers make the exit code 1 as well.")
-@json_option
+@click.option("--strict", is_flag=True, help="Also exit with code 1 for leftovers.")
+@output_option
 def fsck(
     url: str,
     metadata_dir: str,
@@ -52,15 +53,15 @@ def fsck(
     overdue_hours: int,
     parallel: int,
     strict: bool,
-    as_json: bool,
+    output: str,
 ) -> int:
-    """Compare a bucket with what the metadata knows of it.
+    """Compare a bucket with the metadata.
 
-    Errors are lost or endangered records: an object that is missing, has another size, another
-    index, or an id that the metadata has never given out. Leftovers cost money: objects that the
-    metadata has forgotten, that were never committed, or that should have been deleted. What is
-    found is looked for once more before it is told, so a node may run meanwhile; nothing is locked,
-    repaired or removed.
+    Errors mean that records are lost or at risk: an object is missing, has another size or another
+    index, or has an id that the metadata has never assigned. Leftovers cost money: objects that the
+    metadata no longer knows, that were never committed, or that should have been deleted. Each
+    finding is checked a second time before it is reported, so a node may run at the same time.
+    Nothing is locked, repaired or removed.
 
     Exit code: 0 no errors, 1 errors (with --strict: or leftovers), 2 wrong usage.
     """
@@ -69,8 +70,8 @@ def fsck(
         url=url,
     )
     comparison = compared.comparison
-    if as_json:
-        emit_object(_document(compared, deep=deep), output="json")
+    if output != "table":
+        emit_object(_document(compared, deep=deep), output=output)
     else:
         _print(compared, deep=deep)
     from headrace.storage.audit.comparison import Severity  # noqa: PLC0415 - not for help
@@ -154,11 +155,11 @@ def _print(compared: "Compared", *, deep: bool) -> None:
         columns = ("severity", "problem", "object_id", "bytes", "modified", "detail")
         emit_rows(rows[:MAX_ROWS_SHOWN], output="table", columns=columns)
     if len(rows) > MAX_ROWS_SHOWN:
-        talk(f"... and {len(rows) - MAX_ROWS_SHOWN} more; --json shows all")
+        talk(f"... and {len(rows) - MAX_ROWS_SHOWN} more; -o json shows all")
     for kind, number in outcome.not_judged.items():
-        talk(f"not judged: {number} keys ({kind.value})")
+        talk(f"not checked: {number} keys ({kind.value})")
     for cluster_id, number in outcome.other_clusters.items():
-        talk(f"not judged: {number} objects of cluster {cluster_id}")
+        talk(f"not checked: {number} objects of cluster {cluster_id}")
     errors, leftovers = outcome.count(Severity.ERROR), outcome.count(Severity.LEFTOVER)
     leftover_bytes = sum(it.size_bytes for it in outcome.findings(Severity.LEFTOVER))
     how = "objects and indexes" if deep else "objects"
@@ -171,9 +172,10 @@ def _advise(outcome: "Comparison") -> None:
 
     if outcome.counts.get(Problem.BEYOND_METADATA):
         talk(
-            "The metadata is older than the bucket: do not start a node on it, nor remove anything."
+            "The metadata is older than the bucket: do not start a node on it, and do not remove "
+            "anything."
         )
     if outcome.counts.get(Problem.MISSING):
         talk("Records are lost unless the bucket keeps versions or a copy: restore the keys above.")
     if outcome.counts.get(Problem.UNKNOWN):
-        talk("`headrace bucket gc` removes what is unknown.")
+        talk("`headrace bucket gc` removes unknown objects.")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from headrace.broker.cli.bucket_argument import (
-    json_option,
     metadata_option,
     opened,
     run_async,
@@ -17,6 +16,7 @@ from headrace.broker.cli.bucket_argument import (
     url_argument,
 )
 from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, emit_rows, talk
 from headrace.broker.cli.progress import tally
 from headrace.broker.cli.times import format_time, parse_time
@@ -39,10 +39,12 @@ class _Collected(NamedTuple):
 @click.command()
 @url_argument
 @metadata_option(required=True)
-@click.option("--dry-run", is_flag=True, help="Remove nothing; so it is unless --yes is given.")
-@click.option("-y", "--yes", is_flag=True, help="Remove what is found.")
 @click.option(
-    "--live", is_flag=True, help="Go on although a node may have the metadata directory open."
+    "--dry-run", is_flag=True, help="Only show what would be removed; the default without --yes."
+)
+@click.option("-y", "--yes", is_flag=True, help="Remove the objects.")
+@click.option(
+    "--live", is_flag=True, help="Continue even if a node has the metadata directory open."
 )
 @click.option(
     "--older-than",
@@ -51,7 +53,7 @@ class _Collected(NamedTuple):
     metavar="AGE",
     help="Remove only what is older, such as 90m, 24h or 7d.",
 )
-@json_option
+@output_option
 def gc(
     url: str,
     metadata_dir: str,
@@ -59,20 +61,20 @@ def gc(
     yes: bool,
     live: bool,
     older_than: str,
-    as_json: bool,
+    output: str,
 ) -> None:
-    """Remove objects of this cluster that its metadata has forgotten.
+    """Remove objects of this cluster that its metadata no longer knows.
 
-    Such objects were written after their preparation had expired, or outlived a failed deletion:
-    nobody will read them. Never touched: what the metadata knows, other clusters' objects, objects
-    of a write-ahead log, and every key that is not an object's. Refused: everything, if the
-    metadata and the bucket contradict each other (see `bucket fsck`).
+    Such objects were written after their preparation had expired, or their deletion failed: no
+    broker will read them. Never removed: objects that the metadata knows, objects of other
+    clusters, objects of a write-ahead log, and all other keys. If the metadata and the bucket
+    contradict each other, nothing is removed (see `bucket fsck`).
 
-    Without --yes nothing is removed. With it the metadata directory is locked until the end, so
-    that no node starts meanwhile; --live leaves it to a running node instead.
+    Without --yes nothing is removed. With --yes the metadata directory is locked until the end, so
+    that no node can start; with --live it is not locked, and a node may run.
     """
     if dry_run and yes:
-        raise click.UsageError("--dry-run and --yes exclude each other.")
+        raise click.UsageError("Give --dry-run or --yes, not both.")
     collected = run_async(
         _collect(url, metadata_dir, older_than, remove=yes, lock=yes and not live), url=url
     )
@@ -89,14 +91,15 @@ def gc(
         "too_young": plan.too_young,
         "beyond_bound": plan.beyond_bound,
     }
-    if as_json:
-        emit_object(summary | {"objects": rows}, output="json")
+    if output != "table":
+        emit_object(summary | {"objects": rows}, output=output)
     else:
         _print(collected, rows, removed=yes)
     if plan.refusal:
         raise CommandFailedError(
             f"nothing may be removed: {plan.refusal}",
-            hint="`headrace bucket fsck` says which; is --metadata this bucket's newest?",
+            hint="`headrace bucket fsck` shows the details. Check that --metadata is the newest "
+            "metadata of this bucket.",
         )
 
 
@@ -153,7 +156,7 @@ def _locked(metadata_dir: str) -> Iterator[None]:
     except MetadataIdentityError as error:
         raise CommandFailedError(
             str(error),
-            hint="Stop the node, or add --live to remove what is forgotten beside it.",
+            hint="Stop the node, or add --live to remove objects while it runs.",
         ) from error
     try:
         yield
@@ -179,14 +182,14 @@ def _print(collected: _Collected, rows: list[dict[str, object]], *, removed: boo
     plan = collected.plan
     emit_rows(rows[:MAX_ROWS_SHOWN], output="table")
     if len(rows) > MAX_ROWS_SHOWN:
-        talk(f"... and {len(rows) - MAX_ROWS_SHOWN} more; --json shows all")
+        talk(f"... and {len(rows) - MAX_ROWS_SHOWN} more; -o json shows all")
     size = size_text(plan.removable_bytes)
     if removed:
         talk(f"removed {collected.removed} of {len(rows)} objects ({size})")
     else:
-        talk(f"would remove {len(rows)} objects ({size}); --yes does")
+        talk(f"would remove {len(rows)} objects ({size}); use --yes to remove them")
     if plan.too_young:
-        talk(f"left alone: {plan.too_young} that are not old enough (--older-than)")
+        talk(f"kept: {plan.too_young} that are not old enough (--older-than)")
     if plan.beyond_bound:
         talk(f"left for another run: {plan.beyond_bound}")
     if collected.in_use and not removed:

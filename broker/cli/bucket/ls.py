@@ -7,14 +7,13 @@ import click
 
 from headrace.broker.cli.bucket_argument import (
     cluster_option,
-    json_option,
     opened,
-    output_of,
     require_cluster,
     run_async,
     size_text,
     url_argument,
 )
+from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, emit_rows, talk
 from headrace.broker.cli.progress import tally
 from headrace.broker.cli.times import format_time
@@ -27,31 +26,31 @@ if TYPE_CHECKING:
 @url_argument
 @cluster_option
 @click.option(
-    "--long", "is_long", is_flag=True, help="Every object; with --json one JSON object per line."
+    "--long", "is_long", is_flag=True, help="Every object; JSON is one object per line then."
 )
-@json_option
-def ls(url: str, cluster: str | None, is_long: bool, as_json: bool) -> None:
+@output_option
+def ls(url: str, cluster: str | None, is_long: bool, output: str) -> None:
     """List clusters, kinds of objects and their sizes, or every object.
 
-    Keys are decoded: cluster and object id of objects of streams; what belongs to a write-ahead log
-    made of objects; what is neither.
+    Keys are decoded into kind, cluster and object id: objects of streams, objects of a write-ahead
+    log in a bucket, and others.
     """
-    inventory = run_async(_list(url, cluster, is_long=is_long, as_json=as_json), url=url)
+    inventory = run_async(_list(url, cluster, is_long=is_long, output=output), url=url)
     if is_long:
         return
     rows = _rows(inventory)
-    if as_json:
+    if output != "table":
         total = {"objects": inventory.objects, "bytes": inventory.bytes}
-        emit_object({"totals": rows, **total}, output="json")
+        emit_object({"totals": rows, **total}, output=output)
         return
-    emit_rows(rows, output=output_of(as_json=False))
+    emit_rows(rows, output="table")
     if inventory.objects:
         talk(f"{inventory.objects} objects, {size_text(inventory.bytes)}")
     else:
         talk("the bucket is empty")
 
 
-async def _list(url: str, cluster: str | None, *, is_long: bool, as_json: bool) -> "Inventory":
+async def _list(url: str, cluster: str | None, *, is_long: bool, output: str) -> "Inventory":
     """Count everything and print each object as it comes, if it is asked for."""
     from headrace.storage.audit.inventory import Inventory, meaning_of  # noqa: PLC0415 - not for help
 
@@ -67,12 +66,12 @@ async def _list(url: str, cluster: str | None, *, is_long: bool, as_json: bool) 
                 inventory.add(one for one, _ in chosen)
                 if is_long:
                     for one, meaning in chosen:
-                        _print(one, meaning, as_json=as_json)
+                        _print(one, meaning, output=output)
     require_cluster(clusters, cluster)
     return inventory
 
 
-def _print(one: "ListedObject", meaning: "KeyMeaning", *, as_json: bool) -> None:
+def _print(one: "ListedObject", meaning: "KeyMeaning", *, output: str) -> None:
     row = {
         "kind": meaning.kind.value,
         "cluster": meaning.cluster_id,
@@ -81,7 +80,7 @@ def _print(one: "ListedObject", meaning: "KeyMeaning", *, as_json: bool) -> None
         "modified": format_time(one.modified_ms) if one.modified_ms else None,
         "key": one.key,
     }
-    if as_json:
+    if output != "table":
         click.echo(json.dumps(row))
     else:
         shown = "-" if row["object_id"] is None else row["object_id"]

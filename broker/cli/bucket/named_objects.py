@@ -31,7 +31,7 @@ async def find_named(place: "AuditedBucket", name: str, cluster: str | None) -> 
     )
     if found is None:
         raise CommandFailedError(
-            f"there is no object {name}", hint="`headrace bucket ls --long` shows what there is."
+            f"there is no object {name}", hint="`headrace bucket ls --long` lists the objects."
         )
     return found
 

@@ -11,7 +11,7 @@ _COMMANDS = {
     "verify": LazyCommand(
         "headrace.broker.cli.bucket.object_verify",
         "verify",
-        "Check every checksum; name damage with its place.",
+        "Check every checksum; show where damage is.",
     ),
 }
 
@@ -20,6 +20,6 @@ _COMMANDS = {
 def object_() -> None:
     """Show and check single objects of a bucket, without a broker.
 
-    URL is written as for `headrace bucket`. An object is named by its key, or by its id. Objects
-    are read in ranges, whatever their size, and never changed.
+    URL has the form that `headrace bucket` takes. An object is named by its key, or by its id.
+    Objects are read in ranges, whatever their size, and never changed.
     """

@@ -8,12 +8,12 @@ import click
 from headrace.broker.cli.bucket_argument import (
     EXIT_FOUND,
     cluster_option,
-    json_option,
     opened,
     run_async,
     size_text,
     url_argument,
 )
+from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, emit_rows, heading, talk
 from headrace.broker.cli.record_format import as_text
 from headrace.broker.cli.times import format_time
@@ -41,18 +41,18 @@ KAFKA_MAGIC_AT = 16
 @click.option(
     "--records",
     is_flag=True,
-    help="Also batches and, where they are Kafka's, records; with --json an object per line.",
+    help="Also batches, and the records in those of Kafka; JSON is one object per line then.",
 )
-@json_option
+@output_option
 def dump(
-    url: str, name: str, cluster: str | None, stream_id: int | None, records: bool, as_json: bool
+    url: str, name: str, cluster: str | None, stream_id: int | None, records: bool, output: str
 ) -> int:
     """Show the footer and index of an object, and what its blocks hold.
 
     Exit code: 0 shown, 1 the object is damaged or missing, 2 wrong usage.
     """
     return run_async(
-        _dump(url, name, cluster, stream_id=stream_id, records=records, as_json=as_json), url=url
+        _dump(url, name, cluster, stream_id=stream_id, records=records, output=output), url=url
     )
 
 
@@ -63,7 +63,7 @@ async def _dump(
     *,
     stream_id: int | None,
     records: bool,
-    as_json: bool,
+    output: str,
 ) -> int:
     from headrace.broker.cli.bucket.named_objects import find_named  # noqa: PLC0415 - not for help
     from headrace.storage.audit.object_check import Watch, check_object  # noqa: PLC0415 - not for help
@@ -82,9 +82,9 @@ async def _dump(
         damage = list(report.damage)
         if records:
             for entry in entries:
-                damage += await _show_block(place, found.key, entry, as_json=as_json)
-        elif as_json:
-            emit_object(_document(report, entries), output="json")
+                damage += await _show_block(place, found.key, entry, output=output)
+        elif output != "table":
+            emit_object(_document(report, entries), output=output)
         else:
             _print(report, entries)
     for place_of, what in damage:
@@ -133,7 +133,7 @@ def _print(report: "ObjectReport", entries: "list[IndexEntry]") -> None:
 
 
 async def _show_block(
-    place: "AuditedBucket", key: str, entry: "IndexEntry", *, as_json: bool
+    place: "AuditedBucket", key: str, entry: "IndexEntry", *, output: str
 ) -> "list[Damage]":
     """Print the batches of a block, as far as they can be read; return its damage."""
     from headrace.storage.audit.block_scan import Damage  # noqa: PLC0415 - not for help
@@ -141,19 +141,19 @@ async def _show_block(
     from headrace.storage.objects.data_block import iterate_batches, verify_block  # noqa: PLC0415 - as above
 
     if entry.size > MAX_BLOCK_BYTES:
-        talk(f"block at {entry.position}: {size_text(entry.size)} are more than is shown")
+        talk(f"block at {entry.position}: {size_text(entry.size)} are too much to show")
         return []
     end = entry.position + entry.size
     try:
         _, data = verify_block(await place.reader.get_range(key, entry.position, end))
         for batch in iterate_batches(data):
-            _show_batch(batch, as_json=as_json)
+            _show_batch(batch, output=output)
     except CorruptObjectError as error:
         return [Damage(entry.position, str(error))]
     return []
 
 
-def _show_batch(batch: "StreamRecordBatch", *, as_json: bool) -> None:
+def _show_batch(batch: "StreamRecordBatch", *, output: str) -> None:
     row = {
         "stream": batch.stream_id,
         "epoch": batch.epoch,
@@ -162,7 +162,7 @@ def _show_batch(batch: "StreamRecordBatch", *, as_json: bool) -> None:
         "payload_bytes": len(batch.payload),
     }
     records = list(_records(batch.payload))
-    if as_json:
+    if output != "table":
         click.echo(json.dumps(row | {"records": records}, ensure_ascii=False))
         return
     heading(

@@ -9,13 +9,13 @@ import click
 from headrace.broker.cli.bucket_argument import (
     EXIT_FOUND,
     cluster_option,
-    json_option,
     opened,
     require_cluster,
     run_async,
     size_text,
     url_argument,
 )
+from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, emit_rows, talk
 from headrace.broker.cli.progress import progress, tally
 
@@ -66,9 +66,9 @@ class _Outcome:
     type=click.IntRange(1, 64),
     default=4,
     show_default=True,
-    help="Objects read at a time; each takes some 8 MiB of memory.",
+    help="Objects read at the same time; each takes about 8 MiB of memory.",
 )
-@json_option
+@output_option
 def verify(
     url: str,
     names: tuple[str, ...],
@@ -76,22 +76,22 @@ def verify(
     cluster: str | None,
     index_only: bool,
     parallel: int,
-    as_json: bool,
+    output: str,
 ) -> int:
     """Check footers, indexes and blocks against their checksums and against each other.
 
-    With --all, an object that is deleted while it is checked is no error.
+    With --all, an object that is deleted during the check is no error.
 
-    Exit code: 0 all are whole, 1 some are damaged or missing, 2 wrong usage.
+    Exit code: 0 all are intact, 1 some are damaged or missing, 2 wrong usage.
     """
     if bool(names) == everything:
-        raise click.UsageError("Name objects by KEY or id, or give --all.")
+        raise click.UsageError("Name objects by key or id, or give --all.")
     outcome = run_async(
         _verify(url, names, cluster, blocks=not index_only, parallel=parallel), url=url
     )
     missing = 0 if everything else outcome.gone_count
-    if as_json:
-        emit_object(_document(outcome), output="json")
+    if output != "table":
+        emit_object(_document(outcome), output=output)
     else:
         _print(outcome)
     return EXIT_FOUND if outcome.damaged_count or missing else 0
@@ -186,6 +186,6 @@ def _rows(report: "ObjectReport") -> list[dict[str, object]]:
 def _print(outcome: _Outcome) -> None:
     emit_rows([row for report in outcome.damaged for row in _rows(report)], output="table")
     for key in outcome.gone:
-        talk(f"deleted meanwhile: {key}")
+        talk(f"deleted during the check: {key}")
     checked = f"{outcome.objects} objects, {outcome.blocks} blocks, {outcome.batches} batches"
     talk(f"{checked}, {size_text(outcome.bytes)}: {outcome.damaged_count} damaged")

@@ -15,7 +15,7 @@ _COMMANDS = {
 
 @click.group(cls=LazyGroup, table=_COMMANDS)
 def stream() -> None:
-    """Say what is known of streams, without a broker.
+    """Show streams, without a broker.
 
     A partition is two streams: its data, and a small one with checkpoints of its state.
     """

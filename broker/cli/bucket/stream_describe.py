@@ -8,11 +8,11 @@ import click
 from headrace.broker.cli.bucket_argument import (
     EXIT_FOUND,
     cluster_option,
-    json_option,
     metadata_option,
     run_async,
 )
 from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, emit_rows, heading, talk
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--topic", metavar="NAME", help="Only streams of this topic; needs --metadata.")
 @click.option("--partition", type=click.IntRange(0), help="Only of this partition of the topic.")
 @cluster_option
-@json_option
+@output_option
 def describe(
     url: str | None,
     metadata_dir: str | None,
@@ -34,24 +34,24 @@ def describe(
     topic: str | None,
     partition: int | None,
     cluster: str | None,
-    as_json: bool,
+    output: str,
 ) -> int:
-    """Show streams: one line each or, with --stream, --topic or --json, their objects as well.
+    """Show streams: one line each or, with --stream, --topic or -o json, their objects as well.
 
-    With --metadata a stream is what the metadata say; with URL as well, the indexes of its objects
-    are read and must bear that out. With URL alone, streams are put together from the indexes of
-    all objects in the bucket: topics have no names then, and offsets that objects have twice are
-    normal, since compaction deletes what it has replaced later.
+    With --metadata, streams are shown as the metadata describes them; with URL as well, the indexes
+    of their objects are read and compared with it. With URL alone, streams are derived from the
+    indexes of all objects in the bucket: topics then have no names, and overlaps are normal, since
+    compaction deletes the objects that it replaced later.
 
-    Exit code: 0 nothing is missing, 1 there are gaps, or objects lack what they should hold, 2
+    Exit code: 0 nothing is missing, 1 there are gaps, or objects lack data that they should have, 2
     wrong usage.
     """
     if url is None and metadata_dir is None:
         raise click.UsageError("Name a bucket by URL, or a metadata directory with --metadata.")
     if metadata_dir is None and topic is not None:
-        raise click.UsageError("Only the metadata know topics: add --metadata.")
+        raise click.UsageError("Only the metadata has names of topics: add --metadata.")
     if partition is not None and topic is None:
-        raise click.UsageError("--partition goes with --topic.")
+        raise click.UsageError("--partition needs --topic.")
     from headrace.broker.cli.bucket.stream_sources import Selection, from_bucket, from_metadata  # noqa: PLC0415 - not for help
 
     wanted = Selection(stream_id, topic, partition)
@@ -64,8 +64,8 @@ def describe(
         raise CommandFailedError(
             "there is no such stream", hint="Leave --stream and --topic out to see all."
         )
-    if as_json:
-        emit_object({"streams": [_document(it) for it in streams]}, output="json")
+    if output != "table":
+        emit_object({"streams": [_document(it) for it in streams]}, output=output)
     elif wanted.is_everything:
         emit_rows([_row(it) for it in streams], output="table")
         talk(f"{len(streams)} streams")

@@ -10,12 +10,11 @@ import click
 
 from headrace.broker.cli.bucket_argument import (
     EXIT_FOUND,
-    json_option,
     opened,
-    output_of,
     run_async,
     url_argument,
 )
+from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, emit_rows, talk
 from headrace.broker.cli.progress import tally
 
@@ -33,23 +32,23 @@ _NEEDS = ["object-wal", "compaction", "sweep"]
     "unneeded",
     multiple=True,
     type=click.Choice(_NEEDS),
-    help="What will not be used; it is tried, and may fail. Repeat for more.",
+    help="A feature that will not be used: it is tried, but may fail. Repeat for more.",
 )
 @click.option(
     "--creators",
     type=click.IntRange(2, 256),
     default=16,
     show_default=True,
-    help="How many race for one key, of whom exactly one must win.",
+    help="Clients that create one key at the same time; exactly one must succeed.",
 )
-@json_option
-def verify(url: str, unneeded: tuple[str, ...], creators: int, as_json: bool) -> int:
+@output_option
+def verify(url: str, unneeded: tuple[str, ...], creators: int, output: str) -> int:
     """Try every operation that a broker needs of a bucket.
 
-    Writes keys of its own below headrace-probe/ and removes them again, and those that an earlier
-    probe has left there more than an hour ago; no other key is touched. An S3 service is asked
-    request by request, so that a refusal names the IAM action that is missing, and then through the
-    broker's own client. About 11 MB are written.
+    Writes keys below headrace-probe/ and removes them again; it also removes keys older than an
+    hour that an earlier run left there. No other key is changed. With S3, each request is tried on
+    its own, so that a refusal names the missing IAM action, and then through the broker's own
+    client. About 11 MB are written.
 
     Exit code: 0 everything works, 1 something does not, 2 wrong usage.
     """
@@ -62,13 +61,13 @@ def verify(url: str, unneeded: tuple[str, ...], creators: int, as_json: bool) ->
         "leftovers_removed": leftovers,
     }
     rows = [_row(it) for it in report.outcomes]
-    if as_json:
-        emit_object(result | {"operations": rows}, output="json")
+    if output != "table":
+        emit_object(result | {"operations": rows}, output=output)
     else:
-        emit_rows(rows, output=output_of(as_json=as_json), columns=_COLUMNS)
+        emit_rows(rows, output=output, columns=_COLUMNS)
         _advise(report, failed)
         if leftovers:
-            talk(f"removed {leftovers} keys and uploads that an earlier probe had left")
+            talk(f"removed {leftovers} keys and uploads that an earlier run had left")
     return 0 if result["ok"] else EXIT_FOUND
 
 
@@ -123,9 +122,9 @@ def _row(outcome: "Outcome") -> dict[str, object]:
 def _advise(report: "ProbeReport", failed: "list[Outcome]") -> None:
     """Say what to do, each thing once."""
     if not failed and not report.left_behind:
-        talk("everything that the broker needs works")
+        talk("everything that a broker needs works")
     for action in report.missing_actions:
-        talk(f"missing right: {action}")
+        talk(f"missing permission: {action}")
     advice = dict.fromkeys(it.advice for it in failed if it.advice and not it.missing)
     for text in advice:
         talk(text)

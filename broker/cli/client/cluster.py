@@ -9,7 +9,7 @@ import click
 from headrace.broker.cli.client.kafka_clients import admin_client
 from headrace.broker.cli.client.quorum import describe_quorum, quorum, send_change
 from headrace.broker.cli.options import bootstrap_option, confirm, output_option, yes_option
-from headrace.broker.cli.output import emit_object, emit_rows, talk
+from headrace.broker.cli.output import emit_for_programs, emit_object, emit_rows, talk
 
 
 @click.group()
@@ -49,7 +49,7 @@ def describe(bootstrap: str, output: str) -> None:
 @bootstrap_option
 @output_option
 def nodes(bootstrap: str, output: str) -> None:
-    """List the brokers, fenced ones too, with the partitions that each leads or has led last."""
+    """List all brokers, also fenced ones, with the number of partitions that each leads or led last."""
     with admin_client(bootstrap) as admin:
         described, topics = admin.describe_cluster(), admin.describe_topics()
         partition, _ = describe_quorum(admin)
@@ -65,15 +65,17 @@ def nodes(bootstrap: str, output: str) -> None:
 @click.argument("node_id", metavar="ID", type=click.IntRange(0))
 @yes_option
 @bootstrap_option
-def unregister(node_id: int, yes: bool, bootstrap: str) -> None:
-    """Forget a broker that is gone for ever; it must be fenced and lead nothing."""
+@output_option
+def unregister(node_id: int, yes: bool, bootstrap: str, output: str) -> None:
+    """Unregister a broker that will not come back; it must be fenced and lead no partition."""
     about = f"broker {node_id}"
-    confirm(f"Forget {about}?", yes=yes)
+    confirm(f"Unregister {about}?", yes=yes)
     with admin_client(bootstrap, about=about) as admin:
         from headrace.protocol.messages import UnregisterBrokerRequest  # noqa: PLC0415 - loads the client
 
         send_change(admin, UnregisterBrokerRequest(broker_id=node_id))
-    talk(f"{about} is forgotten")
+    emit_for_programs({"node": node_id, "result": "unregistered"}, output=output)
+    talk(f"{about} is unregistered")
 
 
 def node_rows(

@@ -7,7 +7,7 @@ import click
 
 from headrace.broker.cli.client.kafka_clients import consumer_client
 from headrace.broker.cli.failures import CommandFailedError
-from headrace.broker.cli.options import bootstrap_option
+from headrace.broker.cli.options import bootstrap_option, form_option
 from headrace.broker.cli.output import talk
 from headrace.broker.cli.record_format import Formatter, record_formatter
 from headrace.broker.cli.times import TIME_HELP, parse_time
@@ -21,15 +21,16 @@ MAX_POLL_RECORDS = 500
 @click.option("--from-beginning", is_flag=True, help="From the oldest record; default: new ones.")
 @click.option("--offset", type=int, help="From this offset in each partition; -10 is the last ten.")
 @click.option("--from-timestamp", metavar="TIME", help="From this time on. " + TIME_HELP)
-@click.option("-P", "--partition", type=click.IntRange(0), help="Only this one; default: all.")
-@click.option("-g", "--group", help="Read as a member of this group, and commit offsets.")
-@click.option("-n", "--max-records", "limit", type=click.IntRange(1), help="Stop after so many.")
-@click.option("--until-end", is_flag=True, help="Stop at the end that the topic has now.")
 @click.option(
-    "-o",
-    "--output",
+    "-P", "--partition", type=click.IntRange(0), help="Only this partition; default: all."
+)
+@click.option("-g", "--group", help="Read as a member of this group, and commit offsets.")
+@click.option(
+    "-n", "--max-records", "limit", type=click.IntRange(1), help="Stop after this many records."
+)
+@click.option("--until-end", is_flag=True, help="Stop at the current end of the topic.")
+@form_option(
     default="raw",
-    show_default=True,
     metavar="FORM",
     help="raw (values), json, table, or a format: '%k %v' (also %t %p %o %T %h).",
 )
@@ -49,18 +50,19 @@ def consume(
     committed: bool,
     bootstrap: str,
 ) -> None:
-    r"""Print the records of a topic.
+    """Print the records of a topic.
 
     \b
       headrace consume orders --from-beginning
       headrace consume orders --from-timestamp 15m --until-end -o json
       headrace consume orders --offset -10 -o '%p %o %k %v'
-    """
+    """  # noqa: D301 - Click wants the character, no backslash
     if sum((from_beginning, offset is not None, from_timestamp is not None)) > 1:
         raise click.UsageError("Give one of --from-beginning, --offset and --from-timestamp.")
     if group is not None and (offset is not None or from_timestamp or partition is not None):
         raise click.UsageError(
-            "A group begins where it committed: --group goes with --from-beginning only."
+            "A group starts at its committed offsets: --group can only be combined with "
+            "--from-beginning."
         )
     write = record_formatter(output)
     since_ms = parse_time(from_timestamp) if from_timestamp is not None else None

@@ -129,23 +129,31 @@ def _print_description(entry: dict[str, Any]) -> None:
 @click.argument("names", nargs=-1, required=True, metavar="GROUP...")
 @yes_option
 @bootstrap_option
-def delete(names: tuple[str, ...], yes: bool, bootstrap: str) -> None:
+@output_option
+def delete(names: tuple[str, ...], yes: bool, bootstrap: str, output: str) -> None:
     """Delete groups without members, with their committed offsets."""
     confirm(f"Delete {', '.join(names)} with their offsets?", yes=yes)
     with admin_client(bootstrap) as admin:
         results = patiently(admin.delete_groups, list(names))
-    failures = []
-    for name, outcome in sorted(results.items()):
-        if outcome == "OK":
-            talk(f"group {name}: deleted")
-        else:
-            failures.append(refusal(outcome, None, about=f"group {name}"))
-    raise_all(failures)
+    deleted = sorted(name for name, outcome in results.items() if outcome == "OK")
+    if output != "table":
+        emit_rows([{"group": name, "result": "deleted"} for name in deleted], output=output)
+    for name in deleted:
+        talk(f"group {name}: deleted")
+    raise_all(
+        [
+            refusal(outcome, None, about=f"group {name}")
+            for name, outcome in sorted(results.items())
+            if outcome != "OK"
+        ]
+    )
 
 
 @group.command("reset-offsets")
 @click.argument("name", metavar="GROUP")
-@click.option("-t", "--topic", "topics", multiple=True, help="Default: all it has offsets for.")
+@click.option(
+    "-t", "--topic", "topics", multiple=True, help="Default: all topics that it has offsets for."
+)
 @click.option("--to-beginning", is_flag=True, help="To the oldest record.")
 @click.option("--to-end", is_flag=True, help="To the end: only new records follow.")
 @click.option("--to-offset", type=click.IntRange(0), help="To this offset in each partition.")
@@ -168,9 +176,7 @@ def reset_offsets(
     """Set the committed offsets of a group that has no members."""
     chosen = [to_beginning, to_end, to_offset is not None, to_timestamp is not None]
     if sum(chosen) != 1:
-        raise click.UsageError(
-            "Say where to: one of --to-beginning, --to-end, --to-offset, --to-timestamp."
-        )
+        raise click.UsageError("Give one of --to-beginning, --to-end, --to-offset, --to-timestamp.")
     timestamp_ms = parse_time(to_timestamp) if to_timestamp is not None else None
     with admin_client(bootstrap, about=f"group {name}") as admin:
         from kafka.admin import OffsetSpec, OffsetTimestamp  # noqa: PLC0415 - loaded by now

@@ -10,8 +10,8 @@ import click
 
 from headrace.broker.cli.client.kafka_clients import producer_client
 from headrace.broker.cli.failures import CommandFailedError, explanation
-from headrace.broker.cli.options import bootstrap_option
-from headrace.broker.cli.output import talk
+from headrace.broker.cli.options import bootstrap_option, output_option
+from headrace.broker.cli.output import emit_for_programs, talk
 from headrace.broker.cli.progress import progress
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -60,6 +60,7 @@ class Line(NamedTuple):
     "--tombstones", is_flag=True, help="An empty value deletes its key: it is sent as null."
 )
 @bootstrap_option
+@output_option
 def produce(
     *,
     topic: str,
@@ -72,14 +73,15 @@ def produce(
     acks: str,
     tombstones: bool,
     bootstrap: str,
+    output: str,
 ) -> None:
-    r"""Send each line of standard input, or of a file, as a record.
+    """Send each line of standard input, or of a file, as a record.
 
     \b
       echo 'hello' | headrace produce orders
       headrace produce orders --file orders.jsonl --compression zstd
       echo '42:{"total": 7}' | headrace produce orders -K :
-    """
+    """  # noqa: D301 - Click wants the character, no backslash
     if key is not None and key_separator is not None:
         raise click.UsageError("Give --key or --key-separator, not both.")
     if key_separator == "":
@@ -108,7 +110,7 @@ def produce(
         _require_partition(producer, topic, partition)
         with progress(f"producing to {topic}", total=size) as advance:
             sender.send_all(read_lines(stream, key, key_separator, tombstones=tombstones), advance)
-    sender.report()
+    sender.report(output)
 
 
 def _require_partition(producer: Any, topic: str, partition: int | None) -> None:
@@ -200,12 +202,15 @@ class Sender:
         if len(self._failures) < MAX_SHOWN_FAILURES:
             self._failures.append(str(explanation(error)))
 
-    def report(self) -> None:
+    def report(self, output: str) -> None:
         """Tell how many records arrived.
 
         Raises:
             CommandFailedError: some were refused, or nobody knows whether they arrived.
         """
+        emit_for_programs(
+            {"topic": self._topic, "records": self.sent, "failed": self.failed}, output=output
+        )
         noun = "record" if self.sent == 1 else "records"
         talk(f"{self.sent} {noun} to {self._topic}")
         if self.failed:

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from headrace.broker.cli.client.kafka_clients import admin_client
 from headrace.broker.cli.failures import CommandFailedError, refusal
 from headrace.broker.cli.options import bootstrap_option, confirm, output_option, yes_option
-from headrace.broker.cli.output import emit_object, emit_rows, talk
+from headrace.broker.cli.output import emit_for_programs, emit_object, emit_rows, talk
 
 ADD_TIMEOUT_MS = 30_000
 UNKNOWN = -1
@@ -27,14 +27,15 @@ _KAFKA_ID = re.compile(r"[A-Za-z0-9_-]{22}")  # a UUID as Kafka's tools write it
 @output_option
 @click.pass_context
 def quorum(context: click.Context, bootstrap: str, output: str) -> None:
-    """Show the controllers: leader, term, and how far each has come.
+    """Show the controllers: leader, term, and how far behind each one is.
 
-    LAG counts entries of the metadata log. LAST CONTACT MS is how long ago a member was last heard of, BEHIND MS since
-    when it lacks something that the leader has. Observers have no vote: brokers, and controllers that are being added.
+    LAG is the number of entries of the metadata log that a member lacks. LAST CONTACT MS is the
+    time since the leader last heard from it, BEHIND MS the time since it last had everything that
+    the leader has. Observers have no vote: brokers, and controllers that are being added.
     """
     if context.invoked_subcommand is not None:
         if context.get_parameter_source("bootstrap") is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"Name the broker behind {context.invoked_subcommand}.")
+            raise click.UsageError(f"Give --bootstrap-server after {context.invoked_subcommand}.")
         return
     with admin_client(bootstrap) as admin:
         partition, addresses = describe_quorum(admin)
@@ -60,8 +61,9 @@ def quorum(context: click.Context, bootstrap: str, output: str) -> None:
     help="directory.id in the meta.properties of its metadata directory.",
 )
 @bootstrap_option
-def add_member(member: str, directory_id: str, bootstrap: str) -> None:
-    """Take a controller in: it counts as soon as it has caught up with the log.
+@output_option
+def add_member(member: str, directory_id: str, bootstrap: str, output: str) -> None:
+    """Add a controller to the quorum: it has a vote once it has caught up with the log.
 
     It must be running, with controller.quorum.bootstrap.servers naming the others.
     """
@@ -79,7 +81,8 @@ def add_member(member: str, directory_id: str, bootstrap: str) -> None:
             listeners=[AddRaftVoterRequest.Listener(name="CONTROLLER", host=host, port=port)],
         )
         send_change(admin, request)
-    talk(f"{about} is a voter")
+    emit_for_programs({"node": node_id, "result": "added"}, output=output)
+    talk(f"{about} is now a voter")
 
 
 @quorum.command("remove")
@@ -87,8 +90,11 @@ def add_member(member: str, directory_id: str, bootstrap: str) -> None:
 @click.option("--directory-id", help="Of its metadata directory; by default as the quorum has it.")
 @yes_option
 @bootstrap_option
-def remove_member(node_id: int, directory_id: str | None, yes: bool, bootstrap: str) -> None:
-    """Let a controller go; a majority of those that stay must be running."""
+@output_option
+def remove_member(
+    node_id: int, directory_id: str | None, yes: bool, bootstrap: str, output: str
+) -> None:
+    """Remove a controller from the quorum; a majority of the others must be running."""
     about = f"controller {node_id}"
     directory = None if directory_id is None else _parse_directory_id(directory_id)
     confirm(f"Remove {about} from the quorum?", yes=yes)
@@ -101,7 +107,8 @@ def remove_member(node_id: int, directory_id: str | None, yes: bool, bootstrap: 
             voter_directory_id=directory or _directory_of(admin, node_id),
         )
         send_change(admin, request)
-    talk(f"{about} belongs to the quorum no more")
+    emit_for_programs({"node": node_id, "result": "removed"}, output=output)
+    talk(f"{about} is removed from the quorum")
 
 
 def describe_quorum(admin: Any) -> tuple[Mapping[str, Any], Mapping[int, str]]:

@@ -13,7 +13,7 @@ from headrace.broker.cli.options import (
     parse_settings,
     yes_option,
 )
-from headrace.broker.cli.output import emit_rows, heading, talk
+from headrace.broker.cli.output import emit_for_programs, emit_rows, heading, talk
 
 _END = -1  # of each partition, as its broker knows it
 _CONFIG_HELP = "Setting of the topic, such as retention.ms=3600000; repeat for more."
@@ -170,7 +170,7 @@ def _offsets(admin: Any, topics: list[Any]) -> tuple[dict[Any, int], dict[Any, i
             first = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.EARLIEST))
             after = admin.list_partition_offsets(dict.fromkeys(partitions, OffsetSpec.LATEST))
         except away:
-            talk(f"broker {leader_id} does not answer: offsets of its partitions are not known")
+            talk(f"broker {leader_id} does not answer: offsets of its partitions are unknown")
             continue
         start |= {place: found.offset for place, found in first.items()}
         end |= {place: found.offset for place, found in after.items()}
@@ -208,12 +208,15 @@ def _print_description(entry: dict[str, Any]) -> None:
     "--delete-config", "deleted", multiple=True, metavar="KEY", help="Back to the default."
 )
 @bootstrap_option
+@output_option
 def alter(
+    *,
     name: str,
     partitions: int | None,
     configs: tuple[str, ...],
     deleted: tuple[str, ...],
     bootstrap: str,
+    output: str,
 ) -> None:
     """Change settings of a topic, or give it more partitions."""
     changes: dict[str, Any] = {
@@ -229,6 +232,8 @@ def alter(
         if partitions is not None:
             admin.create_partitions({name: partitions})
             talk(f"topic {name}: {partitions} partitions")
+    result = {"topic": name, "changed": list(changes), "partitions": partitions}
+    emit_for_programs(result, output=output)
 
 
 def _alter_configs(admin: Any, name: str, changes: dict[str, Any]) -> None:
@@ -248,12 +253,15 @@ def _alter_configs(admin: Any, name: str, changes: dict[str, Any]) -> None:
 @click.option("--if-exists", is_flag=True, help="A topic that does not exist is no error.")
 @yes_option
 @bootstrap_option
-def delete(names: tuple[str, ...], if_exists: bool, yes: bool, bootstrap: str) -> None:
+@output_option
+def delete(names: tuple[str, ...], if_exists: bool, yes: bool, bootstrap: str, output: str) -> None:
     """Delete topics with all their records."""
     confirm(f"Delete {', '.join(names)} with all records?", yes=yes)
     with admin_client(bootstrap) as admin:
         answer = admin.delete_topics(list(names), raise_errors=False)
     rows, failures = _outcomes(answer["topics"], "deleted", missing_is_fine=if_exists)
+    if output != "table":
+        emit_rows([{"topic": row["topic"], "result": row["result"]} for row in rows], output=output)
     for row in rows:
         talk(f"topic {row['topic']}: {row['result']}")
     raise_all(failures)
@@ -303,12 +311,12 @@ def _delete_records(
     if entry["error_code"]:
         raise errors.for_code(entry["error_code"])(name)
     if entry["is_internal"]:
-        raise CommandFailedError(f"topic {name} belongs to the broker: its records stay")
+        raise CommandFailedError(f"topic {name} is internal: its records cannot be deleted")
     numbers = sorted(partition["partition_index"] for partition in entry["partitions"])
     if not set(chosen) <= set(numbers):
         raise CommandFailedError(f"topic {name} has partitions 0 to {max(numbers)}")
     rows, failures = [], []
-    said = {"PolicyViolationError": "cleanup.policy is compact alone: its records stay"}
+    said = {"PolicyViolationError": "cleanup.policy is only compact: its records cannot be deleted"}
     for number in sorted(set(chosen)) or numbers:
         place = TopicPartition(name, number)
         try:

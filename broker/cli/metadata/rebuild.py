@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from headrace.broker.cli.bucket_argument import json_option, opened, run_async, size_text
+from headrace.broker.cli.bucket_argument import opened, run_async, size_text
 from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import emit_object, talk
 from headrace.broker.cli.progress import tally
 from headrace.broker.cli.times import format_time
@@ -47,7 +48,7 @@ class _Chosen(NamedTuple):
     "--controller",
     required=True,
     metavar="HOST:PORT",
-    help="Where other nodes will reach this controller.",
+    help="Address at which other nodes reach this controller.",
 )
 @click.option(
     "--unreferenced-to",
@@ -55,7 +56,7 @@ class _Chosen(NamedTuple):
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     help="Write the keys of objects that no metadata refers to into this file, one a line.",
 )
-@json_option
+@output_option
 def rebuild(
     directory: Path,
     url: str,
@@ -63,16 +64,17 @@ def rebuild(
     node_id: int,
     controller: str,
     keys_file: Path | None,
-    as_json: bool,
+    output: str,
 ) -> None:
-    """Make DIRECTORY, the metadata directory of one controller, from the bucket's newest snapshot.
+    """Rebuild DIRECTORY, a controller's metadata directory, from the newest snapshot in the bucket.
 
-    For a cluster that has lost the directories of every controller. While a majority of them is
-    left, restart those instead; while one is left, its directory is newer than any snapshot. No
-    controller and no broker of the cluster may run. DIRECTORY must not exist, or be empty.
+    For a cluster that has lost the directories of all controllers. If a majority of them is left,
+    restart those instead. If one is left, its directory is newer than any snapshot. No controller
+    and no broker of the cluster may run. DIRECTORY must not exist, or be empty.
 
-    What was changed after the snapshot is lost, and the command tells what it can of that. Nothing
-    in the bucket is changed or removed; the new metadata is put there as its newest snapshot.
+    Changes after the snapshot are lost; the command reports what it can find out about them.
+    Nothing in the bucket is changed or removed; the new metadata is put there as its newest
+    snapshot.
     """
     from headrace.config.uris import redacted  # noqa: PLC0415 - not for help
 
@@ -86,8 +88,8 @@ def rebuild(
     if keys_file is not None:
         _write_keys(keys_file, cluster_id, outcome.unreferenced)
     report = _report(directory, outcome, chosen) | {"bucket": redacted(url)}
-    emit_object(report, output="json" if as_json else "table")
-    if not as_json:
+    emit_object(report, output=output)
+    if output == "table":
         _advise(outcome, chosen)
 
 
@@ -133,7 +135,7 @@ async def _rebuild(
     except OSError as error:
         raise CommandFailedError(
             f"{directory} cannot be written: {error}",
-            hint="Where it is a file system of its own, name a directory in it.",
+            hint="If it is the root of a file system, name a directory in it.",
         ) from error
     return outcome[0], chosen
 
@@ -172,13 +174,13 @@ async def _newest(place: "AuditedBucket", listed: _Listed, cluster_id: str) -> _
             told = (image.cluster_id, image.index, image.term)
             assert told == (cluster_id, snapshot_id.index, snapshot_id.term), f"it is {told}"
         except (MetadataError, CorruptObjectError, ObjectNotFoundError, AssertionError) as error:
-            talk(f"{one.key} cannot be read, going on with an older one: {error}")
+            talk(f"{one.key} cannot be read, trying an older one: {error}")
             damaged.append(one.key)
             continue
         return _Chosen(image, one, damaged)
     raise CommandFailedError(
         f"the bucket has no whole snapshot of the metadata of cluster {cluster_id}",
-        hint="`headrace bucket ls --long` shows what it has; snapshots lie under metadata/.",
+        hint="`headrace bucket ls --long` lists what is in it; snapshots are below metadata/.",
     )
 
 
@@ -251,12 +253,10 @@ def _advise(outcome: "Rebuilt", chosen: _Chosen) -> None:
     modified_ms = chosen.listed.modified_ms
     when = format_time(modified_ms) if modified_ms else f"entry {chosen.image.index}"
     talk("")
-    talk(f"Not known is what happened after {when}:")
+    talk(f"Changes after {when} are not known:")
     talk("- topics, partitions and settings that were created, changed or deleted later;")
-    talk(
-        "- records that were uploaded later, but for those of objects that continue their streams;"
-    )
-    talk("- observers and other controllers: this one is alone until others are added.")
+    talk("- records that were uploaded later, except those in objects that continue their streams;")
+    talk("- observers and other controllers: this one is the only one until others are added.")
     if outcome.adopted:
         talk(
             f"{len(outcome.adopted)} objects were written later and continue the streams of the "
@@ -265,15 +265,15 @@ def _advise(outcome: "Rebuilt", chosen: _Chosen) -> None:
     if outcome.unreferenced:
         size = size_text(sum(outcome.unreferenced.values()))
         talk(
-            f"{len(outcome.unreferenced)} other objects ({size}) were written later, and nothing refers "
-            "to them any more. They are kept for ever: --unreferenced-to lists them."
+            f"{len(outcome.unreferenced)} other objects ({size}) were written later, and nothing "
+            "refers to them any more. They are never removed: --unreferenced-to lists them."
         )
     if outcome.missing or outcome.other_size:
         talk(
-            f"{len(outcome.missing) + len(outcome.other_size)} objects of the snapshot are gone or "
-            "have changed since: reading them fails. `headrace bucket fsck` names them."
+            f"{len(outcome.missing) + len(outcome.other_size)} objects of the snapshot are "
+            "missing or have changed: reading them fails. `headrace bucket fsck` names them."
         )
     talk(
-        "Before a broker is started, keep a copy of its WAL: what belongs to a topic that is not "
-        "known, or does not continue its stream, is dropped at its start."
+        "Before you start a broker, copy its WAL: records of an unknown topic, and records that "
+        "do not continue their stream, are dropped at the start."
     )

@@ -11,8 +11,8 @@ from uuid import UUID
 import click
 import msgspec
 
-from headrace.broker.cli.bucket_argument import json_option
 from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.options import form_option, output_option
 from headrace.broker.cli.output import emit_object
 from headrace.broker.cli.record_format import as_text
 
@@ -25,9 +25,9 @@ path_argument = click.argument("path", type=click.Path(exists=True, path_type=Pa
 
 @click.command()
 @path_argument
-@json_option
-def info(path: Path, as_json: bool) -> None:
-    """Show term and vote, members, where the log is, and how much there is of what."""
+@output_option
+def info(path: Path, output: str) -> None:
+    """Show term, vote, members, the position of the log, and how many of everything there are."""
     from headrace.broker.cli.metadata_directory import load_metadata  # noqa: PLC0415 - not for help
 
     if path.is_file():
@@ -51,13 +51,19 @@ def info(path: Path, as_json: bool) -> None:
             "entries": len(found.entries),
             "unfinished_bytes": found.unfinished_bytes,
         } | _contents(found.image)
-    emit_object(report, output="json" if as_json else "table")
+    emit_object(report, output=output)
 
 
 @click.command()
 @path_argument
-def dump(path: Path) -> None:
-    """Print the records of the snapshot, then those of each entry behind it, one JSON object each."""
+@form_option(
+    type=click.Choice(["json", "jsonl"]),
+    default="jsonl",
+    help="Both are one JSON object per line.",
+)
+def dump(path: Path, output: str) -> None:
+    """Print the records of the snapshot, then those of each entry after it, one JSON object each."""
+    del output  # there is one form
     from headrace.broker.cli.metadata_directory import load_metadata  # noqa: PLC0415 - not for help
     from headrace.metadata.log.snapshot_format import decode_snapshot  # noqa: PLC0415 - not for help
     from headrace.metadata.records.codec import decode_records  # noqa: PLC0415 - not for help

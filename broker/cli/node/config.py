@@ -27,7 +27,7 @@ def config() -> None:
 def check(*, file: Path | None, overrides: tuple[str, ...], show_all: bool, output: str) -> None:
     """Check a properties file, with the environment, as `headrace server` would read it.
 
-    Shows what would be in force and where each value was set. All problems are listed at once.
+    Shows the values that would be used and where each was set. All problems are listed at once.
     """
     from headrace.broker.cli.node.serving import configuration_failure  # noqa: PLC0415 - not for help
     from headrace.config.load import load  # noqa: PLC0415 - not for help
@@ -72,7 +72,7 @@ def explain(key: str, output: str) -> None:
     if server is None and topic is None:
         reason = reason_ignored(key)
         if reason is not None:
-            talk(f"{key} is accepted and has no effect: {reason}")
+            talk(f"{key} is accepted but has no effect: {reason}")
             return
         close = nearest(key, (*SERVER_KEYS, *TOPIC_CONFIGS))
         raise CommandFailedError(

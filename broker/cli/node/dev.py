@@ -26,14 +26,14 @@ ADMIN_PORT = 9644
 @click.option(
     "--admin-port",
     type=click.IntRange(0, 65_535),
-    help="Port for health, metrics and console. Default: 9644, or the next free port.",
+    help="Port for health and metrics. Default: 9644, or the next free port.",
 )
 @click.option(
     "--data-dir",
     type=click.Path(file_okay=False, path_type=Path),
     envvar="HEADRACE_DATA_DIR",
     show_envvar=True,
-    help="Where everything is kept. Default: ~/.local/share/headrace/dev.",
+    help="Directory of all data. Default: ~/.local/share/headrace/dev.",
 )
 @click.option("--override", "overrides", multiple=True, metavar="KEY=VALUE", help="Any setting.")
 def dev(

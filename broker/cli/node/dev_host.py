@@ -72,7 +72,7 @@ def hold_data_dir(directory: Path) -> Iterator[DataDirLock]:
             address = file.read(256).decode(errors="replace").strip()
             where = f" at {address}" if address else ""
             raise CommandFailedError(
-                f"a broker runs on {directory} already{where}",
+                f"a broker is already running on {directory}{where}",
                 hint="Use it, stop it, or start another one with --data-dir DIR.",
             ) from error
         lock = DataDirLock(file)

@@ -31,7 +31,7 @@ def choose_port(host: str, wanted: int | None, preferred: int, option: str) -> i
     for port in range(preferred, preferred + MAX_PORTS_TRIED):
         if port_is_free(host, port):
             if port != preferred:
-                talk(f"port {preferred} is taken, so this is {port}")
+                talk(f"port {preferred} is taken, using {port} instead")
             return port
     raise CommandFailedError(
         f"no port from {preferred} to {preferred + MAX_PORTS_TRIED - 1} is free on {host}",

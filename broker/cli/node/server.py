@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     envvar="HEADRACE_CONFIG",
     show_envvar=True,
-    help="Properties file, such as a Kafka server.properties; without one, the environment counts.",
+    help="Properties file, such as a Kafka server.properties; without one, only the environment "
+    "is used.",
 )
 @click.option("--override", "overrides", multiple=True, metavar="KEY=VALUE", help="Beats the file.")
 def server(*, file: Path | None, overrides: tuple[str, ...]) -> int:
@@ -25,10 +26,10 @@ def server(*, file: Path | None, overrides: tuple[str, ...]) -> int:
 
     Settings come from the file, then from variables such as KAFKA_LOG_RETENTION_MS or
     HEADRACE_LOG_LEVEL, then from --override. Log lines go to standard error: text on a terminal,
-    JSON elsewhere. `headrace config check FILE` shows what would be in force.
+    JSON elsewhere. `headrace config check FILE` shows the values that would be used.
 
-    Exit codes: 0 stopped as asked, 1 failed, 2 wrong configuration, 3 fenced: another process has its
-    place, or its session had ended; started again, it registers anew.
+    Exit codes: 0 stopped as asked, 1 failed, 2 wrong configuration, 3 fenced: another process runs
+    with its node id, or its session had expired; after a restart it registers again.
     """
     from headrace.broker.cli.node.serving import configuration_failure, serve  # noqa: PLC0415 - not for help
     from headrace.config.load import load  # noqa: PLC0415 - not for help

@@ -1,6 +1,5 @@
 """`headrace wal bench`: what a file or device makes of the log."""
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from headrace.broker.cli.failures import CommandFailedError
-from headrace.broker.cli.output import heading, talk
+from headrace.broker.cli.options import output_option
+from headrace.broker.cli.output import emit_rows, heading, talk
 from headrace.broker.cli.progress import progress
 from headrace.broker.cli.sizes import SizeType, size_text
 from headrace.broker.cli.wal.log_argument import (
     EXIT_USAGE,
     explained,
     is_bucket,
-    json_option,
     location_options,
     wal_path,
 )
@@ -36,14 +35,17 @@ _TITLE = (
 @click.command("bench")
 @location_options
 @click.option(
-    "--io", type=click.Choice(["auto", "aio", "threads"]), default="auto", help="Way of IO."
+    "--io",
+    type=click.Choice(["auto", "aio", "threads"]),
+    default="auto",
+    help="How to write: kernel AIO, threads, or the faster one.",
 )
 @click.option(
     "--iops-max",
     "max_iops",
     type=click.IntRange(min=0),
     default=0,
-    help="Budget of writes in a second.",
+    help="Limit of writes per second; 0 is no limit.",
 )
 @click.option(
     "--bandwidth-max",
@@ -51,7 +53,7 @@ _TITLE = (
     type=SizeType(),
     default=0,
     metavar="SIZE",
-    help="Budget in a second.",
+    help="Limit of bytes per second; 0 is no limit.",
 )
 @click.option(
     "--offered",
@@ -59,20 +61,24 @@ _TITLE = (
     default="120MiB",
     show_default=True,
     metavar="SIZE",
-    help="Records in a second in the first half of the table; the second is flat out.",
+    help="Bytes per second in the first half of the table; the second half is as fast as possible.",
 )
 @click.option(
-    "--seconds", type=click.FloatRange(0.1, 3600), default=3.0, show_default=True, help="Of a run."
+    "--seconds",
+    type=click.FloatRange(0.1, 3600),
+    default=3.0,
+    show_default=True,
+    help="Length of a run.",
 )
 @click.option(
-    "--runs", type=click.IntRange(1, 100), default=3, show_default=True, help="Of each row."
+    "--runs", type=click.IntRange(1, 100), default=3, show_default=True, help="Runs for each row."
 )
 @click.option(
-    "--capacity", type=SizeType(), metavar="SIZE", help="Of the ring. Default: up to 1GiB."
+    "--capacity", type=SizeType(), metavar="SIZE", help="Capacity of the ring. Default: up to 1GiB."
 )
 @click.option("--fio/--no-fio", "with_fio", default=True, help="Compare with fio.  [default: yes]")
-@click.option("--force", is_flag=True, help="Overwrite what is there, whatever it is.")
-@json_option
+@click.option("--force", is_flag=True, help="Overwrite the file or device, whatever is on it.")
+@output_option
 def bench(
     *,
     path: str | None,
@@ -86,15 +92,15 @@ def bench(
     capacity: int | None,
     with_fio: bool,
     force: bool,
-    as_json: bool,
+    output: str,
 ) -> None:
     """Measure the log on a file or device, which is OVERWRITTEN.
 
-    PATH is a blank file or device, or does not exist: then it is a file while the command runs. What
-    the command leaves is the WAL of a cluster "benchmark", which the next run overwrites; for a node
-    `headrace wal format --force PATH` clears it away. For records of six sizes the table shows how
-    long an append takes until it is durable, and what the device is asked to do, at a fixed rate and
-    flat out. If fio is installed, each run is followed by one of fio with the same size and number
+    PATH is a blank file or device, or does not exist: then it is a file while the command runs. The
+    command leaves the WAL of a cluster "benchmark", which the next run overwrites; `headrace wal
+    format --force PATH` erases it for a node. For records of six sizes the table shows how long an
+    append takes until it is durable, and the writes to the device, at a fixed rate and as fast as
+    possible. If fio is installed, each run is followed by one of fio with the same size and number
     of writes; the last columns are our average latency and our throughput divided by fio's.
     """
     from headrace.config.node import WalConfig  # noqa: PLC0415 - not for help
@@ -105,7 +111,7 @@ def bench(
     path = wal_path(path, file)
     if is_bucket(path):
         raise CommandFailedError(
-            f"{redacted(path)} is a WAL made of objects, which has no device to be measured",
+            f"{redacted(path)} is a WAL in a bucket: there is no device to measure",
             hint="PATH is a file or a device.",
             exit_code=EXIT_USAGE,
         )
@@ -122,14 +128,14 @@ def bench(
             max_iops=max_iops,
             max_bandwidth_bytes=max_bandwidth,
         )
-        _run(Session(config, plan), as_json=as_json)
+        _run(Session(config, plan), output=output)
 
 
 def _reading(total: int) -> "AbstractContextManager[Callable[[int], None]]":
     return progress("reading", total=total)
 
 
-def _run(session: "Session", *, as_json: bool) -> None:
+def _run(session: "Session", *, output: str) -> None:
     import asyncio  # noqa: PLC0415 - not for help
 
     import uvloop  # noqa: PLC0415 - not for help
@@ -141,7 +147,7 @@ def _run(session: "Session", *, as_json: bool) -> None:
     async def main() -> list["Row"]:
         rows: list[Row] = []
         async for row in session.rows():
-            if not as_json:
+            if output == "table":
                 if not rows:
                     heading(_TITLE)
                 click.echo(_line(row))
@@ -151,8 +157,8 @@ def _run(session: "Session", *, as_json: bool) -> None:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         rows = runner.run(main())
-    if as_json:
-        click.echo(json.dumps([_document(row, session.io) for row in rows], indent=2))
+    if output != "table":
+        emit_rows([_document(row, session.io) for row in rows], output=output)
 
 
 def _line(row: "Row") -> str:

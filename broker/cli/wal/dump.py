@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headrace.broker.cli.failures import CommandFailedError
+from headrace.broker.cli.options import output_option
 from headrace.broker.cli.output import talk
 from headrace.broker.cli.wal.log_argument import (
     EXIT_USAGE,
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @location_options
-@click.option("--from", "start", type=click.IntRange(0), metavar="OFFSET", help="Begin here.")
-@click.option("-n", "--limit", type=click.IntRange(1), help="Stop after so many lines.")
+@click.option(
+    "--from", "start", type=click.IntRange(0), metavar="OFFSET", help="Start at this offset."
+)
+@click.option("-n", "--limit", type=click.IntRange(1), help="Stop after this many lines.")
 @click.option(
     "--bodies",
     type=click.Choice(["none", "hex"]),
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     help="What to show of the records' bodies.",
 )
 @click.option("--raw", is_flag=True, help="Every page of the ring, whatever it is.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object per line instead.")
+@output_option
 def dump(
     path: str | None,
     file: Path | None,
@@ -43,12 +46,13 @@ def dump(
     limit: int | None,
     bodies: str,
     raw: bool,
-    as_json: bool,
+    output: str,
 ) -> None:
-    """Show the blocks and records that recovery sees, and what lies between them.
+    """Show the blocks and records that recovery sees, and what is between them.
 
-    Damage is shown, and the rest behind it. Offsets are logical, positions are bytes of the device.
-    Released records lie below the trim offset and are in the bucket.
+    Damage is shown, and so is everything after it. Offsets are logical, positions are bytes of the
+    device. Released records are below the trim offset, and in the bucket. JSON is one object per
+    line.
     """
     from headrace.broker.cli.wal.report import report_line  # noqa: PLC0415 - not for help
     from headrace.wal.content import Kind  # noqa: PLC0415 - not for help
@@ -60,7 +64,7 @@ def dump(
         from headrace.broker.cli.wal.object_logs import show_dump  # noqa: PLC0415 - not for help
 
         wants_bodies = bodies == "hex"
-        show_dump(path, start=start, limit=limit, bodies=wants_bodies, raw=raw, as_json=as_json)
+        show_dump(path, start=start, limit=limit, bodies=wants_bodies, raw=raw, output=output)
         return
     with explained(path), OfflineDevice.open(path) as device:
         content = device.content()
@@ -72,7 +76,7 @@ def dump(
         shown = 0
         try:
             for report in _reports(device, superblock, start, raw=raw, bodies=bodies == "hex"):
-                click.echo(json.dumps(report) if as_json else report_line(report))
+                click.echo(report_line(report) if output == "table" else json.dumps(report))
                 shown += 1
                 if shown == limit:
                     return
@@ -81,7 +85,7 @@ def dump(
             raise
         require_whole(superblock, size_bytes, path)
         if not shown and not raw:
-            talk("nothing is to be recovered; --raw shows what lies in the ring")
+            talk("there is nothing to recover; --raw shows what is in the ring")
 
 
 def _reports(

@@ -26,13 +26,6 @@ def location_options(command: Command) -> Command:
     return click.argument("path", metavar="[PATH]", required=False)(command)
 
 
-def json_option(command: Command) -> Command:
-    """Add --json, as `as_json`."""
-    return click.option("--json", "as_json", is_flag=True, help="JSON instead, for programs.")(
-        command
-    )
-
-
 def wal_path(path: str | None, file: Path | None) -> str:
     """Return the file or device that is meant, or the URI of a bucket.
 

@@ -42,7 +42,7 @@ _INFO_COLUMNS = (
 _VERIFY_COLUMNS = ("cluster_id", "node_id", "result", "objects", "records", "bytes", "attempts")
 
 
-def show_info(uri: str, *, as_json: bool) -> None:
+def show_info(uri: str, *, output: str) -> None:
     """Show the logs in a bucket.
 
     Raises:
@@ -52,10 +52,10 @@ def show_info(uri: str, *, as_json: bool) -> None:
     async def look(bucket: LogBucket) -> list[Report]:
         return [log_report(await inspect_log(bucket, keys)) for keys in await _logs(bucket, uri)]
 
-    emit_rows(_run(uri, look), output="json" if as_json else "table", columns=_INFO_COLUMNS)
+    emit_rows(_run(uri, look), output=output, columns=_INFO_COLUMNS)
 
 
-def show_verification(uri: str, *, as_json: bool) -> int:
+def show_verification(uri: str, *, output: str) -> int:
     """Verify the logs in a bucket; return the exit code.
 
     Raises:
@@ -69,7 +69,7 @@ def show_verification(uri: str, *, as_json: bool) -> int:
 
     found = _run(uri, look, exit_code=EXIT_USAGE)
     rows = [verification_report(keys, verification) for keys, verification in found]
-    emit_rows(rows, output="json" if as_json else "table", columns=_VERIFY_COLUMNS)
+    emit_rows(rows, output=output, columns=_VERIFY_COLUMNS)
     for _, verification in found:
         if verification.error is not None:
             talk(f"error: {verification.error}")
@@ -78,7 +78,7 @@ def show_verification(uri: str, *, as_json: bool) -> int:
 
 
 def show_dump(
-    uri: str, *, start: int | None, limit: int | None, bodies: bool, raw: bool, as_json: bool
+    uri: str, *, start: int | None, limit: int | None, bodies: bool, raw: bool, output: str
 ) -> None:
     """Show objects and records.
 
@@ -92,7 +92,7 @@ def show_dump(
             seen = await inspect_log(bucket, keys)
             async for found in read_objects(bucket, seen, first=0 if raw else seen.claims.released):
                 for report in object_reports(found, start=start or 0, bodies=bodies):
-                    click.echo(json.dumps(report) if as_json else _line(report))
+                    click.echo(_line(report) if output == "table" else json.dumps(report))
                     shown += 1
                     if shown == limit:
                         return
@@ -188,7 +188,7 @@ async def _logs(bucket: LogBucket, uri: str) -> list[LogKeys]:
     if not found:
         raise CommandFailedError(
             f"there is no WAL in {redacted(uri)}",
-            hint="`headrace bucket ls` shows what there is.",
+            hint="`headrace bucket ls` shows what is in it.",
             exit_code=EXIT_USAGE,
         )
     return found

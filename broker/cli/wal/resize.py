@@ -26,11 +26,11 @@ def resize(*, size: int, admin: str, output: str) -> None:
     SIZE is in bytes, or a whole number with KiB, MiB, GiB or TiB: 4GiB. It is the capacity in
     s3.wal.path, superblocks included. A file grows or shrinks with it; a device must be that large.
 
-    Producers go on: what the WAL holds is uploaded first, then they are held up for the moment that
-    the empty ring takes to be switched. No record is lost, and none is refused. When the bucket is
-    too slow or away nothing changes, and the command fails: run it again later.
+    Producers continue: the WAL's records are uploaded first, then producers wait a moment while the
+    empty ring is replaced. No record is lost, and none is refused. If the bucket is too slow or
+    unreachable, nothing changes and the command fails: run it again later.
 
-    The next start goes by the configuration: the command says what to set there.
+    The next start uses the configuration: the command shows what to set there.
     """
     answer = _ask(admin, size)
     place = answer.pop("configuration", {})
@@ -66,7 +66,7 @@ def _ask(admin: str, size: int) -> dict[str, Any]:
         raise CommandFailedError(
             f"no node answers at {admin} ({reason})",
             hint="Name its admin listener with --admin HOST:PORT (headrace.admin.listener); "
-            "if it went away meanwhile, the WAL has the old capacity or the new one.",
+            "if it stopped during the resize, the WAL has the old capacity or the new one.",
         ) from error
     return answer
 
@@ -87,7 +87,7 @@ def _refusal(error: urllib.error.HTTPError, admin: str) -> CommandFailedError:
     except (OSError, ValueError, KeyError, TypeError):
         return CommandFailedError(
             f"{admin} answers {error.code} to a resize",
-            hint="Is that the admin listener of a node of this version?",
+            hint="Check that this is the admin listener of a node of this version.",
         )
     if error.code == 503:
         return CommandFailedError(reason, hint="The WAL is as it was: try again later.")

@@ -154,7 +154,7 @@ def test_more_than_one_copy_costs_a_warning():
     config, problems, warnings = outcome(default_replication_factor="3")
     assert problems == []
     assert config.static["default.replication.factor"] == "3"
-    assert "counts as 1" in warnings[0]
+    assert "is treated as 1" in warnings[0]
     assert outcome(default_replication_factor="1", offsets_topic_replication_factor="-1")[2] == []
     assert outcome(default_replication_factor="0")[1] != []
 
@@ -165,15 +165,15 @@ def test_what_was_set_is_kept_as_it_was_written():
 
 def test_a_default_of_topics_that_is_not_acted_on_costs_a_warning():
     _, _, warnings = outcome(log_cleaner_min_compaction_lag_ms="5")
-    assert "log.cleaner.min.compaction.lag.ms gives topics their min.comp" in warnings[0]
-    assert "does not act on yet" in warnings[0]
+    assert "log.cleaner.min.compaction.lag.ms sets the default of min.comp" in warnings[0]
+    assert "does not apply yet" in warnings[0]
     assert outcome(log_retention_hours="1", log_cleaner_min_compaction_lag_ms="0")[2] == []
     assert outcome(message_max_bytes="2000000")[2] == []
 
 
 def test_a_default_of_compaction_costs_a_warning():
     _, _, (warning,) = outcome(log_cleanup_policy="compact,delete")
-    assert "log.cleanup.policy asks for compaction, which is not done yet" in warning
+    assert "log.cleanup.policy asks for compaction, which is not supported yet" in warning
     assert outcome(log_cleanup_policy="delete")[2] == []
 
 

@@ -67,10 +67,19 @@ REFUSED = [
     (f"s3://bucket?{ENDPOINT}host:99999", "wrong port"),
     (f"s3://bucket?{ENDPOINT}user@host", "more than scheme"),
     (f"s3://bucket?{ENDPOINT}host%3Fa=b", "more than scheme"),
-    (f"s3://bucket?{ENDPOINT}127.0.0.1:9000&pathStyle=false", "no host name below an address"),
-    (f"s3://bucket?{ENDPOINT}%5B::1%5D:9000&pathStyle=false", "no host name below an address"),
-    (f"s3://bucket?{ENDPOINT}10.1&pathStyle=false", "no host name below an address"),
-    (f"s3://Bucket_1?{ENDPOINT}host&pathStyle=false", "'Bucket_1' that is no host name"),
+    (
+        f"s3://bucket?{ENDPOINT}127.0.0.1:9000&pathStyle=false",
+        "a bucket cannot be part of an address",
+    ),
+    (
+        f"s3://bucket?{ENDPOINT}%5B::1%5D:9000&pathStyle=false",
+        "a bucket cannot be part of an address",
+    ),
+    (f"s3://bucket?{ENDPOINT}10.1&pathStyle=false", "a bucket cannot be part of an address"),
+    (
+        f"s3://Bucket_1?{ENDPOINT}host&pathStyle=false",
+        "'Bucket_1' that cannot be part of a host name",
+    ),
     ("mem://x", "takes nothing else"),
     ("mem://?region=a-1", "takes nothing else"),
 ]

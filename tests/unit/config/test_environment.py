@@ -34,6 +34,9 @@ def test_kafkas_variables_are_settings():
         ("HEADRACE_NODE_ID", "node.id"),
         ("HEADRACE_S3_DATA_BUCKETS", "s3.data.buckets"),
         ("KAFKA_HEADRACE_LOG_LEVEL", "headrace.log.level"),
+        ("HEADRACE_WAL_ACCEPT_LOSS", "headrace.wal.accept.loss"),
+        ("HEADRACE_S3_WAL_ACCEPT_LOSS", "s3.wal.accept.loss"),
+        ("KAFKA_S3_WAL_ACCEPT_LOSS", "s3.wal.accept.loss"),
     ],
 )
 def test_our_prefix_is_not_needed_twice(name, key):

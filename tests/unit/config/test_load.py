@@ -95,7 +95,7 @@ def test_every_mistake_of_every_source_is_reported_at_once(properties):
 def test_an_unknown_key_costs_a_warning_with_the_nearest_name(properties):
     file = properties("num.partition=3\nmy.own.key=hush\n")
     warnings = load(file=file, environment={}).warnings
-    assert f"{file}:1: num.partition is not a key" in warnings[0]
+    assert f"{file}:1: num.partition is not a known key" in warnings[0]
     assert "did you mean num.partitions?" in warnings[0]
     assert "did you mean" not in warnings[1]
     assert "hush" not in warnings[1]
@@ -104,7 +104,7 @@ def test_an_unknown_key_costs_a_warning_with_the_nearest_name(properties):
 def test_a_known_key_without_effect_costs_one_warning_that_says_why(properties):
     loaded = load(file=properties("num.io.threads=8\n"), environment={})
     assert len(loaded.warnings) == 1
-    assert "num.io.threads is accepted and has no effect: one event loop" in loaded.warnings[0]
+    assert "num.io.threads is accepted but has no effect: one event loop" in loaded.warnings[0]
     assert loaded.config.static == {}
 
 
@@ -112,13 +112,103 @@ def test_a_key_set_twice_costs_a_warning(properties):
     file = properties("node.id=1\nnode.id=2\n")
     loaded = load(file=file, environment={})
     assert loaded.config.node_id == 2
-    assert loaded.warnings == (f"{file}:2: node.id was set in line 1 already; this wins",)
+    assert loaded.warnings == (f"{file}:2: node.id was already set in line 1; this line is used",)
 
 
 def test_the_main_name_wins_over_another_one(properties):
     for text in ("node.id=2\nbroker.id=3\n", "broker.id=3\nnode.id=2\n"):
         assert load(file=properties(text), environment={}).config.node_id == 2
     assert load(file=properties("broker.id=3\n"), environment={}).config.node_id == 3
+
+
+RENAMED = [
+    ("s3.wal.accept.loss", "headrace.wal.accept.loss", "9f3c62d0a417be58"),
+    (
+        "metadata.snapshot.publish.interval.ms",
+        "headrace.metadata.snapshot.publish.interval.ms",
+        "5000",
+    ),
+]
+
+
+def old_name_in(place, properties, old, value):
+    """Arguments of `load` that set an old name in one place, and how the place is called."""
+    variable = "KAFKA_" + old.upper().replace(".", "_")
+    file = properties(f"{old}={value}\n")
+    return {
+        "file": ({"file": file}, f"{file}:1"),
+        "variable": ({"environment": {variable: value}}, variable),
+        "override": ({"overrides": [f"{old}={value}"]}, "--override"),
+    }[place]
+
+
+@pytest.mark.parametrize(("old", "new", "value"), RENAMED)
+@pytest.mark.parametrize("place", ["file", "variable", "override"])
+def test_an_old_name_is_read_with_one_warning_that_names_the_new_one(
+    properties, place, old, new, value
+):
+    arguments, source = old_name_in(place, properties, old, value)
+    loaded = load(**{"environment": {}} | arguments)
+    assert loaded.config == load(environment={}, overrides=[f"{new}={value}"]).config
+    assert loaded.config.static == {new: value}
+    assert loaded.sources == {new: source}
+    assert loaded.warnings == (
+        f"{source}: {old} is now called {new}; the old name still works, rename it",
+    )
+
+
+def test_a_variable_with_our_prefix_has_an_old_name_only_where_that_differs():
+    value = "9f3c62d0a417be58"
+    old = load(environment={"HEADRACE_S3_WAL_ACCEPT_LOSS": value})
+    new = load(environment={"HEADRACE_WAL_ACCEPT_LOSS": value})
+    assert old.config == new.config
+    assert (len(old.warnings), len(new.warnings)) == (1, 0)
+    both = load(environment={"HEADRACE_METADATA_SNAPSHOT_PUBLISH_INTERVAL_MS": "5000"})
+    assert both.config.metadata.snapshot_publish_interval_ms == 5000
+    assert both.warnings == ()
+
+
+@pytest.mark.parametrize(("old", "new", "value"), RENAMED)
+def test_the_new_name_costs_no_warning(properties, old, new, value):
+    loaded = load(file=properties(f"{new}={value}\n"), environment={})
+    assert (loaded.config.static, loaded.warnings) == ({new: value}, ())
+
+
+def test_a_new_name_beats_the_old_one_wherever_it_is_set_with_one_warning(properties):
+    """As Apache Kafka does it with its deprecated names."""
+    old, new = "s3.wal.accept.loss", "headrace.wal.accept.loss"
+    file = properties(f"{new}=9f3c62d0a417be58\n{old}=0000000000000001\n")
+    for overrides, source in (((), f"{file}:2"), ([f"{old}=0000000000000002"], "--override")):
+        loaded = load(file=file, environment={}, overrides=overrides)
+        assert loaded.config.wal.accept_loss_generation == "9f3c62d0a417be58"
+        assert loaded.sources == {new: f"{file}:1"}
+        assert loaded.warnings == (
+            f"{source}: {old} is now called {new}, which {file}:1 sets as well; "
+            "the old name is ignored",
+        )
+
+
+def test_an_old_name_that_is_set_twice_costs_one_warning_for_the_stronger(properties):
+    file = properties("s3.wal.accept.loss=0000000000000001\n")
+    loaded = load(file=file, environment={}, overrides=["s3.wal.accept.loss=0000000000000002"])
+    assert loaded.config.wal.accept_loss_generation == "0000000000000002"
+    assert len(loaded.warnings) == 1
+    assert loaded.warnings[0].startswith("--override: s3.wal.accept.loss is now called")
+
+
+def test_a_wrong_value_of_an_old_name_is_told_with_the_new_one(properties):
+    problem = problems_of(overrides=["s3.wal.accept.loss=yes"])[0]
+    assert problem.key == "s3.wal.accept.loss"
+    assert problem.example == "headrace.wal.accept.loss=9f3c62d0a417be58"
+
+
+def test_another_name_of_kafkas_costs_no_warning(properties):
+    assert load(file=properties("broker.id=3\n"), environment={}).warnings == ()
+
+
+def test_an_old_name_is_not_suggested(properties):
+    warnings = load(file=properties("s3.wal.accept.los=1\n"), environment={}).warnings
+    assert "s3.wal.accept.loss" not in warnings[0]
 
 
 def test_a_key_that_asks_for_protection_stops_the_start(properties):

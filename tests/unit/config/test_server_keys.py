@@ -1,6 +1,7 @@
 """All server keys together."""
 
 import dataclasses
+from pathlib import Path
 
 from headrace.config.assemble import Setting, assemble
 from headrace.config.node import NodeConfig
@@ -48,6 +49,21 @@ def test_every_field_of_a_node_has_a_key():
     ):
         settable |= set(SERVER_KEYS["s3.wal.path"].fields(place))
     assert set(field_paths(NodeConfig())) - settable == DERIVED - {"data_dir"}
+
+
+def test_a_key_that_is_neither_kafkas_nor_automqs_is_in_our_namespace():
+    theirs = {
+        line
+        for line in (Path(__file__).parent / "names_of_kafka_and_automq.txt")
+        .read_text()
+        .split("\n")
+        if line and not line.startswith("#")
+    }
+    for key in SERVER_KEYS.values():
+        others = [] if key.is_renamed else key.also_named
+        for name in (key.name, *others):
+            assert (name in theirs) != name.startswith("headrace."), name
+        assert not (key.is_renamed and theirs & set(key.also_named)), key.name
 
 
 def test_every_key_with_a_field_names_one_that_exists():

@@ -74,5 +74,5 @@ def test_what_has_no_effect_says_so():
 
 def test_what_is_not_acted_on_yet_says_so():
     for entry in TOPIC_CONFIGS.values():
-        told = entry.doc.endswith("not acted on yet.")
+        told = entry.doc.endswith("Stored, but not applied yet.")
         assert told == (entry.name in NOT_ACTED_ON_YET), entry.name

@@ -40,7 +40,7 @@ def test_a_lost_block_is_named_and_the_others_are_handed_out() -> None:
     third = image.put(second, b"b" * 5000, confirmed=second)
     image.put(third, b"c", confirmed=third)
     image.damage(second)
-    with pytest.raises(WalCorruptError, match=f"s3.wal.accept.loss={GENERATION:016x}"):
+    with pytest.raises(WalCorruptError, match=f"headrace.wal.accept.loss={GENERATION:016x}"):
         scan(image)
     bodies, summary = accepted(image)
     assert bodies == [b"a", b"c"]

@@ -173,7 +173,7 @@ def test_a_loss_is_accepted_by_the_life_that_the_refusal_names(
         for accepted in ("", "0123456789abcdef"):
             reader = reader_of(log.disk, replace(SMALL, accept_loss_generation=accepted))
             await reader.open()
-            with pytest.raises(WalCorruptError, match=f"s3.wal.accept.loss={generation}"):
+            with pytest.raises(WalCorruptError, match=f"headrace.wal.accept.loss={generation}"):
                 await drained(reader)
         reader = reader_of(log.disk, replace(SMALL, accept_loss_generation=generation))
         await reader.open()

@@ -16,7 +16,16 @@ class FakeAdmin:
     """Topics are lists of (start offset, end offset), one per partition."""
 
     def __init__(
-        self, topics, *, configs=None, committed=None, group=None, refusal="OK", leaders=(), away=()
+        self,
+        topics,
+        *,
+        configs=None,
+        committed=None,
+        group=None,
+        refusal="OK",
+        leaders=(),
+        away=(),
+        groups=(),
     ):
         self._topics = topics
         self._configs = configs or {}
@@ -25,6 +34,7 @@ class FakeAdmin:
         self._refusal = refusal
         self._leaders = dict(leaders)  # of partitions that another broker than 1 leads
         self._away = away  # brokers that do not answer
+        self._groups = groups  # those that can be deleted
         self.altered = {}
 
     def describe_topics(self, names=None):
@@ -80,6 +90,26 @@ class FakeAdmin:
 
     def alter_configs(self, resources, *, raise_on_unknown):
         return {"topic": {resource.name: self._refusal for resource in resources}}
+
+    def create_partitions(self, wanted):
+        for name, number in wanted.items():
+            self._topics[name] += [(0, 0)] * (number - len(self._topics[name]))
+
+    def delete_topics(self, names, *, raise_errors):
+        known = [name for name in names if self._topics.pop(name, None) is not None]
+        return {
+            "topics": [
+                {
+                    "name": name,
+                    "error_code": 0 if name in known else UNKNOWN_TOPIC,
+                    "error_message": None,
+                }
+                for name in names
+            ]
+        }
+
+    def delete_groups(self, names):
+        return {name: "OK" if name in self._groups else "NonEmptyGroupError" for name in names}
 
     def describe_groups(self, names):
         return dict.fromkeys(names, self._group)

@@ -11,20 +11,14 @@ from pathlib import Path
 import click
 import pytest
 
-from headrace.broker.cli.root import cli, run
+from headrace.broker.cli.root import run
+from headrace.broker.cli.version import program_version
+from tests.unit.broker.cli.command_tree import command_at, command_lines
 
 ROOT = Path(__file__).parents[4]
 # What takes long to import; help must not need any of it.
 SLOW = ("kafka", "rich", "aiohttp", "boto3", "obstore", "uvloop", "prometheus_client", "asyncio")
 OF_THE_PRODUCT = ("config.", "storage.", "wal.", "metadata.", "protocol.", "headrace.broker.app")
-
-
-def command_lines(command, path=()):
-    """Every command and group of the program."""
-    yield path
-    if hasattr(command, "list_commands"):
-        for name in command.list_commands(None):
-            yield from command_lines(command.get_command(None, name), (*path, name))
 
 
 def headrace(*arguments, **options):
@@ -40,7 +34,7 @@ def headrace(*arguments, **options):
 
 
 def test_help_of_every_command_loads_nothing_slow():
-    lines = [list(path) for path in command_lines(cli)]
+    lines = [list(path) for path in command_lines()]
     assert ["topic", "create"] in lines
     script = f"""
 import io, json, sys
@@ -59,10 +53,8 @@ print(json.dumps(sorted(sys.modules)))
 
 
 def test_every_command_is_documented():
-    for path in command_lines(cli):
-        command = cli
-        for name in path:
-            command = command.get_command(None, name)
+    for path in command_lines():
+        command = command_at(path)
         assert command.help, path
         for parameter in command.params:
             assert isinstance(parameter, click.Argument) or parameter.help, (path, parameter)
@@ -71,6 +63,29 @@ def test_every_command_is_documented():
 def test_the_short_form_of_help_works(capsys):
     assert run(["topic", "-h"]) == 0
     assert "Create topics." in capsys.readouterr().out
+
+
+def test_the_version_is_an_option_too(capsys):
+    assert run(["version"]) == 0
+    first = capsys.readouterr().out.split("\n")[0]
+    for arguments in (["--version"], ["--version", "no-such-command"]):
+        assert run(arguments) == 0
+        output = capsys.readouterr()
+        assert (output.out, output.err) == (f"{' '.join(first.split())}\n", "")
+    assert output.out == f"headrace {program_version()}\n"
+
+
+def test_the_version_loads_nothing_slow():
+    script = """
+import json, sys
+from headrace.broker.cli.root import run
+assert run(["--version"]) == 0
+print(json.dumps(sorted(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=True)
+    loaded = json.loads(done.stdout.splitlines()[-1])
+    assert [name for name in loaded if name.split(".")[0] in SLOW] == []
+    assert [name for name in loaded if name.startswith(OF_THE_PRODUCT)] == []
 
 
 @pytest.mark.parametrize(

@@ -225,7 +225,9 @@ def test_a_hole_is_passed_over_when_that_is_accepted():
 def test_another_life_is_not_meant_by_an_acceptance():
     bucket = Bucket()
     bucket.data(12, released=11, confirmed=12)
-    with pytest.raises(WalObjectCorruptError, match=r"s3\.wal\.accept\.loss=0123456789abcdef"):
+    with pytest.raises(
+        WalObjectCorruptError, match=r"headrace\.wal\.accept\.loss=0123456789abcdef"
+    ):
         bucket.run(bucket.walk(accept_loss_generation="0123456789abcdee"))
 
 

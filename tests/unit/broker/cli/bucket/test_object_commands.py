@@ -178,7 +178,7 @@ def test_people_see_the_same(scene, capsys):
     [
         ([], 2, "Name a bucket by URL"),
         (["URL", "--topic", "x"], 2, "add --metadata"),
-        (["URL", "--partition", "1"], 2, "--partition goes with --topic"),
+        (["URL", "--partition", "1"], 2, "--partition needs --topic"),
         (["URL", "--stream", "77"], 1, "there is no such stream"),
         (["URL", "--metadata", "METADATA", "--topic", "nope"], 1, "there is no such stream"),
     ],

@@ -142,8 +142,8 @@ def test_where_reading_begins(offset, since_ms, from_beginning, positions):
     ("arguments", "part"),
     [
         (["t", "--from-beginning", "--offset", "3"], "Give one of"),
-        (["t", "--group", "g", "--offset", "3"], "--from-beginning only"),
-        (["t", "--group", "g", "-P", "0"], "--from-beginning only"),
+        (["t", "--group", "g", "--offset", "3"], "can only be combined with --from-beginning"),
+        (["t", "--group", "g", "-P", "0"], "can only be combined with --from-beginning"),
         (["t", "-o", "xml"], "is not json"),
         (["t", "--from-timestamp", "soon"], "is not a time"),
         (["t", "-n", "0"], "0"),

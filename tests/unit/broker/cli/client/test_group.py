@@ -1,10 +1,14 @@
 """Group commands: what answers of a broker become."""
 
+import json
+from contextlib import contextmanager
+
 import pytest
 from click.testing import CliRunner
 from kafka.admin import OffsetSpec, OffsetTimestamp
 from kafka.structs import TopicPartition
 
+from headrace.broker.cli.client import group as module
 from headrace.broker.cli.client.group import (
     _commit,
     _describe,
@@ -12,7 +16,7 @@ from headrace.broker.cli.client.group import (
     _planned,
 )
 from headrace.broker.cli.failures import CommandFailedError
-from headrace.broker.cli.root import cli
+from headrace.broker.cli.root import cli, run
 from tests.unit.broker.cli.fake_admin import FakeAdmin, Offset
 
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
@@ -105,8 +109,8 @@ def test_without_topics_all_with_offsets_are_reset():
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["reset-offsets", "g"], "Say where to"),
-        (["reset-offsets", "g", "--to-end", "--to-beginning"], "Say where to"),
+        (["reset-offsets", "g"], "Give one of --to-beginning"),
+        (["reset-offsets", "g", "--to-end", "--to-beginning"], "Give one of --to-beginning"),
         (["reset-offsets", "g", "--to-timestamp", "soon"], "is not a time"),
         (["delete", "g"], "--yes"),
         (["describe"], "Missing argument"),
@@ -116,3 +120,26 @@ def test_wrong_usage_is_explained(arguments, part):
     result = CliRunner().invoke(cli, ["group", *arguments])
     assert result.exit_code == 2
     assert part in result.output
+
+
+def test_what_was_deleted_is_told_to_people_and_to_programs(monkeypatch, capsys):
+    @contextmanager
+    def lend(_, *, about=""):
+        yield FakeAdmin({}, groups=("a", "b"))
+
+    monkeypatch.setattr(module, "admin_client", lend)
+    told = "group a: deleted\ngroup b: deleted\n"
+    assert run(["group", "delete", "b", "a", "--yes"]) == 0
+    assert tuple(capsys.readouterr()) == ("", told)
+    for form in (["--json"], ["-o", "json"]):
+        assert run(["group", "delete", "b", "a", "--yes", *form]) == 0
+        out, err = capsys.readouterr()
+        assert json.loads(out) == [
+            {"group": "a", "result": "deleted"},
+            {"group": "b", "result": "deleted"},
+        ]
+        assert err == told
+    assert run(["group", "delete", "a", "busy", "--yes", "-o", "json"]) == 1
+    out, err = capsys.readouterr()
+    assert json.loads(out) == [{"group": "a", "result": "deleted"}]
+    assert "group busy: the group has members" in err

@@ -1,6 +1,7 @@
 """Lines as records."""
 
 import io
+import json
 
 import pytest
 from click.testing import CliRunner
@@ -98,8 +99,13 @@ def test_everything_is_sent_and_flushed_once(capsys):
     ]
     assert producer.flushed_at == [2]
     assert sum(progress) == len(b"a\nbb\n")
-    sender.report()
-    assert capsys.readouterr().err == "2 records to orders\n"
+    sender.report("table")
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "2 records to orders\n")
+    sender.report("json")
+    told = capsys.readouterr()
+    assert json.loads(told.out) == {"topic": "orders", "records": 2, "failed": 0}
+    assert told.err == "2 records to orders\n"
 
 
 def test_somebody_who_types_sees_each_record_go():
@@ -112,8 +118,10 @@ def test_refused_records_are_counted_and_explained(capsys):
     too_large = errors.MessageSizeTooLargeError()
     sender, _ = sent(Producer({b"b": too_large, b"c": too_large}), b"a\nb\nc\n")
     with pytest.raises(CommandFailedError) as caught:
-        sender.report()
-    assert capsys.readouterr().err == "1 record to orders\n"
+        sender.report("json")
+    told = capsys.readouterr()
+    assert json.loads(told.out) == {"topic": "orders", "records": 1, "failed": 2}
+    assert told.err == "1 record to orders\n"
     assert str(caught.value).startswith("2 records failed:\n")
     assert str(caught.value).count("a record is larger than the topic accepts") == 1
 

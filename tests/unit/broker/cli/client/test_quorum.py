@@ -177,6 +177,26 @@ def test_a_broker_is_unregistered(admin):
     assert request.broker_id == 12
 
 
+@pytest.mark.parametrize(
+    ("arguments", "document"),
+    [
+        (["unregister", "12", "--yes"], {"node": 12, "result": "unregistered"}),
+        (["quorum", "remove", "2", "--yes"], {"node": 2, "result": "removed"}),
+        (
+            ["quorum", "add", "4@host:1", "--directory-id", str(DISK)],
+            {"node": 4, "result": "added"},
+        ),
+    ],
+)
+def test_a_change_is_told_to_people_and_to_programs(admin, arguments, document):
+    for_people = run(*arguments)
+    assert (for_people.stdout, for_people.stderr != "") == ("", True)
+    for form in (["--json"], ["-o", "json"]):
+        result = run(*arguments, *form)
+        assert json.loads(result.stdout) == document
+        assert result.stderr == for_people.stderr
+
+
 def test_a_refusal_is_told(admin):
     admin.code = int(ErrorCode.INVALID_REQUEST)
     with pytest.raises(CommandFailedError, match=r"^says the broker"):

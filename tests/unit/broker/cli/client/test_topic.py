@@ -1,8 +1,12 @@
 """Topic commands: what answers of a broker become."""
 
+import json
+from contextlib import contextmanager
+
 import pytest
 from click.testing import CliRunner
 
+from headrace.broker.cli.client import topic as module
 from headrace.broker.cli.client.topic import (
     _alter_configs,
     _delete_records,
@@ -114,7 +118,7 @@ def test_a_partition_that_ends_before_does_not_hide_the_others():
     ("name", "chosen", "part"),
     [
         ("orders", (2,), "has partitions 0 to 1"),
-        ("__consumer_offsets", (), "belongs to the broker"),
+        ("__consumer_offsets", (), "is internal: its records cannot be deleted"),
     ],
 )
 def test_records_that_cannot_be_deleted_are_not_asked_for(name, chosen, part):
@@ -123,6 +127,34 @@ def test_records_that_cannot_be_deleted_are_not_asked_for(name, chosen, part):
     admin = FakeAdmin({"orders": [(0, 3), (0, 9)], "__consumer_offsets": [(0, 3)]})
     with pytest.raises(CommandFailedError, match=part):
         _delete_records(admin, name, -1, chosen)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "document"),
+    [
+        (
+            ["alter", "orders", "-c", "retention.ms=1", "-p", "3"],
+            {"topic": "orders", "changed": ["retention.ms"], "partitions": 3},
+        ),
+        (
+            ["alter", "orders", "--delete-config", "retention.ms"],
+            {"topic": "orders", "changed": ["retention.ms"], "partitions": None},
+        ),
+        (["delete", "orders", "--yes"], [{"topic": "orders", "result": "deleted"}]),
+    ],
+)
+def test_a_change_is_told_to_people_and_to_programs(arguments, document, monkeypatch):
+    @contextmanager
+    def lend(_, *, about=""):
+        yield FakeAdmin({"orders": [(0, 0)]})
+
+    monkeypatch.setattr(module, "admin_client", lend)
+    for_people = CliRunner().invoke(cli, ["topic", *arguments])
+    assert (for_people.stdout, for_people.exit_code) == ("", 0)
+    for form in (["--json"], ["-o", "json"]):
+        result = CliRunner().invoke(cli, ["topic", *arguments, *form])
+        assert json.loads(result.stdout) == document
+        assert result.stderr == for_people.stderr
 
 
 @pytest.mark.parametrize(("text", "offset"), [("end", -1), ("-1", -1), ("0", 0), ("17", 17)])

@@ -233,10 +233,10 @@ def test_people_are_told_what_is_not_known(scene, tmp_path, capsys):
     assert run(["metadata", "rebuild", directory, *options, "--controller", "a:1"]) == 0
     told = capsys.readouterr().err
     for part in (
-        "Not known is",
+        "are not known:",
         "1 objects",
         "1 other objects",
-        "kept for ever",
+        "never removed",
         "reading them fails",
         "its WAL",
     ):

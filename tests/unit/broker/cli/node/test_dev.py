@@ -20,7 +20,7 @@ def test_a_second_broker_on_the_same_data_is_refused(tmp_path, capsys):
     with hold_data_dir(tmp_path) as lock:
         lock.note_address("127.0.0.1:9092")
         assert run(["dev", "--data-dir", str(tmp_path)]) == 1
-    assert "already at 127.0.0.1:9092" in capsys.readouterr().err
+    assert f"a broker is already running on {tmp_path} at 127.0.0.1:9092" in capsys.readouterr().err
 
 
 def test_a_wrong_override_lists_the_problem(tmp_path, capsys):

@@ -45,7 +45,9 @@ def test_a_data_directory_is_made_and_held(tmp_path):
         lock.note_address("127.0.0.1:9093")
         with pytest.raises(CommandFailedError) as caught, hold_data_dir(directory):
             pass
-    assert str(caught.value).startswith(f"a broker runs on {directory} already at 127.0.0.1:9093")
+    assert str(caught.value).startswith(
+        f"a broker is already running on {directory} at 127.0.0.1:9093"
+    )
     with hold_data_dir(directory):  # free again
         pass
 

@@ -36,7 +36,7 @@ def test_a_listener_on_every_address_takes_the_port_everywhere():
 def test_without_a_wish_the_next_free_port_is_taken_and_told(taken, capsys):
     chosen = choose_port(HOST, None, taken, "--port")
     assert chosen > taken
-    assert capsys.readouterr().err == f"port {taken} is taken, so this is {chosen}\n"
+    assert capsys.readouterr().err == f"port {taken} is taken, using {chosen} instead\n"
 
 
 def test_the_preferred_port_needs_no_words(capsys):

@@ -272,6 +272,14 @@ def test_format_makes_a_new_file_of_the_capacity(path, capsys):
     assert path.read_bytes() == bytes(1 << 20)
 
 
+@pytest.mark.parametrize("form", [["--json"], ["-o", "json"]])
+def test_format_tells_programs_what_fits(path, capsys, form):
+    assert run(["wal", "format", str(path), "--capacity", "1MiB", *form]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out) == {"path": str(path), "result": "blank", "capacity_bytes": 1 << 20}
+    assert "is blank" in told.err
+
+
 def test_format_refuses_what_may_be_needed_and_names_the_way(path, capsys):
     for content, words in ((ext4(), "ext4"), (bytes(two_blocks()), "may not be in the bucket")):
         assert run(["wal", "format", written(path, content)]) == 1

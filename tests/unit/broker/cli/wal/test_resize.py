@@ -75,7 +75,7 @@ def test_its_result_is_for_programs_too() -> None:
     [
         (422, {"error": "the device has 5 bytes"}, "the device has 5 bytes\nThe WAL is as it was."),
         (503, {"error": "away"}, "away\nThe WAL is as it was: try again later."),
-        (404, b"404: Not Found", "answers 404 to a resize\nIs that the admin listener"),
+        (404, b"404: Not Found", "answers 404 to a resize\nCheck that this is the admin listener"),
         (200, b"no JSON", "no node answers"),
     ],
 )

@@ -1,0 +1,69 @@
+"""The help of every command, as it is read."""
+
+from inspect import cleandoc
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from headrace.broker.cli.root import cli
+from tests.unit.broker.cli.command_tree import command_at, command_lines
+
+PATHS = list(command_lines())
+
+
+def shown(path, width=80):
+    result = CliRunner().invoke(cli, [*path, "--help"], terminal_width=width)
+    assert result.exit_code == 0
+    return result.output
+
+
+def example_lines(text):
+    """The lines of a docstring that are indented: commands to type, one a line."""
+    lines = cleandoc(text).split("\n")
+    return [line.strip() for line in lines if line.startswith(" ") and line.strip()]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_no_help_holds_an_escape(path):
+    text = shown(path)
+    assert "\\" not in text
+    assert "\b" not in text
+    assert text.isprintable() or set(filter(lambda c: not c.isprintable(), text)) == {"\n"}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_each_example_has_a_line_of_its_own(path):
+    examples = example_lines(command_at(path).help)
+    lines = [line.strip() for line in shown(path).split("\n")]
+    assert [line for line in examples if line not in lines] == []
+
+
+def test_there_are_examples():
+    assert len(example_lines(command_at(("produce",)).help)) == 3
+    assert len(example_lines(command_at(("consume",)).help)) == 3
+
+
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_no_line_holds_two_commands_to_type(path):
+    """A paragraph of examples that is wrapped into one would."""
+    help_text = shown(path).partition("\nCommands:")[0]
+    lines = [line for line in help_text.split("\n") if "`" not in line and "Usage:" not in line]
+    assert [line for line in lines if line.count("headrace ") > 1] == []
+
+
+def test_the_escape_that_a_raw_docstring_shows_is_found():
+    """Click takes the character; a raw docstring has a backslash and a letter instead."""
+
+    @click.command()
+    def wrong():
+        r"""Do it.
+
+        \b
+          headrace one
+          headrace two
+        """
+
+    text = CliRunner().invoke(wrong, ["--help"]).output
+    assert "\\" in text
+    assert [line for line in text.split("\n") if line.count("headrace ") > 1] != []
