@@ -1,9 +1,11 @@
 """Writes docs/configuration.md from the tables: `python -m headrace.config.docs`.
 
 A test compares the committed file with what this makes, so that documentation and behaviour cannot
-part ways.
+part ways. Keys are list entries, not rows of tables: what a key does takes more than a cell holds.
 """
 
+import re
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from headrace.config.server_keys import SERVER_KEYS, TOPIC_DEFAULT_KEYS, allowed
 from headrace.config.storage_keys import HEADRACE_KEYS, S3_KEYS
 from headrace.config.topic_keys import TOPIC_CONFIGS, TopicConfig
 
+WIDTH = 110
 PATH = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
 
 _INTRODUCTION = """\
@@ -79,8 +82,8 @@ def render() -> str:
     for title, note, keys in _SECTIONS:
         listed = keys or TOPIC_DEFAULT_KEYS
         parts.append(f"### {title}\n" + (f"\n{note}\n" if note else ""))
-        parts.append(_key_table(listed))
-    parts += ["## Settings of a topic\n", _topic_table(TOPIC_CONFIGS.values())]
+        parts.append(_key_list(listed))
+    parts += ["## Settings of a topic\n", _topic_list(TOPIC_CONFIGS.values())]
     parts += ["## What must go together\n", _relations()]
     parts += ["## Known keys without effect\n", _ignored()]
     return "\n".join(parts)
@@ -101,33 +104,31 @@ def _presets() -> str:
     return _table(("key", "value", "why"), rows)
 
 
-def _key_table(keys: Iterable[ConfigKey]) -> str:
-    rows = [(_names(key), allowed_text(key), _code(default_text(key)), key.doc) for key in keys]
-    return _table(("key", "type", "default", "meaning"), rows)
+def _key_list(keys: Iterable[ConfigKey]) -> str:
+    return _list(
+        f"{_names(key)} ({allowed_text(key)}; default {_code(default_text(key))}): {key.doc}"
+        for key in keys
+    )
 
 
 def _names(key: ConfigKey) -> str:
     before = "before: " if key.is_renamed else ""
-    others = "".join(f", {before}`{name}`" for name in key.also_named)
-    return f"`{key.name}`{others}"
+    return ", ".join([f"**`{key.name}`**", *(f"{before}`{name}`" for name in key.also_named)])
 
 
-def _topic_table(topics: Iterable[TopicConfig]) -> str:
-    rows = [
-        (
-            f"`{topic.name}`",
-            describe_allowed(topic.type, topic.valid),
-            _code(topic.default),
-            ", ".join(f"`{server.name}`" for server in topic.server_keys),
-            topic.doc,
-        )
-        for topic in topics
-    ]
-    return _table(("setting", "type", "default", "default set by", "meaning"), rows)
+def _topic_list(topics: Iterable[TopicConfig]) -> str:
+    return _list(_topic(topic) for topic in topics)
+
+
+def _topic(topic: TopicConfig) -> str:
+    allowed = describe_allowed(topic.type, topic.valid)
+    servers = ", ".join(f"`{server.name}`" for server in topic.server_keys)
+    source = f" from {servers}" if servers else ""
+    return f"**`{topic.name}`** ({allowed}; default {_code(topic.default)}{source}): {topic.doc}"
 
 
 def _relations() -> str:
-    return "\n".join([*(f"- {text}" for text in relation_texts()), ""])
+    return _list(relation_texts())
 
 
 def _ignored() -> str:
@@ -135,20 +136,37 @@ def _ignored() -> str:
         "A properties file written for Apache Kafka or AutoMQ may have these. They are accepted, "
         "with a warning. A name that ends in a dot stands for all that begin with it. Those that "
         "ask for "
-        f"protection ({', '.join(f'`{name}`' for name in sorted(PROTECTIONS))}) are refused "
-        "instead "
+        f"protection ({', '.join(f'`{name}`' for name in sorted(PROTECTIONS))}) are refused instead "
         "when their value asks for it: this broker does not start without the protection that it "
-        "was told to provide.\n"
+        "was told to provide."
     )
-    rows = [
-        (reason, ", ".join(f"`{name}`" for name in sorted(names)))
+    reasons = _list(
+        f"{reason}: {', '.join(f'`{name}`' for name in sorted(names))}"
         for reason, names in IGNORED.items()
-    ]
-    return intro + "\n" + _table(("why", "keys"), rows)
+    )
+    return f"{_wrapped(intro)}\n\n{reasons}"
 
 
 def _code(text: str) -> str:
     return f"`{text}`" if text else "none"
+
+
+def _list(entries: Iterable[str]) -> str:
+    return "\n".join([*(_wrapped(entry, first="- ", other="  ") for entry in entries), ""])
+
+
+def _wrapped(text: str, first: str = "", other: str = "") -> str:
+    """Break lines between words, but not within a piece of code."""
+    glued = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", "\0"), text)
+    lines = textwrap.fill(
+        glued,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=other,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines.replace("\0", " ")
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,34 +1,36 @@
-"""Writes the tables of seeded bugs into the pages about what they are seeded in: `python -m tests.seeded --docs`."""
+"""Writes the page of seeded bugs, docs/seeded-bugs.md: `python -m tests.seeded --docs`."""
 
 from collections.abc import Sequence
 
 from tests.seeded.bug import ROOT, SeededBug, tables
 
-# A table whose page has no place for it yet is not written anywhere.
-PAGES = {
-    "wal": "docs/wal.md",
-    "object_wal": "docs/wal.md",
-    "storage": "docs/bucket.md",
-    "lease": "docs/metadata.md",
-    "raft": "docs/reliability.md",
-    "quorum": "docs/metadata.md",
-    "fencing": "docs/reliability.md",
+PAGE = "docs/seeded-bugs.md"
+# What a table's mistakes are seeded in; the heading of its section.
+TITLES = {
+    "wal": "The WAL on a device",
+    "object_wal": "The WAL in a bucket",
+    "storage": "Storage: upload, caches, objects, compaction",
+    "raft": "The Raft core",
+    "quorum": "The quorum around the core",
+    "fencing": "Leases, sessions, epochs and proposals",
+    "lease": "What is answered while a lease is not valid",
 }
+PAGES = dict.fromkeys(TITLES, PAGE)
 
 
 def marks(table: str) -> tuple[str, str]:
-    """Return what stands before and behind a table in its page."""
-    return (
-        f"<!-- seeded bugs of {table}: python -m tests.seeded --docs -->\n",
-        f"<!-- end of {table} -->\n",
-    )
+    """Return what stands before and behind a table in the page."""
+    return (f"## {TITLES[table]}\n", f"<!-- end of {table} -->\n")
 
 
 def render(bugs: Sequence[SeededBug]) -> str:
-    """Return a table as Markdown."""
-    rows = ["| id | mistake | in | caught by |", "|---|---|---|---|"]
-    rows += [f"| {bug.id} | {bug.title} | `{bug.file}` | `{bug.test}` |" for bug in bugs]
-    return "\n" + "\n".join(rows) + "\n\n"
+    """Return a table as a list: one line each for mistake, place and test."""
+    return "\n" + "".join(_entry(bug) for bug in bugs) + "\n"
+
+
+def _entry(bug: SeededBug) -> str:
+    file, _, name = bug.test.partition("::")
+    return f"- **{bug.id}**: {bug.title}\n  - in `{bug.file}`\n  - `{file}`\n    `{name}`\n"
 
 
 def updated(text: str, table: str, bugs: Sequence[SeededBug]) -> str:
@@ -47,7 +49,9 @@ def updated(text: str, table: str, bugs: Sequence[SeededBug]) -> str:
 
 
 def write() -> None:
-    """Renew every page."""
+    """Renew the page."""
+    path = ROOT / PAGE
+    text = path.read_text()
     for table, bugs in tables().items():
-        path = ROOT / PAGES[table]
-        path.write_text(updated(path.read_text(), table, bugs))
+        text = updated(text, table, bugs)
+    path.write_text(text)

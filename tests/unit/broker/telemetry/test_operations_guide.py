@@ -8,6 +8,7 @@ from prometheus_client.registry import Collector
 
 from headrace.broker.collectors.background_metrics import BackgroundCollector
 from headrace.broker.collectors.block_cache_metrics import BlockCacheCollector
+from headrace.broker.collectors.budget_metrics import BudgetCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
 from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
 from headrace.broker.partition.retention import RetentionStatistics
@@ -34,6 +35,7 @@ def collectors() -> list[Collector]:
         BackgroundCollector(
             RetentionStatistics(), CompactionStatistics(), DeletionStatistics(), SweepStatistics()
         ),
+        BudgetCollector({}),
         BlockCacheCollector(DataBlockStatistics(), IndexCacheStatistics()),
         MetadataCollector(CLIENT),  # type: ignore[arg-type]
         QuorumCollector(status, LINKS),  # type: ignore[arg-type]

@@ -1,0 +1,94 @@
+"""Runs the commands of the documentation as they are written, in namespaces of their own.
+
+A scene is one shell that runs blocks one after the other, in an empty directory that looks like a
+checkout. Its network namespace has nothing but a loopback interface, so the ports of the pages are
+free; its process namespace ends with the shell, so nothing that a page starts stays.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.documentation.pages import Block
+from tests.environment.paths import ROOT
+
+NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+_TIMEOUT_S = 240
+_FOREGROUND = re.compile(r"^(make run|headrace (?:server|dev)\b[^&\n]*?)( *#.*)?$", re.MULTILINE)
+# A server that the page leaves in the foreground of another terminal.
+_AND_WAIT = (
+    r"\1 &" + "\n" + "until curl -fs http://127.0.0.1:9644/readyz; do kill -0 $!; sleep 0.2; done"
+)
+
+
+def namespaces() -> list[str] | None:
+    """The command that makes the namespaces, by the rights that we have; None without them."""
+    for command in (list(NAMESPACES), [*NAMESPACES, "--map-root-user"]):
+        probe = [*command, "ip", "link", "set", "lo", "up"]
+        try:
+            done = subprocess.run(probe, capture_output=True, timeout=20, check=False)
+        except FileNotFoundError:
+            return None
+        if done.returncode == 0:
+            return command
+    return None
+
+
+class Scene:
+    """A directory that looks like a checkout, and the shell in it."""
+
+    def __init__(self, directory: Path, isolated: Sequence[str]) -> None:
+        self._directory = directory / "headrace"
+        self._outputs = directory / "outputs"
+        self._home = directory / "home"
+        self._isolated = isolated
+        for made in (self._directory / ".venv", self._outputs, self._home):
+            made.mkdir(parents=True)
+        for entry in ROOT.iterdir():
+            if entry.name[0] != ".":
+                (self._directory / entry.name).symlink_to(entry)
+        environment = self._directory / ".venv"
+        (environment / "bin").symlink_to(Path(sys.executable).parent)
+        for stage in ("run", "test"):  # or `make` would install into the environment
+            (environment / f".complete-{stage}").touch()
+
+    def run(self, blocks: Sequence[Block], variables: dict[str, str], texts: dict[str, str]) -> str:
+        """Run blocks in one shell, and return what it said itself: which block it ended in.
+
+        `texts` are what a page can only show an example of, and what stands for it here.
+        """
+        script = ["set -eo pipefail", "ip link set lo up"]
+        for number, block in enumerate(blocks):
+            text = _FOREGROUND.sub(_AND_WAIT, block.text)
+            for example, meant in texts.items():
+                text = text.replace(example, meant)
+            script += [f"echo '{block.place}'", "{", text, f"}} >{self._output(number)} 2>&1"]
+        script.append("echo done")
+        done = subprocess.run(
+            [*self._isolated, shutil.which("bash") or "bash", "-c", "\n".join(script)],
+            cwd=self._directory,
+            env={
+                **os.environ,
+                **variables,
+                "HOME": str(self._home),
+                "PATH": f"{self._directory}/.venv/bin:{os.environ['PATH']}",
+                "PYTHONPATH": os.environ.get("PYTHONPATH", str(ROOT)),
+            },
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+        return done.stdout + done.stderr
+
+    def output(self, number: int) -> str:
+        """What the commands of a block wrote."""
+        path = self._output(number)
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def _output(self, number: int) -> Path:
+        return self._outputs / str(number)
