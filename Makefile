@@ -31,7 +31,7 @@ types: setup ## Check types
 imports: setup ## Check which package imports which
 	@$(BIN)/lint-imports
 
-tidy: setup ## Check sizes, names and docstrings
+tidy: setup ## Check sizes, names, docstrings and which modules are pure
 	@$(BIN)/python -m pytest -q tests/tidy
 
 fmt: setup ## Format the code and mend what ruff can mend

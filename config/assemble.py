@@ -1,7 +1,7 @@
-"""Settings, already chosen among their sources, into a NodeConfig.
+"""Settings, already chosen among their sources, into a NodeConfig. Pure.
 
 Reads each text as its key's type, fills the fields that the key stands for, resolves relative paths
-below the data directory, and checks how the values relate. Pure: no file, no environment.
+below the data directory, and checks how the values relate. No file, no environment.
 """
 
 import dataclasses

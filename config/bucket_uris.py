@@ -1,4 +1,4 @@
-"""Bucket URIs: what `s3.data.buckets`, `s3.wal.path` and the command line accept.
+"""Bucket URIs: what `s3.data.buckets`, `s3.wal.path` and the command line accept. Pure.
 
 `[<n>@]s3://bucket[/prefix][?endpoint=URL&region=R&pathStyle=BOOL&checksum=SHA256]`,
 `file:///directory`, `file://relative/directory`, `mem://`. The `0@` in front is AutoMQ's bucket id;
@@ -9,7 +9,7 @@ The command line takes `accessKey` and `secretKey` as well. A configuration does
 whoever asks for it, and kept in files.
 
 What a client could only fail at, or worse, is refused here: an object's key must be one below any
-prefix, and a bucket has no host name of its own below an address. Pure parsing: nothing is opened
+prefix, and a bucket has no host name of its own below an address. Parsing only: nothing is opened
 or resolved.
 """
 

@@ -1,4 +1,4 @@
-"""What a setting is: its type, its allowed values, its description, and what it sets.
+"""What a setting is: its type, its allowed values, its description, and what it sets. Pure.
 
 The tables in `headrace.config.topic_keys`, `headrace.config.server_keys` and `headrace.config.ignored_keys` are made of
 these. One definition serves start-up validation, CreateTopics and AlterConfigs, DescribeConfigs,

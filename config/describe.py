@@ -1,4 +1,4 @@
-"""What DescribeConfigs shows: every setting with its value, its source, and what it overrides.
+"""What DescribeConfigs shows: every setting with its value, its source, and what it overrides. Pure.
 
 Plain data from plain mappings; the API handler turns it into a response. Static values come from
 `NodeConfig.static`, dynamic ones from the metadata image.

@@ -1,8 +1,8 @@
-"""Environment variables as settings: which ones count, and the key that each stands for.
+"""Environment variables as settings: which ones count, and the key that each stands for. Pure.
 
 `KAFKA_` names map as in Apache Kafka's image: `_` is a dot, `__` an underscore, `___` a dash.
 `HEADRACE_` names map the same way, to any key or, without repeating the prefix, to a `headrace.*`
-one: HEADRACE_LOG_LEVEL is headrace.log.level. CLUSTER_ID is cluster.id. Pure: the variables come in
+one: HEADRACE_LOG_LEVEL is headrace.log.level. CLUSTER_ID is cluster.id. The variables come in
 as a mapping.
 """
 

@@ -1,4 +1,4 @@
-"""Keys of Kafka and AutoMQ that this broker knows and does not act on, each with the reason.
+"""Keys of Kafka and AutoMQ that this broker knows and does not act on, each with the reason. Pure.
 
 A properties file written for those brokers starts this one unchanged: such a key costs one warning
 line. The exception are keys that ask for protection: serving without it would be worse than not

@@ -1,4 +1,4 @@
-"""The table of Kafka's server keys that this broker honours, apart from the topic defaults.
+"""The table of Kafka's server keys that this broker honours, apart from the topic defaults. Pure.
 
 Nothing but data. Names, types and ranges are Kafka's; defaults are those of the NodeConfig
 fields. Server keys that give topics their defaults (`log.retention.ms` ...) follow from

@@ -1,4 +1,4 @@
-"""The settings of one node, as frozen sections with units in their names.
+"""The settings of one node, as frozen sections with units in their names. Pure.
 
 Values only: where they come from is `headrace.config.load`, what they are called outside is
 `headrace.config.server_keys`. A component receives its own section and nothing else. Relations between

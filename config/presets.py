@@ -1,4 +1,4 @@
-"""What `headrace dev` sets before file, environment and command line have their say.
+"""What `headrace dev` sets before file, environment and command line have their say. Pure.
 
 Small enough for a laptop, quick enough for a first try.
 """

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, told so that it can be mended in one go."""
+"""What is wrong with a configuration, told so that it can be mended in one go. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-r"""Java properties files, as Kafka reads them.
+r"""Java properties files, as Kafka reads them. Pure.
 
 `key=value`, `key: value` or `key value`; `#` and `!` begin comments; a backslash at the end of a
 line continues it; `\t \n \r \f \uXXXX` are escapes and a backslash before anything else is

@@ -1,4 +1,4 @@
-"""What must hold between settings, beyond the range of each.
+"""What must hold between settings, beyond the range of each. Pure.
 
 A table of relations over a NodeConfig. Each names the keys that it ties together, so that a message
 can say where every one of them was set.

@@ -1,4 +1,4 @@
-"""AutoMQ's `s3.*` keys, and our own, which all begin with `headrace.`.
+"""The table of storage keys: AutoMQ's `s3.*` names and our own `headrace.*` ones. Pure.
 
 Nothing but data. Where AutoMQ has a key, its name and its URI syntax are kept; defaults are ours.
 """

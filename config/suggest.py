@@ -1,4 +1,4 @@
-"""The nearest known name to one that is not known."""
+"""The nearest known name to one that is not known. Pure."""
 
 import difflib
 from collections.abc import Iterable

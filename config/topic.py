@@ -1,7 +1,7 @@
-"""Topic-level settings: checking them, and what is in force for one topic.
+"""Topic-level settings: checking them, and what is in force for one topic. Pure.
 
 A value comes from the topic's own overrides, else from the broker-wide default (a server key such
-as `log.retention.ms`, set dynamically or in the file), else from the table. Pure functions over
+as `log.retention.ms`, set dynamically or in the file), else from the table. Functions over
 plain mappings: overrides come from the metadata image, broker defaults from
 `NodeConfig.log.topic_defaults` and the dynamic broker configs.
 

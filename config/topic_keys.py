@@ -1,4 +1,4 @@
-"""The table of Kafka 4's topic-level settings, with the server keys that set their defaults.
+"""The table of Kafka 4's topic-level settings, with the server keys that set their defaults. Pure.
 
 Nothing but data: how values are checked and resolved is `headrace.config.topic`. Names, types, defaults
 and ranges are Kafka's (`LogConfig`, `ServerTopicConfigSynonyms` of 4.3); the documentation is

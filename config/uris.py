@@ -1,7 +1,7 @@
-"""The texts that name an address: listeners, quorum voters, buckets and the WAL's place.
+"""The texts that name an address: listeners, quorum voters, buckets and the WAL's place. Pure.
 
 Buckets and the WAL are written as AutoMQ writes them, `<id>@<scheme>://<place>?<options>`; the id
-is optional. Pure parsing: nothing is opened or resolved.
+is optional. Parsing only: nothing is opened or resolved.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Another capacity for the WAL of a node that runs: whether it fits the configuration, and how to keep it.
+"""Another capacity for the WAL of a node that runs: whether it fits the configuration, and how to keep it. Pure.
 
 The next start goes by the configuration again, so what it would refuse is refused here.
 """

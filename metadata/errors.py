@@ -1,4 +1,4 @@
-"""Errors of the control plane, by what the caller should do."""
+"""Errors of the control plane, by what the caller should do. Pure."""
 
 from headrace.protocol.errors import ErrorCode
 

@@ -1,4 +1,4 @@
-"""Chooses which field of JSON documents to group by, and which number to add up, from a sample."""
+"""Chooses which field of JSON documents to group by, and which number to add up, from a sample. Pure."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The numbers of Kafka's requests.
+"""The numbers of Kafka's requests. Pure.
 
 All keys are named, also those that are obsolete or that this broker does not serve: a number in
 a log line should always have a name.

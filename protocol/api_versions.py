@@ -1,4 +1,4 @@
-"""Which versions of each request are spoken, and from which one on its encoding is flexible.
+"""Which versions of each request are spoken, and from which one on its encoding is flexible. Pure.
 
 The ranges are those of Apache Kafka 4.3, with two exceptions that real clients force:
 

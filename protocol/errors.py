@@ -1,4 +1,4 @@
-"""Kafka's error codes, and the two exceptions of the protocol layer.
+"""Kafka's error codes, and the two exceptions of the protocol layer. Pure.
 
 `ProtocolError` means that the bytes of a peer cannot be trusted any further: close the connection.
 `KafkaError` means that a request is understood and refused: it is answered with the code.

@@ -1,4 +1,4 @@
-"""The outermost layer: every request and response is preceded by its size.
+"""The outermost layer: every request and response is preceded by its size. Pure.
 
 | offset | bytes | type | field |
 |---|---|---|---|

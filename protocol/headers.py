@@ -1,4 +1,4 @@
-"""Request and response headers.
+"""Request and response headers. Pure.
 
 Request (everything is big-endian):
 

@@ -1,4 +1,4 @@
-"""Who leads a partition, as Produce and Fetch tell it to a client that asked the wrong node.
+"""Who leads a partition, as Produce and Fetch tell it to a client that asked the wrong node. Pure.
 
 Such a client moves on without a round trip for metadata (KIP-951). Both parts are tagged fields of
 flexible responses:

@@ -1,4 +1,4 @@
-"""Bounded reading of Kafka's primitive types, and the few writers that hand-made codecs share.
+"""Bounded reading of Kafka's primitive types, and the few writers that hand-made codecs share. Pure.
 
 Nothing here trusts a length: a read that would leave the buffer raises `ProtocolError` before
 anything is allocated, and all arrays of one message together may hold `MAX_ARRAY_ELEMENTS`

@@ -1,4 +1,4 @@
-"""Produce (API key 0), versions 3 to 13, decoded and encoded by hand.
+"""Produce (API key 0), versions 3 to 13, decoded and encoded by hand. Pure.
 
 Produce and Fetch carry nearly all bytes and most requests, so they bypass the message classes.
 Record sets are never copied here: they stay views into the frame, writable when the frame is.

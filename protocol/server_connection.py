@@ -1,4 +1,4 @@
-"""Bytes of one client connection in, requests out: where the socket reads to, where frames lie.
+"""Bytes of one client connection in, requests out: where the socket reads to, where frames lie. Pure.
 
 No socket here: a `BufferedProtocol` asks `get_buffer` where to read to, and tells `buffer_updated`
 how much has come. Bytes are not copied on the way, apart from these:

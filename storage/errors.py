@@ -1,4 +1,4 @@
-"""Errors of the stream engine, by what the caller should do."""
+"""Errors of the stream engine, by what the caller should do. Pure."""
 
 from collections.abc import Sequence
 

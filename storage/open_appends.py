@@ -1,6 +1,6 @@
-"""Appends between the WAL and its confirmation: which are due, and which shared a WAL buffer.
+"""Appends between the WAL and its confirmation: which are due, and which shared a WAL buffer. Pure.
 
-Pure: no clock, no IO; used from one loop only.
+Used from one loop only.
 """
 
 from collections import deque

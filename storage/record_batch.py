@@ -1,4 +1,4 @@
-"""StreamRecordBatch, the unit of append, cache, upload and read, and its encoded form.
+"""StreamRecordBatch, the unit of append, cache, upload and read, and its encoded form. Pure.
 
 It is the body of a WAL record, and what data blocks of objects are made of.
 

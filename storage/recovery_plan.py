@@ -1,4 +1,4 @@
-"""Decides what becomes of each record that survived in the WAL.
+"""Decides what becomes of each record that survived in the WAL. Pure.
 
 | stream opened here | offsets against what is taken | epoch | verdict |
 |---|---|---|---|
@@ -16,7 +16,7 @@ nobody was told that it exists; unless the loss of confirmed records was accepte
 holes, so each ends before its first loss then. To refuse means that the control plane knows less
 than the WAL, so that going on could lose acknowledged records.
 
-Pure. Source: S3Stream's recovery.
+Source: S3Stream's recovery.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""One block while it is filled and written: the memory of one device write."""
+"""One block while it is filled and written: the memory of one device write. Pure."""
 
 from headrace.wal.framing import (
     BLOCK_HEADER_BYTES,

@@ -1,6 +1,6 @@
-"""How many IO operations and bytes per second a device may be asked for.
+"""How many IO operations and bytes per second a device may be asked for. Pure.
 
-A pure token bucket that starts empty; the burst is taken out of the rate, so that no second sees more than the
+A token bucket that starts empty; the burst is taken out of the rate, so that no second sees more than the
 limit: a cloud disk is used fully and never billed beyond what is free. Only what is larger than a burst may
 exceed it once, and is paid for afterwards. What is counted here is submitted, what a device counts is completed:
 operations that were under way when a second begins are taken out of the rate as well.

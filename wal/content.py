@@ -1,6 +1,6 @@
-"""What a device holds, from its superblocks and samples of the rest: a log, nothing, or something else.
+"""What a device holds, from its superblocks and samples of the rest: a log, nothing, or something else. Pure.
 
-Pure. A start formats a blank device and no other. Blank is a device whose first and last MiB are all
+A start formats a blank device and no other. Blank is a device whose first and last MiB are all
 zero, where whatever uses a whole device has its mark (`headrace.wal.foreign`), and so are samples of what lies
 between: the MiB at which the first partition usually begins, and the beginnings of others, spread
 over the device (`samples`). Partitions begin at multiples of a MiB, or at sector 63, so the table may

@@ -1,4 +1,4 @@
-"""Errors of the write-ahead log, by what the caller should do."""
+"""Errors of the write-ahead log, by what the caller should do. Pure."""
 
 
 class WalError(Exception):

@@ -1,6 +1,6 @@
-"""What else a device may hold: the marks of file systems, volume managers and partition tables.
+"""What else a device may hold: the marks of file systems, volume managers and partition tables. Pure.
 
-Pure. A mark is looked for at one position, or at each multiple of a step in a range; negative
+A mark is looked for at one position, or at each multiple of a step in a range; negative
 positions count from the end of the device. Marks are looked for in this order, so the weakest, two
 bytes that boot sectors share, is the last.
 

@@ -1,4 +1,4 @@
-"""How records and blocks look in the ring.
+"""How records and blocks look in the ring. Pure.
 
 A block is one device write: a block header, then records packed without gaps, then zeros up to a
 whole page. It begins on a page boundary and never crosses the end of the ring. Every checksum is

@@ -1,4 +1,4 @@
-"""Which appends share a device write, when it goes out, and what is confirmed.
+"""Which appends share a device write, when it goes out, and what is confirmed. Pure.
 
 Sans-IO: records come in, blocks to write come out, completions come in, the confirmed offset comes
 out. The driver (`headrace.wal.log`) performs it. Terms of the articles: the *current block* takes appends,

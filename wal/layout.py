@@ -1,4 +1,4 @@
-"""Where things lie on the device: alignment, ring arithmetic, and the superblock.
+"""Where things lie on the device: alignment, ring arithmetic, and the superblock. Pure.
 
 The device begins with two superblock slots of 4096 bytes; the ring follows, up to the capacity. A
 superblock with sequence number n goes to slot n mod 2, so that a torn write can only lose the

@@ -1,4 +1,4 @@
-"""Which confirmed blocks are still needed, and so where the ring begins.
+"""Which confirmed blocks are still needed, and so where the ring begins. Pure.
 
 Blocks are remembered in extents of at least a granule, so that a ring of 2 GiB full of 4 KiB blocks
 costs some thousand entries; space is released by whole extents.

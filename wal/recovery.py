@@ -1,4 +1,4 @@
-"""What a scan of the ring means: the decision table, and the walk that applies it.
+"""What a scan of the ring means: the decision table, and the walk that applies it. Pure.
 
 Sans-IO: `Scan` says what to read next and is fed with it. It begins at the head, where a block
 begins, and goes from block to block. A page where the next block should be and is not opens a

@@ -1,4 +1,4 @@
-"""What is known of a node's log elsewhere than on its device, so that a log that is not there is missed.
+"""What is known of a node's log elsewhere than on its device, so that a log that is not there is missed. Pure.
 
 A log says of itself whose it is and how far it goes. A device that is blank, or another that the
 node had before, says nothing of the log that ought to be there: a path with a typing error, a disk

@@ -1,4 +1,4 @@
-"""What the superblock is to say next, and what it says durably.
+"""What the superblock is to say next, and what it says durably. Pure.
 
 Sans-IO. One write is under way at a time; what is asked for meanwhile goes into the next one
 together.

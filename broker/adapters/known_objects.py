@@ -1,4 +1,4 @@
-"""What an image of the metadata knows of a cluster's objects, as `headrace.storage.audit` compares it with a bucket."""
+"""What an image of the metadata knows of a cluster's objects, for `headrace.storage.audit`. Pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final

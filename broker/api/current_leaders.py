@@ -1,4 +1,4 @@
-"""Who leads what was asked of the wrong broker, or at an old epoch (KIP-951).
+"""Who leads what was asked of the wrong broker, or at an old epoch (KIP-951). Pure.
 
 A client that is told so in the answer itself moves on without asking for metadata. It ignores what is not newer than
 what it knows, so a partition that is just being opened here, or a lease that is not valid, sends nobody in circles.

@@ -45,7 +45,7 @@ class ApiDispatcher:
         self._metrics = metrics
 
     def is_pipelined(self, frame: Frame) -> bool:
-        """Produce requests take effect when they are appended (DESIGN section 7)."""
+        """Produce requests take effect when they are appended."""
         return frame.header.api_key == _PRODUCE
 
     def dispatch(

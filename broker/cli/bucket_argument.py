@@ -50,7 +50,7 @@ def run_async(main: Awaitable[_T], *, url: str) -> _T:
     Raises:
         CommandFailedError: the bucket cannot be used.
     """
-    import asyncio  # noqa: PLC0415 - not for help
+    import asyncio
 
     async def guarded() -> _T:
         with explained_bucket(url):
@@ -66,9 +66,9 @@ def explained_bucket(url: str) -> Iterator[None]:
     Raises:
         CommandFailedError: instead of ours.
     """
-    from headrace.config.uris import redacted  # noqa: PLC0415 - not for help
-    from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError  # noqa: PLC0415 - not for help
-    from headrace.storage.object_store.retrying import RefusedError  # noqa: PLC0415 - not for help
+    from headrace.config.uris import redacted
+    from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError
+    from headrace.storage.object_store.retrying import RefusedError
 
     shown = redacted(url)
     try:
@@ -97,8 +97,8 @@ async def opened(url: str) -> AsyncIterator["AuditedBucket"]:
         CommandFailedError: the URL is none, or there are no credentials.
         ObjectStoreError: there is no such directory.
     """
-    from headrace.config.uris import redacted  # noqa: PLC0415 - not for help
-    from headrace.storage.audit.audited_bucket import open_audited_bucket  # noqa: PLC0415 - not for help
+    from headrace.config.uris import redacted
+    from headrace.storage.audit.audited_bucket import open_audited_bucket
 
     try:
         place = open_audited_bucket(url, rng=random.SystemRandom(), environment=os.environ)

@@ -17,8 +17,8 @@ def progress(label: str, *, total: int) -> Iterator[Callable[[int], None]]:
     if total <= 0 or not _is_shown():
         yield lambda _: None
         return
-    from rich.console import Console  # noqa: PLC0415 - only for a terminal
-    from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn  # noqa: PLC0415
+    from rich.console import Console  # only for a terminal
+    from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 
     columns = ("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
@@ -32,8 +32,8 @@ def tally(label: str) -> Iterator[Callable[[int], None]]:
     if not _is_shown():
         yield lambda _: None
         return
-    from rich.console import Console  # noqa: PLC0415 - only for a terminal
-    from rich.progress import Progress, SpinnerColumn  # noqa: PLC0415
+    from rich.console import Console  # only for a terminal
+    from rich.progress import Progress, SpinnerColumn
 
     columns = (SpinnerColumn(), "{task.description}", "{task.completed:,.0f}")
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -80,7 +80,7 @@ class _Root(LazyGroup):
 
 def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
     if is_asked:
-        from headrace.broker.cli.version import program_version  # noqa: PLC0415 - not for help
+        from headrace.broker.cli.version import program_version
 
         click.echo(f"headrace {program_version()}")
         context.exit()

@@ -1,4 +1,4 @@
-"""Sizes as people write them on a command line: bytes, or 512MiB."""
+"""Sizes as people write them on a command line: bytes, or 512MiB. Pure."""
 
 import re
 

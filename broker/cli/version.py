@@ -13,7 +13,7 @@ from headrace.broker.cli.output import emit_object
 @output_option
 def version(output: str) -> None:
     """Show the version of this program, and of what it runs on."""
-    from importlib import metadata  # noqa: PLC0415 - not needed for help
+    from importlib import metadata
 
     def installed(name: str) -> str:
         try:
@@ -34,7 +34,7 @@ def version(output: str) -> None:
 
 def program_version() -> str:
     """Tell our own version, of the installed distribution or of this checkout."""
-    from importlib import metadata  # noqa: PLC0415 - as above
+    from importlib import metadata
 
     try:
         return metadata.version("headrace")
@@ -43,7 +43,7 @@ def program_version() -> str:
 
 
 def _checkout_version() -> str:
-    import tomllib  # noqa: PLC0415 - only in a checkout
+    import tomllib  # only in a checkout
 
     project = Path(__file__).resolve().parents[2] / "pyproject.toml"
     try:

@@ -1,4 +1,4 @@
-"""The cluster as a client sees it through the listener that it came in by."""
+"""The cluster as a client sees it through the listener that it came in by. Pure."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol

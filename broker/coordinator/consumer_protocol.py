@@ -1,4 +1,4 @@
-"""The one field that the coordinator reads of a consumer's subscription: its topics.
+"""The one field that the coordinator reads of a consumer's subscription: its topics. Pure.
 
 ConsumerProtocolSubscription, every version, begins with
 

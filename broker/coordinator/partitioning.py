@@ -1,4 +1,4 @@
-"""Which partition of `__consumer_offsets` a group belongs to.
+"""Which partition of `__consumer_offsets` a group belongs to. Pure.
 
 Source: `GroupCoordinatorService.partitionFor`; `java.lang.String.hashCode`.
 """

@@ -1,4 +1,4 @@
-"""The field types that records of `__consumer_offsets` are made of.
+"""The field types that records of `__consumer_offsets` are made of. Pure.
 
 `string` int16 length and UTF-8 (null -1), `bytes` int32 length, arrays int32 count. In flexible
 versions (KIP-482) lengths and counts are an unsigned varint of the number plus one (null 0), and

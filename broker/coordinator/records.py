@@ -1,4 +1,4 @@
-"""Records of `__consumer_offsets`, byte for byte as Apache Kafka writes them.
+"""Records of `__consumer_offsets`, byte for byte as Apache Kafka writes them. Pure.
 
 A record's key and value each begin with an int16 that tells their kind (key) or layout (value).
 Integers are big-endian; `string` is an int16 length and UTF-8, null is -1; `bytes` has an int32

@@ -1,1 +1,1 @@
-"""Parts of the fetch path that are pure: fetch sessions (KIP-227)."""
+"""The fetch path: sessions (KIP-227), reads of many partitions, cold reads."""

@@ -1,4 +1,4 @@
-"""Fetch sessions (KIP-227): what a client has told once, it need not tell again.
+"""Fetch sessions (KIP-227): what a client has told once, it need not tell again. Pure.
 
 | request (session id, epoch) | meaning |
 |---|---|

@@ -1,4 +1,4 @@
-"""What a produced batch must satisfy before it is appended (kafka-protocol 2.4, 2.5). Pure.
+"""What a produced batch must satisfy before it is appended. Pure.
 
 Only the 61-byte header is read, unless the topic's rules need the records: keys on a compacted topic, or another
 codec than the producer chose.

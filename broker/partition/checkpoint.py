@@ -1,4 +1,4 @@
-"""A partition's checkpoint: everything derived from its log up to an offset, as one record of its meta stream.
+"""A partition's checkpoint: everything derived from its log up to an offset, as one record of its meta stream. Pure.
 
 Opening a partition reads the last checkpoint and then the headers of the batches after it, never the whole log.
 

@@ -1,6 +1,6 @@
-"""Idempotent producers of one partition: what each wrote last, and whether a batch is next, a repeat, or wrong.
+"""Idempotent producers of one partition: what each wrote last; whether a batch is next, a repeat or wrong. Pure.
 
-Pure: batch headers and times in, verdicts out. State changes only by `update`, which appends and replays share,
+Batch headers and times in, verdicts out. State changes only by `update`, which appends and replays share,
 so a partition rebuilt from its log cannot differ from the one that wrote it (KIP-98, KIP-360).
 """
 
@@ -78,7 +78,7 @@ class ProducerStates:
         return iter(self._entries.items())
 
     def check(self, producer_id: int, epoch: int, first_sequence: int, count: int) -> Check:
-        """Judge a batch before it is appended; changes nothing (kafka-protocol 2.6)."""
+        """Judge a batch before it is appended; changes nothing."""
         entry = self._entries.get(producer_id)
         if entry is None:
             return _APPEND

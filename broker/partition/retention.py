@@ -1,4 +1,4 @@
-"""Deletion by age and size: the rule, which is pure, and the job that applies it to what this broker leads.
+"""Deletion by age and size: the rule, and the job that applies it to what this broker leads.
 
 As in Kafka, the log is given up from its beginning: by age up to the first record that is young enough, by size as
 long as `retention.bytes` are left. Kafka does so in segments; here a step is what lies between two entries of the

@@ -1,4 +1,4 @@
-"""What clients are told when the stream engine refuses: the one table from its errors to Kafka's."""
+"""What clients are told when the stream engine refuses: the one table from its errors to Kafka's. Pure."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Whether the node can serve, and if not, why: what `/readyz` answers."""
+"""Whether the node can serve, and if not, why: what `/readyz` answers. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

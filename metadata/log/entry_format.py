@@ -1,4 +1,4 @@
-"""Format of a segment of the metadata log. Pure: bytes in, entries out.
+"""Format of a segment of the metadata log. Bytes in, entries out. Pure.
 
 All integers are big-endian. A segment is a header and frames, one frame for each entry.
 

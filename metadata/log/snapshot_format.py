@@ -1,4 +1,4 @@
-"""Format of a snapshot file. Pure: an image in, bytes out, and back.
+"""Format of a snapshot file. An image in, bytes out, and back. Pure.
 
 All integers are big-endian. A snapshot is a header, blocks, and an end.
 

@@ -1,4 +1,4 @@
-"""Where the members of the quorum are reached."""
+"""Where the members of the quorum are reached. Pure."""
 
 from collections.abc import Mapping
 

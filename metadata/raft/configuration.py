@@ -5,6 +5,7 @@ majority after it then have a member in common.
 """
 
 from collections.abc import Collection, Iterable
+from functools import cached_property
 from uuid import UUID
 
 import msgspec
@@ -12,8 +13,8 @@ import msgspec
 from headrace.metadata.records.members import NO_DIRECTORY, Member
 
 
-class Configuration(msgspec.Struct, frozen=True, gc=False):
-    """The members, sorted by node id."""
+class Configuration(msgspec.Struct, frozen=True, dict=True):
+    """The members, sorted by node id. What follows from them is worked out once: each message asks for it."""
 
     members: tuple[Member, ...] = ()
 
@@ -22,19 +23,23 @@ class Configuration(msgspec.Struct, frozen=True, gc=False):
         """Sort members into a configuration."""
         return cls(tuple(sorted(members, key=lambda member: member.node_id)))
 
-    @property
+    @cached_property
     def voters(self) -> tuple[int, ...]:
         """Node ids of those that count."""
         return tuple(member.node_id for member in self.members if member.voter)
 
-    @property
+    @cached_property
     def majority(self) -> int:
         """How many voters decide."""
         return len(self.voters) // 2 + 1
 
+    @cached_property
+    def _by_id(self) -> dict[int, Member]:
+        return {member.node_id: member for member in reversed(self.members)}
+
     def member(self, node_id: int) -> Member | None:
         """One member."""
-        return next((it for it in self.members if it.node_id == node_id), None)
+        return self._by_id.get(node_id)
 
     def is_voter(self, node_id: int) -> bool:
         """Whether a node counts."""

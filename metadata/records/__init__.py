@@ -1,1 +1,1 @@
-"""Records of the metadata log: one frozen struct each, and their encoding."""
+"""Records of the metadata log: one frozen struct each, and their encoding. Pure."""

@@ -1,1 +1,1 @@
-"""Messages between brokers and the controller, and their frames."""
+"""Messages between brokers and the controller, and their frames. Pure."""

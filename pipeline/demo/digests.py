@@ -1,4 +1,4 @@
-"""What makes two readings of a topic comparable: counts and checksums per partition."""
+"""What makes two readings of a topic comparable: counts and checksums per partition. Pure."""
 
 import hashlib
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Fetch by hand, as `headrace.protocol.produce` is: requests to tuples, responses to buffers.
+"""Fetch by hand, as `headrace.protocol.produce` is: requests to tuples, responses to buffers. Pure.
 
 The one door to `headrace.protocol.fetch.request` and `headrace.protocol.fetch.response`.
 """

@@ -1,4 +1,4 @@
-"""Reads an object from its end to its beginning and says whether it is whole.
+"""Reads an object from its end to its beginning and says whether it is whole. Pure.
 
 Footer, index, then every block, against their checksums and against each other. Reads are ranges of
 at most `CHUNK_BYTES`, whatever lengths the object claims, and an index that is too long for the

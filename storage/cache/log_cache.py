@@ -1,6 +1,6 @@
-"""LogCache: confirmed records in WAL order, from their confirmation until after their upload.
+"""LogCache: confirmed records in WAL order, from their confirmation until after their upload. Pure.
 
-Pure: no clock, no IO; used from one loop only.
+Used from one loop only.
 
 Records enter in groups (those that shared a WAL buffer) and gather in the active block. Archiving
 closes it and hands it to the upload; once it is committed, in WAL order, its groups may be

@@ -1,9 +1,9 @@
-"""Decides what to read before it is asked for.
+"""Decides what to read before it is asked for. Pure.
 
 A *sequence* is a reader that continues where it stopped, known by the offset that it will ask for
 next. Its window quadruples each time it had to wait for the bucket, up to a maximum, and is refilled
 when half of it is used up, or as much as one request brings. What was read ahead and evicted unread
-was too much: the window is halved and rests for a while. Pure: no clock, no IO.
+was too much: the window is halved and rests for a while.
 """
 
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Rules of ranged reads that every store keeps alike."""
+"""Rules of ranged reads that every store keeps alike. Pure."""
 
 from headrace.storage.errors import CorruptObjectError, InvalidRequestError
 

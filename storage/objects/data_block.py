@@ -14,7 +14,7 @@ All integers are big-endian.
 The header comes last into the checksum because count and length are known last: a writer needs no
 second pass.
 
-Source: DESIGN of S3Stream's data block (10-byte header, no checksum), extended by the CRC.
+Source: S3Stream's data block (10-byte header, no checksum), extended by the CRC.
 """
 
 import struct

@@ -1,6 +1,9 @@
 """How long to wait before the next attempt: exponential, capped, with jitter. Pure."""
 
-import random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from random import Random
 
 DELAY_MS_FIRST = 100
 MAX_DELAY_MS = 10_000  # producers may be waiting for so long after the bucket has come back
@@ -12,7 +15,7 @@ class Backoff:
 
     __slots__ = ("_attempt", "_rng")
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: "Random") -> None:
         self._rng = rng
         self._attempt = 0
 

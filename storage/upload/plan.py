@@ -1,10 +1,10 @@
-"""Decides which objects a set of records becomes.
+"""Decides which objects a set of records becomes. Pure.
 
 A stream with much data gets a Stream Object of its own, which no compaction need split again; the
 small rest shares one Stream Set Object. A stream that is alone always gets a Stream Object: its
 Stream Set Object would hold nothing else.
 
-Pure. Source: S3Stream's upload of LogCache blocks.
+Source: S3Stream's upload of LogCache blocks.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What was cached of a topic is gone with it: a new one of the same name begins empty (K-1, K-5; E-90)."""
+"""What was cached of a topic is gone with it: a new one of the same name begins empty."""
 
 from collections.abc import Iterator
 from pathlib import Path

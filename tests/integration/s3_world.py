@@ -1,9 +1,9 @@
 """The stream engine on real metadata, a real WAL file and the fault-injecting S3 server.
 
-What is checked while it runs: S-1 (acknowledged means readable), S-3 (nothing is trimmed from the WAL
-before its commit), S-6 (what is committed is never deleted), S-9 (bounds of memory), and that no
-read ever returns other bytes than were written. `settle` checks the rest: S-2, S-5, and that
-nothing is left in the bucket that metadata do not know.
+What is checked while it runs: acknowledged means readable, nothing is trimmed from the WAL before its
+commit, what is committed is never deleted, memory stays within its bounds, and no read ever returns
+other bytes than were written. `settle` checks the rest: objects hold exactly their ranges, nothing
+is committed twice, and nothing is left in the bucket that metadata do not know.
 """
 
 import asyncio
@@ -117,7 +117,7 @@ class World:
             return
         known = self.client.image.objects.by_id.get(found[1])
         if known is not None and known.state != ObjectState.MARK_DESTROYED:
-            self.problems.append(f"S-6: {key} was deleted while it was {known.state.name}")
+            self.problems.append(f"{key} was deleted while it was {known.state.name}")
 
 
 class Process:
@@ -242,7 +242,7 @@ class Process:
         stream.append(payload, 1, self._on_ack(stream, base))
         self._appended.append((self.wal.next_offset, stream.stream_id, base + 1))
         stats = self.engine.stats()
-        assert stats.unuploaded_bytes <= stats.log_cache_capacity_bytes, "S-9"
+        assert stats.unuploaded_bytes <= stats.log_cache_capacity_bytes, "over the bound"
         self._require_running()
 
     async def settle(self, *, left_for_the_sweep: bool = False) -> None:
@@ -313,7 +313,7 @@ class Process:
             if found is None or bytes(found.payload) != payload_of(
                 stream.stream_id, base, len(found.payload)
             ):
-                self.world.problems.append(f"S-1: {stream.stream_id}:{base} is not read back")
+                self.world.problems.append(f"{stream.stream_id}:{base} is not read back")
             self.world.acked[stream.stream_id] = base + 1
 
         return on_ack
@@ -323,7 +323,7 @@ class Process:
         while self._appended and self._appended[0][0] - 1 <= offset:
             _, stream_id, end = self._appended.pop(0)
             if streams[stream_id].end_offset < end:
-                self.world.problems.append(f"S-3: trimmed {stream_id}:{end - 1} before its commit")
+                self.world.problems.append(f"trimmed {stream_id}:{end - 1} before its commit")
 
     async def _read(self, rng: random.Random) -> None:
         while True:

@@ -360,7 +360,7 @@ def test_a_client_that_never_reads_is_not_answered_into_memory(tmp_path: Path) -
 
 
 def test_pipelined_requests_of_all_kinds_are_answered_in_order(tmp_path: Path) -> None:
-    """kafka-protocol 2.2: in request order, on each connection, acks=0 leaving no trace."""
+    """In request order, on each connection, acks=0 leaving no trace."""
 
     async def run() -> None:
         async with victim(tmp_path) as node:

@@ -91,7 +91,7 @@ def enough_happened(process):
 
 @pytest.mark.parametrize("name", [*FAULTS, "everything"])
 def test_nothing_is_lost_damaged_or_left_over(tmp_path, monkeypatch, name):
-    """S-1 to S-7, S-9: see `s3_world`."""
+    """What `s3_world` checks."""
 
     async def scenario(world, _):
         rng = random.Random(name)
@@ -141,7 +141,7 @@ def outage(server, name):
 
 @pytest.mark.parametrize("name", OUTAGES)
 def test_an_outage_stops_producers_in_time_and_nobody_else(tmp_path, monkeypatch, name):
-    """S-7, S-9: back-pressure within the bounds of memory, hot reads go on, and so does everything afterwards."""
+    """Back-pressure within the bounds of memory, hot reads go on, and so does everything afterwards."""
 
     async def scenario(world, server):
         rng = random.Random(name)
@@ -174,7 +174,7 @@ def test_an_outage_stops_producers_in_time_and_nobody_else(tmp_path, monkeypatch
 
 @pytest.mark.parametrize("name", ["silence", NOBODY])
 def test_shutting_down_in_an_outage_takes_its_time_and_no_more(tmp_path, monkeypatch, name):
-    """S-10: what could not be uploaded is in the WAL for the next start."""
+    """What could not be uploaded is in the WAL for the next start."""
 
     async def scenario(world, server):
         rng = random.Random(name)
@@ -215,7 +215,7 @@ def test_a_start_waits_for_the_bucket_and_can_be_given_up(tmp_path, monkeypatch,
 
 
 def test_a_put_that_lands_when_its_object_is_forgotten_is_swept(tmp_path, monkeypatch):
-    """E-21: compacted away, deleted and forgotten, and then the first attempt at it comes true."""
+    """Compacted away, deleted and forgotten, and then the first attempt at it comes true."""
 
     async def scenario(world, _):
         rng = random.Random(21)
@@ -242,7 +242,7 @@ def test_a_put_that_lands_when_its_object_is_forgotten_is_swept(tmp_path, monkey
 def test_an_object_that_expires_while_its_put_is_tried_is_put_under_another_id(
     tmp_path, monkeypatch
 ):
-    """E-28: the commit of the old id is refused, and what lies under it is garbage."""
+    """The commit of the old id is refused, and what lies under it is garbage."""
 
     async def scenario(world, _):
         rng = random.Random(28)

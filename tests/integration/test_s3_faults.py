@@ -413,7 +413,7 @@ def test_a_bucket_of_another_region():
 
 
 def test_keys_of_a_batch_that_were_not_deleted_are_deleted_again():
-    """E-27: the request succeeds, and says of single keys that they are still there."""
+    """The request succeeds, and says of single keys that they are still there."""
 
     async def scenario(store, bucket):
         for key in "abc":

@@ -28,9 +28,11 @@ def test_todays_third_of_the_seeded_bugs_is_caught() -> None:
 
 def test_what_is_not_caught_or_does_not_run_is_told() -> None:
     bug = replace(WAL["wal-04"], in_process=True)
-    harmless = replace(bug, new="key=lambda superblock: +superblock.sequence")
-    elsewhere = replace(bug, file="wal/zeroing.py", old="class Zeroing:", new="class  Zeroing:")
-    sloppy = replace(bug, new="key=lambda superblock: superblock.no_such_field")
+    harmless = replace(bug, new="lambda superblock: +superblock.sequence")
+    elsewhere = replace(
+        bug, file="wal/zeroing.py", function="Zeroing.stop", old="self._stopped = True", new=""
+    )
+    sloppy = replace(bug, new="lambda superblock: superblock.no_such_field")
     gone = replace(bug, test="tests/unit/wal/test_layout.py::test_that_does_not_exist")
     with copied_project() as copy:
         assert try_bug(copy, bug).outcome is Outcome.CAUGHT

@@ -1,7 +1,7 @@
-"""Random members of random groups: live state is always what a replay of the log gives (G-7).
+"""Random members of random groups: live state is always what a replay of the log gives.
 
 `Scene` replays everything after each operation. Here are the invariants of a group's parts, and
-what must come of it when everybody falls silent: all that was parked is answered, nobody is left (G-4).
+what must come of it when everybody falls silent: all that was parked is answered, nobody is left.
 """
 
 from uuid import UUID
@@ -146,7 +146,7 @@ class GroupMachine(RuleBasedStateMachine):
         generation = self.generation(group_id, behind)
         error = self.scene.heartbeat(member_id, generation, instance=instance, group_id=group_id)
         if behind:
-            assert error is not ErrorCode.NONE  # G-2
+            assert error is not ErrorCode.NONE
 
     @rule(index=PICK, group_id=GROUPS, by_instance=st.booleans())
     def leave(self, index: int, group_id: str, by_instance: bool) -> None:
@@ -171,7 +171,7 @@ class GroupMachine(RuleBasedStateMachine):
             group_id=group_id,
         )
         if error is ErrorCode.NONE:
-            assert self.scene.committed(value % 3, topic, group_id) == value  # G-1
+            assert self.scene.committed(value % 3, topic, group_id) == value
 
     @rule(group_id=GROUPS, topic=TOPICS, value=st.integers(0, 1_000))
     def commit_anonymously(self, group_id: str, topic: str, value: int) -> None:

@@ -1,4 +1,4 @@
-"""Any sequence of requests keeps the invariants of the metadata (M-1 to M-7)."""
+"""Any sequence of requests keeps the invariants of the metadata."""
 
 import itertools
 import random
@@ -127,7 +127,7 @@ class MetadataMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.stale_requests)
     @rule(data=st.data())
     def zombie(self, data):
-        """F-1: a request with an old node epoch is refused whatever it asks."""
+        """A request with an old node epoch is refused whatever it asks."""
         request = data.draw(st.sampled_from(self.stale_requests))
         if not hasattr(request, "node_epoch"):
             return
@@ -139,7 +139,7 @@ class MetadataMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.past_requests)
     @rule(data=st.data())
     def repeat(self, data):
-        """S-5: a commit that took effect succeeds again, and changes nothing."""
+        """A commit that took effect succeeds again, and changes nothing."""
         request = data.draw(st.sampled_from(self.past_requests))
         if not isinstance(request, CommitStreamSetObject | CompactStreamObject):
             return
@@ -332,7 +332,7 @@ class MetadataMachine(RuleBasedStateMachine):
 
     @rule()
     def reload_from_snapshot(self):
-        """M-4, and all that follows happens on the reloaded image."""
+        """A snapshot loses nothing, and all that follows happens on the reloaded image."""
         image = records_to_image(
             image_to_records(self.image), index=self.image.index, term=self.image.term
         )
@@ -344,7 +344,7 @@ class MetadataMachine(RuleBasedStateMachine):
 
     @invariant()
     def streams_are_covered(self):
-        """M-1: what can be read is every offset of [start, end), once."""
+        """What can be read is every offset of [start, end), once."""
         for stream in self.image.streams.values():
             position = stream.start_offset
             found = self.image.object_ranges(
@@ -365,7 +365,6 @@ class MetadataMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_goes_backwards(self):
-        """M-2, M-6."""
         old, new = self.seen, self.image
         assert new.next_producer_id >= old.next_producer_id
         assert new.next_stream_id >= old.next_stream_id
@@ -388,7 +387,7 @@ class MetadataMachine(RuleBasedStateMachine):
 
     @invariant()
     def objects_live_as_they_should(self):
-        """M-3. (Several steps may lie between two looks: the ends of the path are checked.)"""
+        """Several steps may lie between two looks: the ends of the path are checked."""
         old, new = self.seen.objects.by_id, self.image.objects.by_id
         for object_id in set(old) | set(new):
             before = old[object_id].state if object_id in old else None
@@ -401,7 +400,6 @@ class MetadataMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_dangles(self):
-        """M-7."""
         image = self.image
         used = {}
         for stream in image.streams.values():
@@ -428,7 +426,7 @@ class MetadataMachine(RuleBasedStateMachine):
         self.seen = image
 
     def teardown(self):
-        """M-4 over the whole log; M-7: with every topic gone, nothing is left."""
+        """The whole log gives the same image; with every topic gone, nothing is left."""
         image = MetadataImage()
         for entry in self.controller.entries:
             records = decode_records(entry.payload)

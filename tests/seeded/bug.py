@@ -5,6 +5,8 @@ import pkgutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.seeded.fitting import DoesNotFitError, replaced
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -15,7 +17,8 @@ class SeededBug:
     id: str
     title: str  # what goes wrong, in a few words
     file: str  # of the product
-    old: str  # occurs exactly once in it
+    function: str  # of it, with the name of its class (`Session.on_answer`)
+    old: str  # an expression or statements that occur once there, under whatever names: `fitting`
     new: str
     test: str  # a test that passes, and fails with the mistake
     in_process: bool = (
@@ -31,15 +34,14 @@ class SeededBug:
         """Return the file's text with the mistake.
 
         Raises:
-            ValueError: the table does not fit the file any more.
+            DoesNotFitError: the table does not fit the file any more.
+            SyntaxError: the mistake is no code.
         """
-        count = text.count(self.old)
-        if count != 1:
-            msg = (
-                f"{self.id}: the text to replace occurs {count} times in {self.file}: {self.old!r}"
-            )
-            raise ValueError(msg)
-        changed = text.replace(self.old, self.new)
+        try:
+            changed = replaced(text, self.function, self.old, self.new)
+        except DoesNotFitError as error:
+            msg = f"{self.id} {error} of {self.file}: {self.old!r}"
+            raise DoesNotFitError(msg) from error
         compile(changed, self.file, "exec")
         return changed
 

@@ -18,48 +18,103 @@ BUGS = (
         "fence-01",
         "what is durable is acknowledged without asking the lease",
         "storage/append_path.py",
-        "        if not self._lease.is_lease_valid():\n",
-        "        if False:\n",
+        "AppendPath.on_confirmed",
+        "not self._lease.is_lease_valid()",
+        "False",
         f"{_APPENDS}::test_without_the_lease_nothing_is_acknowledged_until_it_holds_again",
     ),
     SeededBug(
         "fence-02",
         "what was withheld without the lease is never acknowledged",
         "storage/append_path.py",
-        "        if self._withheld_wal_end >= 0:\n",
-        "        if False:\n",
+        "AppendPath.lease_renewed",
+        "self._withheld_wal_end >= 0",
+        "False",
         f"{_APPENDS}::test_without_the_lease_nothing_is_acknowledged_until_it_holds_again",
     ),
     SeededBug(
         "fence-03",
         "a lease is as long as the session: clocks may not differ",
         "metadata/controller/sessions.py",
-        "    return session_timeout_ms - session_timeout_ms // LEASE_MARGIN_DIVISOR\n",
-        "    return session_timeout_ms\n",
+        "lease_length_ms",
+        "session_timeout_ms - session_timeout_ms // LEASE_MARGIN_DIVISOR",
+        "session_timeout_ms",
         f"{_SESSIONS}::test_a_lease_ends_before_its_session_however_long_the_heartbeat_took",
     ),
     SeededBug(
         "fence-04",
         "a broker's lease is made of its own setting, its session of the controller's",
         "metadata/controller/sessions.py",
-        "        timeout_ms = max(self._timeout_ms, broker.session_timeout_ms)\n",
-        "        timeout_ms = self._timeout_ms\n",
+        "BrokerSessions.begin",
+        "max(self._timeout_ms, broker.session_timeout_ms)",
+        "self._timeout_ms",
         f"{_SESSIONS}::test_a_session_is_as_long_as_the_leases_of_its_broker_rely_on",
     ),
     SeededBug(
         "fence-05",
         "which session a broker relies on is lost with a snapshot",
         "metadata/snapshot.py",
-        "        broker.session_timeout_ms,\n",
-        "",
+        "_broker_records",
+        """
+            RegisterBrokerRecord(
+                broker.node_id,
+                broker.epoch,
+                broker.incarnation_id,
+                tuple(BrokerEndpoint(it.name, it.host, it.port) for it in broker.endpoints),
+                broker.rack,
+                broker.registered_ms,
+                broker.replaced_incarnation_id,
+                broker.session_timeout_ms,
+            )
+        """,
+        """
+            RegisterBrokerRecord(
+                broker.node_id,
+                broker.epoch,
+                broker.incarnation_id,
+                tuple(BrokerEndpoint(it.name, it.host, it.port) for it in broker.endpoints),
+                broker.rack,
+                broker.registered_ms,
+                broker.replaced_incarnation_id,
+            )
+        """,
         f"{_SUPERVISION}::test_nobody_is_fenced_within_a_lease_that_its_own_setting_makes_longer",
     ),
     SeededBug(
         "fence-06",
         "leases go by the clock of the wall",
         "broker/node/broker_role.py",
-        "                boot_clock_ms=self._around.boot_clock_ms,\n",
-        "                boot_clock_ms=self._around.wall_clock_ms,\n",
+        "BrokerRole.run",
+        """
+            MetadataClient(
+                config.metadata,
+                self._transport,
+                BrokerIdentity(
+                    node_id=config.node_id,
+                    endpoints=config.network.advertised_listeners or tuple(bound),
+                    rack=config.rack,
+                    cluster_id=cluster_id,
+                ),
+                boot_clock_ms=self._around.boot_clock_ms,
+                rng=self._around.rng,
+                on_fenced=self._note_fenced,
+            )
+        """,
+        """
+            MetadataClient(
+                config.metadata,
+                self._transport,
+                BrokerIdentity(
+                    node_id=config.node_id,
+                    endpoints=config.network.advertised_listeners or tuple(bound),
+                    rack=config.rack,
+                    cluster_id=cluster_id,
+                ),
+                boot_clock_ms=self._around.wall_clock_ms,
+                rng=self._around.rng,
+                on_fenced=self._note_fenced,
+            )
+        """,
         "tests/integration/test_node_clocks.py"
         "::test_setting_the_clock_of_the_wall_neither_ends_nor_prolongs_a_lease",
     ),
@@ -67,8 +122,9 @@ BUGS = (
         "fence-07",
         "the clock of leases can be set",
         "broker/node/environment.py",
-        "        time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000\n",
-        "        time.clock_gettime_ns(time.CLOCK_REALTIME) // 1_000_000\n",
+        "NodeEnvironment.boot_clock_ms",
+        "time.clock_gettime_ns(time.CLOCK_BOOTTIME)",
+        "time.clock_gettime_ns(time.CLOCK_REALTIME)",
         "tests/unit/broker/node/test_environment.py"
         "::test_the_boot_clock_goes_on_in_suspend_and_cannot_be_set",
     ),
@@ -76,31 +132,45 @@ BUGS = (
         "fence-08",
         "a fenced process keeps its lease",
         "metadata/session.py",
-        "        self._fenced_because = reason\n        self.lease.end()\n",
-        "        self._fenced_because = reason\n",
+        "BrokerSession.fence",
+        """
+            self.lease.end()
+            self._due.set()
+        """,
+        "self._due.set()",
         f"{_SESSION}::test_a_refused_write_fences_at_once",
     ),
     SeededBug(
         "fence-09",
         "a broker that shuts down keeps its lease while it says so",
         "metadata/session.py",
-        "        self._due.set()\n        self.lease.end()\n",
-        "        self._due.set()\n",
+        "BrokerSession.shutdown",
+        """
+            self.lease.end()
+            if self.node_epoch == NO_EPOCH or self.fenced:
+                return
+        """,
+        """
+            if self.node_epoch == NO_EPOCH or self.fenced:
+                return
+        """,
         f"{_SESSION}::test_a_controlled_shutdown_ends_lease_and_epoch",
     ),
     SeededBug(
         "fence-10",
         "a process whose write was refused for its epoch goes on",
         "metadata/client.py",
-        "                self._session.fence(error.message)\n",
-        "                pass\n",
+        "MetadataClient.change",
+        "self._session.fence(error.message)",
+        "pass",
         f"{_SESSION}::test_a_refused_write_fences_at_once",
     ),
     SeededBug(
         "fence-30",
         "a process that sees its own end in the metadata waits to be told of it",
         "metadata/client.py",
-        "        self._follower.subscribe(self._look_at_own_epoch)\n",
+        "MetadataClient.__init__",
+        "self._follower.subscribe(self._look_at_own_epoch)",
         "",
         f"{_SESSION}"
         "::test_a_process_that_sees_in_the_metadata_that_its_epoch_is_over_does_not_wait_to_be_told",
@@ -109,7 +179,8 @@ BUGS = (
         "fence-31",
         "a session begins before its broker has read the log, and ends before it has",
         "metadata/client.py",
-        "        await self._follower.catch_up()\n",
+        "MetadataClient.start",
+        "await self._follower.catch_up()",
         "",
         f"{_SESSION}::test_a_log_that_takes_longer_to_read_than_a_session_keeps_no_broker_out",
     ),
@@ -117,8 +188,9 @@ BUGS = (
         "fence-11",
         "a broker deletes objects by metadata that may be old, without the lease",
         "broker/adapters/storage_metadata.py",
-        "        if not self.is_lease_valid():\n",
-        "        if False:\n",
+        "StorageMetadata.get_objects_to_delete",
+        "not self.is_lease_valid()",
+        "False",
         "tests/unit/broker/adapters/test_storage_metadata.py"
         "::test_objects_are_deleted_when_their_retention_has_passed",
     ),
@@ -127,25 +199,27 @@ BUGS = (
         "fence-12",
         "a session that has ended is renewed",
         "metadata/controller/sessions.py",
-        "        if not self.is_open(node_id, epoch):\n            return False\n",
-        "        if not self.is_open(node_id, epoch):\n"
-        "            self.begin(Registered(node_id, epoch, 0), now_ms)\n",
+        "BrokerSessions.renew",
+        "return False",
+        "self.begin(Registered(node_id, epoch, 0), now_ms)",
         f"{_SUPERVISION}::test_no_heartbeat_is_answered_once_fencing_has_begun",
     ),
     SeededBug(
         "fence-13",
         "a heartbeat is answered while the entry that fences its sender is being written",
         "metadata/supervision.py",
-        "        if not self._sessions.is_open(node_id, epoch):\n",
-        "        if False:\n",
+        "BrokerSupervision.heartbeat",
+        "not self._sessions.is_open(node_id, epoch)",
+        "False",
         f"{_SUPERVISION}::test_no_heartbeat_is_answered_once_fencing_has_begun",
     ),
     SeededBug(
         "fence-14",
         "a controller that was stopped fences those whose heartbeats wait in its sockets",
         "metadata/controller/sessions.py",
-        "        if late_ms > 0:\n",
-        "        if False:\n",
+        "BrokerSessions.tick",
+        "late_ms > 0",
+        "False",
         f"{_SESSIONS}::test_a_controller_that_was_paused_gives_the_time_back",
     ),
     # Epochs
@@ -153,47 +227,66 @@ BUGS = (
         "fence-15",
         "requests of a process that was replaced are carried out",
         "metadata/controller/brokers.py",
-        "    if broker.epoch != node_epoch or broker.epoch_ended:\n",
-        "    if broker.epoch_ended:\n",
+        "require_broker",
+        "broker.epoch != node_epoch or broker.epoch_ended",
+        "broker.epoch_ended",
         f"{_FENCING}::test_a_repetition_is_refused_once_the_epoch_is_over",
     ),
     SeededBug(
         "fence-16",
         "requests of a fenced process are carried out as long as nobody has taken its place",
         "metadata/controller/brokers.py",
-        "    if broker.epoch != node_epoch or broker.epoch_ended:\n",
-        "    if broker.epoch != node_epoch:\n",
+        "require_broker",
+        "broker.epoch != node_epoch or broker.epoch_ended",
+        "broker.epoch != node_epoch",
         f"{_FENCING}::test_a_repetition_is_refused_once_the_epoch_is_over",
     ),
     SeededBug(
         "fence-17",
         "one of the requests, of nine, does not look at the epoch",
         "metadata/controller/streams.py",
-        'already changes nothing."""\n'
-        "    require_broker(image, request.node_id, request.node_epoch)\n",
-        'already changes nothing."""\n',
+        "trim_stream",
+        """
+            require_broker(image, request.node_id, request.node_epoch)
+            stream = _existing(request.stream_id, image)
+            require_writer(stream, request.node_id, request.stream_epoch)
+            if not stream.opened:
+                raise RefusedError(ErrorCode.INVALID_REQUEST, "...")
+        """,
+        """
+            stream = _existing(request.stream_id, image)
+            require_writer(stream, request.node_id, request.stream_epoch)
+            if not stream.opened:
+                raise RefusedError(ErrorCode.INVALID_REQUEST, "...")
+        """,
         f"{_FENCING}::test_a_repetition_is_refused_once_the_epoch_is_over",
     ),
     SeededBug(
         "fence-18",
         "a commit that took effect is repeated with success by a process that was fenced since",
         "metadata/controller/object_commits.py",
-        "    require_broker(image, request.node_id, request.node_epoch)\n"
-        "    outputs = _outputs(request, image, inputs.now_ms)\n"
-        "    if _took_effect(outputs, request.compacted_object_ids, image):\n"
-        "        return Decision((), Done())\n",
-        "    outputs = _outputs(request, image, inputs.now_ms)\n"
-        "    if _took_effect(outputs, request.compacted_object_ids, image):\n"
-        "        return Decision((), Done())\n"
-        "    require_broker(image, request.node_id, request.node_epoch)\n",
+        "commit_stream_set_object",
+        """
+            require_broker(image, request.node_id, request.node_epoch)
+            outputs = _outputs(request, image, inputs.now_ms)
+            if _took_effect(outputs, request.compacted_object_ids, image):
+                return Decision((), Done())
+        """,
+        """
+            outputs = _outputs(request, image, inputs.now_ms)
+            if _took_effect(outputs, request.compacted_object_ids, image):
+                return Decision((), Done())
+            require_broker(image, request.node_id, request.node_epoch)
+        """,
         f"{_FENCING}::test_a_repetition_is_refused_once_the_epoch_is_over",
     ),
     SeededBug(
         "fence-19",
         "a late repetition of a registration takes the node back",
         "metadata/controller/brokers.py",
-        "            known.replaced_incarnation_id == request.incarnation_id\n",
-        "            False\n",
+        "register_broker",
+        "known.replaced_incarnation_id == request.incarnation_id",
+        "False",
         f"{_CONTROLLER}/test_brokers.py"
         "::test_a_late_repetition_of_a_replaced_registration_is_refused",
     ),
@@ -202,25 +295,36 @@ BUGS = (
         "fence-20",
         "another leader's entry in its place counts as the proposal's success",
         "metadata/quorum/waiters.py",
-        "            if waiter.term is None or entry.term == waiter.term:\n",
-        "            if True:\n",
+        "EntryWaiters.applied",
+        "waiter.term is None or entry.term == waiter.term",
+        "True",
         f"{_QUORUM}/test_parts.py::test_who_waits_for_an_entry_is_told_whose_came",
     ),
     SeededBug(
         "fence-21",
         "what the leader has written shows before a majority has it",
         "metadata/quorum/node.py",
-        "        if effects.committed:\n            self._applied.committed(effects.committed)\n",
-        "        if effects.persist is not None and effects.persist.entries:\n"
-        "            self._applied.committed(effects.persist.entries)\n",
+        "QuorumNode._take_turn",
+        """
+            if effects.committed:
+                self._applied.committed(effects.committed)
+        """,
+        """
+            if effects.persist is not None and effects.persist.entries:
+                self._applied.committed(effects.persist.entries)
+        """,
         f"{_QUORUM}/test_three_controllers.py::test_a_leader_without_a_majority_promises_nothing",
     ),
     SeededBug(
         "fence-22",
         "who asked a leader that was deposed at once is never answered",
         "metadata/leadership.py",
-        "        self._over.set()\n        self.committer.stop()\n",
-        "        self._over.set()\n",
+        "Leadership.end",
+        """
+            self._over.set()
+            self.committer.stop()
+        """,
+        "self._over.set()",
         "tests/unit/metadata/test_leadership.py"
         "::test_who_asked_is_answered_though_it_was_over_before_its_work_began",
     ),
@@ -228,7 +332,8 @@ BUGS = (
         "fence-23",
         "what is put back behind an entry of the members counts as written",
         "metadata/commits.py",
-        "                    group.proposals.clear()\n",
+        "Committer._commit",
+        "group.proposals.clear()",
         "",
         "tests/unit/metadata/test_commits.py"
         "::test_what_was_put_back_for_an_entry_of_the_members_has_not_taken_effect",
@@ -237,8 +342,9 @@ BUGS = (
         "fence-24",
         "a request whose outcome is unknown is repeated though that does harm",
         "metadata/requester.py",
-        "                        if isinstance(request, ONCE_ONLY) and not isinstance(\n",
-        "                        if False and not isinstance(\n",
+        "Requester.call",
+        "isinstance(request, ONCE_ONLY) and not isinstance(error, NotReachedError)",
+        "False and not isinstance(error, NotReachedError)",
         "tests/unit/metadata/test_requester.py"
         "::test_an_unknown_outcome_is_reported_where_a_repetition_would_do_harm",
     ),
@@ -247,31 +353,35 @@ BUGS = (
         "fence-25",
         "a request whose connection broke counts as not sent",
         "metadata/net/rpc_link.py",
-        "                waiting.set_exception(ConnectionResetError(str(reason)))\n",
-        "                waiting.set_exception(NotSentError(str(reason)))\n",
+        "RpcLink.ended",
+        "ConnectionResetError(str(reason))",
+        "NotSentError(str(reason))",
         f"{_NET}::test_a_controller_killed_in_the_middle_of_a_request_leaves_its_outcome_unknown",
     ),
     SeededBug(
         "fence-26",
         "controllers and brokers of another cluster are let in",
         "metadata/net/listener.py",
-        "        if self.is_strange(theirs):\n",
-        "        if False:\n",
+        "ControllerListener._refusal",
+        "self.is_strange(theirs)",
+        "False",
         f"{_NET}::test_another_cluster_is_refused_and_both_sides_say_so",
     ),
     SeededBug(
         "fence-29",
         "who came before a controller knew its cluster stays, of whatever cluster it is",
         "metadata/net/accepted.py",
-        "        elif self._connections.is_strange(self.hello.party):\n",
-        "        elif False:\n",
+        "AcceptedConnection._take",
+        "self._connections.is_strange(self.hello.party)",
+        "False",
         f"{_NET}::test_another_cluster_is_let_go_by_who_did_not_know_its_own_when_it_came",
     ),
     SeededBug(
         "fence-27",
         "a broker does not say which cluster it has come to know",
         "broker/node/broker_role.py",
-        "        self._cluster_id = new.cluster_id\n",
+        "BrokerRole._follow_quorum",
+        "self._cluster_id = new.cluster_id",
         "",
         f"{_NODES}::test_a_broker_does_not_speak_to_another_cluster_where_its_controllers_were",
     ),
@@ -279,9 +389,9 @@ BUGS = (
         "fence-28",
         "a controller speaks in another's name",
         "metadata/net/accepted.py",
-        "        if (message.source, message.source_directory)"
-        " != (party.node_id, party.directory_id):\n",
-        "        if False:\n",
+        "AcceptedConnection._receive",
+        "(message.source, message.source_directory) != (party.node_id, party.directory_id)",
+        "False",
         f"{_NET}::test_hostile_bytes_end_their_connection_only",
     ),
 )

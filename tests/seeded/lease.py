@@ -10,26 +10,33 @@ BUGS = (
         "lease-01",
         "the lease is counted from the answer to a heartbeat, not from its sending",
         "metadata/session.py",
-        "        self.lease.extend(sent_at_ms)\n",
-        "        self.lease.extend(self._boot_clock_ms())\n",
+        "BrokerSession.heartbeat",
+        "self.lease.extend(sent_at_ms)",
+        "self.lease.extend(self._boot_clock_ms())",
         f"{_SESSION}::test_a_slow_answer_gives_a_shorter_lease",
     ),
     SeededBug(
         "lease-02",
         "a lease that was ended comes back with an answer that was under way",
         "metadata/lease.py",
-        "        if not self._ended:\n            self._until_ms",
-        "        if True:\n            self._until_ms",
+        "BrokerLease.extend",
+        "not self._ended",
+        "True",
         "tests/unit/metadata/test_lease.py::test_a_lease_that_was_ended_never_comes_back",
     ),
     SeededBug(
         "lease-03",
         "what was read while the bucket answered is given although the lease has run out meanwhile",
         "broker/fetch/reader.py",
-        "        result.has_cold = any(read.is_cold for read in result.reads)\n"
-        "        return self._certain(result)\n",
-        "        result.has_cold = any(read.is_cold for read in result.reads)\n"
-        "        return result\n",
+        "FetchReader.read",
+        """
+            result.has_cold = any(read.is_cold for read in result.reads)
+            return self._certain(result)
+        """,
+        """
+            result.has_cold = any(read.is_cold for read in result.reads)
+            return result
+        """,
         f"{_UNIT}/fetch/test_reader.py::TestWithoutAValidLease"
         "::test_it_is_asked_once_for_each_look_and_after_reading",
     ),
@@ -37,33 +44,42 @@ BUGS = (
         "lease-04",
         "records are taken by a broker whose lease is not valid",
         "broker/api/produce.py",
-        "        if not self._partitions.is_lease_valid():\n",
-        "        if False:\n",
+        "ProduceHandler._append",
+        "not self._partitions.is_lease_valid()",
+        "False",
         f"{_UNIT}/api/test_produce.py::test_without_a_certain_lease_nothing_is_appended",
     ),
     SeededBug(
         "lease-05",
         "the end of a log is told without the lease",
         "broker/api/list_offsets.py",
-        "        if not self._partitions.is_lease_valid():\n",
-        "        if False:\n",
+        "ListOffsetsHandler._look_up",
+        "not self._partitions.is_lease_valid()",
+        "False",
         f"{_UNIT}/api/test_list_offsets.py::test_without_a_certain_lease_nothing_is_told",
     ),
     SeededBug(
         "lease-06",
         "a group is served without the lease",
         "broker/coordinator/runtime.py",
-        "            raise KafkaError(ErrorCode.NOT_COORDINATOR)\n"
-        "        self._require_valid_lease()\n",
-        "            raise KafkaError(ErrorCode.NOT_COORDINATOR)\n",
+        "GroupCoordinator._driver",
+        """
+            self._require_valid_lease()
+            return driver
+        """,
+        "return driver",
         f"{_UNIT}/coordinator/test_runtime.py::test_without_a_certain_lease_nobody_is_answered",
     ),
     SeededBug(
         "lease-07",
         "a rebalance that ends by its deadline is told without the lease",
         "broker/coordinator/runtime.py",
-        "        self._require_valid_lease()\n        return joined\n",
-        "        return joined\n",
+        "GroupCoordinator.join",
+        """
+            self._require_valid_lease()
+            return joined
+        """,
+        "return joined",
         f"{_UNIT}/coordinator/test_runtime.py"
         "::test_a_join_that_ends_without_a_certain_lease_is_not_told",
     ),
@@ -71,8 +87,9 @@ BUGS = (
         "lease-08",
         "a broker names itself as coordinator without the lease",
         "broker/coordinator/coordinator_logs.py",
-        "        if leader == self._cluster.node_id and not self.is_lease_valid():\n",
-        "        if False:\n",
+        "OffsetsTopicLogs.coordinator_node",
+        "leader == self._cluster.node_id and not self.is_lease_valid()",
+        "False",
         f"{_UNIT}/coordinator/test_coordinator_logs.py"
         "::test_a_broker_whose_lease_is_not_certain_does_not_name_itself",
     ),
@@ -80,8 +97,9 @@ BUGS = (
         "lease-09",
         "Stream Objects of a node that lives are merged by another",
         "metadata/controller/object_commits.py",
-        "    adopted = adopter(image.brokers, writer) == request.node_id\n",
-        "    adopted = True\n",
+        "compact_stream_object",
+        "adopter(image.brokers, writer) == request.node_id",
+        "True",
         "tests/unit/metadata/controller/test_adoption.py"
         "::TestStreamObjects::test_not_while_the_node_lives",
     ),

@@ -1,4 +1,4 @@
-"""Records on their way into one object."""
+"""Records on their way into one object. Pure."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Which appends share an object, when it goes out, and what is confirmed.
+"""Which appends share an object, when it goes out, and what is confirmed. Pure.
 
 Sans-IO: records come in, objects to create come out, outcomes come in, the confirmed offset comes
 out. The driver (`headrace.wal.objects.writer`) performs it.

@@ -1,4 +1,4 @@
-"""Errors of the object WAL beside those of `headrace.wal.errors`."""
+"""Errors of the object WAL beside those of `headrace.wal.errors`. Pure."""
 
 from headrace.wal.errors import WalCorruptError, WalFailedError
 

@@ -1,4 +1,4 @@
-"""Who owns a number, and what an object in one's way means.
+"""Who owns a number, and what an object in one's way means. Pure.
 
 The rules on which the log's safety rests:
 

@@ -1,4 +1,4 @@
-"""Names and headers of the objects.
+"""Names and headers of the objects. Pure.
 
 The log of a node is one dense sequence of numbers, whoever of the node's generations wrote them:
 

@@ -1,4 +1,4 @@
-"""What a node's objects mean to whoever takes its log over: the walk from the head to the fence.
+"""What a node's objects mean to whoever takes its log over: the walk from the head to the fence. Pure.
 
 Sans-IO: `Walk` says what to read or create next and is told the outcome. The old writer may be alive
 meanwhile, and go on: an object may arrive after it was looked for, or be released and deleted.

@@ -1,4 +1,4 @@
-"""Shows a ring for people: block by block as recovery goes, or page by page, with what is wrong.
+"""Shows a ring for people: block by block as recovery goes, or page by page, with what is wrong. Pure.
 
 Sans-IO, fed like `headrace.wal.recovery.Scan`. It decides nothing and never stops at damage: what recovery
 makes of the same pages is `Scan`'s to say.

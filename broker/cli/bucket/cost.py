@@ -72,7 +72,7 @@ def cost(
     another service. Requests are counted as the broker makes them: repeated requests of the client
     library, and the parts of a multipart upload, are not included. Deletions are free.
     """
-    from headrace.storage.audit.cost import Prices  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.cost import Prices
 
     prices = Prices(put_per_1000=put_per_1000, get_per_1000=get_per_1000, gb_month=gb_month)
     samples = _samples(admin) if admin else None
@@ -94,7 +94,7 @@ def cost(
 
 
 async def _count(url: str, cluster: str | None) -> "Inventory":
-    from headrace.storage.audit.inventory import Inventory, meaning_of  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.inventory import Inventory, meaning_of
 
     inventory = Inventory()
     clusters: set[str] = set()
@@ -110,7 +110,7 @@ async def _count(url: str, cluster: str | None) -> "Inventory":
 
 
 def _storage(inventory: "Inventory", prices: "Prices") -> list[dict[str, object]]:
-    from headrace.storage.audit.cost import storage_price  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.cost import storage_price
 
     rows: list[dict[str, object]] = [
         {
@@ -135,7 +135,7 @@ def _storage(inventory: "Inventory", prices: "Prices") -> list[dict[str, object]
 
 
 def _requests(samples: "_Samples", prices: "Prices") -> dict[str, object]:
-    from headrace.storage.audit.cost import request_costs  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.cost import request_costs
 
     ingested = int(samples.get(_INGESTED, {}).get("", 0))
     counts = {operation: int(count) for operation, count in samples[_REQUESTS].items()}
@@ -168,10 +168,10 @@ def _samples(admin: str) -> _Samples:
     Raises:
         CommandFailedError: nobody answers, or it is not a broker of ours.
     """
-    from urllib.error import URLError  # noqa: PLC0415 - not for help
-    from urllib.request import urlopen  # noqa: PLC0415 - not for help
+    from urllib.error import URLError
+    from urllib.request import urlopen
 
-    from prometheus_client.parser import text_string_to_metric_families  # noqa: PLC0415 - not for help
+    from prometheus_client.parser import text_string_to_metric_families
 
     try:
         with urlopen(f"http://{admin}/metrics", timeout=ADMIN_TIMEOUT_S) as answer:

@@ -74,7 +74,7 @@ def fsck(
         emit_object(_document(compared, deep=deep), output=output)
     else:
         _print(compared, deep=deep)
-    from headrace.storage.audit.comparison import Severity  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.comparison import Severity
 
     wrong = comparison.count(Severity.ERROR) + strict * comparison.count(Severity.LEFTOVER)
     return EXIT_FOUND if wrong else 0
@@ -83,7 +83,7 @@ def fsck(
 async def _compare(
     url: str, metadata_dir: str, *, deep: bool, overdue_hours: int, parallel: int
 ) -> "Compared":
-    from headrace.broker.cli.bucket.compare import compare_bucket, compare_indexes  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.bucket.compare import compare_bucket, compare_indexes
 
     async with opened(url) as place:
         with tally("listing") as count:
@@ -97,7 +97,7 @@ async def _compare(
 
 
 def _document(compared: "Compared", *, deep: bool) -> dict[str, object]:
-    from headrace.storage.audit.comparison import Severity  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.comparison import Severity
 
     outcome, metadata = compared
     return {
@@ -143,7 +143,7 @@ def _row(finding: "Finding") -> dict[str, object]:
 
 
 def _print(compared: "Compared", *, deep: bool) -> None:
-    from headrace.storage.audit.comparison import Severity  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.comparison import Severity
 
     outcome, metadata = compared
     used = ", in use by a running node" if metadata.in_use else ""
@@ -168,7 +168,7 @@ def _print(compared: "Compared", *, deep: bool) -> None:
 
 
 def _advise(outcome: "Comparison") -> None:
-    from headrace.storage.audit.comparison import Problem  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.comparison import Problem
 
     if outcome.counts.get(Problem.BEYOND_METADATA):
         talk(

@@ -106,9 +106,9 @@ def gc(
 async def _collect(
     url: str, metadata_dir: str, older_than: str, *, remove: bool, lock: bool
 ) -> _Collected:
-    from headrace.broker.cli.bucket.compare import compare_bucket, wall_clock_ms  # noqa: PLC0415 - not for help
-    from headrace.storage.audit.comparison import OVERDUE_MS_DEFAULT  # noqa: PLC0415 - not for help
-    from headrace.storage.audit.garbage import plan_garbage  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.bucket.compare import compare_bucket, wall_clock_ms
+    from headrace.storage.audit.comparison import OVERDUE_MS_DEFAULT
+    from headrace.storage.audit.garbage import plan_garbage
 
     now_ms = wall_clock_ms()
     safe_age_ms = now_ms - parse_time(older_than, now_ms=now_ms)
@@ -128,7 +128,7 @@ async def _collect(
 
 
 async def _remove(url: str, keys: list[str]) -> int:
-    from headrace.storage.object_store.factory import open_object_store  # noqa: PLC0415 - not for help
+    from headrace.storage.object_store.factory import open_object_store
 
     store = open_object_store(url, rng=random.SystemRandom(), environment=os.environ)
     try:
@@ -145,11 +145,11 @@ async def _remove(url: str, keys: list[str]) -> int:
 @contextmanager
 def _locked(metadata_dir: str) -> Iterator[None]:
     """Hold the directory's lock: no node has it open, and none can start."""
-    from pathlib import Path  # noqa: PLC0415 - not for help
+    from pathlib import Path
 
-    from headrace.metadata.errors import MetadataIdentityError  # noqa: PLC0415 - not for help
-    from headrace.metadata.log.identity import lock_directory  # noqa: PLC0415 - not for help
-    from headrace.metadata.offline import find_directory  # noqa: PLC0415 - not for help
+    from headrace.metadata.errors import MetadataIdentityError
+    from headrace.metadata.log.identity import lock_directory
+    from headrace.metadata.offline import find_directory
 
     try:
         descriptor = lock_directory(find_directory(Path(metadata_dir)))

@@ -52,7 +52,7 @@ def ls(url: str, cluster: str | None, is_long: bool, output: str) -> None:
 
 async def _list(url: str, cluster: str | None, *, is_long: bool, output: str) -> "Inventory":
     """Count everything and print each object as it comes, if it is asked for."""
-    from headrace.storage.audit.inventory import Inventory, meaning_of  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.inventory import Inventory, meaning_of
 
     inventory = Inventory()
     clusters: set[str] = set()

@@ -65,8 +65,8 @@ async def _dump(
     records: bool,
     output: str,
 ) -> int:
-    from headrace.broker.cli.bucket.named_objects import find_named  # noqa: PLC0415 - not for help
-    from headrace.storage.audit.object_check import Watch, check_object  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.bucket.named_objects import find_named
+    from headrace.storage.audit.object_check import Watch, check_object
 
     entries: list[IndexEntry] = []
 
@@ -136,9 +136,9 @@ async def _show_block(
     place: "AuditedBucket", key: str, entry: "IndexEntry", *, output: str
 ) -> "list[Damage]":
     """Print the batches of a block, as far as they can be read; return its damage."""
-    from headrace.storage.audit.block_scan import Damage  # noqa: PLC0415 - not for help
-    from headrace.storage.errors import CorruptObjectError  # noqa: PLC0415 - not for help
-    from headrace.storage.objects.data_block import iterate_batches, verify_block  # noqa: PLC0415 - as above
+    from headrace.storage.audit.block_scan import Damage
+    from headrace.storage.errors import CorruptObjectError
+    from headrace.storage.objects.data_block import iterate_batches, verify_block
 
     if entry.size > MAX_BLOCK_BYTES:
         talk(f"block at {entry.position}: {size_text(entry.size)} are too much to show")
@@ -175,9 +175,9 @@ def _show_batch(batch: "StreamRecordBatch", *, output: str) -> None:
 
 def _records(payload: memoryview) -> "Iterator[dict[str, object]]":
     """Yield the records of a payload that is a Kafka batch; of any other nothing, or what it is."""
-    from headrace.protocol.records.batch import MAGIC, check_crc, parse_header  # noqa: PLC0415 - not for help
-    from headrace.protocol.records.errors import CorruptBatchError  # noqa: PLC0415 - as above
-    from headrace.protocol.records.record import decode_records  # noqa: PLC0415 - as above
+    from headrace.protocol.records.batch import MAGIC, check_crc, parse_header
+    from headrace.protocol.records.errors import CorruptBatchError
+    from headrace.protocol.records.record import decode_records
 
     if len(payload) <= KAFKA_MAGIC_AT or payload[KAFKA_MAGIC_AT] != MAGIC:
         return

@@ -100,7 +100,7 @@ def verify(
 async def _verify(
     url: str, names: tuple[str, ...], cluster: str | None, *, blocks: bool, parallel: int
 ) -> _Outcome:
-    from headrace.broker.cli.bucket.named_objects import find_named  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.bucket.named_objects import find_named
 
     outcome = _Outcome()
     async with opened(url) as place:
@@ -137,8 +137,8 @@ class _Checker:
         on_bytes: Callable[[int], None] = lambda _: None,
         on_object: Callable[[int], None] = lambda _: None,
     ) -> None:
-        from headrace.storage.audit.check_many import check_many  # noqa: PLC0415 - not for help
-        from headrace.storage.audit.object_check import Watch  # noqa: PLC0415 - not for help
+        from headrace.storage.audit.check_many import check_many
+        from headrace.storage.audit.object_check import Watch
 
         async for key, report in check_many(
             self._place.reader,
@@ -155,7 +155,7 @@ async def _listed(
     place: "AuditedBucket", cluster: str | None, clusters: set[str]
 ) -> "AsyncIterator[list[Candidate]]":
     """Yield objects of a cluster, or of all, page by page; gather all clusters that there are."""
-    from headrace.storage.audit.inventory import KeyKind, meaning_of  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.inventory import KeyKind, meaning_of
 
     async for page in place.lister.pages():
         meanings = [(one, meaning_of(one.key)) for one in page]

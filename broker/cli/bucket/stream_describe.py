@@ -52,7 +52,7 @@ def describe(
         raise click.UsageError("Only the metadata has names of topics: add --metadata.")
     if partition is not None and topic is None:
         raise click.UsageError("--partition needs --topic.")
-    from headrace.broker.cli.bucket.stream_sources import Selection, from_bucket, from_metadata  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.bucket.stream_sources import Selection, from_bucket, from_metadata
 
     wanted = Selection(stream_id, topic, partition)
     if metadata_dir is not None:

@@ -73,7 +73,7 @@ def verify(url: str, unneeded: tuple[str, ...], creators: int, output: str) -> i
 
 async def _probe(url: str, creators: int) -> "tuple[ProbeReport, int]":
     """Return what was found out, and how many keys of earlier probes were removed."""
-    from headrace.storage.audit.probe import probe_bucket  # noqa: PLC0415 - not for help
+    from headrace.storage.audit.probe import probe_bucket
 
     async with opened(url):  # the URL is one, and there are credentials
         with tally("operations probed") as count:
@@ -89,8 +89,8 @@ async def _probe(url: str, creators: int) -> "tuple[ProbeReport, int]":
 
 
 async def _remove_leftovers(url: str) -> int:
-    from headrace.broker.cli.bucket.leftovers import remove_leftovers  # noqa: PLC0415 - not for help
-    from headrace.storage.errors import StorageError  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.bucket.leftovers import remove_leftovers
+    from headrace.storage.errors import StorageError
 
     # Which right was missing has been told above, and keys that stay harm nobody.
     with suppress(StorageError):

@@ -71,7 +71,7 @@ def unregister(node_id: int, yes: bool, bootstrap: str, output: str) -> None:
     about = f"broker {node_id}"
     confirm(f"Unregister {about}?", yes=yes)
     with admin_client(bootstrap, about=about) as admin:
-        from headrace.protocol.messages import UnregisterBrokerRequest  # noqa: PLC0415 - loads the client
+        from headrace.protocol.messages import UnregisterBrokerRequest
 
         send_change(admin, UnregisterBrokerRequest(broker_id=node_id))
     emit_for_programs({"node": node_id, "result": "unregistered"}, output=output)
@@ -127,7 +127,7 @@ def configs(
 
 
 def _node_configs(admin: Any, node: int, keys: tuple[str, ...]) -> dict[str, Any]:
-    from kafka.admin import ConfigResource  # noqa: PLC0415 - the client is loaded by now
+    from kafka.admin import ConfigResource
 
     resource = ConfigResource("broker", str(node), list(keys) or None)
     answer = admin.describe_configs([resource], config_filter="all")

@@ -91,7 +91,7 @@ def consume(
 
 
 def _partitions(consumer: Any, topic: str, partition: int | None) -> list[Any]:
-    from kafka.structs import TopicPartition  # noqa: PLC0415 - the client is loaded by now
+    from kafka.structs import TopicPartition
 
     numbers = consumer.partitions_for_topic(topic)
     if not numbers:

@@ -81,7 +81,7 @@ def _describe(admin: Any, name: str) -> dict[str, Any]:
 
 
 def _end_offsets(admin: Any, partitions: list[Any]) -> dict[Any, int]:
-    from kafka.admin import OffsetSpec  # noqa: PLC0415 - the client is loaded by now
+    from kafka.admin import OffsetSpec
 
     if not partitions:
         return {}
@@ -179,7 +179,7 @@ def reset_offsets(
         raise click.UsageError("Give one of --to-beginning, --to-end, --to-offset, --to-timestamp.")
     timestamp_ms = parse_time(to_timestamp) if to_timestamp is not None else None
     with admin_client(bootstrap, about=f"group {name}") as admin:
-        from kafka.admin import OffsetSpec, OffsetTimestamp  # noqa: PLC0415 - loaded by now
+        from kafka.admin import OffsetSpec, OffsetTimestamp
 
         if timestamp_ms is not None:
             target: object = OffsetTimestamp(timestamp_ms)
@@ -197,8 +197,8 @@ def reset_offsets(
 
 
 def _partitions_to_reset(admin: Any, name: str, topics: tuple[str, ...]) -> list[Any]:
-    from kafka import errors  # noqa: PLC0415 - loaded by now
-    from kafka.structs import TopicPartition  # noqa: PLC0415 - loaded by now
+    from kafka import errors
+    from kafka.structs import TopicPartition
 
     if not topics:
         partitions = list(patiently(admin.list_group_offsets, name)[name])
@@ -217,7 +217,7 @@ def _partitions_to_reset(admin: Any, name: str, topics: tuple[str, ...]) -> list
 
 def _planned(admin: Any, name: str, partitions: list[Any], target: object) -> list[dict[str, Any]]:
     """Compute where each partition goes, within what it holds."""
-    from kafka.admin import OffsetSpec  # noqa: PLC0415 - loaded by now
+    from kafka.admin import OffsetSpec
 
     def offsets(spec: object) -> Any:
         return admin.list_partition_offsets(dict.fromkeys(partitions, spec))
@@ -244,8 +244,8 @@ def _planned(admin: Any, name: str, partitions: list[Any], target: object) -> li
 
 
 def _commit(admin: Any, name: str, rows: list[dict[str, Any]]) -> None:
-    from kafka import errors  # noqa: PLC0415 - loaded by now
-    from kafka.structs import OffsetAndMetadata, TopicPartition  # noqa: PLC0415 - loaded by now
+    from kafka import errors
+    from kafka.structs import OffsetAndMetadata, TopicPartition
 
     offsets = {
         TopicPartition(row["topic"], row["partition"]): OffsetAndMetadata(row["new_offset"], "", -1)

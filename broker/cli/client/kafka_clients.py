@@ -36,7 +36,7 @@ def admin_client(bootstrap: str, *, about: str = "") -> Iterator[Any]:
         CommandFailedError: the cluster cannot be reached, or refuses what is asked.
     """
     settings = _prepare(bootstrap)
-    from kafka import KafkaAdminClient  # noqa: PLC0415 - 150 ms that help must not pay
+    from kafka import KafkaAdminClient
 
     with explained(bootstrap, about=about):
         client = KafkaAdminClient(**settings)
@@ -54,7 +54,7 @@ def producer_client(bootstrap: str, *, about: str = "", **settings: object) -> I
         CommandFailedError: the cluster cannot be reached, or refuses what is asked.
     """
     common = _prepare(bootstrap)
-    from kafka import KafkaProducer  # noqa: PLC0415 - as above
+    from kafka import KafkaProducer
 
     with explained(bootstrap, about=about):
         producer = KafkaProducer(**common, metrics_enabled=False, **settings)
@@ -72,7 +72,7 @@ def consumer_client(bootstrap: str, *, about: str = "", **settings: object) -> I
         CommandFailedError: the cluster cannot be reached, or refuses what is asked.
     """
     common = _prepare(bootstrap)
-    from kafka import KafkaConsumer  # noqa: PLC0415 - as above
+    from kafka import KafkaConsumer
 
     with explained(bootstrap, about=about):
         consumer = KafkaConsumer(**common, metrics_enabled=False, **settings)
@@ -88,7 +88,7 @@ def patiently(call: Callable[[Any], Any], argument: object) -> Any:
     Raises:
         KafkaError: what the call raises, once it has been tried for COORDINATOR_WAIT_S.
     """
-    from kafka import errors  # noqa: PLC0415 - the client is loaded by now
+    from kafka import errors
 
     passing = (
         errors.CoordinatorNotAvailableError,

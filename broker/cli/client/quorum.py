@@ -71,7 +71,7 @@ def add_member(member: str, directory_id: str, bootstrap: str, output: str) -> N
     directory = _parse_directory_id(directory_id)
     about = f"controller {node_id}"
     with admin_client(bootstrap, about=about) as admin:
-        from headrace.protocol.messages import AddRaftVoterRequest  # noqa: PLC0415 - loads the client
+        from headrace.protocol.messages import AddRaftVoterRequest
 
         request = AddRaftVoterRequest(
             cluster_id=admin.describe_cluster()["cluster_id"],
@@ -99,7 +99,7 @@ def remove_member(
     directory = None if directory_id is None else _parse_directory_id(directory_id)
     confirm(f"Remove {about} from the quorum?", yes=yes)
     with admin_client(bootstrap, about=about) as admin:
-        from headrace.protocol.messages import RemoveRaftVoterRequest  # noqa: PLC0415 - loads the client
+        from headrace.protocol.messages import RemoveRaftVoterRequest
 
         request = RemoveRaftVoterRequest(
             cluster_id=admin.describe_cluster()["cluster_id"],
@@ -166,7 +166,7 @@ def send_change(admin: Any, request: Any) -> None:
     Raises:
         CommandFailedError: the cluster refuses it.
     """
-    from headrace.protocol.errors import ErrorCode  # noqa: PLC0415 - with the client
+    from headrace.protocol.errors import ErrorCode
 
     async def send() -> Any:
         return await admin._manager.send(request)  # noqa: SLF001 - as its own methods do

@@ -61,7 +61,7 @@ def _outcomes(
     entries: list[Any], done: str, *, exists_is_fine: bool = False, missing_is_fine: bool = False
 ) -> tuple[list[dict[str, Any]], list[CommandFailedError]]:
     """Split the results of a request about topics into rows and failures."""
-    from kafka import errors  # noqa: PLC0415 - the client is loaded by now
+    from kafka import errors
 
     fine = {errors.NoError: done}
     if exists_is_fine:
@@ -124,8 +124,8 @@ def _subject(names: tuple[str, ...]) -> str:
 
 
 def _describe(admin: Any, names: tuple[str, ...], config_filter: str) -> list[dict[str, Any]]:
-    from kafka import errors  # noqa: PLC0415 - the client is loaded by now
-    from kafka.admin import ConfigResource  # noqa: PLC0415 - as above
+    from kafka import errors
+    from kafka.admin import ConfigResource
 
     topics = admin.describe_topics(list(names))
     for entry in topics:
@@ -152,9 +152,9 @@ def _describe(admin: Any, names: tuple[str, ...], config_filter: str) -> list[di
 
 def _offsets(admin: Any, topics: list[Any]) -> tuple[dict[Any, int], dict[Any, int]]:
     """First and next offset of each partition, but for those whose leader does not answer."""
-    from kafka import errors  # noqa: PLC0415 - as above
-    from kafka.admin import OffsetSpec  # noqa: PLC0415 - as above
-    from kafka.structs import TopicPartition  # noqa: PLC0415 - as above
+    from kafka import errors
+    from kafka.admin import OffsetSpec
+    from kafka.structs import TopicPartition
 
     led: dict[int, list[Any]] = {}
     for entry in topics:
@@ -237,7 +237,7 @@ def alter(
 
 
 def _alter_configs(admin: Any, name: str, changes: dict[str, Any]) -> None:
-    from kafka.admin import ConfigResource  # noqa: PLC0415 - the client is loaded by now
+    from kafka.admin import ConfigResource
 
     result = admin.alter_configs([ConfigResource("topic", name, changes)], raise_on_unknown=False)
     outcome = result["topic"][name]
@@ -304,8 +304,8 @@ def _delete_records(
     admin: Any, name: str, offset: int, chosen: tuple[int, ...]
 ) -> tuple[list[dict[str, Any]], list[CommandFailedError]]:
     """Ask for one partition after the other, so that each has its own outcome."""
-    from kafka import errors  # noqa: PLC0415 - the client is loaded by now
-    from kafka.structs import TopicPartition  # noqa: PLC0415 - as above
+    from kafka import errors
+    from kafka.structs import TopicPartition
 
     (entry,) = admin.describe_topics([name])
     if entry["error_code"]:

@@ -76,7 +76,7 @@ def rebuild(
     Nothing in the bucket is changed or removed; the new metadata is put there as its newest
     snapshot.
     """
-    from headrace.config.uris import redacted  # noqa: PLC0415 - not for help
+    from headrace.config.uris import redacted
 
     host, port = _address(controller)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
@@ -103,9 +103,9 @@ def _address(text: str) -> tuple[str, int]:
 async def _rebuild(
     directory: Path, url: str, cluster_id: str, node_id: int, host: str, port: int
 ) -> tuple["Rebuilt", _Chosen]:
-    from headrace.metadata.rebuilding import rebuild as rebuilt_from  # noqa: PLC0415 - not for help
-    from headrace.metadata.rebuilt_directory import write_rebuilt  # noqa: PLC0415 - not for help
-    from headrace.metadata.records.members import Member  # noqa: PLC0415 - not for help
+    from headrace.metadata.rebuilding import rebuild as rebuilt_from
+    from headrace.metadata.rebuilt_directory import write_rebuilt
+    from headrace.metadata.records.members import Member
 
     async with opened(url) as place:
         with tally("listing") as count:
@@ -141,8 +141,8 @@ async def _rebuild(
 
 
 async def _list(place: "AuditedBucket", cluster_id: str, count: Callable[[int], None]) -> _Listed:
-    from headrace.metadata.published import parse_published_key  # noqa: PLC0415 - not for help
-    from headrace.storage.audit.inventory import KeyKind, meaning_of  # noqa: PLC0415 - not for help
+    from headrace.metadata.published import parse_published_key
+    from headrace.storage.audit.inventory import KeyKind, meaning_of
 
     listed = _Listed({}, {})
     async for page in place.lister.pages():
@@ -161,9 +161,9 @@ async def _list(place: "AuditedBucket", cluster_id: str, count: Callable[[int], 
 
 async def _newest(place: "AuditedBucket", listed: _Listed, cluster_id: str) -> _Chosen:
     """Read the newest snapshot that is whole."""
-    from headrace.metadata.errors import MetadataError  # noqa: PLC0415 - not for help
-    from headrace.metadata.log.snapshot_format import decode_snapshot  # noqa: PLC0415 - not for help
-    from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError  # noqa: PLC0415 - not for help
+    from headrace.metadata.errors import MetadataError
+    from headrace.metadata.log.snapshot_format import decode_snapshot
+    from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError
 
     damaged: list[str] = []
     for snapshot_id, one in sorted(listed.snapshots.items(), reverse=True):
@@ -191,9 +191,9 @@ async def _indexes(
     count: Callable[[int], None],
 ) -> dict[int, Sequence[tuple[int, int, int]]]:
     """What the objects that the snapshot does not know hold; damaged ones hold nothing."""
-    from headrace.metadata.rebuilding import unknown_objects  # noqa: PLC0415 - not for help
-    from headrace.storage.audit.check_many import check_many  # noqa: PLC0415 - not for help
-    from headrace.storage.objects.keys import object_key  # noqa: PLC0415 - not for help
+    from headrace.metadata.rebuilding import unknown_objects
+    from headrace.storage.audit.check_many import check_many
+    from headrace.storage.objects.keys import object_key
 
     ids = {object_key(image.cluster_id, it): it for it in unknown_objects(image, objects)}
     candidates = ((key, objects[object_id]) for key, object_id in ids.items())
@@ -206,10 +206,10 @@ async def _indexes(
 
 
 async def _publish(url: str, image: "MetadataImage") -> None:
-    from headrace.metadata.log.snapshot_format import encode_snapshot  # noqa: PLC0415 - not for help
-    from headrace.metadata.published import published_key  # noqa: PLC0415 - not for help
-    from headrace.metadata.records.entry import SnapshotId  # noqa: PLC0415 - not for help
-    from headrace.storage.object_store.factory import open_object_store  # noqa: PLC0415 - not for help
+    from headrace.metadata.log.snapshot_format import encode_snapshot
+    from headrace.metadata.published import published_key
+    from headrace.metadata.records.entry import SnapshotId
+    from headrace.storage.object_store.factory import open_object_store
 
     store = open_object_store(url, rng=random.SystemRandom(), environment=os.environ)
     try:
@@ -220,7 +220,7 @@ async def _publish(url: str, image: "MetadataImage") -> None:
 
 
 def _write_keys(path: Path, cluster_id: str, objects: Mapping[int, int]) -> None:
-    from headrace.storage.objects.keys import object_key  # noqa: PLC0415 - not for help
+    from headrace.storage.objects.keys import object_key
 
     path.write_text("".join(f"{object_key(cluster_id, it)}\n" for it in objects))
 

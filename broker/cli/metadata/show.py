@@ -28,7 +28,7 @@ path_argument = click.argument("path", type=click.Path(exists=True, path_type=Pa
 @output_option
 def info(path: Path, output: str) -> None:
     """Show term, vote, members, the position of the log, and how many of everything there are."""
-    from headrace.broker.cli.metadata_directory import load_metadata  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.metadata_directory import load_metadata
 
     if path.is_file():
         report = _contents(load_snapshot(path))
@@ -64,10 +64,10 @@ def info(path: Path, output: str) -> None:
 def dump(path: Path, output: str) -> None:
     """Print the records of the snapshot, then those of each entry after it, one JSON object each."""
     del output  # there is one form
-    from headrace.broker.cli.metadata_directory import load_metadata  # noqa: PLC0415 - not for help
-    from headrace.metadata.log.snapshot_format import decode_snapshot  # noqa: PLC0415 - not for help
-    from headrace.metadata.records.codec import decode_records  # noqa: PLC0415 - not for help
-    from headrace.metadata.snapshot import image_to_records  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.metadata_directory import load_metadata
+    from headrace.metadata.log.snapshot_format import decode_snapshot
+    from headrace.metadata.records.codec import decode_records
+    from headrace.metadata.snapshot import image_to_records
 
     if path.is_file():
         image = load_snapshot(path)
@@ -88,8 +88,8 @@ def load_snapshot(path: Path) -> "MetadataImage":
     Raises:
         CommandFailedError: it is none, or damaged.
     """
-    from headrace.metadata.errors import MetadataError  # noqa: PLC0415 - not for help
-    from headrace.metadata.log.snapshot_format import decode_snapshot  # noqa: PLC0415 - not for help
+    from headrace.metadata.errors import MetadataError
+    from headrace.metadata.log.snapshot_format import decode_snapshot
 
     try:
         return decode_snapshot(path.read_bytes())

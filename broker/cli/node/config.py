@@ -29,10 +29,10 @@ def check(*, file: Path | None, overrides: tuple[str, ...], show_all: bool, outp
 
     Shows the values that would be used and where each was set. All problems are listed at once.
     """
-    from headrace.broker.cli.node.serving import configuration_failure  # noqa: PLC0415 - not for help
-    from headrace.config.load import load  # noqa: PLC0415 - not for help
-    from headrace.config.problems import ConfigError  # noqa: PLC0415 - not for help
-    from headrace.config.server_keys import SERVER_KEYS, default_text  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.node.serving import configuration_failure
+    from headrace.config.load import load
+    from headrace.config.problems import ConfigError
+    from headrace.config.server_keys import SERVER_KEYS, default_text
 
     try:
         loaded = load(file=file, overrides=overrides)
@@ -59,10 +59,10 @@ def check(*, file: Path | None, overrides: tuple[str, ...], show_all: bool, outp
 @output_option
 def explain(key: str, output: str) -> None:
     """Explain a key of a node or of a topic."""
-    from headrace.config.ignored_keys import reason_ignored  # noqa: PLC0415 - not for help
-    from headrace.config.server_keys import SERVER_KEYS, find_key  # noqa: PLC0415 - not for help
-    from headrace.config.suggest import nearest  # noqa: PLC0415 - not for help
-    from headrace.config.topic_keys import TOPIC_CONFIGS  # noqa: PLC0415 - not for help
+    from headrace.config.ignored_keys import reason_ignored
+    from headrace.config.server_keys import SERVER_KEYS, find_key
+    from headrace.config.suggest import nearest
+    from headrace.config.topic_keys import TOPIC_CONFIGS
 
     server, topic = find_key(key), TOPIC_CONFIGS.get(key)
     if server is not None:
@@ -81,7 +81,7 @@ def explain(key: str, output: str) -> None:
 
 
 def _explain_server(key: "ConfigKey") -> dict[str, object]:
-    from headrace.config.server_keys import allowed_text, default_text  # noqa: PLC0415 - loaded by now
+    from headrace.config.server_keys import allowed_text, default_text
 
     return {
         "key": key.name,
@@ -95,7 +95,7 @@ def _explain_server(key: "ConfigKey") -> dict[str, object]:
 
 
 def _explain_topic(topic: "TopicConfig") -> dict[str, object]:
-    from headrace.config.definition import describe_allowed  # noqa: PLC0415 - loaded by now
+    from headrace.config.definition import describe_allowed
 
     return {
         "key": topic.name,

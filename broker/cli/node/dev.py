@@ -49,16 +49,16 @@ def dev(
     Controller and broker in one process; the write-ahead log is a file, the bucket a directory.
     Data survives restarts. Stop it with Ctrl-C.
     """
-    from headrace.broker.cli.node.dev_host import (  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.node.dev_host import (
         Banner,
         default_data_dir,
         hold_data_dir,
     )
-    from headrace.broker.cli.node.ports import choose_port  # noqa: PLC0415 - not for help
-    from headrace.broker.cli.node.serving import configuration_failure, serve  # noqa: PLC0415 - not for help
-    from headrace.config.load import load  # noqa: PLC0415 - not for help
-    from headrace.config.presets import DEV_PRESETS  # noqa: PLC0415 - not for help
-    from headrace.config.problems import ConfigError  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.node.ports import choose_port
+    from headrace.broker.cli.node.serving import configuration_failure, serve
+    from headrace.config.load import load
+    from headrace.config.presets import DEV_PRESETS
+    from headrace.config.problems import ConfigError
 
     directory = (data_dir or default_data_dir()).expanduser().absolute()
     with ExitStack() as stack:

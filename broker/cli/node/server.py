@@ -31,9 +31,9 @@ def server(*, file: Path | None, overrides: tuple[str, ...]) -> int:
     Exit codes: 0 stopped as asked, 1 failed, 2 wrong configuration, 3 fenced: another process runs
     with its node id, or its session had expired; after a restart it registers again.
     """
-    from headrace.broker.cli.node.serving import configuration_failure, serve  # noqa: PLC0415 - not for help
-    from headrace.config.load import load  # noqa: PLC0415 - not for help
-    from headrace.config.problems import ConfigError  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.node.serving import configuration_failure, serve
+    from headrace.config.load import load
+    from headrace.config.problems import ConfigError
 
     try:
         loaded = load(file=file, overrides=overrides)
@@ -43,7 +43,7 @@ def server(*, file: Path | None, overrides: tuple[str, ...]) -> int:
 
 
 def _announce(address: "NodeAddress") -> None:
-    import logging  # noqa: PLC0415 - not for help
+    import logging
 
     place = address.broker
     logging.getLogger("headrace").info(

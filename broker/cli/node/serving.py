@@ -39,7 +39,7 @@ def serve(loaded: "LoadedConfig", ready: "Callable[[NodeAddress], None]") -> int
     """
     config = loaded.config
     _require_free(config)
-    from headrace.broker.telemetry.log_output import start_logging  # noqa: PLC0415 - see the module's docstring
+    from headrace.broker.telemetry.log_output import start_logging
 
     logs = start_logging(
         level=config.telemetry.log_level,
@@ -49,7 +49,7 @@ def serve(loaded: "LoadedConfig", ready: "Callable[[NodeAddress], None]") -> int
         environment=os.environ,
     )
     try:
-        from headrace.broker.app import run_node  # noqa: PLC0415 - see the module's docstring
+        from headrace.broker.app import run_node
 
         return run_node(config, ready=ready, warnings=loaded.warnings)
     finally:

@@ -103,10 +103,10 @@ def bench(
     possible. If fio is installed, each run is followed by one of fio with the same size and number
     of writes; the last columns are our average latency and our throughput divided by fio's.
     """
-    from headrace.config.node import WalConfig  # noqa: PLC0415 - not for help
-    from headrace.config.uris import redacted  # noqa: PLC0415 - not for help
-    from headrace.wal.tools.benchmark.fio import find_fio  # noqa: PLC0415 - not for help
-    from headrace.wal.tools.benchmark.session import Plan, Session, article_loads, expendable  # noqa: PLC0415
+    from headrace.config.node import WalConfig
+    from headrace.config.uris import redacted
+    from headrace.wal.tools.benchmark.fio import find_fio
+    from headrace.wal.tools.benchmark.session import Plan, Session, article_loads, expendable
 
     path = wal_path(path, file)
     if is_bucket(path):
@@ -136,11 +136,11 @@ def _reading(total: int) -> "AbstractContextManager[Callable[[int], None]]":
 
 
 def _run(session: "Session", *, output: str) -> None:
-    import asyncio  # noqa: PLC0415 - not for help
+    import asyncio
 
-    import uvloop  # noqa: PLC0415 - not for help
+    import uvloop
 
-    from headrace.broker.telemetry.runtime_tuning import tune  # noqa: PLC0415 - not for help
+    from headrace.broker.telemetry.runtime_tuning import tune
 
     tune()  # as a node does
 
@@ -178,7 +178,7 @@ def _line(row: "Row") -> str:
 
 
 def _document(row: "Row", io: str) -> dict[str, object]:
-    from dataclasses import asdict  # noqa: PLC0415 - not for help
+    from dataclasses import asdict
 
     return {
         "io": io,

@@ -54,14 +54,14 @@ def dump(
     device. Released records are below the trim offset, and in the bucket. JSON is one object per
     line.
     """
-    from headrace.broker.cli.wal.report import report_line  # noqa: PLC0415 - not for help
-    from headrace.wal.content import Kind  # noqa: PLC0415 - not for help
-    from headrace.wal.superblock_store import require_log, require_whole  # noqa: PLC0415 - not for help
-    from headrace.wal.tools.inspection import OfflineDevice  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.wal.report import report_line
+    from headrace.wal.content import Kind
+    from headrace.wal.superblock_store import require_log, require_whole
+    from headrace.wal.tools.inspection import OfflineDevice
 
     path = wal_path(path, file)
     if is_bucket(path):
-        from headrace.broker.cli.wal.object_logs import show_dump  # noqa: PLC0415 - not for help
+        from headrace.broker.cli.wal.object_logs import show_dump
 
         wants_bodies = bodies == "hex"
         show_dump(path, start=start, limit=limit, bodies=wants_bodies, raw=raw, output=output)
@@ -91,9 +91,9 @@ def dump(
 def _reports(
     device: "OfflineDevice", superblock: "Superblock", start: int | None, *, raw: bool, bodies: bool
 ) -> "Iterator[Report]":
-    from headrace.broker.cli.wal.report import block_report, pages_report, record_report  # noqa: PLC0415
-    from headrace.wal.layout import ShutdownType  # noqa: PLC0415 - not for help
-    from headrace.wal.tools.ring_walk import PagesSeen, RingWalk  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.wal.report import block_report, pages_report, record_report
+    from headrace.wal.layout import ShutdownType
+    from headrace.wal.tools.ring_walk import PagesSeen, RingWalk
 
     head = superblock.head_offset
     start = head if start is None else start

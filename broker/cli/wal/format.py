@@ -45,7 +45,7 @@ def format_(
     no longer needed. If the command is interrupted, no node starts on the device until it is run
     again.
     """
-    from headrace.wal.tools.formatting import Formatter  # noqa: PLC0415 - not for help
+    from headrace.wal.tools.formatting import Formatter
 
     path = wal_path(path, file)
     if is_bucket(path):

@@ -23,12 +23,12 @@ def info(path: str | None, file: Path | None, output: str) -> None:
     Reads the superblocks, not the ring. A device with something else on it is no error. The writer
     is found in the kernel's list of locks, which has no processes outside of this container.
     """
-    from headrace.broker.cli.wal.report import inspection_report  # noqa: PLC0415 - not for help
-    from headrace.wal.tools.inspection import inspect  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.wal.report import inspection_report
+    from headrace.wal.tools.inspection import inspect
 
     path = wal_path(path, file)
     if is_bucket(path):
-        from headrace.broker.cli.wal.object_logs import show_info  # noqa: PLC0415 - not for help
+        from headrace.broker.cli.wal.object_logs import show_info
 
         show_info(path, output=output)
         return

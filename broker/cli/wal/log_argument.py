@@ -44,9 +44,9 @@ def is_bucket(path: str) -> bool:
 
 
 def _configured(file: Path | None) -> str:
-    from headrace.broker.cli.node.serving import configuration_failure  # noqa: PLC0415 - not for help
-    from headrace.config.load import load  # noqa: PLC0415 - not for help
-    from headrace.config.problems import ConfigError  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.node.serving import configuration_failure
+    from headrace.config.load import load
+    from headrace.config.problems import ConfigError
 
     try:
         return load(file=file).config.wal.path
@@ -56,7 +56,7 @@ def _configured(file: Path | None) -> str:
 
 def _without_uri(text: str) -> str:
     """Take what s3.wal.path takes."""
-    from headrace.config.uris import parse_wal_location  # noqa: PLC0415 - not for help
+    from headrace.config.uris import parse_wal_location
 
     if "://" not in text:
         return text
@@ -73,7 +73,7 @@ def explained(path: str, *, exit_code: int = 1) -> Iterator[None]:
     Raises:
         CommandFailedError: instead of them.
     """
-    from headrace.wal.errors import WalError  # noqa: PLC0415 - not for help
+    from headrace.wal.errors import WalError
 
     try:
         yield

@@ -1,4 +1,4 @@
-"""What the commands about write-ahead logs print: dictionaries whose keys are stable. Pure."""
+"""What the commands about write-ahead logs print: dictionaries whose keys are stable."""
 
 from datetime import UTC, datetime
 

@@ -28,15 +28,15 @@ def verify(path: str | None, file: Path | None, output: str) -> int:
 
     Exit code: 0 sound or blank, 1 damaged, 2 wrong usage or no WAL, 3 written to during every scan.
     """
-    import asyncio  # noqa: PLC0415 - not for help
+    import asyncio
 
-    from headrace.broker.cli.wal.report import verification_report  # noqa: PLC0415 - not for help
-    from headrace.wal.tools.verification import Soundness  # noqa: PLC0415 - not for help
-    from headrace.wal.tools.verification import verify as verify_log  # noqa: PLC0415 - not for help
+    from headrace.broker.cli.wal.report import verification_report
+    from headrace.wal.tools.verification import Soundness
+    from headrace.wal.tools.verification import verify as verify_log
 
     path = wal_path(path, file)
     if is_bucket(path):
-        from headrace.broker.cli.wal.object_logs import show_verification  # noqa: PLC0415 - not for help
+        from headrace.broker.cli.wal.object_logs import show_verification
 
         return show_verification(path, output=output)
     with explained(path, exit_code=EXIT_USAGE):

@@ -1,1 +1,1 @@
-"""Classic consumer groups and committed offsets as pure cores: no clock, no loop, no entropy."""
+"""Classic consumer groups and committed offsets. Pure."""

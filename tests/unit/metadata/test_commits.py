@@ -91,7 +91,6 @@ async def test_a_proposal_is_answered_when_it_is_durable():
 
 @scenario
 async def test_nothing_shows_before_it_is_durable():
-    """M-8."""
     scene = Scene()
     scene.log.open_writes.clear()
     async with running(scene.committer.run()):

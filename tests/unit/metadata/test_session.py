@@ -160,7 +160,6 @@ async def test_why_a_heartbeat_was_not_answered_is_told(cluster, caplog):
 
 @scenario
 async def test_a_replaced_process_is_fenced_for_good(cluster):
-    """F-4."""
     reasons = []
     async with cluster.controller():
         old = cluster.new_client(on_fenced=reasons.append)
@@ -235,7 +234,7 @@ async def test_who_waits_for_a_change_is_told_of_the_fencing(cluster):
 
 @scenario
 async def test_a_process_that_slept_past_its_session_is_fenced(cluster):
-    """F-3: it acknowledges nothing after waking up, and ends."""
+    """It acknowledges nothing after waking up, and ends."""
     async with cluster.controller() as node:
         client = cluster.new_client()
         await client.start()

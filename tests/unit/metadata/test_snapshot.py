@@ -60,7 +60,7 @@ def test_an_image_survives_its_snapshot(busy):
 
 
 def test_every_prefix_of_the_log_has_a_snapshot_to_go_on_from(busy):
-    """M-4: load(snapshot k) + replay(k..n) == replay(0..n), for every k."""
+    """`load(snapshot k) + replay(k..n) == replay(0..n)`, for every k."""
 
     def replayed(image, entries):
         for entry in entries:

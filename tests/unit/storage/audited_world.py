@@ -114,7 +114,7 @@ class Log:
 
 
 class Auditor:
-    """Checks S-2, S-3, S-6, C-2, C-3, K-1 to K-4; rules of commits (S-4, S-5) are the controller's."""
+    """Checks objects, trims, deletions, reads and caches; the rules of commits are the controller's."""
 
     def __init__(self, world: "World") -> None:
         self._world = world
@@ -123,7 +123,7 @@ class Auditor:
         self.deleted_objects = 0
 
     def on_entry(self, before) -> None:
-        """C-2, S-2: each committed version of the metadata covers every stream; new objects are right."""
+        """Each committed version of the metadata covers every stream; new objects are right."""
         image = self._world.controller.image
         for stream_id, stream in image.streams.items():
             if stream is not before.streams.get(stream_id):
@@ -139,13 +139,13 @@ class Auditor:
     def _check_coverage(self, stream) -> None:
         position = stream.start_offset
         for piece in stream.objects:
-            assert piece.start_offset <= position < piece.end_offset, "C-2: a gap"
-            assert position in (stream.start_offset, piece.start_offset), "C-2: twice"
+            assert piece.start_offset <= position < piece.end_offset, "a gap"
+            assert position in (stream.start_offset, piece.start_offset), "twice"
             position = piece.end_offset
-        assert position == stream.end_offset, "C-2: the end is missing"
+        assert position == stream.end_offset, "the end is missing"
 
     def _check_object(self, found) -> None:
-        """S-2: holds exactly the records of its ranges."""
+        """Holds exactly the records of its ranges."""
         key = object_key(CLUSTER_ID, found.object_id)
         content = self._world.bucket.objects.get(key)
         assert content is not None, "committed, not in the bucket"
@@ -165,31 +165,33 @@ class Auditor:
             ]
             expected = log.holding(piece.start_offset)
             for batch in batches:
-                assert batch.base_offset == expected, "S-2: a gap or a repetition"
-                assert (batch.count, batch.payload) == log.batches[expected], "S-2: other bytes"
+                assert batch.base_offset == expected, "a gap or a repetition"
+                assert (batch.count, batch.payload) == log.batches[expected], "other bytes"
                 expected = batch.end_offset
-            assert expected == piece.end_offset, "S-2: ends too early or too late"
+            assert expected == piece.end_offset, "ends too early or too late"
         self.audited_objects += 1
 
     def on_trim(self, offset: int) -> None:
-        """S-3: everything up to there is in a committed object, or its stream is gone."""
+        """Everything up to there is in a committed object, or its stream is gone."""
         image = self._world.controller.image
         for record in self._world.wal.records:
             if record.offset <= offset:
                 batch, _ = decode_batch(record.body, 0)
                 stream = image.streams.get(batch.stream_id)
-                assert stream is None or batch.end_offset <= stream.end_offset, "S-3"
+                assert stream is None or batch.end_offset <= stream.end_offset, (
+                    "trimmed what is in no object"
+                )
 
     def on_delete(self, keys: Sequence[str]) -> None:
-        """C-3: only what is destroyed, and only after the retention."""
+        """Only what is destroyed, and only after the retention."""
         for key in keys:
             parsed = parse_object_key(key)
             assert parsed is not None
             found = self._world.controller.image.objects.by_id.get(parsed[1])
             if found is None:
                 continue  # asked to delete it again: the answer to its being forgotten was lost
-            assert found.state == ObjectState.MARK_DESTROYED, "C-3: deleted while in use"
-            assert found.destroyed_ms + RETENTION_MS <= self._world.now_ms(), "C-3: too early"
+            assert found.state == ObjectState.MARK_DESTROYED, "deleted while in use"
+            assert found.destroyed_ms + RETENTION_MS <= self._world.now_ms(), "too early"
             self.deleted_objects += 1
 
     def append(self, stream: Stream, count: int, size: int) -> None:
@@ -207,20 +209,20 @@ class Auditor:
         stream.append(payload, count, on_ack)
 
     def check_read(self, stream_id: int, start: int, found: Sequence[StreamRecordBatch]) -> int:
-        """K-1 to K-3: what was appended, contiguous, nothing unacknowledged; return the end."""
+        """What was appended, contiguous, nothing unacknowledged; return the end."""
         log = self.logs[stream_id]
         assert found, "at least one batch"
         expected = log.holding(start)
         for batch in found:
             assert batch.stream_id == stream_id
-            assert batch.base_offset == expected, "K-3: a gap or a repetition"
-            assert (batch.count, bytes(batch.payload)) == log.batches[expected], "K-1: other bytes"
+            assert batch.base_offset == expected, "a gap or a repetition"
+            assert (batch.count, bytes(batch.payload)) == log.batches[expected], "other bytes"
             expected = batch.end_offset
-        assert expected <= log.acknowledged, "K-2: not acknowledged"
+        assert expected <= log.acknowledged, "not acknowledged"
         return expected
 
     def check_accounts(self) -> None:
-        """K-4, S-9: what is charged is what is held, and within the bounds."""
+        """What is charged is what is held, and within the bounds."""
         cache = self._world.engine._cache
         blocks = [*cache._archived, *([] if cache._active is None else [cache._active])]
         unuploaded = sum(it.charge_bytes for it in blocks)

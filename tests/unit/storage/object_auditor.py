@@ -1,7 +1,6 @@
 """Reads objects by their byte tables alone: shares no code with the writer or the readers of the product.
 
-Whatever is not exactly as the tables of `headrace.storage.objects` say is an `AssertionError`. See reliability
-invariants S-2 and S-8.
+Whatever is not exactly as the tables of `headrace.storage.objects` say is an `AssertionError`.
 """
 
 from typing import NamedTuple

@@ -110,8 +110,6 @@ class TestRun:
 
 class TestShutdown:
     def test_uploads_everything_then_closes_an_empty_wal(self):
-        """S-10."""
-
         async def scenario():
             node = await Node().start()
             one, two = await node.open(1), await node.open(2)
@@ -165,7 +163,7 @@ class TestShutdown:
         run(scenario())
 
     def test_appends_that_are_never_confirmed_are_failed(self):
-        """S-10: every accepted append is acknowledged or failed."""
+        """Every accepted append is acknowledged or failed."""
 
         async def scenario():
             node = await Node(auto_confirm=False, shutdown_timeout_ms=1000).start()

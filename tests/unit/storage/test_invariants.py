@@ -59,13 +59,13 @@ class Auditor:
     def on_ack(self, stream: Stream, base: int, payload: bytes, error: Exception | None) -> None:
         if error is not None:
             return
-        assert self.node.lease.is_held, "F-3: acknowledged without the lease"
+        assert self.node.lease.is_held, "acknowledged without the lease"
         durable = self.node.wal.confirmed_offset
-        assert self.wal_offsets[stream.stream_id, base] < durable, "W-1: acknowledged too early"
+        assert self.wal_offsets[stream.stream_id, base] < durable, "acknowledged too early"
         assert stream.confirm_offset == base + 1, "acknowledged out of order"
         found = stream.fetch_cached(base, 1)
-        assert found, "S-1: acknowledged but not readable"
-        assert bytes(found[0].payload) == payload, "S-1: other bytes are read"
+        assert found, "acknowledged but not readable"
+        assert bytes(found[0].payload) == payload, "other bytes are read"
         self.acked[stream.stream_id] = base + 1
 
     def on_trim(self, offset: int) -> None:
@@ -73,7 +73,7 @@ class Auditor:
             if record.offset <= offset:
                 batch, _ = decode_batch(record.body, 0)
                 committed = self.node.control.streams[batch.stream_id].end
-                assert batch.end_offset <= committed, "S-3: trimmed what is in no object"
+                assert batch.end_offset <= committed, "trimmed what is in no object"
         self._trim(offset)
 
     def on_commit(self, commit, ids) -> None:
@@ -85,15 +85,15 @@ class Auditor:
             if (each.stream_id, offset) in self.wal_offsets
         ]
         if offsets:
-            assert min(offsets) > self.last_committed_wal_offset, "S-4: commits out of order"
+            assert min(offsets) > self.last_committed_wal_offset, "commits out of order"
         self._commit(commit, ids)
         if offsets:
             self.last_committed_wal_offset = max(offsets)
 
     def check_memory(self) -> None:
         stats = self.node.engine.stats()
-        assert stats.unuploaded_bytes <= stats.log_cache_capacity_bytes, "S-9: over the bound"
-        assert stats.log_cache_bytes <= stats.log_cache_capacity_bytes, "S-7: over the bound"
+        assert stats.unuploaded_bytes <= stats.log_cache_capacity_bytes, "over the bound"
+        assert stats.log_cache_bytes <= stats.log_cache_capacity_bytes, "over the bound"
 
     async def check_reads(self, streams: dict[int, Stream]) -> None:
         for stream_id, stream in streams.items():
@@ -107,7 +107,7 @@ class Auditor:
     def check_bucket(self, node: Node) -> None:
         for stream_id in STREAMS:
             stream = node.control.streams[stream_id]
-            # S-2, S-5: exactly the committed range, once, byte for byte.
+            # Exactly the committed range, once, byte for byte.
             require_dense(node.objects_of(stream_id), 0, stream.end)
             assert stream.end >= self.acked[stream_id], "lost what was acknowledged"
 
@@ -193,7 +193,7 @@ class Explorer:
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_invariants_hold_in_every_history(seed):
-    """S-1 to S-5, S-7 and S-9, and that what was acknowledged survives a crash."""
+    """Those that `Auditor` checks, and that what was acknowledged survives a crash."""
     run(Explorer(seed).run())
 
 
@@ -334,7 +334,7 @@ def test_s9_back_pressure_bounds_memory_and_everybody_gets_through():
 
 
 def trim_at_archive(patch):
-    """U-10: trims when a block is archived instead of when it is committed."""
+    """Trims when a block is archived instead of when it is committed."""
     original = UploadPipeline._start
 
     def start(self, *, was_awaited):
@@ -365,8 +365,6 @@ def trim_to_what_is_confirmed(patch):
 
 
 def commit_in_order_of_completion(patch):
-    """U-12."""
-
     async def commit_in_order(self):
         while self._inflight:
             await asyncio.wait(
@@ -381,8 +379,6 @@ def commit_in_order_of_completion(patch):
 
 
 def acknowledge_before_the_cache(patch):
-    """U-11, c27ce6fe58."""
-
     def on_confirmed(self, wal_end_offset):
         confirmed = self._open.confirm(wal_end_offset)
         if self._lease.is_lease_valid():
@@ -397,7 +393,7 @@ def acknowledge_before_the_cache(patch):
 
 
 def commit_retry_is_a_new_commit(patch):
-    """U-13: a lost reply is taken for a failure."""
+    """A lost reply is taken for a failure."""
 
     async def commit(self, plan, uploaded):
         while True:
@@ -412,7 +408,7 @@ def commit_retry_is_a_new_commit(patch):
 
 
 def object_id_is_used_after_it_expired(patch):
-    """U-14: and what the control plane says to it is not heard."""
+    """And what the control plane says to it is not heard."""
 
     def never(self, prepared_ms):
         return False

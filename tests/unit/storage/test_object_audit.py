@@ -2,8 +2,7 @@
 
 The histories of `test_invariants` have the engine alone; these have all of storage, on the control
 plane's own rules: uploads, compaction of both kinds, deletion, trims, topics that go and come back,
-caches too small for what is read, crashes. Invariants of reliability S-2, S-3, S-6, S-8, C-1 to C-3,
-K-1 to K-5.
+caches too small for what is read, crashes.
 """
 
 import asyncio
@@ -181,7 +180,7 @@ def test_the_bucket_holds_what_was_appended_in_every_history(seed):
 
 
 def test_blocks_of_two_objects_are_told_apart():
-    """K-1: the key of a cached block has the id of its object, which is never given again."""
+    """The key of a cached block has the id of its object, which is never given again."""
 
     async def main():
         store = MemoryObjectStore()
@@ -202,7 +201,7 @@ def test_blocks_of_two_objects_are_told_apart():
 
 
 def test_nothing_of_a_deleted_topic_is_served_under_its_name():
-    """K-5, E-90: neither from LogCache nor from BlockCache, at the same offsets."""
+    """Neither from LogCache nor from BlockCache, at the same offsets."""
 
     async def main():
         world = World(1)
@@ -231,7 +230,6 @@ EDGES = st.sampled_from([0, 1, 2**15 - 1, 2**31 - 2, 2**31 - 1, 2**31, 2**62, 2*
 def test_what_does_not_fit_its_field_is_refused_and_all_else_is_read_back(
     stream_id, epoch, start, counts
 ):
-    """S-8."""
     made = []
     for count in counts:
         made.append(StreamRecordBatch(stream_id, epoch, start, count, memoryview(b"x")))

@@ -91,7 +91,7 @@ def test_nonsense_is_refused(position, value):
     [(0, 1), (-1, 1), (MAX_COUNT + 1, 1), (1, -1), (1, MAX_PAYLOAD_BYTES + 1)],
 )
 def test_what_does_not_fit_is_not_encoded(count, length):
-    """S-8: widths are checked when encoding, not discovered when reading."""
+    """Widths are checked when encoding, not discovered when reading."""
     with pytest.raises(ValueError, match="out of range"):
         encode_header(1, 1, 0, count, length)
 

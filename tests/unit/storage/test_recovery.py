@@ -296,7 +296,7 @@ class Killer:
 
 @pytest.mark.parametrize("after_effect", [False, True])
 def test_dying_anywhere_in_recovery_and_starting_again_loses_and_repeats_nothing(after_effect):
-    """W-11, E-09: every call that leaves the process, before and after it took effect."""
+    """Every call that leaves the process, before and after it took effect."""
 
     async def scenario():
         at = 0

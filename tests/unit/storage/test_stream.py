@@ -49,8 +49,6 @@ class TestFetchCached:
         run(scenario())
 
     def test_unacknowledged_records_are_not_served(self):
-        """K-2."""
-
         async def scenario():
             node = await Node(auto_confirm=False).start()
             stream = await node.open(1)
@@ -90,7 +88,7 @@ class TestFetchCached:
 
 class TestFetch:
     def test_every_start_and_limit_reads_the_same_across_both_caches(self):
-        """K-1, K-3: whatever is where, the reader sees one log."""
+        """Whatever is where, the reader sees one log."""
 
         async def scenario():
             _, stream, _ = await with_cold_past()
@@ -173,7 +171,7 @@ class TestFetch:
         run(scenario())
 
     def test_trimmed_while_reading_is_out_of_range(self):
-        """K-5: nothing below the start is served after the trim was answered."""
+        """Nothing below the start is served after the trim was answered."""
 
         async def scenario():
             node, stream, _ = await with_cold_past()

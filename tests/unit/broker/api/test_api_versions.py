@@ -1,4 +1,4 @@
-"""ApiVersions: what is advertised, and who may ask (kafka-protocol 2.1)."""
+"""ApiVersions: what is advertised, and who may ask."""
 
 import pytest
 

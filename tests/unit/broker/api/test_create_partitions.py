@@ -1,4 +1,4 @@
-"""CreatePartitions: each topic for itself, open before it is answered (kafka-protocol 2.16)."""
+"""CreatePartitions: each topic for itself, open before it is answered."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""CreateTopics: defaults, validation, and what is answered (kafka-protocol 2.16)."""
+"""CreateTopics: defaults, validation, and what is answered."""
 
 from typing import Any
 

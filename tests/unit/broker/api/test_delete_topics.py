@@ -1,4 +1,4 @@
-"""DeleteTopics: by name, by id, and what may not be deleted (kafka-protocol 2.12, 2.16)."""
+"""DeleteTopics: by name, by id, and what may not be deleted."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""DescribeCluster: brokers through the client's listener (kafka-protocol 2.11)."""
+"""DescribeCluster: brokers through the client's listener."""
 
 from typing import Any
 

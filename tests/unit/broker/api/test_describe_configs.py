@@ -1,4 +1,4 @@
-"""DescribeConfigs: values, where they come from, synonyms, and which resources there are (kafka-protocol 2.16)."""
+"""DescribeConfigs: values, where they come from, synonyms, and which resources there are."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""DescribeLogDirs: one directory, the bucket, with the sizes of what this broker leads (kafka-protocol 2.16)."""
+"""DescribeLogDirs: one directory, the bucket, with the sizes of what this broker leads."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""DescribeTopicPartitions: sorted, page by page, at most 2,000 partitions each (kafka-protocol 2.11)."""
+"""DescribeTopicPartitions: sorted, page by page, at most 2,000 partitions each."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""From a frame to its handler: keys and versions, decoding, the answer's frame (kafka-protocol 2.1)."""
+"""From a frame to its handler: keys and versions, decoding, the answer's frame."""
 
 import asyncio
 from collections.abc import Coroutine

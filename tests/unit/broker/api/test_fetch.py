@@ -1,4 +1,4 @@
-"""Fetch: versions, the long poll, sessions, isolation (kafka-protocol 2.7, 2.8)."""
+"""Fetch: versions, the long poll, sessions, isolation."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigs: what reaches the controller, and what does not (kafka-protocol 2.16)."""
+"""IncrementalAlterConfigs: what reaches the controller, and what does not."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""InitProducerId for idempotent producers (kafka-protocol 2.6, KIP-360)."""
+"""InitProducerId for idempotent producers (KIP-360)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""ListOffsets: special timestamps by version, look-ups by time, and who may ask (kafka-protocol 2.9, 2.10)."""
+"""ListOffsets: special timestamps by version, look-ups by time, and who may ask."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""ListPartitionReassignments: always empty (kafka-protocol 2.16)."""
+"""ListPartitionReassignments: always empty."""
 
 from headrace.broker.api.list_partition_reassignments import ListPartitionReassignmentsHandler
 from headrace.protocol.messages import ListPartitionReassignmentsRequest

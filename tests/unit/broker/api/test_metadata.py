@@ -1,4 +1,4 @@
-"""Metadata: by name, by id, all; creation on first use; addresses and leaders (kafka-protocol 2.11)."""
+"""Metadata: by name, by id, all; creation on first use; addresses and leaders."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch: where an epoch ended, for consumers that look for truncation (kafka-protocol 2.10)."""
+"""OffsetForLeaderEpoch: where an epoch ended, for consumers that look for truncation."""
 
 from typing import Any
 

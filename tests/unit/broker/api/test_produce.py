@@ -1,4 +1,4 @@
-"""Produce: answers by version, acks, admission, and what is not told (kafka-protocol 2.2, 2.5, 2.6)."""
+"""Produce: answers by version, acks, admission, and what is not told."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence

@@ -15,7 +15,7 @@ from headrace.protocol.server_connection import Frame
 from tests.unit.broker.cluster_scene import NOW_MS, run
 from tests.unit.broker.reply_fake import FakeReply
 
-# What producers, consumers with classic groups and admin tools need (kafka-protocol 5).
+# What producers, consumers with classic groups and admin tools need.
 SERVED = {
     ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.LIST_OFFSETS, ApiKey.METADATA, ApiKey.OFFSET_COMMIT,
     ApiKey.OFFSET_FETCH, ApiKey.FIND_COORDINATOR, ApiKey.JOIN_GROUP, ApiKey.HEARTBEAT,

@@ -1,4 +1,4 @@
-"""The cluster through a client's listener: addresses that this client can reach (kafka-protocol 2.11)."""
+"""The cluster through a client's listener: addresses that this client can reach."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Producer ids: each once, in blocks from the controller (kafka-protocol 2.6)."""
+"""Producer ids: each once, in blocks from the controller."""
 
 import asyncio
 

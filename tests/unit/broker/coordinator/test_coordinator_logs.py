@@ -149,7 +149,7 @@ def test_only_what_this_broker_leads_has_a_log() -> None:
 
 
 def test_a_group_is_where_every_client_looks_for_it() -> None:
-    """kafka-protocol 2.14: by the number of partitions as created, not as configured."""
+    """By the number of partitions as created, not as configured."""
     broker = Broker()
     assert broker.logs.partition_count == 3
     assert broker.logs.partition_for("g") == partition_for_group("g", 3)

@@ -121,7 +121,7 @@ def test_a_commit_is_answered_when_it_is_durable() -> None:
 
 
 def test_nobody_is_told_what_could_still_be_lost() -> None:
-    """G-1: an offset that a client has seen never goes back."""
+    """An offset that a client has seen never goes back."""
 
     async def test() -> None:
         async with bench() as b:
@@ -282,7 +282,7 @@ def test_deadlines_are_kept_without_requests() -> None:
 
 
 def test_a_cancelled_join_leaves_its_member_parked() -> None:
-    """A lost connection is not noticed by the group; the session is (X-5)."""
+    """A lost connection is not noticed by the group; the session is."""
 
     async def test() -> None:
         async with bench() as b:

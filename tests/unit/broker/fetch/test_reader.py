@@ -1,4 +1,4 @@
-"""Reading many partitions: limits, at least one batch, cold and hot ones, errors (kafka-protocol 2.7)."""
+"""Reading many partitions: limits, at least one batch, cold and hot ones, errors."""
 
 import asyncio
 from itertools import product

@@ -159,7 +159,7 @@ def test_a_connection_that_ends_makes_room_for_another() -> None:
 
 
 def test_an_idle_connection_is_closed_and_one_that_waits_for_its_answer_is_not() -> None:
-    """kafka-protocol 2.1: consumers long-polling are not idle."""
+    """Consumers long-polling are not idle."""
 
     async def run() -> None:
         async with listening(connection_idle_max_ms=50) as node:

@@ -1,4 +1,4 @@
-"""What a produced batch must satisfy, rule by rule (kafka-protocol 2.4, 2.5)."""
+"""What a produced batch must satisfy, rule by rule."""
 
 from collections.abc import Mapping
 

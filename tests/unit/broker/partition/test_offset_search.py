@@ -1,4 +1,4 @@
-"""Records by time: the index narrows, headers select, the records of one batch decide (kafka-protocol 2.9)."""
+"""Records by time: the index narrows, headers select, the records of one batch decide."""
 
 import asyncio
 import random

@@ -73,7 +73,7 @@ def test_the_same_process_asking_again_gets_the_epoch_it_has():
 
 
 def test_a_later_process_ends_the_epoch_of_the_earlier(controller):
-    """F-4: the later registration wins, the earlier process is refused from then on."""
+    """The later registration wins, the earlier process is refused from then on."""
     old = controller.epochs[1]
 
     new = controller.register()

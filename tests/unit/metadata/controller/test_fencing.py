@@ -1,4 +1,4 @@
-"""F-1, F-3, F-4: nothing that carries an epoch which is over is carried out, done before or not."""
+"""Nothing that carries an epoch which is over is carried out, done before or not."""
 
 import typing
 

@@ -46,7 +46,7 @@ def test_a_commit_of_stream_objects_alone(controller, streams):
 
 
 def test_repeating_a_commit_succeeds_and_changes_nothing(controller, streams):
-    """S-5: judged before continuity, which a repetition could only fail."""
+    """Judged before continuity, which a repetition could only fail."""
     a, _ = streams
     request = controller.upload(stream_range(a, 0, 10), stream_objects=[stream_range(a, 10, 20)])
     controller.upload(stream_range(a, 20, 30))
@@ -218,7 +218,7 @@ def test_only_prepared_objects_of_the_sender_are_committed(controller, streams):
 
 
 def test_an_expired_object_is_not_committed(controller, streams):
-    """E-28: its deletion may be under way."""
+    """Its deletion may be under way."""
     a, _ = streams
     request = controller.upload_request([stream_range(a, 0, 10)])
     controller.now_ms += 60_000
@@ -341,7 +341,6 @@ def test_compaction_around_a_stream_object(controller, streams):
 def test_a_swap_that_loses_repeats_or_adds_offsets_is_refused(
     controller, streams, two_sets, pieces
 ):
-    """C-1, C-2."""
     ranges = [stream_range(streams[which], start, end) for which, start, end in pieces]
     request = controller.upload_request(ranges, compacted=two_sets)
 
@@ -405,7 +404,6 @@ def test_only_the_senders_stream_set_objects_are_compacted(controller, streams, 
 
 
 def test_a_compaction_of_an_older_registration_is_refused(controller, streams, two_sets):
-    """C-4."""
     a, b = streams
     ranges = [stream_range(a, 0, 20), stream_range(b, 0, 9)]
     request = controller.upload_request(ranges, compacted=two_sets)

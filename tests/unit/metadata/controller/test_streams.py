@@ -200,7 +200,7 @@ def test_two_topics_deleted_at_once_destroy_what_they_shared(controller):
 
 
 def test_a_stream_is_not_opened_elsewhere_before_it_is_closed(controller, stream_id):
-    """F-2. Reassignment is what moves a leader; here its record is applied directly."""
+    """Reassignment is what moves a leader; here its record is applied directly."""
     controller.register(2)
     topic = controller.image.topic("topic")
     controller._apply((PartitionChangeRecord(topic.topic_id, 0, 2, 1),))

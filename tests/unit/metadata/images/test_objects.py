@@ -103,7 +103,7 @@ def test_destroyed_and_removed(deltas):
 
 
 def test_a_committed_object_that_nobody_uses_is_a_leak(deltas):
-    """M-7: the decision must mark it destroyed in the same batch."""
+    """The decision must mark it destroyed in the same batch."""
     deltas.commit_set(0, (0, 0, 10))
     deltas.trim(0, 10)
 

@@ -92,7 +92,7 @@ def test_an_append_is_synced_before_it_returns(tmp_path):
 
 
 def test_a_log_cut_off_anywhere_loses_only_what_was_cut(tmp_path):
-    """E-66 and its kin: a crash in the middle of a write, at every byte; then life goes on."""
+    """A crash in the middle of a write, at every byte; then life goes on."""
     source = tmp_path / "source"
     source.mkdir()
     written(source, 2, 2)
@@ -179,7 +179,7 @@ def test_what_is_read_at_the_end_is_written_once_more_and_synced(tmp_path, monke
 
 @pytest.mark.parametrize("failing", ["write", "sync"])
 def test_after_a_failure_nothing_is_accepted(tmp_path, failing, monkeypatch):
-    """W-9 for this log: no second try of an fsync."""
+    """There is no second try of an fsync."""
     fail = False
 
     def sync(descriptor):

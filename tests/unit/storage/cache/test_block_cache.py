@@ -334,7 +334,6 @@ class TestDamage:
 
 
 def test_a_gap_that_the_metadata_know_nothing_of_is_never_skipped():
-    """Invariant K-3."""
 
     async def main():
         setup = Setup()
@@ -595,7 +594,7 @@ class TestAnObjectThatIsSeenForTheFirstTime:
 
 
 def check_accounts(setup):
-    """K-4: what is accounted for is what is there, and within its bound."""
+    """What is accounted for is what is there, and within its bound."""
     blocks = setup.cache._blocks
     statistics = blocks.statistics
     segments = list(blocks._segments)

@@ -175,7 +175,7 @@ class TestMemory:
         assert cache.size_bytes < 2 * MIB
 
     def test_charge_is_never_more_than_was_reserved(self):
-        """S-9: admission reserves `max_charge` before it knows how buffers will be used."""
+        """Admission reserves `max_charge` before it knows how buffers will be used."""
         for size in (0, 1, 100, 1999, 2000, 2001, 4000):
             cache = make()
             Feeder(cache).put((1, size), buffer_bytes=4000)
@@ -188,7 +188,6 @@ class TestMemory:
         assert cache.size_bytes >= 100 * RECORD_OVERHEAD_BYTES
 
     def test_uncommitted_records_are_never_evicted(self):
-        """S-7."""
         cache = make(capacity=10_000)
         feeder = Feeder(cache)
         for _ in range(20):
@@ -352,7 +351,7 @@ class TestBlocks:
         assert cache.unuploaded_wal_end(1) is None
 
     def test_commits_out_of_order_are_refused(self):
-        """S-4, as a run-time assertion."""
+        """By an assertion at run time."""
         cache = make()
         feeder = Feeder(cache)
         feeder.put((1, 10))
@@ -363,7 +362,7 @@ class TestBlocks:
             cache.mark_committed(second)
 
     def test_groups_out_of_wal_order_are_refused(self):
-        """S-3: the end of a block must be the end of everything before it."""
+        """The end of a block must be the end of everything before it."""
         cache = make()
         feeder = Feeder(cache)
         first, second = feeder.group([(1, 10)]), feeder.group([(2, 10)])

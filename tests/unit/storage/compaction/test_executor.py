@@ -115,8 +115,6 @@ def test_large_streams_leave():
 
 
 def test_a_second_round_has_nothing_to_do():
-    """C-6."""
-
     async def main():
         setup = Setup(open_streams=[(1, 1), (2, 1), (3, 1)], stream_split_bytes=3000)
         for _ in range(40):
@@ -269,7 +267,7 @@ class TestFailures:
         run(main())
 
     def test_a_bucket_that_fails_at_random(self):
-        """C-1: reads are the same after every round, whatever failed in it."""
+        """Reads are the same after every round, whatever failed in it."""
 
         async def main():
             for seed in range(15):

@@ -64,7 +64,7 @@ class TestChoice:
 
     @given(st.lists(st.integers(1, 2000), max_size=60), st.randoms(use_true_random=False))
     def test_without_new_objects_it_comes_to_an_end(self, sizes, rng):
-        """C-6. Merged objects shrink by what leaves for Stream Objects."""
+        """Merged objects shrink by what leaves for Stream Objects."""
         groups = 0
         while group := chosen(sizes):
             first = group[0]
@@ -222,7 +222,7 @@ def test_live_bytes():
 
 
 def test_a_plan_covers_exactly_the_live_offsets():
-    """C-2, over random objects."""
+    """Over random objects."""
     for seed in range(200):
         rng = random.Random(seed)
         sources, expected, ends = [], {}, {}

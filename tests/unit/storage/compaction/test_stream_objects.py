@@ -161,7 +161,7 @@ def test_an_index_does_not_grow_beyond_its_bound(monkeypatch):
 
 
 def test_it_comes_to_an_end():
-    """C-6: without new writes nothing is copied for ever, and each byte is only so often."""
+    """Without new writes nothing is copied for ever, and each byte is only so often."""
 
     async def main():
         scene = Scene()

@@ -16,8 +16,6 @@ def committer_of(rig: Rig) -> UploadCommitter:
 
 
 def test_a_lost_reply_is_asked_for_again_and_commits_once():
-    """S-5, E-22."""
-
     async def scenario():
         rig = Rig()
         committer = committer_of(rig)
@@ -32,7 +30,7 @@ def test_a_lost_reply_is_asked_for_again_and_commits_once():
 
 
 def test_old_objects_are_uploaded_again_before_they_are_committed():
-    """E-28: another block was in the way for longer than a preparation lives."""
+    """Another block was in the way for longer than a preparation lives."""
 
     async def scenario():
         rig = Rig()

@@ -144,7 +144,7 @@ def test_a_failed_put_is_repeated_under_the_same_id_and_with_the_same_bytes():
 
 
 def test_a_put_after_a_long_outage_uses_a_fresh_id():
-    """E-21: the first attempt may land after its object was declared dead."""
+    """The first attempt may land after its object was declared dead."""
 
     async def scenario():
         rig = Rig()

@@ -47,7 +47,7 @@ def test_a_full_block_is_uploaded_committed_and_trimmed_in_this_order():
 
 
 def test_blocks_are_uploaded_side_by_side_but_committed_in_order():
-    """E-23: uploads finish in reverse order."""
+    """Uploads finish in reverse order."""
 
     async def scenario():
         node = await Node().start()
@@ -81,8 +81,6 @@ def test_blocks_are_uploaded_side_by_side_but_committed_in_order():
 
 
 def test_nothing_is_trimmed_before_the_commit_is_answered():
-    """S-3, U-10."""
-
     async def scenario():
         node = await Node().start()
         stream = await node.open(1)

@@ -1,7 +1,7 @@
 """A group shard with a clock, members' requests in short form, and a check after every operation.
 
 After each operation everything that was decided so far is written, read back and replayed into a
-new shard, which must hold exactly what the live one holds (G-7).
+new shard, which must hold exactly what the live one holds.
 """
 
 from collections.abc import Sequence

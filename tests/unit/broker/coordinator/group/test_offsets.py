@@ -68,7 +68,6 @@ def test_that_survives_a_restart() -> None:
 
 
 def test_a_live_group_keeps_the_offsets_of_its_topics() -> None:
-    """G-6."""
     scene = scene_with_retention()
     generation = scene.stable("a")
     scene.commit(offset(0, 1), offset(0, 2, topic="u"), member_id="a", generation=generation)

@@ -1,0 +1,117 @@
+"""Rules that each file keeps on its own: each tells what is wrong with one."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Callable, Iterator
+
+from tests.tidy.source import PACKAGES, Source
+
+Rule = Callable[[Source], Iterator[str]]
+
+MAX_FILE_LINES = 500
+MAX_FUNCTION_LINES = 70
+VAGUE_NAMES = {"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"}
+# Of documents that are not in the repository. Codes of invariants are those of docs/reliability.md.
+DEAD_REFERENCES = (
+    r"\bDESIGN\b",
+    r"\bkafka-protocol \d",
+    r"\b(?!R-)[A-Z]-\d{1,3}\b",
+)
+_DEAD = re.compile("|".join(DEAD_REFERENCES))
+_FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def is_short(source: Source) -> Iterator[str]:
+    """Files and functions fit in a head."""
+    if source.text.count("\n") > MAX_FILE_LINES:
+        yield "split this module by responsibility"
+    for node in source.nodes:
+        if isinstance(node, _FUNCTION) and code_lines(node) > MAX_FUNCTION_LINES:
+            yield f"{node.name} is too long"
+
+
+def code_lines(node: _FUNCTION) -> int:
+    """Lines of a function, its docstring not counted."""
+    first = node.body[0]
+    is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    docstring = first.end_lineno - first.lineno + 1 if is_docstring else 0
+    return node.end_lineno - node.lineno + 1 - docstring
+
+
+def is_named_and_described(source: Source) -> Iterator[str]:
+    """A module is named after what it holds, and says what that is."""
+    if source.path.rpartition("/")[2].removesuffix(".py") in VAGUE_NAMES:
+        yield "name the module after what it holds"
+    if not ast.get_docstring(source.tree):
+        yield "say what this module holds"
+
+
+def is_a_facade(source: Source) -> Iterator[str]:
+    """A package holds no code: it names what it re-exports."""
+    allowed = (ast.Import, ast.ImportFrom, ast.Assign)
+    if source.path.endswith("/__init__.py") and not all(
+        isinstance(node, allowed) for node in source.tree.body[1:]
+    ):
+        yield "a package holds no code"
+
+
+def leaves_nothing_to_do(source: Source) -> Iterator[str]:
+    """Work to do is in an issue."""
+    for mark in re.findall(r"\b(?:TODO|FIXME|XXX)\b", source.text):
+        yield f"do it, or take {mark} out"
+
+
+def imports_our_names(source: Source) -> Iterator[str]:
+    """A user's own config.py may come first: ours is `headrace.config`."""
+    for node in source.nodes:
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        else:
+            continue
+        for name in names:
+            if name.partition(".")[0] in PACKAGES:
+                yield f"import headrace.{name}"
+
+
+def never_sleeps(source: Source) -> Iterator[str]:
+    """A test that sleeps is a test that hopes. (`asyncio.sleep` passes time in a simulated loop.)"""
+    for node in source.nodes:
+        is_sleep = isinstance(node, ast.Attribute) and node.attr == "sleep"
+        if is_sleep and ast.unparse(node) == "time.sleep":
+            yield f"line {node.lineno} sleeps on the real clock"
+
+
+def refers_to_what_is_there(source: Source) -> Iterator[str]:
+    """A reader can look up what a comment or docstring refers to."""
+    if not _DEAD.search(source.text):
+        return  # tokens are slow
+    for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            for found in _DEAD.finditer(token.string):
+                yield f"line {token.start[0]} refers to {found[0]}, which is not here"
+
+
+def declares_purity_in_one_way(source: Source) -> Iterator[str]:
+    """What is checked is the end of the first line; a claim elsewhere would not be."""
+    first, _, rest = (ast.get_docstring(source.tree) or "").partition("\n")
+    if re.search(r"\bPure\b", first.removesuffix(" Pure.") + rest):
+        yield "say it at the end of the first line: Pure."
+
+
+def is_declared_pure(source: Source) -> bool:
+    """Whether a module (or a package for all its modules) says that it is pure."""
+    return (ast.get_docstring(source.tree) or "").partition("\n")[0].endswith(" Pure.")
+
+
+RULES: tuple[Rule, ...] = (
+    is_short,
+    is_named_and_described,
+    is_a_facade,
+    leaves_nothing_to_do,
+    declares_purity_in_one_way,
+)
+RULES_OF_ALL_CODE: tuple[Rule, ...] = (imports_our_names, refers_to_what_is_there)

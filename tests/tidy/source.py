@@ -1,0 +1,43 @@
+"""The Python files that rules look at, read once."""
+
+import ast
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("broker", "config", "metadata", "pipeline", "protocol", "storage", "wal")
+
+
+class Source(NamedTuple):
+    """One file."""
+
+    path: str  # in the repository
+    text: str
+    tree: ast.Module
+    nodes: tuple[ast.AST, ...]  # all of the tree
+
+    @property
+    def module(self) -> str:
+        """Its name as a module of the product."""
+        return "headrace." + self.path.removesuffix(".py").removesuffix("/__init__").replace(
+            "/", "."
+        )
+
+
+def source(path: str, text: str) -> Source:
+    """Read a file's text."""
+    tree = ast.parse(text)
+    return Source(path, text, tree, tuple(ast.walk(tree)))
+
+
+def sources(folders: Iterable[str] = PACKAGES) -> tuple[Source, ...]:
+    """Return all Python files in these folders: the product's, unless others are named."""
+    return tuple(it for folder in folders for it in _in_folder(folder))
+
+
+@cache
+def _in_folder(folder: str) -> tuple[Source, ...]:
+    paths = sorted((ROOT / folder).rglob("*.py"))
+    return tuple(source(str(path.relative_to(ROOT)), path.read_text()) for path in paths)
