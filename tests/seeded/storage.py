@@ -75,7 +75,7 @@ _UPLOAD = (
         "storage-05",
         "a second commit under other ids of what may have been committed",
         "storage/upload/commit.py",
-        "Committer.commit",
+        "UploadCommitter.commit",
         "attempt = partial(self._objects.commit_stream_set_object, commit)",
         """
             prepared_ms = uploaded.prepared_ms
