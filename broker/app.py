@@ -1,4 +1,4 @@
-"""One node as a process: event loop, signals, exit code. What the command line calls."""
+"""One node as a process: event loop, signals, exit code. Called by the command line."""
 
 import asyncio
 import gc
@@ -24,10 +24,10 @@ logger = logging.getLogger("headrace")
 EXIT_OK: Final = 0
 EXIT_FAILED: Final = 1
 # 2 is a wrong configuration or command line
-EXIT_FENCED: Final = 3  # to be restarted at once: it registers anew
-# Giving up what is under way may hang in a device or a thread; nobody waits longer for it.
+EXIT_FENCED: Final = 3  # to be restarted at once: it registers again
+# Cancelling inflight work may hang in a device or a thread: the process exits after this.
 FENCED_END_MS: Final = 4_000
-# What a misconfigured or broken surrounding raises; anything else is a bug and keeps its traceback.
+# Raised because of the configuration or a failing dependency; anything else is a bug and keeps its traceback.
 EXPECTED_FAILURES = (OSError, ValueError, MetadataError, StorageError, WalError)
 
 
@@ -39,7 +39,7 @@ def run_node(
     Args:
         config: of the node.
         ready: called once, when clients can be served.
-        warnings: of loading the configuration; logged.
+        warnings: from loading the configuration; logged.
     """
     runtime_tuning.tune()
     for warning in warnings:
@@ -47,9 +47,11 @@ def run_node(
     factory = None
     if config.uvloop:
         try:
-            import uvloop  # noqa: PLC0415  # costs 55 ms, and is not there on every platform
+            import uvloop  # noqa: PLC0415  # costs 55 ms, and does not exist on every platform
         except ImportError:
-            logger.warning("uvloop is not installed, using asyncio's own loop")
+            logger.warning(
+                "uvloop is not installed: using the event loop of asyncio, which is slower"
+            )
         else:
             factory = uvloop.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner:
@@ -64,7 +66,7 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
 
     def serving(address: NodeAddress) -> None:
         ready(address)
-        # What is alive now lives as long as the process: the collector need not look at it again.
+        # Objects that exist now stay until the process ends: the collector need not scan them again.
         gc.collect()
         gc.freeze()
 
@@ -79,14 +81,14 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
     for text in dict.fromkeys(map(str, failures)):
         logger.error("the node has stopped: %s", text)
     if fenced:
-        logger.error("this node was fenced: restart it, and it registers anew")
+        logger.error("this node was fenced: restart it, and it registers again")
     for failure in failures:
-        logger.debug("where it failed", exc_info=failure)
+        logger.debug("traceback of the failure", exc_info=failure)
     return EXIT_FENCED if fenced else EXIT_FAILED
 
 
 def _end_soon(reason: str) -> None:
-    """End the process in time, whatever it is that cannot be given up."""
+    """Exit within `FENCED_END_MS`, even if some work cannot be cancelled."""
     logger.error("this node is fenced and ends: %s", reason)
     watch = threading.Timer(FENCED_END_MS / 1000, os._exit, (EXIT_FENCED,))
     watch.daemon = True

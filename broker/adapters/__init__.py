@@ -1,1 +1,1 @@
-"""What storage and WAL ask of the rest of the system, answered: metadata, buckets, devices."""
+"""Implements what storage and WAL need from the rest of the system: metadata, buckets, devices."""

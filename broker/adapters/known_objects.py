@@ -1,4 +1,4 @@
-"""What an image of the metadata knows of a cluster's objects, for `headrace.storage.audit`. Pure."""
+"""A cluster's objects according to the metadata, as `headrace.storage.audit` compares them with a bucket. Pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
@@ -21,12 +21,12 @@ _STATES: Final = {
 def known_bucket(
     image: MetadataImage, cluster_id: str, object_ids: Iterable[int] | None = None
 ) -> KnownBucket:
-    """Say what an image knows.
+    """Return the objects that an image knows.
 
     Args:
         image: of the metadata.
         cluster_id: part of every object's key.
-        object_ids: ask about these only; None: about all.
+        object_ids: return these only; None: all.
     """
     by_id = image.objects.by_id
     asked = by_id if object_ids is None else (it for it in object_ids if it in by_id)
@@ -49,5 +49,5 @@ def _known(found: ObjectImage) -> KnownObject:
 
 
 def _ranges(ranges: "Sequence[RecordedRange]") -> list[StreamRange]:
-    """Translate ranges as they were committed."""
+    """Translate committed ranges."""
     return [StreamRange(it.stream_id, it.epoch, it.start_offset, it.end_offset) for it in ranges]

@@ -1,16 +1,16 @@
-"""What the stream engine asks of the control plane, answered by the metadata client.
+"""The control plane of the stream engine, on top of the metadata client.
 
-Implements `headrace.storage.ports.StreamManager`, `ObjectManager` and `Lease`. Nothing is decided here:
-types are translated, and errors into what the engine should do about them.
+Implements `headrace.storage.ports.StreamManager`, `ObjectManager` and `Lease`. It decides nothing: it translates
+types, and maps errors to what the engine should do about them.
 
 | controller                                      | engine                 | because                  |
 |-------------------------------------------------|------------------------|--------------------------|
-| node fenced; epoch of node or stream is over    | FencedError            | somebody newer owns it   |
-| stream removed                                  | FencedError            | nobody owns it any more  |
-| open elsewhere; not yet at that epoch; no       | RetriableStorageError  | it passes                |
+| node fenced; epoch of node or stream is over    | FencedError            | a newer owner exists     |
+| stream removed                                  | FencedError            | it has no owner any more |
+| open elsewhere; not yet at that epoch; no       | RetriableStorageError  | the state is temporary   |
 | answer                                          |                        |                          |
 | object not prepared (any more)                  | ObjectNotPreparedError | upload it under a new id |
-| any other refusal                               | CommitRefusedError     | asking again is no use   |
+| any other refusal                               | CommitRefusedError     | a retry cannot succeed   |
 """
 
 from collections.abc import Iterable, Sequence
@@ -78,30 +78,30 @@ _Answered = TypeVar("_Answered", bound=Response)
 
 
 class StorageMetadata:
-    """The control plane as one node's stream engine sees it."""
+    """The control plane of one node's stream engine."""
 
     def __init__(self, client: MetadataClient, *, object_delete_retention_ms: int) -> None:
         self._client = client
         self._retention_ms = object_delete_retention_ms
-        self.is_lease_valid = client.is_lease_valid  # asked for every batch that is acknowledged
+        self.is_lease_valid = client.is_lease_valid  # called for every batch that is acknowledged
 
     async def open_stream(self, stream_id: int, epoch: int) -> StreamMetadata:
         """Open a stream at an epoch.
 
         Raises:
-            FencedError: the partition has another owner or a newer epoch, or is gone.
-            RetriableStorageError: another node has it open still, or the controller is away.
+            FencedError: the partition has another owner or a newer epoch, or was removed.
+            RetriableStorageError: another node still has it open, or no controller answers.
         """
         opened = await self._change(OpenStream(*self._sender(), stream_id, epoch), StreamOpened)
         return StreamMetadata(stream_id, opened.epoch, opened.start_offset, opened.end_offset)
 
     async def close_stream(self, stream_id: int, epoch: int, end_offset: int) -> None:
-        """Close a stream, all of which is committed; a removed or closed one stays so.
+        """Close a stream whose records are all committed; no effect if it is closed or removed.
 
         Raises:
-            FencedError: somebody newer owns it.
+            FencedError: it has a newer owner.
             CommitRefusedError: it is not committed up to `end_offset`.
-            RetriableStorageError: the controller is away.
+            RetriableStorageError: no controller answers.
         """
         await self._change(CloseStream(*self._sender(), stream_id, epoch, end_offset), Done)
 
@@ -109,15 +109,15 @@ class StorageMetadata:
         """Move a stream's start up.
 
         Raises:
-            FencedError: somebody newer owns it, or it is gone.
-            RetriableStorageError: the controller is away.
+            FencedError: it has a newer owner, or was removed.
+            RetriableStorageError: no controller answers.
         """
         await self._change(TrimStream(*self._sender(), stream_id, epoch, new_start_offset), Done)
 
     async def get_opening_streams(self) -> Sequence[StreamMetadata]:
-        """Streams that this node has open, those of the process before included.
+        """Streams that this node has open, including those that its previous process opened.
 
-        The local image includes this process's registration; nothing older changes them since.
+        The local image includes this process's registration, so an older process cannot change them any more.
         """
         return [
             StreamMetadata(stream.stream_id, stream.epoch, stream.start_offset, stream.end_offset)
@@ -130,7 +130,7 @@ class StorageMetadata:
 
         Raises:
             FencedError: this process must stop.
-            RetriableStorageError: the controller is away.
+            RetriableStorageError: no controller answers.
         """
         prepared = await self._change(
             PrepareObjects(*self._sender(), count, ttl_ms), ObjectsPrepared
@@ -143,8 +143,8 @@ class StorageMetadata:
         Raises:
             ObjectNotPreparedError: an object has expired; this commit has not taken effect.
             CommitRefusedError: it does not fit what is committed.
-            FencedError: somebody newer owns one of the streams, or this process must stop.
-            RetriableStorageError: the controller is away; the commit may have taken effect.
+            FencedError: one of the streams has a newer owner, or this process must stop.
+            RetriableStorageError: no controller answers; the commit may have taken effect.
         """
         request = CommitStreamSetObject(
             *self._sender(),
@@ -164,8 +164,8 @@ class StorageMetadata:
         Raises:
             ObjectNotPreparedError: the object has expired.
             CommitRefusedError: it does not hold the same offsets.
-            FencedError: somebody newer owns the stream, or this process must stop.
-            RetriableStorageError: the controller is away; the swap may have taken effect.
+            FencedError: the stream has a newer owner, or this process must stop.
+            RetriableStorageError: no controller answers; the swap may have taken effect.
         """
         request = CompactStreamObject(
             *self._sender(), _stream_object(stream_object), tuple(source_object_ids)
@@ -184,9 +184,9 @@ class StorageMetadata:
         ]
 
     def get_stream_set_objects(self) -> Sequence[tuple[int, int, Sequence[StreamRange]]]:
-        """Stream Set Objects that this node looks after, oldest data first, with what is live in them.
+        """Stream Set Objects that this node maintains, oldest data first, with their live ranges.
 
-        They are its own, and those of nodes that have left: see `headrace.metadata.images.brokers.adopter`.
+        They are its own and those that it adopts: see `headrace.metadata.images.brokers.adopter`.
         """
         image = self._client.image
         me = self._client.node_id
@@ -224,7 +224,7 @@ class StorageMetadata:
         ]
 
     def get_adopted_streams(self) -> Sequence[tuple[int, int]]:
-        """(stream id, epoch) of streams whose last writer has left, and which this node looks after."""
+        """(stream id, epoch) of streams whose last writer has left the cluster, and which this node adopts."""
         image = self._client.image
         me = self._client.node_id
         left = {
@@ -237,11 +237,11 @@ class StorageMetadata:
         return [(it.stream_id, it.epoch) for it in image.streams.values() if it.node_id in left]
 
     def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
-        """Destroyed objects whose retention has passed, of those that this node looks after.
+        """Destroyed objects whose retention has passed, among those that this node maintains.
 
-        What was prepared and has expired is among the destroyed: the controller marks it first, so
-        that it cannot be committed any more. Without a valid lease, nothing: the metadata may
-        have been made anew from an older snapshot, in which what is destroyed here lives.
+        Objects that were prepared and have expired are among the destroyed: the controller marks them first,
+        so that they cannot be committed any more. Without a valid lease the list is empty: the metadata may
+        have been rebuilt from an older snapshot, in which objects that are destroyed here are live.
         """
         if not self.is_lease_valid():
             return []
@@ -258,20 +258,20 @@ class StorageMetadata:
         )
 
     def is_sweeper(self) -> bool:
-        """Whether it is this node that looks for what is left over: the active one with the lowest id."""
+        """Whether this node sweeps the bucket for leftovers: the active node with the lowest id does."""
         first = active_brokers(self._client.image.brokers)[:1]
         return self.is_lease_valid() and first == [self._client.node_id]
 
     def known_bucket(self, object_ids: Iterable[int]) -> KnownBucket:
-        """What the newest image knows of these objects; others may be asked for as well."""
+        """Return these objects as the newest image knows them; `object_ids` may hold unknown ids."""
         return known_bucket(self._client.image, self._client.image.cluster_id, object_ids)
 
     async def forget_objects(self, object_ids: Sequence[int]) -> None:
-        """Record that these are gone from the bucket.
+        """Record that these are deleted from the bucket.
 
         Raises:
             FencedError: this process must stop.
-            RetriableStorageError: the controller is away.
+            RetriableStorageError: no controller answers.
         """
         await self._change(ForgetObjects(*self._sender(), tuple(object_ids)), Done)
 

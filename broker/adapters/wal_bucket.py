@@ -1,4 +1,4 @@
-"""The bucket as the object WAL wants it: the stream engine's stores, with the WAL's own errors."""
+"""The bucket of the object WAL: an object store of the stream engine that raises the WAL's own errors."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

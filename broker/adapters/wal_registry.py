@@ -1,4 +1,4 @@
-"""Keeps in the metadata which registration of this node wrote to its WAL last; see `headrace.wal.registry`.
+"""Records in the metadata which registration of this node wrote to its WAL last; see `headrace.wal.registry`.
 
 A key of the cluster-wide store for each node whose WAL may hold records that are not in the bucket:
 `wal/<node id>`, with the node epoch of the registration and the generation that it began.
@@ -10,8 +10,8 @@ A key of the cluster-wide store for each node whose WAL may hold records that ar
 | the same                                    | none              | set  | start: nothing is missing |
 | the same                                    | some              | set  | refuse, or accept         |
 
-The WAL is newer when a start died between its reset and the key. What is accepted is the loss of the
-one generation that the key names; the start that accepts it replaces the key.
+The WAL is newer when a start died after it had reset the WAL and before it wrote the key. Only the loss of the
+one generation that the key names can be accepted; the start that accepts it replaces the key.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class WalRegistry:
 
         Args:
             client: registered.
-            accept_loss_generation: generation id of the log without which to start, 16 hexadecimal digits.
+            accept_loss_generation: generation id of the log that may be missing, 16 hexadecimal digits.
         """
         self._client = client
         self._accept_loss_generation = accept_loss_generation
@@ -60,8 +60,8 @@ class WalRegistry:
         if self._accept_loss_generation != generation:
             raise WalMissingError(place, generation, found_epoch=node_epoch, streams=streams)
         logger.critical(
-            "the WAL that this node used last is not there, which was accepted: what was acknowledged and not in "
-            "the bucket is lost; take headrace.wal.accept.loss out",
+            "the WAL that this node used last is missing; its loss was accepted (headrace.wal.accept.loss): "
+            "acknowledged records that were not in the bucket are lost. Remove the setting.",
             extra={"place": place, "generation": generation, "streams": streams},
         )
 
@@ -76,7 +76,7 @@ class WalRegistry:
             try:
                 return await self._put(value)
             except ControllerUnavailableError as error:
-                logger.info("no controller has answered", extra={"reason": str(error)})
+                logger.info("no controller answers; trying again", extra={"reason": str(error)})
             await asyncio.sleep(ASK_AGAIN_S)
 
     async def emptied(self) -> None:
@@ -88,7 +88,7 @@ class WalRegistry:
                 await self._put(None)
         except (MetadataError, TimeoutError) as error:
             logger.warning(
-                "the controller was not told that the WAL is empty: the next start wants to find it",
+                "could not record in the metadata that the WAL is empty: the next start needs this WAL",
                 extra={"reason": repr(error)},
             )
 

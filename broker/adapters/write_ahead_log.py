@@ -1,4 +1,4 @@
-"""The write-ahead log of a node: on a device or in a bucket, as its configuration says."""
+"""The write-ahead log of a node: on a device or in a bucket, depending on its configuration."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from headrace.wal.tools.inspection import OfflineDevice
 
 
 class NodeLog(WriteAheadLog, Protocol):
-    """A log, and what is shown of it."""
+    """A log, with what the metrics show of it."""
 
     @property
     def medium(self) -> Medium:
@@ -37,7 +37,7 @@ class NodeLog(WriteAheadLog, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOwner:
-    """Whose log it is."""
+    """The owner of the log."""
 
     cluster_id: str
     node_id: int
@@ -46,7 +46,7 @@ class LogOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogListener:
-    """Who is told, on the loop; see `headrace.wal.port`."""
+    """Callbacks of the log, called on the loop; see `headrace.wal.port`."""
 
     on_confirmed: Callable[[int], None]
     on_failed: Callable[[WalError], None]
@@ -83,17 +83,17 @@ class LogLocation:
             self._store = open_object_store(uri, rng=self._rng, environment=environment)
 
     def claimed_cluster(self, cluster_id: str, node_id: int) -> str:
-        """Name the cluster that a log on a device says it belongs to, or `cluster_id` if it does not say.
+        """Return the cluster that a log on a device belongs to, or `cluster_id` if the log does not name one.
 
-        To be asked before this node registers, which ends the process that has its place: a log that
-        is somebody else's must not cost it that. What cannot be read is for the log's start to report.
+        To be called before this node registers, because registration fences a running process with the same node
+        id: the wrong log must not do that. If the log cannot be read, its start reports the error.
 
         Args:
             cluster_id: as configured; empty: any.
-            node_id: ours.
+            node_id: of this node.
 
         Raises:
-            WalIdentityError: it is another cluster's or node's.
+            WalIdentityError: it belongs to another cluster or node.
         """
         superblock = None if self._store is not None else _superblock(self._config.path)
         if superblock is None:

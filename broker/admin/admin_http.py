@@ -35,7 +35,7 @@ class AdminServer:
         self.compaction = compaction_http.CompactionEndpoint()
 
     def expose(self, collector: Collector, refresh: Callable[[], None] | None = None) -> None:
-        """Show metrics from now on; `refresh` is called on the loop before each rendering."""
+        """Add metrics; `refresh` is called on the loop before each rendering."""
         self._registry.register(collector)
         if refresh is not None:
             self._refreshes.append(refresh)
@@ -44,7 +44,7 @@ class AdminServer:
         """Bind, and return the port.
 
         Raises:
-            OSError: the address is taken or not ours.
+            OSError: the address is in use, or not an address of this machine.
         """
         app = web.Application()
         app.router.add_get("/metrics", self._metrics)
@@ -70,7 +70,7 @@ class AdminServer:
     async def _metrics(self, request: web.Request) -> web.Response:
         del request
         loop = asyncio.get_running_loop()
-        async with self._rendering:  # who comes meanwhile waits for the page
+        async with self._rendering:  # concurrent requests wait for the page
             if loop.time() - self._rendered_at_s > RENDER_CACHE_MS / 1000:
                 for refresh in self._refreshes:
                     refresh()

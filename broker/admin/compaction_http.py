@@ -1,15 +1,15 @@
-"""`/compact`: have the node compact now (POST), and see how far it is (GET).
+"""`/compact`: start a compaction now (POST), and show its progress (GET).
 
-POST has no body, but `Content-Type: application/json`; it is answered at once, by 202 and
-`{"round": N}`: the round that begins as soon as the one under way has ended. GET is answered by 200
+POST has no body, but `Content-Type: application/json`; it is answered at once with 202 and
+`{"round": N}`: the round that begins as soon as the current one has ended. GET is answered with 200
 and every counter of `headrace.storage.compaction.statistics`: round N is over when `rounds_finished` has
-reached N. It goes on until nothing is left to merge. Errors are `{"error"}`:
+reached N. A round continues until nothing is left to merge. Errors are `{"error"}`:
 
-    403  a web page asks, by the Origin that every browser sends with a POST
-    415  another content type: the kind that a page may send to any address without asking it first
+    403  a web page sent the request, as its Origin header shows (every browser sends one with a POST)
+    415  another content type: one that a web page may send to any address without a CORS preflight
     503  the node is starting
 
-Who asks again and again has one round after the other, no more: what is worth doing is done once.
+Repeated requests start one round after the other, never two at once.
 """
 
 import dataclasses
@@ -28,23 +28,23 @@ logger = logging.getLogger("headrace.admin")
 
 
 class Compaction(Protocol):
-    """What compacts."""
+    """The compactor."""
 
     statistics: CompactionStatistics
 
     def ask(self) -> int:
-        """Have a round begin; return its number."""
+        """Request a round; return its number."""
         ...
 
 
 class CompactionEndpoint:
-    """Takes requests as soon as there is something to compact."""
+    """Serves requests once the compactor exists."""
 
     def __init__(self) -> None:
         self._compaction: Compaction | None = None
 
     def offer(self, compaction: Compaction) -> None:
-        """Have it compact from now on."""
+        """Serve requests with this compactor from now on."""
         self._compaction = compaction
 
     async def ask(self, request: web.Request) -> web.Response:
@@ -56,7 +56,7 @@ class CompactionEndpoint:
         if self._compaction is None:
             return _json(503, {"error": "the node is starting"})
         number = self._compaction.ask()
-        logger.info("compaction was asked for", extra={"round": number})
+        logger.info("compaction requested through the admin endpoint", extra={"round": number})
         return _json(202, {"round": number})
 
     async def show(self, request: web.Request) -> web.Response:

@@ -1,16 +1,16 @@
-"""`POST /wal/resize`: the one thing on the admin listener that changes something.
+"""`POST /wal/resize`: gives a running node's WAL another capacity.
 
 Request: `Content-Type: application/json` and `{"capacity_bytes": N}`. Answer: 200 with
 `{"old", "new", "pause_ms", "uploaded_bytes", "duration_ms", "configuration"}`, else `{"error"}`:
 
-    400  the body is not that
-    403  a web page asks, by the Origin that every browser sends with a POST
-    415  another content type: the kind that a page may send to any address without asking it first
+    400  the body is malformed
+    403  a web page sent the request, as its Origin header shows (every browser sends one with a POST)
+    415  another content type: one that a web page may send to any address without a CORS preflight
     422  this node cannot have that capacity
-    503  not now; nothing has changed, try again
+    503  not possible now; nothing has changed, try again
 
-There is no password: whoever reaches the listener may resize, and that is this machine only unless it was configured
-otherwise. The two refusals keep web pages in a browser on this machine from being a way around that.
+There is no password: every client that can reach the listener may resize. By default it listens on this machine only.
+403 and 415 keep web pages in a browser on this machine from sending the request.
 """
 
 import json
@@ -26,12 +26,12 @@ MAX_BODY_BYTES = 4096
 
 logger = logging.getLogger("headrace.admin")
 
-# Resizes to so many bytes and returns what to answer.
+# Resizes to this many bytes and returns the fields of the answer.
 Resize = Callable[[int], Awaitable[Mapping[str, object]]]
 
 
 class WalResizeEndpoint:
-    """Takes requests as soon as there is a WAL to resize."""
+    """Serves requests once the WAL is open."""
 
     def __init__(self) -> None:
         self._resize: Resize | None = None
@@ -39,8 +39,8 @@ class WalResizeEndpoint:
     def offer(self, resize: Resize) -> None:
         """Resize with `resize` from now on.
 
-        It may raise ValueError or ResizeRefusedError for a capacity that cannot be, and other
-        StorageErrors when it was given up.
+        It may raise ValueError or ResizeRefusedError for a capacity that is not possible, and other
+        StorageErrors when it was abandoned.
         """
         self._resize = resize
 
@@ -54,7 +54,7 @@ class WalResizeEndpoint:
             return _error(400, f"the body has more than {MAX_BODY_BYTES} bytes")
         try:
             capacity_bytes = _capacity(await request.json())
-        except ValueError as error:  # also what is not JSON, or not text
+        except ValueError as error:  # also if it is not JSON, or not text
             return _error(400, str(error))
         if self._resize is None:
             return _error(503, "the node is starting")
@@ -73,7 +73,7 @@ def _capacity(body: object) -> int:
     """Read the request.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: the body is malformed.
     """
     capacity_bytes = (
         body.get("capacity_bytes") if isinstance(body, dict) and len(body) == 1 else None

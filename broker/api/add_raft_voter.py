@@ -2,7 +2,7 @@
 
 Behaviour:
   * The controller becomes a voter once it has caught up with the log; the answer comes when that is committed.
-  * Of several listeners the first is taken: controllers speak with each other at one address.
+  * Of several listeners the first is used: a controller has one address for the others.
 Deviations from Apache Kafka:
   * `timeout_ms` and `ack_when_committed` are not used: the broker waits as long as for any change of the metadata.
 Version notes:
@@ -23,7 +23,7 @@ from headrace.protocol.messages import AddRaftVoterRequest, AddRaftVoterResponse
 
 
 class AddRaftVoterHandler:
-    """Takes a controller into the quorum."""
+    """Adds a controller to the quorum."""
 
     api_key = ApiKey.ADD_RAFT_VOTER
 
@@ -31,12 +31,12 @@ class AddRaftVoterHandler:
         self._quorum = quorum
 
     async def handle(self, context: RequestContext, request: AddRaftVoterRequest) -> Any:
-        """Pass it on to the quorum's leader, and wait."""
+        """Forward the request to the quorum's leader, and wait for its answer."""
         del context
         if request.voter_id < 0 or not request.listeners:
             return _answer(
                 ErrorCode.INVALID_REQUEST,
-                "a voter has a node id that is not negative, and a listener",
+                "the voter needs a listener, and a node id that is not negative",
             )
         listener = request.listeners[0]
         try:

@@ -1,7 +1,7 @@
 """ApiVersions (API key 18), versions 0 to 4.
 
 Behaviour:
-  * A version above 4 is answered in the v0 body with UNSUPPORTED_VERSION and our own range; the dispatcher does that.
+  * A version above 4 is answered by the dispatcher in the v0 body, with UNSUPPORTED_VERSION and the supported range.
   * The answer's header is always v0 (KIP-511).
 Deviations from Apache Kafka:
   * No features are finalised yet, so none is shown: clients then use classic groups and transactions of version 1.
@@ -25,7 +25,7 @@ SOFTWARE_SINCE = 3
 
 
 class ApiVersionsHandler:
-    """Tells clients what we speak."""
+    """Answers with the supported API versions."""
 
     api_key = ApiKey.API_VERSIONS
 

@@ -1,7 +1,7 @@
 """CreatePartitions (API key 37), versions 0 to 3.
 
 Behaviour:
-  * The new partitions are open when they are answered.
+  * The new partitions are open when the request is answered.
 Version notes:
   * 2: flexible.  3: THROTTLING_QUOTA_EXCEEDED (never sent: there are no mutation quotas).
 Source: CreatePartitionsRequest.json, CreatePartitionsResponse.json; KIP-195.
@@ -29,14 +29,17 @@ class CreatePartitionsHandler:
         self._partitions = partitions
 
     async def handle(self, context: RequestContext, request: CreatePartitionsRequest) -> Any:
-        """Raise the partition count of each topic, or say why not."""
+        """Raise the partition count of each topic, or answer with the reason."""
         del context
         counts = Counter(topic.name for topic in request.topics)
         results = []
         for topic in request.topics:
             message: str | None
             if counts[topic.name] > 1:
-                code, message = ErrorCode.INVALID_REQUEST, "the topic is named more than once"
+                code, message = (
+                    ErrorCode.INVALID_REQUEST,
+                    "the request names this topic more than once",
+                )
             else:
                 code, message = await self._client.create_partitions(
                     topic.name,

@@ -1,7 +1,7 @@
 """CreateTopics (API key 19), versions 2 to 7.
 
 Behaviour:
-  * A topic is usable when it is answered: its streams exist and its partitions are open.
+  * A topic is usable when the request is answered: its streams exist and its partitions are open.
   * Configs are validated; the effective ones are returned (v5+).
   * A replication factor from 1 up, or -1, is accepted and answered as 1: durability is the WAL's and the bucket's.
 Deviations from Apache Kafka:
@@ -39,7 +39,7 @@ class CreateTopicsHandler:
         self._config = config
 
     async def handle(self, context: RequestContext, request: CreateTopicsRequest) -> Any:
-        """Create each topic, or say why not."""
+        """Create each topic, or answer with the reason."""
         del context
         refused = self._refusals(request)
         wanted = [self._new_topic(topic) for topic in request.topics if topic.name not in refused]
@@ -54,7 +54,7 @@ class CreateTopicsHandler:
         return CreateTopicsResponse(throttle_time_ms=0, topics=answers)
 
     def _refusals(self, request: CreateTopicsRequest) -> dict[str, tuple[ErrorCode, str]]:
-        """What the request contradicts itself about, by topic."""
+        """Contradictions within the request, by topic."""
         refused = {}
         for topic in request.topics:
             assigned = [it.partition_index for it in topic.assignments or ()]
@@ -63,7 +63,10 @@ class CreateTopicsHandler:
                 refused[topic.name] = (ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
         for name, count in Counter(topic.name for topic in request.topics).items():
             if count > 1:
-                refused[name] = (ErrorCode.INVALID_REQUEST, "the topic is named more than once")
+                refused[name] = (
+                    ErrorCode.INVALID_REQUEST,
+                    "the request names this topic more than once",
+                )
         return refused
 
     def _new_topic(self, topic: Any) -> NewTopic:

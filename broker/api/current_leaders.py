@@ -1,7 +1,7 @@
-"""Who leads what was asked of the wrong broker, or at an old epoch (KIP-951). Pure.
+"""The current leaders of partitions that were requested from the wrong broker, or at an old epoch (KIP-951). Pure.
 
-A client that is told so in the answer itself moves on without asking for metadata. It ignores what is not newer than
-what it knows, so a partition that is just being opened here, or a lease that is not valid, sends nobody in circles.
+A client that finds the leader in the answer itself needs no metadata request. It ignores an epoch that is not newer
+than the one that it knows, so it does not loop while a partition is being opened here or the lease is not valid.
 
 Source: `KafkaApis.handleProduceRequest`, `handleFetchRequest`, `getCurrentLeader`.
 """
@@ -25,10 +25,10 @@ Topic = TypeVar("Topic", ProduceTopicResponse, FetchTopicResponse)
 def name_leaders(
     cluster: ClusterView, client: ClientSide, topics: Sequence[Topic]
 ) -> tuple[list[Topic], list[NodeEndpoint]]:
-    """Name the leader of each partition whose error says that it is led elsewhere, or at a newer epoch.
+    """Name the leader of each partition whose error says that another broker leads it, or at a newer epoch.
 
     Returns:
-        The topics, and the leaders' addresses as this client reaches them, each once.
+        The topics, and the leaders' addresses on this client's listener, each once.
     """
     image = cluster.image
     endpoints: dict[int, NodeEndpoint] = {}

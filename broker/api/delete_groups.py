@@ -1,9 +1,9 @@
 """DeleteGroups (API key 42), versions 0 to 2.
 
 Behaviour:
-  * A group without members goes, with all its offsets; NON_EMPTY_GROUP otherwise,
+  * A group without members is deleted with all its offsets; NON_EMPTY_GROUP otherwise,
     GROUP_ID_NOT_FOUND when there is none.
-  * Answered when that is durable. Groups are independent of each other.
+  * Answered when the deletion is durable. Groups are independent of each other.
 Version notes:
   * 2: flexible.
 Source: DeleteGroupsRequest.json, DeleteGroupsResponse.json; KIP-229;

@@ -1,18 +1,18 @@
 """DeleteRecords (API key 21), versions 0 to 2.
 
 Behaviour:
-  * The log of a partition begins at the offset that was asked for, -1 for the high watermark, once that is durable;
-    nothing happens when it begins there or later. The answer tells where it begins.
+  * The log start of a partition moves up to the requested offset, -1 for the high watermark; answered once that is
+    durable. Nothing happens when the log already starts there or later. The answer holds the log start offset.
   * The offset may lie inside a batch: the batch stays, and clients skip what is below the log start.
   * OFFSET_OUT_OF_RANGE above the high watermark and below -1; POLICY_VIOLATION for a topic that is compacted and does
     not delete; INVALID_TOPIC_EXCEPTION for the topics of the broker itself.
-  * Of a partition that comes twice the last entry counts; it is answered once.
-  * What is not done within `timeout_ms` is answered REQUEST_TIMED_OUT. A deletion that has begun goes on, and the
-    next one of the same partition waits for it.
-  * NOT_LEADER_OR_FOLLOWER while this broker's lease is not valid, before as well as after.
+  * If a partition is named twice, the last entry counts; it is answered once.
+  * A deletion that takes longer than `timeout_ms` is answered REQUEST_TIMED_OUT. It continues, and the next one of the
+    same partition waits for it.
+  * NOT_LEADER_OR_FOLLOWER if this broker's lease is not valid before or after the deletion.
 Deviations from Apache Kafka:
-  * What is not in the bucket yet is uploaded first, so the answer may take as long as an upload does.
-  * `timeout_ms` counts up to 5 minutes.
+  * Records that are not in the bucket yet are uploaded first, so the answer may take as long as an upload does.
+  * `timeout_ms` is limited to 5 minutes.
 Version notes:
   * 2: flexible.
 Source: DeleteRecordsRequest.json, DeleteRecordsResponse.json; KIP-107; `ReplicaManager.deleteRecords`,
@@ -68,11 +68,11 @@ class DeleteRecordsHandler:
         }
         timeout_ms = min(max(request.timeout_ms, 0), MAX_TIMEOUT_MS)
         deadline_s = asyncio.get_running_loop().time() + timeout_ms / 1000
-        places = asyncio.Semaphore(DELETIONS_AT_ONCE)
+        slots = asyncio.Semaphore(DELETIONS_AT_ONCE)
         outcomes: dict[tuple[str, int], _Outcome] = {}
 
         async def delete(key: tuple[str, int], partition: Partition) -> None:
-            outcomes[key] = await self._delete(partition, wanted[key], deadline_s, places)
+            outcomes[key] = await self._delete(partition, wanted[key], deadline_s, slots)
 
         deletions = []
         for key in wanted:
@@ -106,16 +106,16 @@ class DeleteRecordsHandler:
         return found
 
     async def _delete(
-        self, partition: Partition, offset: int, deadline_s: float, places: asyncio.Semaphore
+        self, partition: Partition, offset: int, deadline_s: float, slots: asyncio.Semaphore
     ) -> _Outcome:
         try:
-            async with asyncio.timeout_at(deadline_s), places:
+            async with asyncio.timeout_at(deadline_s), slots:
                 return await self._delete_before(partition, offset)
         except TimeoutError:
             return _Outcome(ErrorCode.REQUEST_TIMED_OUT)
         except StorageError as error:
             logger.warning(
-                "records not deleted",
+                "DeleteRecords failed: records not deleted",
                 extra={
                     "topic": partition.topic,
                     "partition": partition.index,
@@ -126,14 +126,14 @@ class DeleteRecordsHandler:
 
     async def _delete_before(self, partition: Partition, offset: int) -> _Outcome:
         while (earlier := self._inflight.get(partition)) is not None:
-            await asyncio.wait([earlier])  # its outcome is told to whoever asked for it
+            await asyncio.wait([earlier])  # its own request answers with its outcome
         if not self._partitions.is_lease_valid():
             return _Outcome(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if offset == TO_HIGH_WATERMARK:
             offset = partition.high_watermark
         if not 0 <= offset <= partition.high_watermark:
             return _Outcome(ErrorCode.OFFSET_OUT_OF_RANGE)
-        # Not ended by a time-out: a log that is trimmed for the control plane must be so here as well.
+        # A time-out does not cancel it: a log that is trimmed in the metadata must be trimmed here as well.
         deletion = asyncio.create_task(partition.delete_before(offset))
         self._inflight[partition] = deletion
         deletion.add_done_callback(lambda _done: self._ended(partition))
@@ -145,4 +145,4 @@ class DeleteRecordsHandler:
     def _ended(self, partition: Partition) -> None:
         ended = self._inflight.pop(partition)
         if not ended.cancelled():
-            ended.exception()  # looked at, also when nobody waits for it any more
+            ended.exception()  # retrieved even if no request waits for it any more

@@ -1,8 +1,9 @@
 """DeleteTopics (API key 20), versions 1 to 6.
 
 Behaviour:
-  * The topic is gone from metadata when it is answered; its objects are deleted from the bucket after their retention.
-  * Internal topics may be deleted by nobody.
+  * The topic is removed from the metadata when the request is answered; its objects are deleted from the bucket
+    after their retention.
+  * Internal topics cannot be deleted.
 Version notes:
   * 4: flexible.  5: error messages.  6: by topic id.
 Source: DeleteTopicsRequest.json, DeleteTopicsResponse.json; KIP-516.
@@ -32,7 +33,7 @@ class DeleteTopicsHandler:
         self._client = client
 
     async def handle(self, context: RequestContext, request: DeleteTopicsRequest) -> Any:
-        """Delete each topic, or say why not."""
+        """Delete each topic, or answer with the reason."""
         if context.version >= BY_ID_SINCE:
             asked = [(topic.name, topic.topic_id) for topic in request.topics]
         else:
@@ -44,7 +45,7 @@ class DeleteTopicsHandler:
                 answers.append(self._answer(name, topic_id, ErrorCode.INVALID_REQUEST, None))
             else:
                 wanted.append(topic_id if name is None else name)
-        # The controller finds them: this broker's metadata may not have heard of a topic, or of its deletion.
+        # The controller looks them up: this broker's metadata may not include a new topic or a deletion yet.
         if wanted:
             answers += [self._answer(*it) for it in await self._client.delete_topics(wanted)]
         return DeleteTopicsResponse(throttle_time_ms=0, responses=answers)

@@ -20,7 +20,7 @@ CONTROLLERS = 2
 
 
 class DescribeClusterHandler:
-    """Names the cluster and its brokers."""
+    """Describes the cluster and its brokers."""
 
     api_key = ApiKey.DESCRIBE_CLUSTER
 
@@ -57,7 +57,7 @@ class DescribeClusterHandler:
         return DescribeClusterResponse(
             throttle_time_ms=0,
             error_code=int(code),
-            error_message=None if code == ErrorCode.NONE else "this is a broker's listener",
+            error_message=None if code == ErrorCode.NONE else "brokers do not describe controllers",
             endpoint_type=endpoint_type,
             cluster_id=self._cluster.image.cluster_id,
             controller_id=self._cluster.controller_id(),

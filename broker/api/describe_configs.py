@@ -3,7 +3,7 @@
 Behaviour:
   * Topics and brokers: every key with its value, where the value comes from, the chain of synonyms,
     type and documentation.
-  * A broker resource must name this broker, or nobody for the cluster-wide defaults.
+  * A broker resource must name this broker, or be empty for the cluster-wide defaults.
 Deviations from Apache Kafka:
   * Logger, client-metrics and group resources are refused with INVALID_REQUEST.
 Version notes:
@@ -77,19 +77,21 @@ class DescribeConfigsHandler:
             if not is_valid_topic_name(name):
                 raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"invalid topic name {name!r}")
             if image.topic(name) is None:
-                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"no topic {name!r}")
+                raise KafkaError(
+                    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"topic {name!r} does not exist"
+                )
             return describe_topic(image.topic_config(name), self._layers())
         if resource_type == BROKER:
             if name not in ("", str(self._config.node_id)):
                 raise KafkaError(
                     ErrorCode.INVALID_REQUEST,
-                    f"this is broker {self._config.node_id}: ask broker {name} itself",
+                    f"broker {self._config.node_id} cannot describe broker {name}: send the request there",
                 )
             if not name:
                 return describe_broker_defaults(image.broker_config(""))
             return describe_broker(self._layers())
         raise KafkaError(
-            ErrorCode.INVALID_REQUEST, f"resource type {resource_type} is not described here"
+            ErrorCode.INVALID_REQUEST, f"configs of resource type {resource_type} are not supported"
         )
 
     def _layers(self) -> BrokerLayers:

@@ -1,8 +1,8 @@
 """DescribeLogDirs (API key 35), versions 1 to 5.
 
 Behaviour:
-  * One log directory: the bucket. A partition's size is what its data occupies there and in the
-    cache that is not uploaded yet; user interfaces call a cluster without this API offline.
+  * One log directory: the bucket. A partition's size includes its data in the bucket and its data
+    in the cache that is not uploaded yet. User interfaces show a cluster without this API as offline.
 Deviations from Apache Kafka:
   * Total and usable bytes are -1: a bucket has no size.
 Version notes:

@@ -1,10 +1,10 @@
 """DescribeQuorum (API key 55), versions 0 to 2.
 
 Behaviour:
-  * The one topic is `__cluster_metadata`, with its partition 0, as the quorum's leader sees it: this broker asks it
-    at each request. Any other is UNKNOWN_TOPIC_OR_PARTITION.
-  * Offsets are indexes of the metadata log; ends lie one behind the last entry, as everywhere in Kafka.
-  * Observers are controllers that learn the log, and brokers, which follow it.
+  * The one topic is `__cluster_metadata`, with its partition 0, as the quorum's leader sees it: this broker asks the
+    leader at each request. Any other is UNKNOWN_TOPIC_OR_PARTITION.
+  * Offsets are indexes of the metadata log; the log end offset is the last index plus one, as everywhere in Kafka.
+  * Observers are controllers that are not voters (learners), and brokers.
   * When the leader does not answer: the top-level error, REQUEST_TIMED_OUT.
 Version notes:
   * 1: time stamps (KIP-836).  2: directory ids, error messages, the controllers' addresses (KIP-853).
@@ -26,7 +26,7 @@ from headrace.protocol.messages import DescribeQuorumRequest, DescribeQuorumResp
 
 METADATA_TOPIC: Final = "__cluster_metadata"
 METADATA_PARTITION: Final = 0
-CONTROLLER_LISTENER: Final = "CONTROLLER"  # the controllers' own; clients cannot use it
+CONTROLLER_LISTENER: Final = "CONTROLLER"  # used by controllers only, not by clients
 
 _Topic = DescribeQuorumResponse.TopicData
 _Partition = _Topic.PartitionData
@@ -35,7 +35,7 @@ _Node = DescribeQuorumResponse.Node
 
 
 class DescribeQuorumHandler:
-    """Shows the metadata quorum."""
+    """Describes the metadata quorum."""
 
     api_key = ApiKey.DESCRIBE_QUORUM
 
@@ -74,7 +74,7 @@ def _partition(topic: str, index: int, described: QuorumDescribed) -> Any:
         return _Partition(
             partition_index=index,
             error_code=int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-            error_message="the quorum is that of __cluster_metadata-0",
+            error_message="only __cluster_metadata-0 has a quorum",
             leader_id=-1,
             leader_epoch=-1,
             high_watermark=-1,
@@ -105,7 +105,7 @@ def _replica(member: QuorumMember) -> Any:
 
 
 def _nodes(members: Sequence[QuorumMember]) -> list[Any]:
-    """Controllers with their addresses; brokers that only follow have none for this."""
+    """Controllers with their addresses; brokers have none for this."""
     return [
         _Node(
             node_id=member.node_id,

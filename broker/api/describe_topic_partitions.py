@@ -2,7 +2,7 @@
 
 Behaviour:
   * Topics sorted by name, partitions in order, at most `response_partition_limit` of them, never
-    above 2,000; what did not fit is named by the cursor.
+    above 2,000; the cursor names the first partition that did not fit.
   * An empty list of topics asks for all.
   * A partition whose leader has no listener of the client's name is LISTENER_NOT_FOUND.
 Source: DescribeTopicPartitionsRequest.json, DescribeTopicPartitionsResponse.json; KIP-966.

@@ -45,7 +45,7 @@ class ApiDispatcher:
         self._metrics = metrics
 
     def is_pipelined(self, frame: Frame) -> bool:
-        """Produce requests take effect when they are appended."""
+        """Whether it is a Produce: those take effect when they are appended."""
         return frame.header.api_key == _PRODUCE
 
     def dispatch(
@@ -56,13 +56,13 @@ class ApiDispatcher:
         key, version = header.api_key, header.api_version
         served = self._versions.get(key)
         if served is None:
-            raise ProtocolError(f"api key {key} is not served")
+            raise ProtocolError(f"API key {key} is not supported")
         if not served[0] <= version <= served[1]:
             if key == ApiKey.API_VERSIONS:
                 answer = messages.encode_unsupported_api_versions(header.correlation_id)
                 reply.send([_SIZE.pack(len(answer)), answer])
                 return None
-            raise ProtocolError(f"{ApiKey(key).name} version {version} is not served")
+            raise ProtocolError(f"{ApiKey(key).name} version {version} is not supported")
         self._metrics.requests[key] += 1
         if key == _PRODUCE:
             return self._produce.start(connection, header, frame.body, reply)

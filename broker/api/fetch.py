@@ -1,11 +1,11 @@
 """Fetch (API key 1), versions 4 to 18.
 
 Behaviour:
-  * Data in memory is answered at once, as views of the bytes that the WAL wrote; what is not is read from the bucket.
-  * Waits for `min_bytes` up to `max_wait_ms`, unless there is an error; a time-out is an empty answer, no error.
+  * Data in memory is answered at once, as views of the bytes that the WAL wrote; other data is read from the bucket.
+  * Waits for `min_bytes` up to `max_wait_ms`, unless there is an error; a time-out gives an empty answer, not an error.
   * Whole batches only, in the order of the request; the first partition with data returns at least one batch (KIP-74).
-  * A partition that is led elsewhere, or at a newer epoch, is answered with its leader's address (KIP-951).
-  * Sessions (KIP-227); a full cache declines with session id 0, and the client goes on with full fetches.
+  * A partition that another broker leads, or at a newer epoch, is answered with its leader's address (KIP-951).
+  * Sessions (KIP-227); when the cache is full, the answer has session id 0, and the client continues with full fetches.
 Deviations from Apache Kafka:
   * No partial batch at the end of a partition's records, no preferred read replica, no diverging epoch (there are no
     followers).
@@ -65,7 +65,7 @@ class FetchHandler:
     def start(
         self, context: RequestContext, body: memoryview, reply: Reply
     ) -> Coroutine[Any, Any, None] | None:
-        """Answer now when memory holds enough, or return what waits and reads."""
+        """Answer now when memory holds enough, else return the coroutine that waits and reads."""
         begin_s = self._metrics.clock_s()
         version = context.version
         request = decode_fetch(version, body)
@@ -87,14 +87,14 @@ class FetchHandler:
         return self._wait(fetch, reply, begin_s)
 
     async def _wait(self, fetch: "_Fetch", reply: Reply, begin_s: float) -> None:
-        """Read, from the bucket where need be, until there is enough, time is up, or the client has gone."""
+        """Read, from the bucket if necessary, until there is enough, time is up, or the client has disconnected."""
         loop = asyncio.get_running_loop()
         deadline_s = loop.time() + fetch.request.max_wait_ms / 1000
         targets, by_id = fetch.session.partitions, fetch.by_id
         while not reply.is_lost:
             moved = asyncio.Event()
             reply.on_lost = moved.set
-            # Registered before reading: what arrives while a cold partition is read is not missed.
+            # Registered before reading, so that appends during a cold read are not missed.
             registered = self._reader.partitions_of(targets, by_id=by_id)
             for partition in registered:
                 partition.add_reader(moved.set)
@@ -104,7 +104,9 @@ class FetchHandler:
                     self._answer(fetch, result, reply)
                     self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
                     return
-                if not result.has_cold:  # else look again at once: it is on its way
+                if (
+                    not result.has_cold
+                ):  # else read again at once: the read from the bucket is still inflight
                     await _wait_until(moved, deadline_s)
             finally:
                 for partition in registered:
@@ -141,7 +143,7 @@ class FetchHandler:
 
 
 async def _wait_until(moved: asyncio.Event, deadline_s: float) -> None:
-    """Wait for more to read; after the deadline there is one last look, then an answer whatever there is."""
+    """Wait for more data; after the deadline the caller reads once more and answers with what it has."""
     try:
         async with asyncio.timeout_at(deadline_s):
             await moved.wait()
@@ -150,7 +152,7 @@ async def _wait_until(moved: asyncio.Event, deadline_s: float) -> None:
 
 
 class _Fetch:
-    """One request under way."""
+    """One inflight request."""
 
     __slots__ = ("by_id", "context", "max_bytes", "request", "session")
 

@@ -2,17 +2,17 @@
 
 Behaviour:
   * Key type 0 (group): the leader of the group's partition of `__consumer_offsets`, at the address
-    of the listener that the request came by. The topic is created by the first look-up, which waits
-    for it.
-  * COORDINATOR_NOT_AVAILABLE only while that partition has no leader that this listener can reach,
-    or would be led by this broker, whose lease is not valid.
+    of the listener that received the request. The first look-up creates the topic and waits for
+    it.
+  * COORDINATOR_NOT_AVAILABLE only while that partition has no leader with an address on this
+    listener, or while its leader is this broker and its lease is not valid.
   * Errors carry node -1, host "" and port -1.
 Deviations from Apache Kafka:
-  * Key type 1 (transaction) is answered with INVALID_REQUEST and a message that says why: this
-    version has no transactions. Kafka answers so for a kind of coordinator that it does not run
-    (share groups switched off). Clients fail at once with that message; with
+  * Key type 1 (transaction) is answered with INVALID_REQUEST and a message: this version has
+    no transactions. Kafka answers the same for a type of coordinator that is disabled (share
+    groups switched off). Clients fail at once with that message; with
     COORDINATOR_NOT_AVAILABLE they would retry until `max.block.ms` and report a time-out.
-  * Kafka's first look-up answers COORDINATOR_NOT_AVAILABLE and creates the topic meanwhile.
+  * In Kafka the first look-up answers COORDINATOR_NOT_AVAILABLE while the topic is being created.
 Version notes:
   * 1: key type.  3: flexible.  4: several keys, with an error each (KIP-699).  5:
     TRANSACTION_ABORTABLE.  6: share groups.
@@ -31,20 +31,20 @@ API = ApiKey.FIND_COORDINATOR
 BATCHED_KEYS_SINCE: Final = 4
 GROUP_KEY_TYPE: Final = 0
 _NO_TRANSACTIONS: Final = "transactions are not supported by this version of the broker"
-_NO_SUCH_COORDINATOR: Final = "there is no coordinator for this type of key"
+_NO_SUCH_COORDINATOR: Final = "unknown coordinator key type"
 
 
 class CoordinatorNodes(Protocol):
-    """Where group coordinators are."""
+    """Addresses of group coordinators."""
 
     def coordinator_node(
         self, context: RequestContext, group_id: str
     ) -> tuple[int, str, int] | None:
-        """Node id, host and port of a group's coordinator for this client; None without one."""
+        """Node id, host and port of a group's coordinator for this client; None if there is none."""
         ...
 
     async def ensure_topic(self) -> None:
-        """Create `__consumer_offsets` unless it is there; KafkaError when it cannot be now."""
+        """Create `__consumer_offsets` unless it exists; KafkaError when that is not possible now."""
         ...
 
 
@@ -57,7 +57,7 @@ class _Found(NamedTuple):
 
 
 class FindCoordinatorHandler:
-    """Tells clients which broker coordinates a group."""
+    """Finds the broker that coordinates a group."""
 
     api_key = API
 

@@ -2,9 +2,9 @@
 
 Behaviour:
   * REBALANCE_IN_PROGRESS in PreparingRebalance, which keeps the session alive too.
-  * While the group is being loaded the answer is NONE: clients know no other retriable answer here
-    than to look for the coordinator again, and COORDINATOR_LOAD_IN_PROGRESS is fatal to some.
-    Sessions begin anew when the group is loaded.
+  * While the group is being loaded the answer is NONE: the only retriable errors that clients
+    handle here make them look for the coordinator again, and COORDINATOR_LOAD_IN_PROGRESS is fatal
+    to some. Every session restarts when the group is loaded.
 Version notes:
   * 3: instance id.  4: flexible.
 Source: HeartbeatRequest.json, HeartbeatResponse.json; `GroupCoordinatorService.heartbeat`.

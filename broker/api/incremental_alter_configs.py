@@ -3,7 +3,7 @@
 Behaviour:
   * SET 0, DELETE 1, and for lists APPEND 2 and SUBTRACT 3, on topics; validated as a whole, resource by resource.
 Deviations from Apache Kafka:
-  * Broker configs are static: changing them is refused with INVALID_REQUEST and the name of the file's key.
+  * Broker configs are static: changing them is refused with INVALID_REQUEST and a message that names the file.
 Version notes:
   * 1: flexible.
 Source: IncrementalAlterConfigsRequest.json, IncrementalAlterConfigsResponse.json; KIP-339.
@@ -35,7 +35,7 @@ class IncrementalAlterConfigsHandler:
         self._client = client
 
     async def handle(self, context: RequestContext, request: IncrementalAlterConfigsRequest) -> Any:
-        """Alter each resource, or say why not."""
+        """Alter each resource, or answer with the reason."""
         del context
         repeated = Counter(
             (resource.resource_type, resource.resource_name) for resource in request.resources
@@ -45,10 +45,13 @@ class IncrementalAlterConfigsHandler:
             key = (resource.resource_type, resource.resource_name)
             message: str | None
             if repeated[key] > 1:
-                code, message = ErrorCode.INVALID_REQUEST, "the resource is named more than once"
+                code, message = (
+                    ErrorCode.INVALID_REQUEST,
+                    "the request names this resource more than once",
+                )
             elif resource.resource_type != TOPIC:
                 code = ErrorCode.INVALID_REQUEST
-                message = "only topics can be altered; broker configs are set in server.properties"
+                message = "only topic configs can be altered; set broker configs in server.properties and restart"
             else:
                 code, message = await self._client.alter_configs(
                     resource.resource_type,

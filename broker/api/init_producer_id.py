@@ -1,12 +1,12 @@
 """InitProducerId (API key 22), versions 0 to 5.
 
 Behaviour:
-  * Without a transactional id: a fresh producer id at epoch 0, from a block that the controller
-    gave to this broker. So it is when the client names the id and epoch that it has (KIP-360):
-    nothing here knows whose they are, and two producers with one identity would pass for each
-    other's repeats. An idempotent producer raises its epoch by itself.
+  * Without a transactional id: a new producer id at epoch 0, from a block that the controller
+    gave to this broker. The same when the client sends its current id and epoch (KIP-360): the
+    broker cannot verify who owns them, and two producers with one id would have their batches
+    taken for duplicates of each other. An idempotent producer raises its epoch by itself.
 Deviations from Apache Kafka:
-  * A transactional id is answered INVALID_REQUEST: transactions are not served, and clients fail at once.
+  * A transactional id is answered INVALID_REQUEST: transactions are not supported, and clients fail at once.
 Version notes:
   * 2: flexible.  3: producer id and epoch given.  4: PRODUCER_FENCED.
 Source: InitProducerIdRequest.json, InitProducerIdResponse.json; KIP-98, KIP-360.

@@ -8,10 +8,10 @@ Behaviour:
 Deviations from Apache Kafka:
   * A second JoinGroup of a member that is parked in one answers the first with
     REBALANCE_IN_PROGRESS; Kafka never answers it.
-  * At 10,000 ids that were given out and not used, a new dynamic member gets
+  * At 10,000 member ids that were assigned and not yet used, a new dynamic member gets
     COORDINATOR_NOT_AVAILABLE; Kafka has no bound.
 Version notes:
-  * 1: rebalance timeout (before: the session timeout).  4: a dynamic member is told its id first
+  * 1: rebalance timeout (before: the session timeout).  4: a dynamic member gets its id first
     (KIP-394).  5: instance id (KIP-345). 6: flexible.  7: protocol type; protocol name may be null
     (KIP-559).  8: reason (KIP-800).  9: skip_assignment (KIP-814).
 Source: JoinGroupRequest.json, JoinGroupResponse.json; `GroupCoordinatorService.joinGroup`.
@@ -42,7 +42,7 @@ SKIP_ASSIGNMENT_SINCE: Final = 9
 
 
 class JoinGroupHandler:
-    """Lets members into groups."""
+    """Adds members to groups."""
 
     api_key = API
 
@@ -51,7 +51,7 @@ class JoinGroupHandler:
         self._config = config
 
     async def handle(self, context: RequestContext, request: JoinGroupRequest) -> Any:
-        """Join, or say why not."""
+        """Join, or answer with the error."""
         try:
             self._check(request)
             result = await self._coordinator.join(self._to_join(context, request))
@@ -88,7 +88,10 @@ class JoinGroupHandler:
         stored = [request.protocol_type, request.group_instance_id or ""]
         stored.extend(protocol.name for protocol in request.protocols)
         if not all(fits_string(text) for text in stored):
-            raise KafkaError(ErrorCode.INVALID_REQUEST, "a string is longer than 32,767 bytes")
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST,
+                "an instance id, protocol type or protocol name is longer than 32,767 bytes",
+            )
 
     def _to_join(self, context: RequestContext, request: JoinGroupRequest) -> JoinRequest:
         instance_id = request.group_instance_id
@@ -102,7 +105,7 @@ class JoinGroupHandler:
                 else NO_MEMBER_ID
             ),
             client_id=context.client_id,
-            client_host=f"/{context.client_host}",  # as Java prints an address, so tools show it
+            client_host=f"/{context.client_host}",  # as Java prints an address, and tools show it
             session_timeout_ms=request.session_timeout_ms,
             rebalance_timeout_ms=(
                 request.rebalance_timeout_ms

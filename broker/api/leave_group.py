@@ -5,8 +5,8 @@ Behaviour:
     (an administrator's request).
   * A leaving member may end the join phase that waited for it.
 Deviations from Apache Kafka:
-  * A pending member (KIP-394) that leaves a Stable group does not cause a rebalance: nobody knew of
-    it.
+  * A pending member (KIP-394) that leaves a Stable group does not cause a rebalance: it was not
+    a member yet.
 Version notes:
   * 0 to 2: one member, whose error is the response's.  3: several, and instance ids.  4: flexible.
     5: reason (KIP-800).
@@ -36,7 +36,7 @@ class LeaveGroupHandler:
         self._coordinator = coordinator
 
     async def handle(self, context: RequestContext, request: LeaveGroupRequest) -> Any:
-        """Remove the members that are named."""
+        """Remove the named members."""
         has_several = context.version >= SEVERAL_MEMBERS_SINCE
         if has_several:
             members = [

@@ -3,7 +3,7 @@
 Behaviour:
   * The groups of the partitions that this broker leads; a client asks every broker.
   * While one of them is being loaded: COORDINATOR_LOAD_IN_PROGRESS; while this broker's lease is not
-    certain: COORDINATOR_NOT_AVAILABLE. The list would not be whole.
+    valid: COORDINATOR_NOT_AVAILABLE. The list would be incomplete.
   * Filters by state and type ignore case; an unknown name matches nothing.
 Version notes:
   * 3: flexible.  4: states (KIP-518).  5: types (KIP-848).
@@ -40,7 +40,9 @@ class ListGroupsHandler:
             groups = await self._coordinator.list_groups()
         except KafkaError as error:
             code = error.code
-            if code is ErrorCode.NOT_COORDINATOR:  # of which group? Clients expect it for one alone
+            if (
+                code is ErrorCode.NOT_COORDINATOR
+            ):  # clients expect that code for a single group only
                 code = ErrorCode.COORDINATOR_NOT_AVAILABLE
             return ListGroupsResponse(throttle_time_ms=0, error_code=int(code), groups=[])
         if types and CLASSIC_TYPE not in types:

@@ -6,7 +6,7 @@ Behaviour:
     -5 latest tiered and -6 earliest pending upload (always -1), and by timestamp: the first record
     by offset that is not older, found by the time index and then exactly, inside its batch.
   * A special value in a version that does not know it is UNSUPPORTED_VERSION for that partition.
-  * NOT_LEADER_OR_FOLLOWER while this broker's lease is not valid: what is known here may be stale.
+  * NOT_LEADER_OR_FOLLOWER while this broker's lease is not valid: its state may be stale.
 Deviations from Apache Kafka:
   * `timeout_ms` (v10) is not used: a look-up reads a bounded part of the log.
 Version notes:
@@ -39,7 +39,7 @@ _Partition = _Topic.ListOffsetsPartitionResponse
 
 
 class ListOffsetsHandler:
-    """Answers where a partition begins, ends, or reached a point in time."""
+    """Looks up offsets of partitions: the first, the last, or by timestamp."""
 
     api_key = ApiKey.LIST_OFFSETS
 
@@ -80,10 +80,14 @@ class ListOffsetsHandler:
         try:
             offset, record_timestamp = await self._offset(found, timestamp)
         except StorageError as error:
-            logger.warning("offset look-up failed", extra={"reason": repr(error)})
+            logger.warning(
+                "ListOffsets failed: records could not be read", extra={"reason": repr(error)}
+            )
             return self._error(asked, ErrorCode.KAFKA_STORAGE_ERROR)
-        except RecordsError as error:  # what a producer compressed is looked at here first
-            logger.warning("records cannot be decoded", extra={"reason": repr(error)})
+        except RecordsError as error:  # compressed records are not decoded before this
+            logger.warning(
+                "ListOffsets failed: records cannot be decoded", extra={"reason": repr(error)}
+            )
             return self._error(asked, ErrorCode.CORRUPT_MESSAGE)
         if not self._partitions.is_lease_valid():
             return self._error(asked, ErrorCode.NOT_LEADER_OR_FOLLOWER)

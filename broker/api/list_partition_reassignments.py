@@ -1,7 +1,7 @@
 """ListPartitionReassignments (API key 46), version 0.
 
 Behaviour:
-  * Always empty: a partition moves in one step of metadata, so none is ever seen under way.
+  * Always empty: a partition moves in one metadata change, so no reassignment is ever in progress.
 Source: ListPartitionReassignmentsRequest.json, ListPartitionReassignmentsResponse.json; KIP-455.
 """
 
@@ -16,14 +16,14 @@ from headrace.protocol.messages import (
 
 
 class ListPartitionReassignmentsHandler:
-    """Answers the question that topic tools ask before they describe."""
+    """Answers the request that topic tools send before they describe topics."""
 
     api_key = ApiKey.LIST_PARTITION_REASSIGNMENTS
 
     async def handle(
         self, context: RequestContext, request: ListPartitionReassignmentsRequest
     ) -> Any:
-        """Nothing is being reassigned."""
+        """Answer that no partition is being reassigned."""
         del context, request
         return ListPartitionReassignmentsResponse(
             throttle_time_ms=0, error_code=0, error_message=None, topics=[]

@@ -1,13 +1,13 @@
 """Metadata (API key 3), versions 0 to 13.
 
 Behaviour:
-  * Brokers are named by the address of the listener that the request came in by; when nothing is advertised, by the
-    address that the client used. A partition whose leader has no such listener is LISTENER_NOT_FOUND.
+  * Brokers have the address of the listener that received the request; when nothing is advertised, the address
+    that the client used. A partition whose leader has no such listener is LISTENER_NOT_FOUND.
   * A topic that does not exist and may be created (request flag and `auto.create.topics.enable`) is
     created, and the answer already shows it.
 Deviations from Apache Kafka:
-  * Kafka's first answer for a topic under creation is UNKNOWN_TOPIC_OR_PARTITION; ours waits for the creation instead.
-  * Replicas and ISR are the leader alone: durability is the WAL's and the bucket's.
+  * Kafka first answers UNKNOWN_TOPIC_OR_PARTITION for a topic that is being created; here the answer waits for it.
+  * Replicas and ISR are the leader alone: the WAL and the bucket provide durability.
 Version notes:
   * 1: null asks for all topics.  4: allow_auto_topic_creation.  6: LISTENER_NOT_FOUND, which was
     LEADER_NOT_AVAILABLE.  7: leader epoch.  9: flexible.  10: topic ids.  12: look-up by topic id.

@@ -1,7 +1,7 @@
 """OffsetCommit (API key 8), versions 2 to 10.
 
 Behaviour:
-  * Answered when the offsets are durable. Which commits a group accepts is told in
+  * Answered when the offsets are durable. For which commits a group accepts see
     `headrace.broker.coordinator.group.committing`.
   * Partitions that do not exist get UNKNOWN_TOPIC_OR_PARTITION (an unknown topic id:
     UNKNOWN_TOPIC_ID), the others are committed.
@@ -33,7 +33,7 @@ _Partition = _Topic.OffsetCommitResponsePartition
 
 
 class OffsetCommitHandler:
-    """Stores the positions of consumers."""
+    """Stores the committed offsets of consumers."""
 
     api_key = API
 
@@ -42,10 +42,10 @@ class OffsetCommitHandler:
         self._topics = topics
 
     async def handle(self, context: RequestContext, request: OffsetCommitRequest) -> Any:
-        """Commit what exists."""
+        """Commit the offsets of partitions that exist."""
         uses_ids = context.version >= TOPIC_IDS_SINCE
         entries: list[OffsetEntry] = []
-        places: list[Any] = []  # the answer of each entry
+        known: list[Any] = []  # answers of partitions that exist, in the order of `entries`
         topics = []
         for topic in request.topics:
             name, topic_id = self._identify(topic, uses_ids=uses_ids)
@@ -59,11 +59,11 @@ class OffsetCommitHandler:
                     answer.error_code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
                 else:
                     entries.append(_to_entry(name, topic_id, partition))
-                    places.append(answer)
+                    known.append(answer)
             topics.append(_Topic(name=topic.name, topic_id=topic.topic_id, partitions=partitions))
         if entries:
             errors = await self._commit(context, request, entries)
-            for answer, error in zip(places, errors, strict=True):
+            for answer, error in zip(known, errors, strict=True):
                 answer.error_code = int(error)
         return OffsetCommitResponse(throttle_time_ms=0, topics=topics)
 

@@ -35,11 +35,11 @@ class OffsetDeleteHandler:
         self._topics = topics
 
     async def handle(self, context: RequestContext, request: OffsetDeleteRequest) -> Any:
-        """Delete what may be deleted."""
+        """Delete the offsets that may be deleted."""
         del context
         unknown = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         partitions: list[tuple[str, int]] = []
-        places: list[Any] = []  # the answer of each partition that exists
+        known: list[Any] = []  # answers of partitions that exist, in the order of `partitions`
         topics = []
         for topic in request.topics:
             answers = []
@@ -49,7 +49,7 @@ class OffsetDeleteHandler:
                 answers.append(answer)
                 if self._topics.partition_exists(topic.name, index):
                     partitions.append((topic.name, index))
-                    places.append(answer)
+                    known.append(answer)
             topics.append(_Topic(name=topic.name, partitions=answers))
         try:
             error, errors = await self._coordinator.delete_offsets(request.group_id, partitions)
@@ -57,6 +57,6 @@ class OffsetDeleteHandler:
             error, errors = refused.code, []
         if error is not ErrorCode.NONE:
             return OffsetDeleteResponse(error_code=int(error), throttle_time_ms=0, topics=[])
-        for answer, partition_error in zip(places, errors, strict=True):
+        for answer, partition_error in zip(known, errors, strict=True):
             answer.error_code = int(partition_error)
         return OffsetDeleteResponse(error_code=0, throttle_time_ms=0, topics=topics)

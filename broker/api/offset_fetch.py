@@ -55,7 +55,7 @@ class _Topic(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """One topic of a request, likewise."""
+    """One topic of a request; `name` is None for a topic id that is not known."""
 
     name: str | None
     topic_id: UUID | None
@@ -63,7 +63,7 @@ class _Asked(NamedTuple):
 
 
 class OffsetFetchHandler:
-    """Tells consumers where to go on."""
+    """Answers with the committed offsets of groups."""
 
     api_key = API
 

@@ -2,8 +2,8 @@
 
 Behaviour:
   * The largest epoch at or below the one asked for that has data, and its end offset. An epoch older than all data
-    ends where that begins; one above the current is answered (-1, -1).
-  * NOT_LEADER_OR_FOLLOWER while this broker's lease is not valid: what is known here may be stale.
+    ends where the data begins; an epoch above the current one is answered (-1, -1).
+  * NOT_LEADER_OR_FOLLOWER while this broker's lease is not valid: its state may be stale.
 Version notes:
   * 3: replica id.  4: flexible.
 Source: OffsetForLeaderEpochRequest.json, OffsetForLeaderEpochResponse.json; KIP-101, KIP-279, KIP-320.
@@ -23,7 +23,7 @@ _End = _Topic.EpochEndOffset
 
 
 class OffsetForLeaderEpochHandler:
-    """Tells consumers whether the log that they read is still the log."""
+    """Lets consumers detect that the log was truncated below their position."""
 
     api_key = ApiKey.OFFSET_FOR_LEADER_EPOCH
 

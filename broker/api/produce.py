@@ -2,16 +2,16 @@
 
 Behaviour:
   * acks=1 and acks=all are the same: both wait until the WAL has confirmed the batch and the lease is valid. acks=0
-    gets no answer; when one of its batches is refused, the connection is closed so that the client looks again.
-  * A batch takes effect when it is appended, so a connection's next Produce starts while this one is being written.
+    gets no answer; when one of its batches is refused, the connection is closed: the client then refreshes metadata.
+  * A batch takes effect when it is appended, so the next Produce of its connection starts while it is being written.
   * While this broker's lease is not valid, every partition is answered NOT_LEADER_OR_FOLLOWER, definitely not
     appended: the client tries again until the lease is valid, or another broker leads.
-  * No room in WAL or cache: the request is parked before any state changes, holding up its own connection, for at most
+  * No room in WAL or cache: the request is parked before any state changes, and blocks its own connection, for at most
     `admission_timeout_ms`; then every partition is answered NOT_ENOUGH_REPLICAS, retriable and definitely not appended.
   * When the WAL fails or the lease is lost after an append, the connection is closed without an answer: the outcome is
-    unknown and no error code says so.
+    unknown, and no error code means that.
   * Never creates a topic.
-  * A partition that is led elsewhere is NOT_LEADER_OR_FOLLOWER with the leader's address (KIP-951).
+  * A partition that another broker leads is NOT_LEADER_OR_FOLLOWER with the leader's address (KIP-951).
 Deviations from Apache Kafka:
   * `timeout_ms` is not used: there are no followers to wait for.
   * Transactional batches are refused.
@@ -90,7 +90,7 @@ class _PendingProduce:
             self._finish()
 
     def seal(self, answer: bytes | None) -> None:
-        """Every batch has been taken; answer as soon as all are acknowledged."""
+        """Every batch has been appended or refused; answer as soon as all are acknowledged."""
         self._answer = answer
         self.sealed = True
         if self._waiting == 0:
@@ -125,7 +125,7 @@ class ProduceHandler:
     def start(
         self, client: ClientSide, header: RequestHeader, body: memoryview, reply: Reply
     ) -> Coroutine[Any, Any, None] | None:
-        """Append the request's batches now, or return what waits for room and then appends them."""
+        """Append the request's batches now, else return the coroutine that waits for room and then appends them."""
         begin_s = self._metrics.clock_s()
         request = decode_produce(header.api_version, body)
         partition_count = sum(len(topic.partitions) for topic in request.topics)
@@ -151,7 +151,9 @@ class ProduceHandler:
             self._refuse(header, request, reply, refusal)
             return
         except StorageError as error:
-            logger.warning("produce cannot be served", extra={"reason": str(error)})
+            logger.warning(
+                "Produce failed: connection closed without an answer", extra={"reason": str(error)}
+            )
             reply.close()
             return
         self._append(client, header, request, reply, begin_s)
@@ -190,7 +192,7 @@ class ProduceHandler:
                 reply.close()
             else:
                 reply.nothing()
-            pending.sealed = False  # nobody is told
+            pending.sealed = False  # acks=0: no answer
             return
         endpoints: list[NodeEndpoint] = []
         if refused and version >= LEADER_DISCOVERY_SINCE:
@@ -219,7 +221,9 @@ class ProduceHandler:
         if not isinstance(found, Partition):
             return self._rejected(index, Rejection(found), version)
         if found.topic in INTERNAL_TOPICS and header.client_id != ADMIN_CLIENT_ID:
-            refusal = Rejection(ErrorCode.INVALID_TOPIC_EXCEPTION, "internal topic")
+            refusal = Rejection(
+                ErrorCode.INVALID_TOPIC_EXCEPTION, "clients may not produce to internal topics"
+            )
             return self._rejected(index, refusal, version)
         pending.expect()
         result = found.append(records, version=version, now_ms=now_ms, on_done=pending.batch_done)

@@ -1,6 +1,6 @@
-"""Every API key that the broker serves, and what its handler is made of.
+"""Every API key that the broker supports, with its handler.
 
-ApiVersions advertises exactly this table; a key that is not here closes the connection that asks for it.
+ApiVersions advertises exactly this table; a request with another key closes its connection.
 """
 
 import random
@@ -60,7 +60,7 @@ from headrace.storage.engine import StorageEngine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What the handlers are made of. Only this module sees them all; a handler gets what it uses."""
+    """The dependencies of the handlers. Only this module uses them all; a handler gets what it needs."""
 
     config: NodeConfig
     client: MetadataClient

@@ -19,7 +19,7 @@ from headrace.protocol.messages import RemoveRaftVoterRequest, RemoveRaftVoterRe
 
 
 class RemoveRaftVoterHandler:
-    """Lets a controller go."""
+    """Removes a controller from the quorum."""
 
     api_key = ApiKey.REMOVE_RAFT_VOTER
 
@@ -27,10 +27,10 @@ class RemoveRaftVoterHandler:
         self._quorum = quorum
 
     async def handle(self, context: RequestContext, request: RemoveRaftVoterRequest) -> Any:
-        """Pass it on to the quorum's leader, and wait."""
+        """Forward the request to the quorum's leader, and wait for its answer."""
         del context
         if request.voter_id < 0:
-            return _answer(ErrorCode.INVALID_REQUEST, "a node id is not negative")
+            return _answer(ErrorCode.INVALID_REQUEST, "the node id must not be negative")
         try:
             await self._quorum.remove_voter(
                 request.cluster_id or "",

@@ -1,9 +1,9 @@
 """SyncGroup (API key 14), versions 0 to 5.
 
 Behaviour:
-  * A follower's answer comes when the leader's assignments are durable; members that these leave
-    out get empty bytes.
-  * Assignments are opaque: cooperative rebalancing (KIP-429) is the clients' affair.
+  * A follower's answer comes when the leader's assignments are durable; members without
+    an assignment get empty bytes.
+  * Assignments are opaque: cooperative rebalancing (KIP-429) is done by the clients.
   * A generation whose record would exceed 1 MB is answered with UNKNOWN_SERVER_ERROR, as Kafka does
     at `max.message.bytes`.
 Deviations from Apache Kafka:
@@ -29,7 +29,7 @@ PROTOCOL_SINCE: Final = 5
 
 
 class SyncGroupHandler:
-    """Hands out assignments."""
+    """Stores and returns assignments."""
 
     api_key = API
 
@@ -37,7 +37,7 @@ class SyncGroupHandler:
         self._coordinator = coordinator
 
     async def handle(self, context: RequestContext, request: SyncGroupRequest) -> Any:
-        """Sync, or say why not."""
+        """Sync, or answer with the error."""
         try:
             result = await self._coordinator.sync(_to_sync(context, request))
         except KafkaError as error:

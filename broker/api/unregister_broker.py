@@ -1,10 +1,10 @@
 """UnregisterBroker (API key 64), version 0.
 
 Behaviour:
-  * BROKER_ID_NOT_REGISTERED for a broker that is not known; INVALID_REQUEST, with the reason, for one that lives or
+  * BROKER_ID_NOT_REGISTERED for an unknown broker; INVALID_REQUEST, with the reason, for one that is active or
     still owns partitions.
 Deviations from Apache Kafka:
-  * Kafka forgets a live broker, too, which then has to be started anew.
+  * Kafka also unregisters an active broker, which must then be restarted.
 Source: UnregisterBrokerRequest.json, UnregisterBrokerResponse.json; `ReplicationControlManager.unregisterBroker`.
 """
 
@@ -20,7 +20,7 @@ from headrace.protocol.messages import UnregisterBrokerRequest, UnregisterBroker
 
 
 class UnregisterBrokerHandler:
-    """Forgets a broker that is gone for ever."""
+    """Removes a broker that will not come back."""
 
     api_key = ApiKey.UNREGISTER_BROKER
 
@@ -28,7 +28,7 @@ class UnregisterBrokerHandler:
         self._quorum = quorum
 
     async def handle(self, context: RequestContext, request: UnregisterBrokerRequest) -> Any:
-        """Pass it on to the controller, and wait until the local image shows it."""
+        """Forward the request to the controller, and wait until the local image shows it."""
         del context
         if request.broker_id < 0:
             return _answer(

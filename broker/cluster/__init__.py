@@ -1,1 +1,1 @@
-"""The cluster as the APIs see it: the view of a listener, topics made on demand, producer ids."""
+"""The cluster as the API handlers use it: the view through a listener, creation of topics, producer ids."""

@@ -1,4 +1,4 @@
-"""The cluster as a client sees it through the listener that it came in by. Pure."""
+"""The cluster as a client sees it through the listener that it is connected to. Pure."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
@@ -13,7 +13,7 @@ UNSPECIFIED_HOSTS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  # compared w
 
 
 class ClientSide(Protocol):
-    """Which of our addresses a client has used: a `RequestContext`, or its `ConnectionInfo`."""
+    """The broker's address that a client is connected to: a `RequestContext`, or its `ConnectionInfo`."""
 
     @property
     def listener(self) -> str:
@@ -22,12 +22,12 @@ class ClientSide(Protocol):
 
     @property
     def local_host(self) -> str:
-        """Our end of the connection."""
+        """The broker's host of the connection."""
         ...
 
     @property
     def local_port(self) -> int:
-        """Our end of the connection."""
+        """The broker's port of the connection."""
         ...
 
 
@@ -35,7 +35,7 @@ class SeenCluster(NamedTuple):
     """One image of the cluster as one client sees it."""
 
     image: MetadataImage
-    brokers: Mapping[int, NodeEndpoint]  # live ones that have the client's listener, by node id
+    brokers: Mapping[int, NodeEndpoint]  # active ones that have the client's listener, by node id
 
     def leadership(
         self,
@@ -43,11 +43,11 @@ class SeenCluster(NamedTuple):
         *,
         without_listener: ErrorCode = ErrorCode.LISTENER_NOT_FOUND,
     ) -> dict[str, Any]:
-        """What Metadata and DescribeTopicPartitions say alike of a partition: the leader is its only replica.
+        """Fields of a partition that Metadata and DescribeTopicPartitions share: the leader is its only replica.
 
         Args:
             partition: of this image.
-            without_listener: the error when its leader lives and cannot be reached by the client's listener.
+            without_listener: the error when its leader is active and has no address on the client's listener.
         """
         available = partition.leader in self.brokers
         code = ErrorCode.NONE
@@ -67,10 +67,10 @@ class SeenCluster(NamedTuple):
 
 
 class ClusterView:
-    """Answers who is in the cluster, with the addresses of the client's own listener.
+    """The brokers of the cluster, with their addresses on the client's own listener.
 
-    When nothing is advertised, a client is told the address that it has itself used to reach us: the one address of
-    which it is known that it works (the first stumbling block of every other broker).
+    When nothing is advertised, a client gets the address that it used to connect: the one address that is known to
+    work for it.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class ClusterView:
         return self._node_id
 
     def seen_by(self, client: ClientSide, *, with_fenced: bool = False) -> SeenCluster:
-        """The newest metadata as this client sees it; brokers that live, or all, ordered by node id."""
+        """The newest metadata as this client sees it; active brokers, or all, ordered by node id."""
         image = self.image
         found = {
             node_id: self._address(client, broker)
@@ -110,11 +110,11 @@ class ClusterView:
         return self._address(client, broker)
 
     def controller_id(self) -> int:
-        """Where clients send admin requests: any live broker will do, so this one."""
+        """Where clients send admin requests: every active broker accepts them, so this one."""
         return self._node_id
 
     def partition_exists(self, name: str, partition: int) -> bool:
-        """Whether there is such a partition, wherever it is led."""
+        """Whether this partition exists, on any broker."""
         topic = self.image.topic(name)
         return topic is not None and 0 <= partition < len(topic.partitions)
 

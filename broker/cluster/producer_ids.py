@@ -14,10 +14,10 @@ class ProducerIds:
         self._refill = asyncio.Lock()
 
     async def next_id(self) -> int:
-        """Return an id that nobody has had.
+        """Return an id that was never given out before.
 
         Raises:
-            MetadataError: the block is used up and the controller gives no other.
+            MetadataError: the block is used up and the controller does not answer with another.
         """
         async with self._refill:
             if not self._block:

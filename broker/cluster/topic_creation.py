@@ -1,4 +1,4 @@
-"""Creating topics so that they can be used at once: by request, on first use, and our own."""
+"""Creation of topics that are usable at once: by request, on first use, and internal topics."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ class TopicCreation:
         self._partitions = partitions
         self._log = log
         self._groups = groups
-        # One automatic creation at a time: clients ask for the same new topic all at once.
+        # One automatic creation at a time: many clients request the same new topic at once.
         self._automatic = asyncio.Lock()
 
     async def create(
@@ -50,7 +50,7 @@ class TopicCreation:
         return results
 
     async def create_automatically(self, names: Sequence[str]) -> None:
-        """Create those of `names` that may be created on first use; errors show in the answer that follows."""
+        """Create those of `names` that may be created on first use; the Metadata answer shows which do not exist."""
         async with self._automatic:
             image = self._client.image
             wanted = [name for name in names if image.topic(name) is None]
@@ -71,12 +71,12 @@ class TopicCreation:
             ):
                 if result.error not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
                     logger.warning(
-                        "topic not created on first use",
+                        "could not create a topic on first use",
                         extra={"topic": result.name, "reason": result.message},
                     )
 
     def why_missing(self, name: str) -> ErrorCode:
-        """The error for a topic that is not there."""
+        """The error for a topic that does not exist."""
         if not is_valid_topic_name(name):
             return ErrorCode.INVALID_TOPIC_EXCEPTION
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

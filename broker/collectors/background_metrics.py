@@ -1,4 +1,4 @@
-"""Metrics of the background: retention, compaction, deletion, sweep. Plain counters, read at each scrape."""
+"""Metrics of background jobs: retention, compaction, deletion, sweep. Plain counters, read at each scrape."""
 
 from collections.abc import Iterable, Iterator
 
@@ -37,21 +37,23 @@ class BackgroundCollector(Collector):
         yield from self._compaction_metrics()
         deletion, sweep = self._deletion, self._sweep
         yield counter("deletion_objects", "Objects deleted", deletion.deleted_objects)
-        yield counter("deletion_failures", "Rounds of deletion given up", deletion.failures)
+        yield counter("deletion_failures", "Rounds of deletion that failed", deletion.failures)
         yield counter("sweep_rounds", "Listings of the whole bucket", sweep.laps)
         yield counter("sweep_listed_objects", "Objects listed", sweep.listed_objects)
         yield counter(
-            "sweep_removed_objects", "Objects removed that nobody knew", sweep.removed_objects
+            "sweep_removed_objects",
+            "Objects removed that the metadata did not know",
+            sweep.removed_objects,
         )
         yield counter(
             "sweep_aborted_uploads",
-            "Uploads ended that nobody will complete",
+            "Abandoned multipart uploads that were aborted",
             sweep.aborted_uploads,
         )
-        yield counter("sweep_failures", "Sweeps given up", sweep.failures)
+        yield counter("sweep_failures", "Sweeps that failed", sweep.failures)
         yield gauge(
             "sweep_beyond_metadata_objects",
-            "Objects with ids that the metadata has never given out, in the last listing",
+            "Objects with ids that the metadata never assigned, in the last listing",
             sweep.beyond_metadata,
         )
 
@@ -63,27 +65,43 @@ class BackgroundCollector(Collector):
                 "Times that a partition's oldest records were deleted",
                 found.deletions_total,
             ),
-            ("deleted_records", "Offsets given up by that", found.deleted_records_total),
-            ("deleted_bytes", "Bytes of records given up by that", found.deleted_bytes_total),
-            ("failures", "Deletions given up until the next look", found.failures_total),
+            ("deleted_records", "Offsets deleted by retention", found.deleted_records_total),
+            ("deleted_bytes", "Bytes of records deleted by retention", found.deleted_bytes_total),
+            (
+                "failures",
+                "Deletions that failed and are retried at the next check",
+                found.failures_total,
+            ),
         ):
             yield counter(f"retention_{name}", text, value)
 
     def _compaction_metrics(self) -> Iterator[Metric]:
         found = self._compaction
-        yield gauge("compaction_running", "Whether a round is under way", found.is_running)
+        yield gauge("compaction_running", "Whether a round is running", found.is_running)
         yield gauge("compaction_group_bytes", "Size of the group being merged", found.group_bytes)
-        yield gauge("compaction_group_done_bytes", "How much of it is", found.group_done_bytes)
+        yield gauge(
+            "compaction_group_done_bytes",
+            "Bytes of that group that are merged",
+            found.group_done_bytes,
+        )
         for name, text, value in (
             ("rounds", "Rounds of compaction", found.rounds_finished),
             ("groups", "Groups of objects merged and committed", found.groups),
             ("objects_in", "Objects that were merged", found.objects_in),
-            ("objects_out", "Objects that they became", found.objects_out),
+            ("objects_out", "Objects written by merging", found.objects_out),
             ("bytes_in", "Bytes that were merged", found.bytes_in),
-            ("bytes_out", "Bytes that they became", found.bytes_out),
-            ("copied_bytes", "Of these, bytes copied within the bucket", found.copied_bytes),
-            ("failures", "Groups given up until the next round", found.failures),
-            ("damaged_objects", "Objects left out for good", found.damaged_objects),
-            ("throttled_seconds", "Time waited to stay in the limit", found.throttled_seconds),
+            ("bytes_out", "Bytes written by merging", found.bytes_out),
+            (
+                "copied_bytes",
+                "Of the bytes written, those copied within the bucket",
+                found.copied_bytes,
+            ),
+            ("failures", "Groups that failed and are retried in the next round", found.failures),
+            (
+                "damaged_objects",
+                "Damaged objects, excluded from compaction for good",
+                found.damaged_objects,
+            ),
+            ("throttled_seconds", "Time waited because of the rate limit", found.throttled_seconds),
         ):
             yield counter(f"compaction_{name}", text, value)

@@ -1,4 +1,4 @@
-"""Metrics of the BlockCache: what cold readers found in memory, read, and could not believe. Plain counters."""
+"""Metrics of the BlockCache: blocks found in memory, read from the bucket, and damaged. Plain counters."""
 
 from collections.abc import Iterable, Iterator
 
@@ -30,27 +30,27 @@ class BlockCacheCollector(Collector):
             "block_cache_index_bytes", "Bytes of indexes in the cache", indexes.cached_bytes
         )
         for name, text, value in (
-            ("hits", "Blocks that were in memory", blocks.hits),
-            ("misses", "Blocks that were not", blocks.misses),
+            ("hits", "Blocks that were in the cache", blocks.hits),
+            ("misses", "Blocks that were not in the cache", blocks.misses),
             ("requests", "Requests that read blocks", blocks.requests),
-            ("read_bytes", "Bytes that these brought", blocks.read_bytes),
+            ("read_bytes", "Bytes read by these requests", blocks.read_bytes),
             (
                 "read_ahead_blocks",
-                "Blocks read before they were asked for",
+                "Blocks read ahead",
                 blocks.read_ahead_blocks,
             ),
-            ("evicted_blocks", "Blocks that others took the place of", blocks.evicted_blocks),
+            ("evicted_blocks", "Blocks evicted to make room", blocks.evicted_blocks),
             ("wasted_blocks", "Blocks read ahead and evicted unread", blocks.wasted_blocks),
             (
                 "corrupt_blocks",
-                "Blocks that contradicted checksum or index, each time one was read",
+                "Reads of blocks that did not match their checksum or index",
                 blocks.corrupt_blocks,
             ),
-            ("index_hits", "Indexes of objects that were in memory", indexes.hits),
-            ("index_misses", "Indexes of objects that were not", indexes.misses),
+            ("index_hits", "Indexes of objects that were in the cache", indexes.hits),
+            ("index_misses", "Indexes of objects that were not in the cache", indexes.misses),
             (
                 "corrupt_indexes",
-                "Indexes that contradicted their checksums at a second look, too",
+                "Indexes that did not match their checksums when read twice",
                 indexes.corrupt,
             ),
         ):

@@ -1,4 +1,4 @@
-"""What Prometheus is shown of the node: counters that the parts keep anyway, read at each scrape."""
+"""Metrics of the broker's parts: counters that they keep anyway, read at each scrape."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -53,7 +53,7 @@ class NodeCollector(Collector):
         self._loop_clock_s = loop_clock_s
 
     def refresh(self) -> None:
-        """Take what may only be asked on the loop."""
+        """Read what may only be read on the event loop."""
         self._engine_stats = self._engine.stats()
         self._wal_queue = self._wal.statistics.queue()
         now_s = self._loop_clock_s()
@@ -81,7 +81,7 @@ class NodeCollector(Collector):
         yield counter("wal_resizes", "Resizes of the WAL", stats.wal_resizes_total)
         yield gauge(
             "wal_resize_last_pause_seconds",
-            "How long the last resize of the WAL held up appends",
+            "How long the last resize of the WAL blocked appends",
             stats.wal_resize_last_pause_ms * MILLISECONDS,
         )
         yield gauge("log_cache_capacity_bytes", "LogCache's budget", stats.log_cache_capacity_bytes)
@@ -107,10 +107,14 @@ class NodeCollector(Collector):
         yield counter("appends_confirmed", "Appends acknowledged", stats.confirmed_total)
         yield counter("appends_confirmed_bytes", "Bytes acknowledged", stats.confirmed_bytes_total)
         yield gauge(
-            "admission_waiting", "Requests parked for lack of room", stats.admission_waiting
+            "admission_waiting",
+            "Requests waiting for room in WAL or LogCache",
+            stats.admission_waiting,
         )
         yield counter(
-            "admission_refused", "Requests refused for lack of room", stats.admission_refused_total
+            "admission_refused",
+            "Requests refused because there was no room in WAL or LogCache",
+            stats.admission_refused_total,
         )
         yield gauge("uploads_in_flight", "Cache blocks being uploaded", stats.uploads_inflight)
         yield counter("uploaded_blocks", "Cache blocks committed", stats.uploaded_blocks_total)
@@ -119,7 +123,7 @@ class NodeCollector(Collector):
         yield counter("upload_retries", "Uploads tried again", stats.upload_retries_total)
         yield counter(
             "upload_expired",
-            "Uploads repeated under new ids, since their preparation had expired",
+            "Uploads repeated under new object ids because the prepared ids had expired",
             stats.upload_expired_total,
         )
 
@@ -133,14 +137,16 @@ class NodeCollector(Collector):
             "Writes of the WAL's superblock: trims, windows, starts, resizes and shutdowns",
             writes.superblock_writes_total,
         )
-        yield counter("wal_io_errors", "Writes that failed or hang", writes.io_errors_total)
+        yield counter("wal_io_errors", "Writes that failed or timed out", writes.io_errors_total)
         yield _histogram("wal_write_duration_seconds", "Time that writes took", writes.writes)
         yield _histogram(
             "wal_append_duration_seconds",
             "Time from an append (the first of its block) until it is durable",
             writes.appends,
         )
-        yield gauge("wal_queue_depth", "Writes under way or waiting for it", self._wal_queue.writes)
+        yield gauge(
+            "wal_queue_depth", "Writes that are inflight or waiting", self._wal_queue.writes
+        )
         yield gauge(
             "wal_unflushed_bytes",
             "Bytes appended and not yet durable",
@@ -175,13 +181,13 @@ class NodeCollector(Collector):
         )
         yield counter("object_store_get_bytes", "Bytes read from the bucket", store.get_bytes)
         yield counter("object_store_retries", "Requests tried again", store.retries)
-        yield counter("object_store_errors", "Requests that failed for good", store.errors)
+        yield counter("object_store_errors", "Requests that failed after all retries", store.errors)
         yield from self._store_failures()
 
     def _store_failures(self) -> Iterator[Metric]:
         failures = CounterMetricFamily(
             "headrace_object_store_failures",
-            "Attempts that failed, those that were repeated included, by kind",
+            "Attempts that failed, including those that were retried, by kind",
             labels=["kind"],
         )
         for kind in FailureKind:
@@ -189,7 +195,7 @@ class NodeCollector(Collector):
         yield failures
         failing = GaugeMetricFamily(
             "headrace_object_store_failing_seconds",
-            "For how long an operation has failed without a success; 0: it does not",
+            "For how long an operation has failed without a success; 0: it does not fail",
             labels=["operation"],
         )
         since_s = {trouble.operation: trouble.since_s for trouble in self._store_troubles}
@@ -199,7 +205,7 @@ class NodeCollector(Collector):
         if self._store_answered_s is not None:
             yield gauge(
                 "object_store_answered_age_seconds",
-                "How long ago the bucket last did as asked",
+                "Time since the last request to the bucket that succeeded",
                 self._store_answered_s,
             )
 

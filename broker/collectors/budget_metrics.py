@@ -1,4 +1,4 @@
-"""Metrics of the request budgets: what each class of requests to the bucket has under way, and waits for."""
+"""Metrics of the request budgets: inflight and waiting requests of each class of requests to the bucket."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -12,7 +12,7 @@ class BudgetCollector(Collector):
     """Reads the budgets at each scrape: plain numbers."""
 
     def __init__(self, budgets: Mapping[str, RequestBudget]) -> None:
-        """Take budgets by the class of requests, which becomes a label."""
+        """Take the budgets by class of requests, which becomes a label."""
         self._budgets = budgets
 
     def describe(self) -> Iterable[Metric]:
@@ -25,7 +25,9 @@ class BudgetCollector(Collector):
         requests = GaugeMetricFamily(
             "headrace_request_budget_requests", "Requests that hold room", labels=labels
         )
-        size = GaugeMetricFamily("headrace_request_budget_bytes", "Bytes of these", labels=labels)
+        size = GaugeMetricFamily(
+            "headrace_request_budget_bytes", "Bytes of the requests that hold room", labels=labels
+        )
         waiting = GaugeMetricFamily(
             "headrace_request_budget_waiting", "Requests that wait for room", labels=labels
         )
@@ -33,10 +35,14 @@ class BudgetCollector(Collector):
             "headrace_request_budget_waited", "Requests that had to wait for room", labels=labels
         )
         seconds = CounterMetricFamily(
-            "headrace_request_budget_waited_seconds", "For how long these did", labels=labels
+            "headrace_request_budget_waited_seconds",
+            "Time that requests waited for room",
+            labels=labels,
         )
         put_off = CounterMetricFamily(
-            "headrace_request_budget_put_off", "Reads ahead that found no room", labels=labels
+            "headrace_request_budget_put_off",
+            "Reads ahead that were skipped because there was no room",
+            labels=labels,
         )
         for name, budget in self._budgets.items():
             requests.add_metric([name], budget.requests)

@@ -12,7 +12,7 @@ MILLISECONDS = 1e-3
 
 
 class MetadataCollector(Collector):
-    """Shows how current this broker is."""
+    """Shows how far this broker has applied the metadata, and its lease."""
 
     def __init__(self, client: MetadataClient) -> None:
         self._client = client
@@ -31,16 +31,16 @@ class MetadataCollector(Collector):
         )
         yield gauge(
             "metadata_lag_entries",
-            "Entries that the controller had when it last answered, and that are not applied",
+            "Entries of the controller's log, as of its last answer, that this broker has not applied",
             client.lag,
         )
         yield gauge(
             "lease_remaining_seconds",
-            "How long this broker may acknowledge without another answered heartbeat",
+            "How long this broker may acknowledge records without another answered heartbeat",
             client.lease_remaining_ms() * MILLISECONDS,
         )
         yield gauge(
             "node_epoch",
-            "Epoch of this broker's registration; it grows with each",
+            "Epoch of this broker's registration; it grows with each registration",
             client.node_epoch,
         )

@@ -24,7 +24,7 @@ class QuorumCollector(Collector):
         self._status = status()
 
     def refresh(self) -> None:
-        """Take what may only be asked on the loop."""
+        """Read what may only be read on the event loop."""
         self._status = self._read()
 
     def describe(self) -> Iterable[Metric]:
@@ -42,13 +42,13 @@ class QuorumCollector(Collector):
         yield role
         for name, text, value in (
             ("term", "Term of the metadata quorum", status.term),
-            ("leader_id", "Node that leads it; -1: not known", status.leader_id),
+            ("leader_id", "Node id of the quorum's leader; -1: not known", status.leader_id),
             ("commit_index", "Last entry known to be committed", status.commit_index),
             ("applied_index", "Last entry in this controller's image", status.applied_index),
             ("last_index", "Last entry in its log", status.last_index),
-            ("durable_index", "Last entry that is durable there", status.durable_index),
-            ("voters", "Controllers that count", len(status.voters)),
-            ("learners", "Controllers that only follow", len(status.learners)),
+            ("durable_index", "Last entry that is durable in its log", status.durable_index),
+            ("voters", "Controllers that vote", len(status.voters)),
+            ("learners", "Controllers that follow without a vote", len(status.learners)),
         ):
             yield gauge(f"quorum_{name}", text, value)
         yield from self._followers()
@@ -56,7 +56,7 @@ class QuorumCollector(Collector):
         yield from self._network()
 
     def _followers(self) -> Iterator[Metric]:
-        """What a leader knows of the others; nothing elsewhere."""
+        """Lag of the other controllers; only a leader knows it."""
         lag = GaugeMetricFamily(
             "headrace_quorum_follower_lag_entries",
             "Entries of the leader's log that a controller is not known to have",
@@ -69,11 +69,17 @@ class QuorumCollector(Collector):
 
     def _totals(self) -> Iterator[Metric]:
         totals = self._status.counters
-        yield counter("quorum_elections", "Elections stood for", totals.elections_started)
-        yield counter("quorum_leader_changes", "Leaders followed", totals.leader_changes)
+        yield counter(
+            "quorum_elections", "Elections that this controller started", totals.elections_started
+        )
+        yield counter(
+            "quorum_leader_changes",
+            "Changes of the leader that this controller follows",
+            totals.leader_changes,
+        )
         yield counter(
             "quorum_snapshots_installed",
-            "Snapshots taken over in place of the log, having been behind",
+            "Snapshots installed because this controller was too far behind the log",
             totals.snapshots_installed,
         )
         yield from _durations(
@@ -84,7 +90,7 @@ class QuorumCollector(Collector):
         )
         yield from _durations(
             "quorum_commit",
-            "commits that this controller has led, from the proposal to the image",
+            "commits as leader, from the proposal to the image",
             totals.commits,
             totals.commit_ms_total,
         )
@@ -92,11 +98,13 @@ class QuorumCollector(Collector):
     def _network(self) -> Iterator[Metric]:
         links = self._links.statistics
         yield gauge("quorum_peers", "Other controllers of the quorum", links.peers)
-        yield gauge("quorum_peers_connected", "Of these, connected", links.connected)
+        yield gauge(
+            "quorum_peers_connected", "Other controllers that are connected", links.connected
+        )
         yield counter("quorum_messages_sent", "Messages to other controllers", links.messages_sent)
         dropped = CounterMetricFamily(
             "headrace_quorum_messages_dropped",
-            "Messages lost here, by direction; they are repeated where that matters",
+            "Messages dropped by this controller, by direction; they are repeated where needed",
             labels=["direction"],
         )
         dropped.add_metric(["out"], links.messages_dropped)
@@ -106,7 +114,7 @@ class QuorumCollector(Collector):
 
 
 class PublishingCollector(Collector):
-    """Shows what a controller has put into the bucket."""
+    """Shows the snapshots that a controller has published in the bucket."""
 
     def __init__(self, statistics: PublishingStatistics) -> None:
         self._statistics = statistics
@@ -122,13 +130,19 @@ class PublishingCollector(Collector):
             "metadata_snapshots_published", "Snapshots put into the bucket", found.published
         )
         yield counter(
-            "metadata_publishing_failures", "Attempts at that which failed", found.failures
+            "metadata_publishing_failures",
+            "Attempts to publish a snapshot that failed",
+            found.failures,
         )
-        yield gauge("metadata_published_index", "Last entry in the newest one", found.index)
-        yield gauge("metadata_published_bytes", "Size of it", found.size_bytes)
+        yield gauge(
+            "metadata_published_index", "Last entry in the newest published snapshot", found.index
+        )
+        yield gauge(
+            "metadata_published_bytes", "Size of the newest published snapshot", found.size_bytes
+        )
         yield gauge(
             "metadata_published_timestamp_seconds",
-            "When it was put there, in seconds since 1970; 0: not by this process",
+            "When it was published, in seconds since 1970; 0: this process has published none",
             found.published_ms * MILLISECONDS,
         )
 
@@ -136,17 +150,23 @@ class PublishingCollector(Collector):
 def check_quorum(status: QuorumStatus) -> CheckResult:
     """Readiness: leads with a committed entry of its own term, or follows a leader and has its log.
 
-    One that has none of it has just been started, or it lost its disk: then the quorum takes it for
-    somebody else, and it must not count as one of those that another may be stopped beside.
+    A controller without any entry has just been started, or it lost its disk. In that case the quorum takes it for
+    a new member, and it must not be counted among those that make it safe to stop another one.
     """
     if status.role is Role.LEADER:
-        reason = f"leads in term {status.term}" if status.serving else "is about to lead"
+        reason = (
+            f"leads in term {status.term}"
+            if status.serving
+            else f"elected in term {status.term}, not serving yet"
+        )
         return CheckResult("controller", status.serving, reason)
     if status.leader_id != NOBODY:
         reason = f"follows {status.leader_id} in term {status.term}"
         if not status.applied_index:
-            reason += ", and has nothing of its log; if that stays so, it lost its disk: remove it "
-            reason += "from the quorum and add it again"
+            reason += (
+                ", and has none of its log yet; if this persists, this controller lost its disk: "
+            )
+            reason += "remove it from the quorum and add it again"
         return CheckResult("controller", ok=status.applied_index > 0, reason=reason)
     voters = ", ".join(map(str, status.voters)) or "none known: not added to a quorum yet"
     reason = f"no leader known in term {status.term} ({status.role.value}; voters: {voters})"
@@ -154,6 +174,6 @@ def check_quorum(status: QuorumStatus) -> CheckResult:
 
 
 def _durations(name: str, what: str, count: int, total_ms: float) -> Iterator[Metric]:
-    """A count and a sum, of which the mean follows."""
+    """A count and a sum, from which the mean can be computed."""
     yield counter(f"{name}s", f"Number of {what}", count)
     yield counter(f"{name}_seconds", f"Time of all {what}", total_ms * MILLISECONDS)

@@ -1,1 +1,1 @@
-"""Group coordination: state kept in the log of `__consumer_offsets`, and what drives it."""
+"""Group coordination: state in the log of `__consumer_offsets`, and its drivers."""

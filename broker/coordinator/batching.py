@@ -1,6 +1,6 @@
-"""Records on their way to the log, and who waits for them.
+"""Records that wait to be appended to the log, and the requests that wait for them.
 
-While one append is under way, everything decided meanwhile is collected and goes out as the next
+While one append is inflight, the records of later decisions are collected and appended as the next
 batch: hundreds of members that commit at once cost a few appends, not hundreds.
 """
 
@@ -14,8 +14,8 @@ from headrace.protocol.errors import KafkaError
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 
 MAX_BATCH_BYTES: Final = MAX_RECORD_BYTES
-MAX_PENDING_BYTES: Final = 32 * 1024 * 1024  # of one shard; at it, writes are sent away
-_RECORD_OVERHEAD_BYTES: Final = 40  # lengths, deltas and counts of one record, generously
+MAX_PENDING_BYTES: Final = 32 * 1024 * 1024  # of one shard; at this bound, writes are refused
+_RECORD_OVERHEAD_BYTES: Final = 40  # lengths, deltas and counts of one record, rounded up
 
 Outcome = KafkaError | None  # None: durable
 
@@ -32,7 +32,7 @@ class PendingBatch:
         self.size_bytes = 0
 
     def add_record(self, record: Record, size_bytes: int) -> None:
-        """Add a record; its offset is its place in the batch."""
+        """Add a record; its offset is its position in the batch."""
         self._records.append(record._replace(offset=len(self._records)))
         self.size_bytes += size_bytes
 
@@ -41,17 +41,17 @@ class PendingBatch:
         return encode_batch(self._records, BatchOptions())
 
     def wait(self) -> asyncio.Future[Outcome]:
-        """Give a future of its own to whoever waits for this batch."""
+        """Return a new future that is set when this batch is settled."""
         waiter: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
         return waiter
 
     def when_durable(self, action: Callable[[], None]) -> None:
-        """Do this when the batch is durable; dropped when it fails."""
+        """Call `action` when the batch is durable; it is dropped when the batch fails."""
         self._on_settled.append(action)
 
     def settle(self, outcome: Outcome) -> None:
-        """Tell everyone, in the order in which they came."""
+        """Set the outcome of every waiter, in the order in which they came."""
         if outcome is None:
             for action in self._on_settled:
                 action()
@@ -105,7 +105,7 @@ class PendingBatches:
         batch.settle(None)
 
     def fail(self, error: KafkaError) -> None:
-        """None of these will be told to be durable, whatever became of the one being written."""
+        """Fail every batch, including the one being written, whose outcome is unknown."""
         batches = [] if self._writing is None else [self._writing]
         batches.extend(self._queue)
         self._writing = None

@@ -1,4 +1,4 @@
-"""The one field that the coordinator reads of a consumer's subscription: its topics. Pure.
+"""The one field of a consumer's subscription that the coordinator reads: its topics. Pure.
 
 ConsumerProtocolSubscription, every version, begins with
 

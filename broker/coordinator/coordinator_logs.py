@@ -1,4 +1,4 @@
-"""`__consumer_offsets` as the group coordinator sees it: logs that it appends to durably and reads from their start."""
+"""`__consumer_offsets` for the group coordinator: logs that it appends to durably and reads from their start."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -20,7 +20,7 @@ from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.storage.engine import StorageEngine
 
 READ_BYTES = 4 * 1024 * 1024
-PRODUCE_VERSION = 11  # what the coordinator's own batches are checked as
+PRODUCE_VERSION = 11  # the Produce version by whose rules the coordinator's own batches are checked
 
 
 class PartitionLog:
@@ -68,7 +68,7 @@ class PartitionLog:
         return result.base_offset
 
     async def read(self) -> AsyncIterator[memoryview]:
-        """Every batch from the log start to the high watermark."""
+        """Yield every batch from the log start to the high watermark."""
         offset = self._partition.log_start_offset
         while offset < self._partition.high_watermark:
             for batch in await self._partition.read(offset, READ_BYTES):
@@ -94,7 +94,7 @@ class OffsetsTopicLogs:
         self._wall_clock_ms = wall_clock_ms
         self._client = client
         self._partitions = partitions
-        self.is_lease_valid = partitions.is_lease_valid  # whether these are led by nobody else
+        self.is_lease_valid = partitions.is_lease_valid  # whether this broker still leads them
         self._creation = creation
         self._engine = engine
         self._config = config
@@ -119,9 +119,9 @@ class OffsetsTopicLogs:
     def coordinator_node(
         self, context: RequestContext, group_id: str
     ) -> tuple[int, str, int] | None:
-        """Node id, host and port of a group's coordinator for this client; None without one.
+        """Node id, host and port of a group's coordinator for this client; None if there is none.
 
-        None also when it is this broker, as far as that knows, and its lease is not valid.
+        None also if it is this broker according to its metadata, and its lease is not valid.
         """
         topic = self._client.image.topic(OFFSETS_TOPIC)
         if topic is None:
@@ -133,7 +133,7 @@ class OffsetsTopicLogs:
         return None if address is None else (address.node_id, address.host, address.port)
 
     async def ensure_topic(self) -> None:
-        """Create `__consumer_offsets` unless it is there.
+        """Create `__consumer_offsets` unless it exists.
 
         Raises:
             KafkaError: it cannot be created now.
@@ -141,27 +141,29 @@ class OffsetsTopicLogs:
         if self._client.image.topic(OFFSETS_TOPIC) is None:
             await self._creation.create_automatically([OFFSETS_TOPIC])
         if self._client.image.topic(OFFSETS_TOPIC) is None:
-            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{OFFSETS_TOPIC} is not there")
+            raise KafkaError(
+                ErrorCode.COORDINATOR_NOT_AVAILABLE, f"topic {OFFSETS_TOPIC} does not exist yet"
+            )
 
 
 class CoordinatorElections:
-    """Tells the coordinator which of its partitions this broker has come to lead, or leads no more."""
+    """Notifies the coordinator when this broker starts or stops leading one of its partitions."""
 
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
 
     def opened(self, partition: Partition) -> None:
-        """A partition is led here from now on, or at a new epoch."""
+        """This broker leads a partition from now on, or at a new epoch."""
         if partition.topic == OFFSETS_TOPIC:
             self._coordinator.on_election(partition.index)
 
     def closed(self, partition: Partition) -> None:
-        """A partition is not led here any more, or not at that epoch."""
+        """This broker does not lead a partition any more, or not at that epoch."""
         if partition.topic == OFFSETS_TOPIC:
             self._coordinator.on_resignation(partition.index)
 
     def image_changed(self, old: MetadataImage, new: MetadataImage) -> None:
-        """Offsets committed in a topic that is deleted go with it."""
+        """Remove the committed offsets of topics that were deleted."""
         if old.topic_ids is new.topic_ids:
             return
         deleted = [

@@ -10,16 +10,16 @@ from headrace.broker.coordinator.records import CoordinatorRecord, decode_record
 from headrace.protocol.records.batch import split_batches
 from headrace.protocol.records.record import decode_records
 
-# What one batch may decompress to. We write none compressed; a tool that copies a topic may.
+# What one batch may decompress to. The broker writes none compressed; a tool that copies a topic may.
 MAX_DECOMPRESSED_BYTES: Final = 64 * 1024 * 1024
-_RECORDS_PER_SLICE: Final = 256  # then other tasks get their turn: about 5 ms
+_RECORDS_PER_SLICE: Final = 256  # then other tasks may run: about 5 ms
 
 
 async def replay_log(log: CoordinatorLog, replay: Callable[[CoordinatorRecord], None]) -> int:
     """Replay all records of a log; return how many there were.
 
-    Control batches hold nothing of ours. Offsets committed in transactions are not served by this
-    version; a log with such batches is refused rather than read wrongly.
+    Control batches hold no records of the coordinator. This version does not support offsets that were
+    committed in transactions: a log with such batches is refused rather than read wrongly.
 
     Raises:
         CorruptRecordError: a record cannot be read.
@@ -33,7 +33,7 @@ async def replay_log(log: CoordinatorLog, replay: Callable[[CoordinatorRecord], 
                 continue
             if header.is_transactional:
                 raise CorruptRecordError(
-                    f"transactional batch at offset {header.base_offset}: not supported here"
+                    f"transactional batch at offset {header.base_offset}: transactions are not supported"
                 )
             for record in decode_records(batch, MAX_DECOMPRESSED_BYTES):
                 decoded = decode_record(record.key, record.value)

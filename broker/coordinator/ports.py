@@ -1,4 +1,4 @@
-"""What the group coordinator needs of the broker around it."""
+"""What the group coordinator needs from the broker."""
 
 from collections.abc import AsyncIterator
 from typing import Protocol
@@ -9,18 +9,17 @@ class CoordinatorLog(Protocol):
     """One partition of `__consumer_offsets`, led by this broker."""
 
     async def append(self, batch: bytearray) -> int:
-        """Append one record batch (magic 2, base offset 0); the buffer is the log's from then on.
+        """Append one record batch (magic 2, base offset 0); the log owns the buffer from then on.
 
         Returns the base offset once the batch is durable and acknowledged. Raises when it is not:
-        the outcome is then unknown, and the caller reads the log again before it relies on
-        anything.
+        the outcome is then unknown, and the caller must read the log again.
         """
         ...
 
     def read(self) -> AsyncIterator[memoryview]:
-        """Give every record batch from the log start to the end as of now, in order.
+        """Yield every record batch from the log start to the current end, in order.
 
-        A view is valid until the next one is asked for; it holds one or more whole batches.
+        A view is valid until the next one is requested; it holds one or more whole batches.
         """
         ...
 
@@ -42,7 +41,7 @@ class CoordinatorLogs(Protocol):
         ...
 
     def is_lease_valid(self) -> bool:
-        """Whether this broker is certain to lead the partitions that have a log here."""
+        """Whether the lease is valid: then this broker leads the partitions that have a log here."""
         ...
 
     async def ensure_topic(self) -> None:

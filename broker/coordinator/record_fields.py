@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-MAX_STRING_BYTES: Final = 32_767  # what an int16 length can tell
+MAX_STRING_BYTES: Final = 32_767  # the largest int16 length
 
 _INT16 = struct.Struct(">h")
 _INT32 = struct.Struct(">i")
@@ -90,7 +90,7 @@ class FieldReader:
         """Read a string that must not be null."""
         text = self.nullable_string()
         if text is None:
-            raise CorruptRecordError("null where a string must be")
+            raise CorruptRecordError("a string that must not be null is null")
         return text
 
     def nullable_string(self) -> str | None:
@@ -107,14 +107,16 @@ class FieldReader:
         """Read bytes that must not be null."""
         length = self._uvarint() - 1 if self.flexible else self.int32()
         if length < 0:
-            raise CorruptRecordError("null where bytes must be")
+            raise CorruptRecordError("bytes that must not be null are null")
         return bytes(self._take(length))
 
     def array_length(self) -> int:
         """Read the count of an array, never more than the rest of the data could hold."""
         count = self._uvarint() - 1 if self.flexible else self.int32()
         if not 0 <= count <= len(self._data) - self._position:
-            raise CorruptRecordError(f"array of {count} elements does not fit")
+            raise CorruptRecordError(
+                f"array of {count} elements does not fit into the rest of the record"
+            )
         return count
 
     def tagged_fields(self) -> Iterator[tuple[int, memoryview]]:
@@ -126,20 +128,20 @@ class FieldReader:
             yield tag, self._take(self._uvarint())
 
     def skip_tagged_fields(self) -> None:
-        """Pass over the tagged fields that end a structure."""
+        """Skip the tagged fields that end a structure."""
         for _ in self.tagged_fields():
             pass
 
     def expect_end(self) -> None:
-        """Everything must have been read."""
+        """Check that everything was read."""
         left = len(self._data) - self._position
         if left:
-            raise CorruptRecordError(f"{left} bytes after the end")
+            raise CorruptRecordError(f"{left} bytes left after the last field")
 
     def _take(self, count: int) -> memoryview:
         end = self._position + count
         if end > len(self._data):
-            raise CorruptRecordError(f"ends {end - len(self._data)} bytes too early")
+            raise CorruptRecordError(f"record ends {end - len(self._data)} bytes too early")
         view = self._data[self._position : end]
         self._position = end
         return view

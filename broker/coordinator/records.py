@@ -1,6 +1,6 @@
 """Records of `__consumer_offsets`, byte for byte as Apache Kafka writes them. Pure.
 
-A record's key and value each begin with an int16 that tells their kind (key) or layout (value).
+A record's key and value each begin with an int16: the type of a key, the version of a value.
 Integers are big-endian; `string` is an int16 length and UTF-8, null is -1; `bytes` has an int32
 length.
 
@@ -46,8 +46,8 @@ GroupMetadataValue (0 to 4; written: 3), one generation of a classic group:
 
 Version 4 of both values is flexible (KIP-482): a string's or bytes' length is an unsigned varint
 of the length plus one, and tagged fields end each structure. Kafka 4.3 writes offsets in it, for
-the topic id, and groups in version 3; so do we. A null value is a tombstone: the offset, or the
-group, is gone.
+the topic id, and groups in version 3; so does this module. A null value is a tombstone: the offset,
+or the group, was deleted.
 
 Source: OffsetCommitKey.json, OffsetCommitValue.json, GroupMetadataKey.json, GroupMetadataValue.json
 of Apache Kafka 4.x; `MetadataVersion.offsetCommitValueVersion` and `groupMetadataValueVersion` for
@@ -93,7 +93,7 @@ _OFFSET_V1 = struct.Struct(">hq")  # version, offset
 
 
 class OffsetCommitKey(NamedTuple):
-    """What an offset was committed for."""
+    """The group and partition that an offset was committed for."""
 
     group: str
     topic: str
@@ -156,8 +156,8 @@ def encode_record(record: CoordinatorRecord) -> tuple[bytes, bytes | None]:
     """Give the key and the value of a record; a tombstone has the value None.
 
     Raises:
-        CorruptRecordError: a string is longer than 32,767 bytes; callers check what clients send
-            before.
+        CorruptRecordError: a string is longer than 32,767 bytes; callers check the strings of
+            clients before.
     """
     if isinstance(record, OffsetRecord):
         return _encode_offset_key(record.key), (
@@ -177,13 +177,13 @@ def fits_record(record: CoordinatorRecord) -> bool:
 def decode_record(
     key: bytes | memoryview | None, value: bytes | memoryview | None
 ) -> CoordinatorRecord | None:
-    """Read one record; None when its key is of a kind that this version does not know.
+    """Read one record; None when its key is of an unknown type.
 
-    Newer brokers write further kinds (KIP-848, share groups) to the same topic: they are passed
-    over, as Kafka does after a downgrade.
+    Newer brokers write further types (KIP-848, share groups) to the same topic: they are skipped,
+    as Kafka does after a downgrade.
 
     Raises:
-        CorruptRecordError: the bytes are not what their version says.
+        CorruptRecordError: the bytes do not match their version.
     """
     if key is None:
         raise CorruptRecordError("record without a key")
@@ -240,9 +240,9 @@ def _decode_offset_value(data: bytes | memoryview) -> OffsetCommitValue:
 
 @lru_cache(maxsize=_MAX_TOPIC_IDS_SHARED)
 def _topic_id(data: bytes) -> UUID | None:
-    """Give a topic id, the same object each time: most of a log names few topics."""
+    """Return a topic id, the same object each time: a log names few topics."""
     if len(data) != _UUID_BYTES:
-        raise CorruptRecordError(f"topic id of {len(data)} bytes")
+        raise CorruptRecordError(f"topic id has {len(data)} bytes instead of 16")
     return UUID(bytes=data) if any(data) else None
 
 
@@ -284,7 +284,7 @@ def _decode_group_value(data: bytes | memoryview) -> GroupMetadataValue:
     reader.skip_tagged_fields()
     reader.expect_end()
     if len({member.member_id for member in members}) != len(members):
-        raise CorruptRecordError("two members with one id")
+        raise CorruptRecordError("two members have the same id")
     return GroupMetadataValue(protocol_type, generation, protocol, leader, timestamp_ms, members)
 
 
@@ -313,6 +313,6 @@ def _decode_member(reader: FieldReader, version: int) -> MemberMetadata:
 def _value_version(reader: FieldReader, name: str) -> int:
     version = reader.int16()
     if not 0 <= version <= _MAX_VALUE_VERSION:
-        raise CorruptRecordError(f"{name} of version {version}, which is not known")
+        raise CorruptRecordError(f"{name} has unknown version {version}")
     reader.flexible = version == _MAX_VALUE_VERSION
     return version

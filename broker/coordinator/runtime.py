@@ -1,10 +1,9 @@
-"""The group coordinator: one shard for each partition of `__consumer_offsets` led here.
+"""The group coordinator: one shard for each partition of `__consumer_offsets` that this broker leads.
 
-What a group is asked goes to the shard of its partition. Without that partition here, or while it
-is not valid that no other broker leads it, the answer is NOT_COORDINATOR; while it is being
-loaded, COORDINATOR_LOAD_IN_PROGRESS. What is decided on at once may be answered at once, and what
-waits for the log has passed its gate; answers that come by themselves (joins, syncs) are asked about
-once more.
+A request goes to the shard of its group's partition. The error is NOT_COORDINATOR if this broker does
+not lead that partition or its lease is not valid, and COORDINATOR_LOAD_IN_PROGRESS while the partition
+is being loaded. The lease is checked when a request arrives. An append to the log is acknowledged only
+under a valid lease; parked joins and syncs check the lease again before they are answered.
 
 Source: `GroupCoordinatorService`, `CoordinatorRuntime` of Apache Kafka.
 """
@@ -46,8 +45,8 @@ class GroupCoordinator:
     """Serves classic groups and committed offsets.
 
     Every operation may raise KafkaError: INVALID_GROUP_ID, NOT_COORDINATOR,
-    COORDINATOR_LOAD_IN_PROGRESS. Those that take several groups give an error in the place of a
-    group's result instead.
+    COORDINATOR_LOAD_IN_PROGRESS. Those that take several groups return an error instead of that
+    group's result.
     """
 
     def __init__(
@@ -66,10 +65,10 @@ class GroupCoordinator:
         self._running: dict[int, asyncio.Task[None]] = {}
         self._tasks: asyncio.TaskGroup | None = None
 
-    # Life
+    # Running
 
     async def run(self) -> None:
-        """Drive all shards until cancelled; partitions may be elected before and after."""
+        """Drive all shards until cancelled; `on_election` may be called before and after."""
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
             for partition, driver in self._drivers.items():
@@ -91,14 +90,14 @@ class GroupCoordinator:
             self._running[partition] = self._tasks.create_task(driver.run())
 
     def on_resignation(self, partition: int) -> None:
-        """This broker does not lead a partition any more: whoever waits in it is sent away."""
+        """This broker does not lead a partition any more: its waiting requests fail with NOT_COORDINATOR."""
         self._drivers.pop(partition, None)
         running = self._running.pop(partition, None)
         if running is not None:
             running.cancel()
 
     def on_topics_deleted(self, topics: Sequence[DeletedTopic]) -> None:
-        """Remove what groups have committed in topics that are gone."""
+        """Remove the offsets that groups have committed in deleted topics."""
         for driver in self._drivers.values():
             driver.forget_topics(topics)
 
@@ -182,11 +181,11 @@ class GroupCoordinator:
         )
 
     async def list_groups(self) -> list[ListedGroup]:
-        """ListGroups: those of the partitions led here.
+        """ListGroups: the groups of the partitions that this broker leads.
 
         Raises:
             KafkaError: COORDINATOR_LOAD_IN_PROGRESS when one of them is being loaded, NOT_COORDINATOR
-                when it is not valid that they are led here; the list would not be whole.
+                when this broker's lease is not valid; the list would be incomplete.
         """
         self._require_valid_lease()
         submitted = [
@@ -211,7 +210,7 @@ class GroupCoordinator:
         submit: Callable[[ShardDriver, Operation[T]], Submitted[T]],
         operations: Sequence[tuple[str, Operation[T]]],
     ) -> list[T | KafkaError]:
-        """Decide on all, then wait for all: what goes to one shard shares its appends."""
+        """Decide on all, then wait for all: groups of one shard share its appends."""
         submitted: list[Submitted[T] | KafkaError] = []
         for group_id, operation in operations:
             try:
@@ -230,9 +229,9 @@ class GroupCoordinator:
         return results
 
     def _member_driver(self, group_id: str) -> ShardDriver:
-        """As `_driver`, for what cannot be asked of the group with the empty id.
+        """As `_driver`, for operations that need a group id that is not empty.
 
-        Offsets can be: simple consumers of long ago had no group id (KIP-289).
+        Operations on offsets do not: old simple consumers had no group id (KIP-289).
         """
         if not group_id:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID)
@@ -240,7 +239,7 @@ class GroupCoordinator:
 
     def _driver(self, group_id: str) -> ShardDriver:
         if not fits_string(group_id):
-            raise KafkaError(ErrorCode.INVALID_GROUP_ID, "longer than 32,767 bytes")
+            raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is longer than 32,767 bytes")
         driver = self._drivers.get(self._logs.partition_for(group_id))
         if driver is None:
             raise KafkaError(ErrorCode.NOT_COORDINATOR)

@@ -1,11 +1,11 @@
 """Drives one group shard: loads it, makes its decisions durable, wakes it at its deadlines.
 
 An operation is decided on and replayed at once; its answer waits until every record decided on so
-far is durable, so nobody is told what could still be lost, and one append carries all that came in
-during the last one. If an append fails, its outcome is unknown and memory may be ahead of the log:
-everyone who waits is sent to look for the coordinator again (NOT_COORDINATOR), and the shard is
-loaded anew before it answers anything. A fault in the core is treated the same way: the log is what
-counts, so reading it again is this shard's restart.
+far is durable, so no answer depends on records that could still be lost. One append carries all
+records that were decided on during the previous append. If an append fails, its outcome is unknown and
+memory may be ahead of the log: all waiting requests fail with NOT_COORDINATOR, so that clients look for
+the coordinator again, and the shard is loaded again before it answers anything. A bug in the core is
+treated the same way: the log is authoritative, so reading it again is this shard's restart.
 """
 
 import asyncio
@@ -48,17 +48,17 @@ class ShardState(Enum):
 
     LOADING = "loading"
     ACTIVE = "active"
-    FAILED = "failed"  # the log cannot be understood; stays so until leadership changes
+    FAILED = "failed"  # the log cannot be decoded; stays failed until leadership changes
 
 
 class Submitted(NamedTuple, Generic[T]):
-    """A decision's response, and what to wait for before it may be given out (None: nothing)."""
+    """A decision's response, and what to wait for before it may be sent (None: nothing)."""
 
     response: T
     durable: asyncio.Future[Outcome] | None
 
     async def wait(self) -> T:
-        """Give the response once it is durable; KafkaError when that failed."""
+        """Return the response once it is durable; KafkaError when that failed."""
         if self.durable is not None:
             error = await self.durable
             if error is not None:
@@ -109,14 +109,16 @@ class ShardDriver:
             raise
 
     def submit_write(self, operation: Operation[T]) -> Submitted[T]:
-        """Decide on an operation that adds records, unless too much is waiting for the log already.
+        """Decide on an operation that adds records, unless `MAX_PENDING_BYTES` are waiting for the log.
 
         Raises:
             KafkaError: as `submit`; COORDINATOR_LOAD_IN_PROGRESS also at the bound, so that the
                 client tries again here.
         """
         if self._pending.is_full:
-            raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the log is behind")
+            raise KafkaError(
+                ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "too many records are waiting to be written"
+            )
         return self.submit(operation)
 
     async def join(self, request: JoinRequest) -> JoinResult:
@@ -148,20 +150,20 @@ class ShardDriver:
             self._syncs.pop(token, None)
 
     def forget_topics(self, topics: Sequence[DeletedTopic]) -> None:
-        """Remove the offsets of deleted topics, at once or when loaded; nobody waits for it.
+        """Remove the offsets of deleted topics, at once or when loaded; does not wait.
 
-        Should it fail, the offsets stay until they expire: a topic of the same name has another
-        id, so they are not taken for its own.
+        If that fails, the offsets stay until they expire: a new topic of the same name has another
+        id, so they are not taken for its offsets.
         """
         if self.state is ShardState.LOADING or self._must_reload:
             self._deleted_topics.update(dict.fromkeys(topics))
         elif self.state is ShardState.ACTIVE:
             self.submit(lambda shard, now: shard.forget_topics(topics, now))
 
-    # Life
+    # Running
 
     async def run(self) -> None:
-        """Load and serve until cancelled, or until the log turns out to be unreadable."""
+        """Load and serve until cancelled, or until the log cannot be decoded."""
         try:
             while await self._load():
                 await self._serve()
@@ -172,7 +174,7 @@ class ShardDriver:
             self._abandon()
 
     async def _load(self) -> bool:
-        """Read the log until that succeeds; False when it never will."""
+        """Read the log, with retries; False when it can never be read."""
         backoff_ms = RELOAD_BACKOFF_MS
         while True:
             self.state = ShardState.LOADING
@@ -183,7 +185,7 @@ class ShardDriver:
                 records = await replay_log(self._log, shard.replay)
             except _LOG_ERRORS as error:
                 logger.warning(
-                    "coordinator partition %d cannot be read, trying again in %d ms: %s",
+                    "cannot read coordinator partition %d; trying again in %d ms: %s",
                     self._partition,
                     backoff_ms,
                     error,
@@ -192,9 +194,10 @@ class ShardDriver:
                 backoff_ms = min(2 * backoff_ms, MAX_RELOAD_BACKOFF_MS)
                 continue
             except Exception:
-                # Reading it again would end the same way; the other partitions go on.
+                # Reading it again would fail the same way; the other partitions continue.
                 logger.exception(
-                    "coordinator partition %d cannot be loaded; its groups are not served",
+                    "unexpected error while loading coordinator partition %d; its groups are not served until its "
+                    "leadership changes",
                     self._partition,
                 )
                 self.state = ShardState.FAILED
@@ -219,7 +222,7 @@ class ShardDriver:
             self._absorb(shard.forget_topics(topics, now), now)
 
     async def _serve(self) -> None:
-        """Write what is pending, expire what is due; return when it must be loaded anew."""
+        """Write pending batches, run due deadlines; return when the shard must be loaded again."""
         while not self._must_reload:
             batch = self._pending.next()
             if batch is None:
@@ -229,7 +232,7 @@ class ShardDriver:
                     await self._log.append(batch.encode())
                 except _LOG_ERRORS:
                     logger.exception(
-                        "append to coordinator partition %d failed; loading it again",
+                        "failed to append to coordinator partition %d; loading it again",
                         self._partition,
                     )
                     return
@@ -258,14 +261,15 @@ class ShardDriver:
             self._absorb(self._shard.expire(now), now)
         except Exception:
             logger.exception(
-                "a deadline of coordinator partition %d failed; loading it again", self._partition
+                "unexpected error at a deadline of coordinator partition %d; loading it again",
+                self._partition,
             )
             self._must_reload = True
 
     # Answers
 
     def _absorb(self, decision: GroupDecision[T], now: Instant) -> Submitted[T]:
-        """Queue a decision's records; answer at once if nothing is to be waited for."""
+        """Queue a decision's records; answer at once if no record is pending."""
         for event in decision.events:
             logger.info("group %s: %s", event.group_id, event.text)
         if decision.records:
@@ -293,7 +297,7 @@ class ShardDriver:
                 sync.set_result(synced.result)
 
     def _abandon(self) -> None:
-        """Send everyone who waits away: this memory is not to be relied on any more."""
+        """Fail all waiting requests: the state in memory may differ from the log."""
         error = KafkaError(ErrorCode.NOT_COORDINATOR)
         self._pending.fail(error)
         for join in self._joins.values():
@@ -307,6 +311,8 @@ class ShardDriver:
 
     def _check_active(self) -> None:
         if self.state is ShardState.FAILED:
-            raise KafkaError(ErrorCode.NOT_COORDINATOR, "its log cannot be read")
+            raise KafkaError(
+                ErrorCode.NOT_COORDINATOR, "the log of this coordinator partition cannot be read"
+            )
         if self.state is ShardState.LOADING or self._must_reload:
             raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)

@@ -1,1 +1,1 @@
-"""The fetch path: sessions (KIP-227), reads of many partitions, cold reads."""
+"""The fetch path: fetch sessions (KIP-227), and reads from memory and from the bucket."""

@@ -1,9 +1,10 @@
-"""Reads of the bucket on behalf of Fetches, which wait for them only so long.
+"""Reads from the bucket for Fetches, each of which waits a limited time.
 
-A read that takes longer than its Fetch waits goes on, and the next Fetch of the same place joins it or finds what
-became of it: a read that begins from scratch each time would never end where a bucket is slow or an object is lost, and
-its client would be told nothing. Who asks while it is under way joins too. What nobody asks for any more is bounded,
-and forgotten after a while. Of too many reads those that began first go on to their end, or none would have one.
+A read that takes longer than its Fetch waits continues *detached*, and the next Fetch of the same position joins it
+or gets its result. If every Fetch started a new read, none would ever end where the bucket is slow or an object is
+lost, and the client would see no error. Concurrent Fetches of one position share one read. The number of detached
+reads, the memory of their results and the time that these are kept are bounded. When there are too many reads, the
+oldest continue, so that some complete.
 """
 
 import asyncio
@@ -17,47 +18,49 @@ from headrace.storage.record_batch import StreamRecordBatch
 
 logger = logging.getLogger("headrace.fetch")
 
-# Of reads that no Fetch waits for just now.
-MAX_LEFT: Final = 256  # under way; and as many that have ended
-# Of memory that what they brought keeps; one may be larger.
-MAX_LEFT_BYTES: Final = 32 * 1024 * 1024
-MAX_LEFT_COPIED_BYTES: Final = 64 * 1024  # so little is copied, and keeps no block of the bucket's
-MAX_LEFT_MS: Final = 10_000  # after its end: clients ask again at once
+# Limits for detached reads: no Fetch waits for them at the moment.
+MAX_DETACHED: Final = 256  # inflight reads; and as many results
+# Memory that is kept alive by their results; a single one may be larger.
+MAX_DETACHED_BYTES: Final = 32 * 1024 * 1024
+MAX_DETACHED_COPIED_BYTES: Final = 64 * 1024  # up to this, a result is copied: it keeps no block
+MAX_DETACHED_MS: Final = 10_000  # after the read has ended: clients fetch again at once
 
 OnFailed = Callable[[Partition, int, StorageError], None]
 Batches = Sequence[StreamRecordBatch]
-_Place = tuple[Partition, int]
+_Position = tuple[Partition, int]
 
 
 class ColdReads:
     """Reads by partition and offset."""
 
     def __init__(self, on_failed: OnFailed) -> None:
-        """Take what is called once for each read that fails."""
+        """Take the callback that is called once for each failed read."""
         self._on_failed = on_failed
-        self._reads: dict[_Place, _Read] = {}
-        self._left: dict[_Place, _Read] = {}  # of these, those without a Fetch; the oldest first
+        self._reads: dict[_Position, _Read] = {}
+        self._detached: dict[
+            _Position, _Read
+        ] = {}  # the detached ones of `_reads`, the oldest first
 
     async def read(
-        self, partition: Partition, offset: int, max_bytes: int, give_up_s: float
+        self, partition: Partition, offset: int, max_bytes: int, deadline_s: float
     ) -> Batches | None:
-        """Whole batches from the one that holds `offset`; None when they are not there by `give_up_s`.
+        """Return whole batches from the one that holds `offset`; None if the read has not ended by `deadline_s`.
 
-        They may be more or fewer than `max_bytes` says, which is that of the first who asked.
+        They may be more or fewer bytes than `max_bytes`: the first Fetch of this position sets the limit.
 
         Raises:
             StorageError: what the partition's read raises.
 
-        Cancellation: ends the read if nobody else waits for it.
+        Cancellation: cancels the read if no other Fetch waits for it.
         """
-        place = (partition, offset)
-        timeout_s = max(0.0, give_up_s - asyncio.get_running_loop().time())
-        read = self._reads.get(place)
+        position = (partition, offset)
+        timeout_s = max(0.0, deadline_s - asyncio.get_running_loop().time())
+        read = self._reads.get(position)
         if read is None:
-            if timeout_s == 0 and len(self._inflight()) >= MAX_LEFT:
-                return None  # it would be given up as soon as it has begun
-            read = self._begin(place, max_bytes)
-        self._left.pop(place, None)
+            if timeout_s == 0 and len(self._inflight()) >= MAX_DETACHED:
+                return None  # it would be cancelled as soon as it has begun
+            read = self._begin(position, max_bytes)
+        self._detached.pop(position, None)
         read.fetches += 1
         is_cancelled = True
         try:
@@ -66,83 +69,85 @@ class ColdReads:
         finally:
             read.fetches -= 1
             if read.fetches == 0:
-                self._left_alone(place, read, is_cancelled=is_cancelled)
+                self._detach(position, read, is_cancelled=is_cancelled)
         return read.task.result() if read.task.done() else None
 
-    def _begin(self, place: _Place, max_bytes: int) -> "_Read":
-        read = _Read(asyncio.get_running_loop().create_task(self._found(place, max_bytes)))
-        self._reads[place] = read
-        read.task.add_done_callback(lambda _: self._ended(place, read))
+    def _begin(self, position: _Position, max_bytes: int) -> "_Read":
+        read = _Read(asyncio.get_running_loop().create_task(self._found(position, max_bytes)))
+        self._reads[position] = read
+        read.task.add_done_callback(lambda _: self._ended(position, read))
         return read
 
-    async def _found(self, place: _Place, max_bytes: int) -> Batches:
-        partition, offset = place
+    async def _found(self, position: _Position, max_bytes: int) -> Batches:
+        partition, offset = position
         batches = await partition.read(offset, max_bytes)
-        if place in self._left and _size_bytes(batches) <= MAX_LEFT_COPIED_BYTES:
+        if position in self._detached and _size_bytes(batches) <= MAX_DETACHED_COPIED_BYTES:
             batches = [it._replace(payload=memoryview(bytes(it.payload))) for it in batches]
         return batches
 
-    def _left_alone(self, place: _Place, read: "_Read", *, is_cancelled: bool) -> None:
+    def _detach(self, position: _Position, read: "_Read", *, is_cancelled: bool) -> None:
         if read.task.done():
-            self._forget(place, read)
+            self._forget(position, read)
         elif is_cancelled:
-            self._forget(place, read)
+            self._forget(position, read)
             read.task.cancel()
         else:
-            self._left[place] = read
+            self._detached[position] = read
             self._bound()
 
-    def _ended(self, place: _Place, read: "_Read") -> None:
+    def _ended(self, position: _Position, read: "_Read") -> None:
         if read.task.cancelled():
-            self._forget(place, read)
+            self._forget(position, read)
             return
         error = read.task.exception()
         if isinstance(error, StorageError):
-            self._on_failed(*place, error)
+            self._on_failed(*position, error)
         elif error is None:
             read.kept_bytes = _kept_bytes(read.task.result())
-        elif read.fetches == 0:  # else who waits for it raises it
-            partition, offset = place
+        elif read.fetches == 0:  # else a waiting Fetch raises it
+            partition, offset = position
             logger.error(
-                "a read of the bucket failed as nobody foresaw",
+                "unexpected error while reading from the bucket",
                 exc_info=error,
                 extra={"topic": partition.topic, "partition": partition.index, "offset": offset},
             )
-        if self._left.pop(place, None) is read:
-            self._left[place] = read  # now the newest
+        if self._detached.pop(position, None) is read:
+            self._detached[position] = read  # now the newest
             read.forgetting = asyncio.get_running_loop().call_later(
-                MAX_LEFT_MS / 1000, self._forget_if_left, place, read
+                MAX_DETACHED_MS / 1000, self._forget_if_detached, position, read
             )
             self._bound()
 
     def _bound(self) -> None:
-        """Give up the newest of too many reads, and the oldest of what they brought if that is too much."""
-        for place, read in self._inflight()[MAX_LEFT:]:
-            self._forget(place, read)
+        """Cancel the newest of too many reads, and drop the oldest results if they keep too much memory."""
+        for position, read in self._inflight()[MAX_DETACHED:]:
+            self._forget(position, read)
             read.task.cancel()
-        ended = [(place, read) for place, read in self._left.items() if read.task.done()]
+        ended = [(position, read) for position, read in self._detached.items() if read.task.done()]
         number, kept_bytes = len(ended), sum([read.kept_bytes for _, read in ended])
-        for place, read in ended[:-1]:
-            if number <= MAX_LEFT and kept_bytes <= MAX_LEFT_BYTES:
+        for position, read in ended[:-1]:
+            if number <= MAX_DETACHED and kept_bytes <= MAX_DETACHED_BYTES:
                 break
             number -= 1
             kept_bytes -= read.kept_bytes
-            self._forget(place, read)
+            self._forget(position, read)
 
-    def _inflight(self) -> list[tuple[_Place, "_Read"]]:
-        return [(place, read) for place, read in self._left.items() if not read.task.done()]
+    def _inflight(self) -> list[tuple[_Position, "_Read"]]:
+        return [
+            (position, read) for position, read in self._detached.items() if not read.task.done()
+        ]
 
-    def _forget_if_left(self, place: _Place, read: "_Read") -> None:
-        if self._left.get(place) is read:
-            self._forget(place, read)
+    def _forget_if_detached(self, position: _Position, read: "_Read") -> None:
+        if self._detached.get(position) is read:
+            self._forget(position, read)
 
-    def _forget(self, place: _Place, read: "_Read") -> None:
-        """Begin anew when this place is asked for again."""
-        if self._reads.get(place) is read:
-            del self._reads[place]
-            self._left.pop(place, None)
+    def _forget(self, position: _Position, read: "_Read") -> None:
+        """Drop a read: the next Fetch of this position starts a new one."""
+        if self._reads.get(position) is read:
+            del self._reads[position]
+            self._detached.pop(position, None)
             if read.forgetting is not None:
-                read.forgetting.cancel()  # it would keep what was read until then
+                read.forgetting.cancel()  # it would keep the result until then
                 read.forgetting = None
 
 
@@ -153,8 +158,8 @@ class _Read:
 
     def __init__(self, task: asyncio.Task[Batches]) -> None:
         self.task = task
-        self.fetches = 0  # that wait for it
-        self.kept_bytes = 0  # of memory, by what it brought
+        self.fetches = 0  # Fetches that wait for it
+        self.kept_bytes = 0  # memory that its result keeps alive
         self.forgetting: asyncio.TimerHandle | None = None
 
 
@@ -163,6 +168,6 @@ def _size_bytes(batches: Batches) -> int:
 
 
 def _kept_bytes(batches: Batches) -> int:
-    """Return the size of the blocks that these are pieces of: a piece keeps the whole."""
+    """Return the size of the blocks that these batches are views of: a view keeps the whole block alive."""
     blocks = {id(it.payload.obj): it.payload for it in batches}
     return sum([memoryview(it.obj).nbytes for it in blocks.values()])

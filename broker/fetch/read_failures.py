@@ -1,6 +1,6 @@
-"""Says what could not be read from the bucket: in the log, but not again and again, and in the metrics.
+"""Reports failed reads from the bucket in the metrics, and in the log without repeating them for every retry.
 
-Clients are told an error code at most, and repeat what fails as fast as they can.
+Clients get an error code at most, and retry a failed Fetch as fast as they can.
 """
 
 import logging
@@ -14,27 +14,27 @@ from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, Sto
 
 logger = logging.getLogger("headrace.fetch")
 
-REPEATED_S: Final = 60.0  # what is still so is said again after this
-MAX_LINES: Final = 20  # in that time
+REPEAT_S: Final = 60.0  # a failure that persists is logged again after this
+MAX_LINES: Final = 20  # within `REPEAT_S`
 
-# A partition that moves or is trimmed while it is read: clients come back with what is right.
+# The partition moved or was trimmed during the read: clients retry at the right broker or offset.
 _ORDINARY: Final = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.OFFSET_OUT_OF_RANGE})
 _DAMAGE: Final = (CorruptObjectError, ObjectNotFoundError)
 
 
 class ReadFailures:
-    """What failed lately."""
+    """The failures of the last `REPEAT_S`."""
 
     def __init__(self, metrics: RequestMetrics) -> None:
         self._metrics = metrics
-        self._begun_s = -REPEATED_S
-        self._said: set[object] = set()
-        self._unsaid = 0
+        self._begun_s = -REPEAT_S
+        self._logged: set[object] = set()
+        self._suppressed = 0
 
     def note(self, partition: Partition, offset: int, error: StorageError) -> None:
-        """Count a read that failed, and name it unless that has been done lately.
+        """Count a failed read, and log it unless it was logged within `REPEAT_S`.
 
-        Damage is named by partition; a bucket that does not answer, once for all.
+        Damage is logged for each partition; a bucket that does not answer, once for all partitions.
         """
         code = code_of(error)
         if code in _ORDINARY:
@@ -42,13 +42,13 @@ class ReadFailures:
         self._metrics.cold_reads_failed[code] += 1
         is_damage = isinstance(error, _DAMAGE)
         what = (partition.topic, partition.index, code) if is_damage else code
-        if not self._may_say(what):
+        if not self._may_log(what):
             return
         logger.log(
             logging.ERROR if is_damage else logging.WARNING,
-            "records in the bucket are gone or damaged"
+            "records in the bucket are missing or damaged"
             if is_damage
-            else "records could not be read from the bucket",
+            else "could not read records from the bucket",
             extra={
                 "topic": partition.topic,
                 "partition": partition.index,
@@ -58,18 +58,21 @@ class ReadFailures:
             },
         )
 
-    def _may_say(self, what: object) -> bool:
+    def _may_log(self, what: object) -> bool:
         now_s = self._metrics.clock_s()
-        if now_s - self._begun_s >= REPEATED_S:
-            if self._unsaid:
-                logger.warning("more could not be read", extra={"partitions": self._unsaid})
-            self._begun_s, self._unsaid = now_s, 0
-            self._said.clear()
-        if what in self._said:
+        if now_s - self._begun_s >= REPEAT_S:
+            if self._suppressed:
+                logger.warning(
+                    "records of more partitions could not be read; not logged one by one",
+                    extra={"partitions": self._suppressed},
+                )
+            self._begun_s, self._suppressed = now_s, 0
+            self._logged.clear()
+        if what in self._logged:
             return False
-        if len(self._said) - self._unsaid >= MAX_LINES:
-            self._unsaid += 1
-            self._said.add(what)
+        if len(self._logged) - self._suppressed >= MAX_LINES:
+            self._suppressed += 1
+            self._logged.add(what)
             return False
-        self._said.add(what)
+        self._logged.add(what)
         return True

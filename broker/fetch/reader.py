@@ -1,4 +1,4 @@
-"""Reading many partitions for one Fetch: limits, the at-least-one rule, and what is in memory or not."""
+"""Reads many partitions for one Fetch: limits, the at-least-one rule, hot and cold data."""
 
 import asyncio
 from collections import deque
@@ -16,15 +16,15 @@ from headrace.protocol.errors import ErrorCode
 from headrace.storage.errors import StorageError
 from headrace.storage.record_batch import StreamRecordBatch
 
-# An answer waits so long for the bucket: what is in memory must not be held up by a bucket that hangs. A read goes on
-# without its Fetch, and the next one of the same place joins it.
+# How long an answer waits for the bucket: a bucket that hangs must not block data that is in memory. The read
+# continues without its Fetch, and the next Fetch of the same position joins it.
 MAX_COLD_WAIT_MS = 1_000
 MAX_COLD_READS = 16  # of one Fetch at a time; requests to the bucket have their own bound
 
 
 @dataclass(slots=True)
 class PartitionRead:
-    """What was found for one target."""
+    """The result for one target."""
 
     target: SessionPartition
     error: ErrorCode = ErrorCode.NONE
@@ -42,8 +42,8 @@ class ReadResult:
 
     reads: list[PartitionRead] = field(default_factory=list)
     size_bytes: int = 0
-    # What min_bytes is compared with: where more is there than whole batches fill of a limit, that limit. A client
-    # whose min_bytes is near its limits would otherwise wait although there is plenty.
+    # What min_bytes is compared with. Where whole batches do not fill a limit although more data follows, the limit
+    # counts: otherwise a client whose min_bytes is near its limits would wait although there is enough data.
     available_bytes: int = 0
     has_error: bool = False
     has_cold: bool = False
@@ -55,7 +55,7 @@ class FetchReader:
     The first partition that has data returns at least one whole batch whatever its size, so that a
     consumer always makes progress (KIP-74); from then on the limits are strict.
 
-    Without a valid lease once everything has been read, nothing that was read is given: it may be stale.
+    The lease is checked after reading: without a valid lease no data is returned, because it may be stale.
     """
 
     def __init__(self, partitions: PartitionRegistry, metrics: RequestMetrics) -> None:
@@ -90,14 +90,14 @@ class FetchReader:
                 result.has_cold = True
             else:
                 self._take(result, read, batches, budget)
-        return self._certain(result)
+        return self._withhold_without_lease(result)
 
     async def read(
         self, targets: Sequence[SessionPartition], max_bytes: int, *, by_id: bool
     ) -> ReadResult:
-        """Read every target, from the bucket where need be: cold ones side by side.
+        """Read every target, from the bucket if necessary; cold targets are read concurrently.
 
-        Those that the bucket has not given in `MAX_COLD_WAIT_MS` stay marked cold, and empty.
+        Targets that the bucket has not answered within `MAX_COLD_WAIT_MS` stay marked cold, and empty.
         """
         result = ReadResult()
         pending: deque[PartitionRead] = deque()
@@ -106,36 +106,36 @@ class FetchReader:
             result.reads.append(read)
             if read.error == ErrorCode.NONE and target.fetch_offset < read.high_watermark:
                 pending.append(read)
-        give_up_s = asyncio.get_running_loop().time() + MAX_COLD_WAIT_MS / 1000
+        deadline_s = asyncio.get_running_loop().time() + MAX_COLD_WAIT_MS / 1000
         while pending:
             wave = _next_wave(pending, result.size_bytes, max_bytes)
             cold = [planned for planned in wave if planned.batches is None]
             if len(cold) == 1:
-                await self._read_cold(cold[0], give_up_s)
+                await self._read_cold(cold[0], deadline_s)
             elif cold:
                 async with asyncio.TaskGroup() as group:
                     for planned in cold:
-                        group.create_task(self._read_cold(planned, give_up_s))
+                        group.create_task(self._read_cold(planned, deadline_s))
             for planned in wave:
                 self._take_planned(result, planned, max_bytes)
         result.has_error = any(read.error != ErrorCode.NONE for read in result.reads)
         result.has_cold = any(read.is_cold for read in result.reads)
-        return self._certain(result)
+        return self._withhold_without_lease(result)
 
-    async def _read_cold(self, planned: "_Planned", give_up_s: float) -> None:
-        """Read one partition from the bucket; after `give_up_s` the read goes on without us."""
+    async def _read_cold(self, planned: "_Planned", deadline_s: float) -> None:
+        """Read one partition from the bucket; after `deadline_s` the read continues detached."""
         read = planned.read
         assert read.partition is not None
         try:
             planned.batches = await self._cold_reads.read(
-                read.partition, read.target.fetch_offset, planned.max_bytes, give_up_s
+                read.partition, read.target.fetch_offset, planned.max_bytes, deadline_s
             )
         except StorageError as error:
             read.error = code_of(error)
         else:
             read.is_cold = planned.batches is None
 
-    def _certain(self, result: ReadResult) -> ReadResult:
+    def _withhold_without_lease(self, result: ReadResult) -> ReadResult:
         if self._partitions.is_lease_valid():
             return result
         error = ErrorCode.NOT_LEADER_OR_FOLLOWER
@@ -145,7 +145,7 @@ class FetchReader:
     def _take_planned(self, result: ReadResult, planned: "_Planned", max_bytes: int) -> None:
         if planned.batches is None:
             return  # an error, or not yet
-        # Less than planned, where a first batch was larger than what it was asked for.
+        # Less than planned if an earlier first batch was larger than its limit.
         budget = min(max_bytes - result.size_bytes, planned.max_bytes)
         self._take(result, planned.read, planned.batches, budget)
 
@@ -156,7 +156,7 @@ class FetchReader:
         batches: Sequence[StreamRecordBatch],
         budget: int,
     ) -> None:
-        """Keep what fits; the first batch of the whole answer always does."""
+        """Keep the batches that fit; the first batch of the whole answer always does."""
         size = 0
         count = 0
         for batch in batches:
@@ -193,18 +193,18 @@ class FetchReader:
 
 @dataclass(slots=True)
 class _Planned:
-    """A partition whose turn it is."""
+    """A partition that is read in the current wave."""
 
     read: PartitionRead
     max_bytes: int
-    batches: Sequence[StreamRecordBatch] | None  # None: they must come from the bucket
+    batches: Sequence[StreamRecordBatch] | None  # None: to be read from the bucket
 
 
 def _next_wave(pending: deque[PartitionRead], taken_bytes: int, max_bytes: int) -> list[_Planned]:
-    """Take the next targets off `pending`, in order, as long as each may give all that it is asked for.
+    """Take the next targets off `pending`, in order, as long as the limits hold even if each returns its maximum.
 
-    So each is asked for as much as if those before it had been read, and what was read is not thrown away. Where
-    they give less, there is room for another wave.
+    So each target has the limit that it would have after those before it were read, and no read data is discarded.
+    If the targets return less, there is room for another wave.
     """
     wave: list[_Planned] = []
     cold = planned_bytes = 0

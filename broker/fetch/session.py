@@ -1,18 +1,18 @@
-"""Fetch sessions (KIP-227): what a client has told once, it need not tell again. Pure.
+"""Fetch sessions (KIP-227): a client sends its partitions once, and then only the changes. Pure.
 
 | request (session id, epoch) | meaning |
 |---|---|
 | (0 or id, -1) | no session; one with this id is closed |
 | (0 or id, 0) | full fetch, which begins a session; one with this id is closed |
-| (id, n > 0) | incremental: only what changed is named, and what is to be forgotten |
+| (id, n > 0) | incremental: names only changed partitions, and those to forget |
 
-An incremental answer leaves out the partitions about which there is nothing new: no records, no
-error, high watermark and log start offset as told last. A partition that returned records goes to
-the end of the session, so that all get their turn when the limits do not reach for all of them.
+An incremental answer leaves out partitions without news: no records, no error, high watermark and log
+start offset as in the last answer. A partition that returned records moves to the end of the session,
+so that every partition gets its turn when the limits are too small for all of them.
 
 `FetchSessions.begin` (session_cache) gives a context, whose partitions are then read; its `finish`
-says which of what was read is answered, and with which session id. It may be a long wait in
-between: a session may be evicted meanwhile, and a client may have gone on with another request.
+decides which of the reads are answered, and with which session id. A long wait may lie in between:
+the session may have been evicted, and the client may have sent another request.
 
 Source: `FetchSession.scala` of Apache Kafka (FetchManager, FetchContext, FetchSessionCache).
 """
@@ -34,7 +34,7 @@ SessionPartitionKey = tuple[str | UUID | None, int]
 
 
 class PartitionRead(Protocol):
-    """What a session must know of what was read of one partition."""
+    """The fields of one partition's read that a session needs."""
 
     @property
     def error(self) -> int:
@@ -43,17 +43,17 @@ class PartitionRead(Protocol):
 
     @property
     def high_watermark(self) -> int:
-        """As it is answered; -1 unknown."""
+        """High watermark for the answer; -1 unknown."""
         ...
 
     @property
     def log_start_offset(self) -> int:
-        """As it is answered; -1 unknown."""
+        """Log start offset for the answer; -1 unknown."""
         ...
 
     @property
     def size_bytes(self) -> int:
-        """Of the records."""
+        """Size of the records."""
         ...
 
 
@@ -61,7 +61,7 @@ Read = TypeVar("Read", bound=PartitionRead)
 
 
 class SessionAnswer(NamedTuple, Generic[Read]):
-    """What is answered: the session's error, its id (0: none), and these partitions."""
+    """An answer: the session's error, its id (0: none), and the partitions."""
 
     error: ErrorCode
     session_id: int
@@ -69,7 +69,7 @@ class SessionAnswer(NamedTuple, Generic[Read]):
 
 
 class SessionPartition:
-    """A partition that a client fetches: what it asks for, and what it was told last."""
+    """A partition that a client fetches: its last request, and its last answer."""
 
     __slots__ = (
         "current_leader_epoch",
@@ -92,24 +92,24 @@ class SessionPartition:
 
     @property
     def key(self) -> SessionPartitionKey:
-        """What the client calls this partition."""
+        """The key of this partition in requests."""
         return (self.topic or self.topic_id, self.index)
 
     def ask(self, asked: FetchPartition) -> None:
-        """Take over what the client asks for now."""
+        """Update from the client's request."""
         self.current_leader_epoch = asked.current_leader_epoch
         self.fetch_offset = asked.fetch_offset
         self.max_bytes = asked.partition_max_bytes
 
-    def tell(self, read: PartitionRead) -> bool:
-        """Whether this must be answered; what the client then knows is remembered."""
+    def note_answer(self, read: PartitionRead) -> bool:
+        """Return whether this read must be answered, and record it as the last answer."""
         is_news = (
             read.size_bytes > 0
             or read.error != 0
             or read.high_watermark != self.high_watermark
             or read.log_start_offset != self.log_start_offset
         )
-        # After an error the partition is answered again, whatever it says then.
+        # After an error the next read of the partition is always answered.
         self.high_watermark = -1 if read.error != 0 else read.high_watermark
         self.log_start_offset = read.log_start_offset
         return is_news
@@ -152,7 +152,7 @@ class FetchSession:
                 self.partitions.pop((name, index), None)
 
     def move_to_end(self, key: SessionPartitionKey) -> None:
-        """Let the others go first next time; a partition that was forgotten meanwhile stays so."""
+        """Move a partition behind the others; no effect if the session no longer has it."""
         partition = self.partitions.pop(key, None)
         if partition is not None:
             self.partitions[key] = partition
@@ -171,7 +171,7 @@ class SessionlessContext:
 
 
 class FullContext:
-    """A fetch of everything that the client wants, which begins a session."""
+    """A full fetch, which begins a session."""
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class FullContext:
         begin_session: Callable[[dict[SessionPartitionKey, SessionPartition], int], int],
     ) -> None:
         self._by_key = partitions
-        self._begin_session = begin_session  # takes the time too; gives the id, or 0
+        self._begin_session = begin_session  # also takes the time; returns the id, or 0
         self.partitions: Sequence[SessionPartition] = list(partitions.values())
 
     def finish(self, reads: Sequence[Read], now_ms: int) -> SessionAnswer[Read]:
@@ -190,7 +190,7 @@ class FullContext:
             now_ms: monotonic.
         """
         for partition, read in zip(self.partitions, reads, strict=True):
-            partition.tell(read)
+            partition.note_answer(read)
         session_id = self._begin_session(self._by_key, now_ms)
         return SessionAnswer(ErrorCode.NONE, session_id, reads)
 
@@ -204,7 +204,7 @@ class IncrementalContext:
         self.partitions: Sequence[SessionPartition] = list(session.partitions.values())
 
     def finish(self, reads: Sequence[Read], now_ms: int) -> SessionAnswer[Read]:
-        """Only news is answered; INVALID_FETCH_SESSION_EPOCH if the client has gone on meanwhile.
+        """Only changes are answered; INVALID_FETCH_SESSION_EPOCH if the client has sent another request since.
 
         Args:
             reads: one for each of `partitions`, in their order.
@@ -216,7 +216,7 @@ class IncrementalContext:
             return SessionAnswer(ErrorCode.INVALID_FETCH_SESSION_EPOCH, session.session_id, ())
         answered = []
         for partition, read in zip(self.partitions, reads, strict=True):
-            if not partition.tell(read):
+            if not partition.note_answer(read):
                 continue
             answered.append(read)
             if read.size_bytes > 0:
@@ -228,5 +228,5 @@ FetchContext = SessionlessContext | FullContext | IncrementalContext
 
 
 def next_epoch(epoch: int) -> int:
-    """Give the epoch after this one; behind the greatest comes 1, since 0 begins a session."""
+    """Return the epoch after this one; the greatest is followed by 1, since 0 begins a session."""
     return 1 if epoch == EPOCH_MAX else epoch + 1

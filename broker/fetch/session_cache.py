@@ -26,8 +26,8 @@ from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.fetch.request import TOPIC_IDS_SINCE, FetchRequest
 
 SESSION_ID_MAX: Final = 2**31 - 1
-EVICTION_MS: Final = 120_000  # a session that was not used for so long may go
-# Over all sessions, about 200 MB. At it no session is begun, and one that grows is closed.
+EVICTION_MS: Final = 120_000  # a session that was not used for this long may be evicted
+# Over all sessions, about 200 MB. At this bound no session is created, and one that grows is closed.
 MAX_PARTITIONS: Final = 500_000
 
 
@@ -53,16 +53,16 @@ class FetchSessions:
         return len(self._sessions)
 
     def begin(self, version: int, request: FetchRequest, now_ms: int) -> FetchContext:
-        """Find out which partitions a request is about.
+        """Return the context with the partitions of a request.
 
         Args:
-            version: of the request; from 13 on partitions go by topic id.
+            version: of the request; from 13 on partitions are named by topic id.
             request: as decoded.
             now_ms: monotonic.
 
         Raises:
             KafkaError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH or
-                FETCH_SESSION_TOPIC_ID_ERROR; the client begins anew with a full fetch.
+                FETCH_SESSION_TOPIC_ID_ERROR; the client then sends a full fetch.
         """
         by_id = version >= TOPIC_IDS_SINCE
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
@@ -79,12 +79,12 @@ class FetchSessions:
             raise KafkaError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
         if session.by_id != by_id:
             raise KafkaError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
-        return self._go_on(session, request, now_ms)
+        return self._continue(session, request, now_ms)
 
     def try_create(
         self, partitions: dict[SessionPartitionKey, SessionPartition], now_ms: int, *, by_id: bool
     ) -> int:
-        """Begin a session; give its id, or 0 when there is no room for it."""
+        """Create a session; return its id, or 0 when there is no room for it."""
         if self.partition_count + len(partitions) > self._max_partitions:
             return NO_SESSION
         if len(self._sessions) >= self._max_slots and not self._evict(len(partitions), now_ms):
@@ -95,7 +95,7 @@ class FetchSessions:
         self._count(session)
         return session_id
 
-    def _go_on(self, session: FetchSession, request: FetchRequest, now_ms: int) -> FetchContext:
+    def _continue(self, session: FetchSession, request: FetchRequest, now_ms: int) -> FetchContext:
         session.update(request)
         self._count(session)
         if not session.partitions:
@@ -103,7 +103,10 @@ class FetchSessions:
             return SessionlessContext(())
         if self.partition_count > self._max_partitions:
             self._remove(session.session_id)
-            raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND, "too many partitions")
+            raise KafkaError(
+                ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+                "the fetch sessions of this broker hold too many partitions",
+            )
         session.last_used_ms = now_ms
         self._sessions.move_to_end(session.session_id)
         session.epoch = next_epoch(session.epoch)

@@ -36,13 +36,13 @@ class Listener:
         return len(self._sessions)
 
     async def bind(self) -> list[Endpoint]:
-        """Bind every address without accepting yet; return the listeners with the ports that they got.
+        """Bind every address without accepting yet; return the listeners with their actual ports.
 
-        The sockets listen already: a client that comes early waits in the backlog, and nobody else can bind
+        The sockets listen already: an early client waits in the backlog, and no other process can bind
         the address (two sockets may share one as long as neither listens).
 
         Raises:
-            OSError: an address is taken or not ours.
+            OSError: an address is in use, or not an address of this machine.
         """
         loop = asyncio.get_running_loop()
         bound = []
@@ -80,16 +80,16 @@ class Listener:
                 session.close()
 
     async def stop_accepting(self) -> None:
-        """Close the listening sockets; connections go on. What was accepted just now is turned away."""
+        """Close the listening sockets; open connections continue. Connections that were just accepted are closed."""
         self._accepting = False
         for server in self._servers:
             server.close()
 
     async def drain(self) -> None:
-        """Take no more requests, and let those in service be answered, for at most `DRAIN_MS`.
+        """Take no more requests, and wait at most `DRAIN_MS` until those in service are answered.
 
-        What is appended when a node is told to stop will be durable, and its producer should hear of it: one
-        without idempotence would write it twice.
+        Records that are appended when the node is asked to stop become durable, and their producer should get the
+        acknowledgement: without idempotence it would write them twice.
         """
         await self.stop_accepting()
         for session in list(self._sessions):
@@ -100,7 +100,10 @@ class Listener:
                 if self._sessions:
                     await self._last_closed.wait()
         except TimeoutError:
-            logger.info("connections cut off", extra={"connections": len(self._sessions)})
+            logger.info(
+                "closing connections whose requests did not end in time",
+                extra={"connections": len(self._sessions)},
+            )
 
     async def shutdown(self) -> None:
         """Close every connection and wait for the requests in service to end."""
@@ -113,7 +116,7 @@ class Listener:
         await asyncio.gather(*requests, return_exceptions=True)
 
     def session_opened(self, session: Session) -> bool:
-        """Count a connection in; False when there are too many, or none are taken any more."""
+        """Count a new connection; False when there are too many, or none are accepted any more."""
         if not self._accepting or len(self._sessions) >= self._config.max_connections:
             self.connections_refused += 1
             return False
@@ -122,7 +125,7 @@ class Listener:
         return True
 
     def session_closed(self, session: Session) -> None:
-        """Count a connection out."""
+        """Count a closed connection."""
         self._sessions.discard(session)
         if not self._sessions:
             self._last_closed.set()
@@ -137,7 +140,10 @@ class Listener:
         try:
             await request
         except Exception:
-            logger.exception("request failed", extra={"client": session.info.client_host})
+            logger.exception(
+                "unexpected error in a request; closing its connection",
+                extra={"client": session.info.client_host},
+            )
             session.close()
 
 
@@ -145,7 +151,7 @@ _Address = tuple[socket.AddressFamily, tuple[str, int]]
 
 
 async def _resolve(endpoint: Endpoint) -> list[_Address]:
-    """Addresses to bind: those of the name, or any IPv4 address when there is none."""
+    """Addresses to bind: those of the host name, or any IPv4 address when there is none."""
     if not endpoint.host:
         return [(socket.AF_INET, ("", endpoint.port))]
     found = await asyncio.get_running_loop().getaddrinfo(

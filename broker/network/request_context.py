@@ -1,4 +1,4 @@
-"""What a handler is told about a request besides its fields."""
+"""What a handler gets about a request besides its fields."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -25,12 +25,12 @@ class RequestContext:
 
     @property
     def client_id(self) -> str:
-        """What the client calls itself; empty when it does not."""
+        """The client id of the request; empty when there is none."""
         return self.header.client_id or ""
 
 
 class Handler(Protocol):
-    """Serves one API key. `handle` returns a response of `kafka.protocol`'s superset class for that key."""
+    """Serves one API key. `handle` returns a response of that key's class in `headrace.protocol.messages`."""
 
     @property
     def api_key(self) -> ApiKey:

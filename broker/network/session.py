@@ -1,10 +1,10 @@
 """One client connection: bytes to frames, frames to a dispatcher, answers back in the order of the requests.
 
-Requests take effect and are answered in order. One request is in service at a time, with one exception: a Produce is
-in effect as soon as it is appended, so the next Produce starts while the write of the last is under way, bounded by
+Requests take effect and are answered in order. One request is in service at a time, with one exception: a Produce takes
+effect when it is appended, so the next Produce starts while the write of the last is inflight, bounded by
 `max_produce_inflight_requests` and `max_produce_inflight_bytes`. When a bound is reached, or a
-request must wait for the one in service, the socket is no longer read: the client's own TCP window
-is the queue.
+request must wait for the one in service, the socket is no longer read, and the client
+waits on its TCP window.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ logger = logging.getLogger("headrace.network")
 
 
 def _nothing_to_stop() -> None:
-    """Most requests take effect although nobody hears of it."""
+    """Most requests take effect even if their answer is lost."""
 
 
 class Reply:
-    """The place of one request in the order of answers; exactly one of its methods is called, once."""
+    """The answer of one request, in the order of requests; exactly one of its methods is called, once."""
 
     __slots__ = ("_session", "buffers", "done", "on_lost", "pipelined", "size_bytes")
 
@@ -35,12 +35,12 @@ class Reply:
         self.pipelined = pipelined
         self.done = False
         self.buffers: list[Buffer] | None = None
-        # Called when the client has gone before the answer; what only waits may set it, and stop.
+        # Called when the client disconnects before the answer; a request that only waits may set it, and stop.
         self.on_lost: Callable[[], None] = _nothing_to_stop
 
     @property
     def is_lost(self) -> bool:
-        """Whether nobody waits for the answer any more."""
+        """Whether the client has disconnected."""
         return self._session.closed
 
     def send(self, buffers: list[Buffer]) -> None:
@@ -55,12 +55,12 @@ class Reply:
         self._session.reply_done(self)
 
     def close(self) -> None:
-        """Close the connection without an answer: the outcome is unknown, or must not be told."""
+        """Close the connection without an answer: the outcome is unknown, or must not be answered."""
         self._session.close()
 
 
 class ConnectionInfo:
-    """Who is connected, and through which of our addresses."""
+    """The client's address, and the broker's address that it is connected to."""
 
     __slots__ = ("client_host", "listener", "local_host", "local_port")
 
@@ -93,11 +93,11 @@ class Sessions(Protocol):
     """The listener, as a session sees it."""
 
     def session_opened(self, session: "Session") -> bool:
-        """Count a connection in; False when there are too many."""
+        """Count a new connection; False when there are too many."""
         ...
 
     def session_closed(self, session: "Session") -> None:
-        """Count a connection out."""
+        """Count a closed connection."""
         ...
 
     def run_request(self, session: "Session", request: Coroutine[Any, Any, None]) -> None:
@@ -139,9 +139,9 @@ class Session(asyncio.BufferedProtocol):
         return not self._inflight and not self._waiting
 
     def has_stood_still_since(self, moment_s: float) -> bool:
-        """Whether nothing has come, been in service or gone out since a moment of the loop's time.
+        """Whether nothing was received, in service or sent since a moment of the loop's time.
 
-        A client that does not read its answers stands still, whatever it has sent behind them.
+        A client that does not read its answers counts as idle, even if it has sent further requests.
         """
         unsent_bytes = self._transport.get_write_buffer_size()
         if unsent_bytes != self._unsent_bytes:
@@ -152,7 +152,7 @@ class Session(asyncio.BufferedProtocol):
         return self.last_active < moment_s
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin, or close at once when the listener takes none."""
+        """Start, or close at once when the listener accepts no connection."""
         assert isinstance(transport, asyncio.Transport) or hasattr(transport, "writelines")
         self._transport = transport  # type: ignore[assignment]  # uvloop's is no subclass
         peer = transport.get_extra_info("peername") or ("unknown", 0)
@@ -161,13 +161,14 @@ class Session(asyncio.BufferedProtocol):
         self.last_active = self._time()
         if not self._sessions.session_opened(self):
             logger.warning(
-                "connection refused: too many, or stopping", extra={"client": self.info.client_host}
+                "connection refused: too many connections (max.connections), or the node is stopping",
+                extra={"client": self.info.client_host},
             )
             self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget what was not answered."""
-        del exc  # how a client leaves is its own business
+        """Drop the requests that were not answered."""
+        del exc  # why the client disconnected does not matter
         self.closed = True
         self._waiting.clear()
         abandoned = [*self._inflight]
@@ -181,7 +182,7 @@ class Session(asyncio.BufferedProtocol):
         return self._connection.get_buffer(sizehint)
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Take what has been read, and start what may be started."""
+        """Decode what was read, and start the requests that may start."""
         self.last_active = self._time()
         try:
             frames = self._connection.buffer_updated(nbytes)
@@ -191,7 +192,7 @@ class Session(asyncio.BufferedProtocol):
             else:
                 self._set_reading(
                     reading=False
-                )  # `_advance` rejects once what came before is answered
+                )  # `_advance` rejects it once earlier requests are answered
             return
         if frames:
             self._waiting.extend(frames)
@@ -220,9 +221,9 @@ class Session(asyncio.BufferedProtocol):
         self._advance()
 
     def reply_done(self, reply: Reply) -> None:
-        """Write every answer that is next in order, then start what was waiting for them.
+        """Write every answer that is next in order, then start the requests that waited for them.
 
-        Never raises: it is called from where batches of all clients are acknowledged.
+        Never raises: it is called while batches of all clients are acknowledged.
         """
         inflight = self._inflight
         if not inflight or inflight[0] is not reply:
@@ -230,7 +231,10 @@ class Session(asyncio.BufferedProtocol):
         try:
             self._write_done()
         except Exception:
-            logger.exception("answer not written", extra={"client": self.info.client_host})
+            logger.exception(
+                "unexpected error while writing an answer; closing the connection",
+                extra={"client": self.info.client_host},
+            )
             self.close()
 
     def _write_done(self) -> None:
@@ -269,7 +273,7 @@ class Session(asyncio.BufferedProtocol):
             return
         error = self._connection.error
         if error is not None and self.is_idle:
-            self._reject(error)  # what stood before it has been answered
+            self._reject(error)  # earlier requests have been answered
         elif self._finishing and self.is_idle:
             self.closed = True
             self._transport.close()
@@ -287,12 +291,15 @@ class Session(asyncio.BufferedProtocol):
             self._reject(error)
             return
         except Exception:
-            # A bug in a handler: this client gets no answer, the others go on.
-            logger.exception("request failed", extra={"api_key": int(frame.header.api_key)})
+            # A bug in a handler: this client gets no answer, the others are not affected.
+            logger.exception(
+                "unexpected error in a request; closing its connection",
+                extra={"api_key": int(frame.header.api_key)},
+            )
             self.close()
             return
         if rest is not None:
-            # What follows may still refer to the frame: it is not pipelined past until it is done.
+            # The coroutine may still refer to the frame: no later request starts before it is done.
             reply.pipelined = False
             self._sessions.run_request(self, rest)
 
@@ -303,8 +310,8 @@ class Session(asyncio.BufferedProtocol):
         )
         self.closed = True
         self._waiting.clear()
-        # Once what has been answered is written; what is in service has no answer any more, so that a client
-        # that does not read is idle, and closed for that.
+        # The connection closes once earlier answers are written. Requests in service get no answer any more, so
+        # that a client that does not read is idle, and is closed for that.
         self._inflight.clear()
         self._transport.close()
 

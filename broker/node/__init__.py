@@ -1,1 +1,1 @@
-"""Composition: the roles that a node has, what each opens and joins, and what operators are shown of it."""
+"""Composition: the roles of a node, the parts that each role opens, and the admin endpoint."""

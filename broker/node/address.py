@@ -1,4 +1,4 @@
-"""Where a node that is ready can be found, and what it stands on."""
+"""The addresses of a node that is ready, with its bucket and its WAL."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from headrace.wal.port import Medium
 
 @dataclass(frozen=True, slots=True)
 class BrokerAddress:
-    """Of a node that serves clients."""
+    """Addresses of a node that serves clients, with its bucket and its WAL."""
 
     kafka_host: str
     kafka_port: int
@@ -20,11 +20,11 @@ class BrokerAddress:
 
 @dataclass(frozen=True, slots=True)
 class NodeAddress:
-    """Of any node."""
+    """Addresses of any node."""
 
     node_id: int
     roles: tuple[str, ...]
-    cluster_id: str  # empty: a controller that has not heard of its cluster yet
+    cluster_id: str  # empty: a controller that does not know its cluster yet
     admin_url: str  # empty when there is no admin endpoint
     controller: str = ""  # host:port of the controller's listener; empty without one
     broker: BrokerAddress | None = None  # None: it is only a controller

@@ -1,4 +1,4 @@
-"""What operators are shown of a node: its stage, its readiness, its metrics, and where."""
+"""The admin endpoint of a node: stage, readiness, metrics, and its address."""
 
 from prometheus_client import CollectorRegistry
 
@@ -11,7 +11,7 @@ SERVING = "serving"
 
 
 class NodeAdmin:
-    """The admin endpoint of one node, and what its roles show there."""
+    """The admin endpoint of one node; its roles add checks and metrics."""
 
     def __init__(self, config: TelemetryConfig) -> None:
         self._config = config
@@ -22,10 +22,10 @@ class NodeAdmin:
         self.readiness.add(lambda: CheckResult("state", self.stage == SERVING, self.stage))
 
     async def start(self) -> None:
-        """Bind, unless there is to be no endpoint.
+        """Bind, unless the endpoint is disabled.
 
         Raises:
-            OSError: the address is taken or not ours.
+            OSError: the address is in use, or not an address of this machine.
         """
         if self._config.admin_port == NO_ADMIN_ENDPOINT:
             return

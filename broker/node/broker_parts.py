@@ -1,4 +1,4 @@
-"""The parts of a broker, joined."""
+"""The parts of a broker, wired together."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -42,13 +42,14 @@ class BrokerParts:
     def __init__(
         self,
         config: NodeConfig,
-        around: NodeEnvironment,
+        environment: NodeEnvironment,
         client: MetadataClient,
         store: RetryingObjectStore,
         log_location: LogLocation,
     ) -> None:
+        rng, wall_clock_ms = environment.rng, environment.wall_clock_ms
         self._config = config
-        self._around = around
+        self._environment = environment
         self._client = client
         self._store = store
         self._log_location = log_location
@@ -60,10 +61,10 @@ class BrokerParts:
         storage = config.storage
         bucket = self._compaction_bucket = compaction_view(store, storage)
         self.compactor = Compactor(
-            storage, bucket, adapter, cluster_id, rng=around.rng, streams=self._streams_to_merge
+            storage, bucket, adapter, cluster_id, rng=rng, streams=self._streams_to_merge
         )
         self._deleter = ObjectDeleter(
-            storage, store, adapter, cluster_id, rng=around.rng, wall_clock_ms=around.wall_clock_ms
+            storage, store, adapter, cluster_id, rng=rng, wall_clock_ms=wall_clock_ms
         )
         self.block_cache = BlockCache(storage, store, adapter, cluster_id)
         self.engine = StorageEngine(
@@ -74,7 +75,7 @@ class BrokerParts:
             objects=adapter,
             lease=adapter,
             blocks=self.block_cache,
-            rng=around.rng,
+            rng=rng,
             cluster_id=cluster_id,
             background=self._background(adapter),
         )
@@ -85,9 +86,9 @@ class BrokerParts:
             registry=self.partitions,
             node_id=config.node_id,
             config=config.log,
-            wall_clock_ms=around.wall_clock_ms,
+            wall_clock_ms=wall_clock_ms,
         )
-        self.retention = Retention(self.partitions, config.log, around.wall_clock_ms)
+        self.retention = Retention(self.partitions, config.log, wall_clock_ms)
         self._creation = TopicCreation(
             client, self.partitions, log=config.log, groups=config.groups
         )
@@ -99,18 +100,18 @@ class BrokerParts:
             engine=self.engine,
             cluster=self._cluster,
             config=config.groups,
-            wall_clock_ms=around.wall_clock_ms,
+            wall_clock_ms=wall_clock_ms,
         )
         self.coordinator = GroupCoordinator(
-            config.groups, self._offsets_logs, wall_clock_ms=around.wall_clock_ms, rng=around.rng
+            config.groups, self._offsets_logs, wall_clock_ms=wall_clock_ms, rng=rng
         )
         elections = CoordinatorElections(self.coordinator)
         self.partitions.subscribe(opened=elections.opened, closed=elections.closed)
         client.subscribe(elections.image_changed)
-        self._requests = RequestMetrics(around.monotonic_s)
+        self._requests = RequestMetrics(environment.monotonic_s)
 
     def dispatcher(self) -> ApiDispatcher:
-        """Every API handler, joined to these parts."""
+        """Every API handler, wired to these parts."""
         return build_dispatcher(
             Services(
                 config=self._config,
@@ -121,14 +122,14 @@ class BrokerParts:
                 creation=self._creation,
                 coordinator=self.coordinator,
                 offsets_logs=self._offsets_logs,
-                wall_clock_ms=self._around.wall_clock_ms,
+                wall_clock_ms=self._environment.wall_clock_ms,
                 metrics=self._requests,
-                rng=self._around.rng,
+                rng=self._environment.rng,
             )
         )
 
     def collector(self, listener: Listener) -> NodeCollector:
-        """What the metrics endpoint reads."""
+        """Metrics of the broker's parts."""
         return NodeCollector(
             engine=self.engine,
             wal=self.wal,
@@ -140,11 +141,11 @@ class BrokerParts:
         )
 
     async def resize_wal(self, capacity_bytes: int) -> dict[str, object]:
-        """Give the WAL another capacity, and say what happened and what the next start needs.
+        """Give the WAL another capacity; return the result and the setting for the next start.
 
         Raises:
-            ValueError, ResizeRefusedError: it cannot be; nothing has changed.
-            StorageError: it was given up; nothing has changed, unless the engine has failed.
+            ValueError, ResizeRefusedError: the capacity is not possible; nothing has changed.
+            StorageError: the resize was abandoned; nothing has changed, unless the engine has failed.
         """
         check_wal_capacity(self._config, capacity_bytes)
         report = await self.engine.resize_wal(capacity_bytes)
@@ -158,10 +159,10 @@ class BrokerParts:
         }
 
     def _background(self, adapter: StorageMetadata) -> list[BackgroundJob]:
-        """What the engine runs beside its uploads."""
+        """Background jobs of the engine besides its uploads."""
         jobs: list[BackgroundJob] = [self.compactor, self._deleter]
-        storage, around = self._config.storage, self._around
-        place = open_swept_bucket(storage.bucket_uri, around.environment)
+        storage, environment = self._config.storage, self._environment
+        place = open_swept_bucket(storage.bucket_uri, environment.variables)
         self._swept = SweepStatistics()
         if place is not None:
             sweeper = Sweeper(
@@ -169,15 +170,15 @@ class BrokerParts:
                 self._store,
                 place,
                 adapter,
-                rng=around.rng,
-                wall_clock_ms=around.wall_clock_ms,
+                rng=environment.rng,
+                wall_clock_ms=environment.wall_clock_ms,
             )
             self._swept = sweeper.statistics
             jobs.append(sweeper)
         return jobs
 
     def background_collector(self) -> BackgroundCollector:
-        """What the metrics endpoint reads of retention, compaction, deletion and sweep."""
+        """Metrics of retention, compaction, deletion and sweep."""
         return BackgroundCollector(
             self.retention.statistics,
             self.compactor.statistics,
@@ -186,7 +187,7 @@ class BrokerParts:
         )
 
     def budget_collector(self) -> BudgetCollector:
-        """What the metrics endpoint reads of each class of requests to the bucket."""
+        """Metrics of each class of requests to the bucket."""
         return BudgetCollector(
             {
                 "cold_read": self.block_cache.budget,
@@ -197,11 +198,11 @@ class BrokerParts:
         )
 
     def block_cache_collector(self) -> BlockCacheCollector:
-        """What the metrics endpoint reads of cold reads."""
+        """Metrics of cold reads."""
         return BlockCacheCollector(self.block_cache.statistics, self.block_cache.index_statistics)
 
     def _streams_to_merge(self) -> Sequence[tuple[int, int]]:
-        # The engine is made after the compactor that asks for its streams.
+        # The engine is created after the compactor, which calls this.
         return [*self.engine.open_streams(), *self._adapter.get_adopted_streams()]
 
     def requests_total(self) -> int:
@@ -209,10 +210,14 @@ class BrokerParts:
         return sum(self._requests.requests.values())
 
     def check_engine(self) -> CheckResult:
-        """Readiness: the engine acknowledges, and the bucket takes what it uploads."""
+        """Readiness: the engine has not failed, and no request waits for room."""
         stats = self.engine.stats()
         if stats.failed:
-            return CheckResult("storage", ok=False, reason="the engine has failed")
+            return CheckResult(
+                "storage",
+                ok=False,
+                reason="the storage engine has failed; see the log",
+            )
         if stats.admission_waiting:
             reason = f"{stats.admission_waiting} requests wait for room in WAL or LogCache"
             return CheckResult("storage", ok=False, reason=reason)
@@ -229,7 +234,7 @@ class BrokerParts:
         listener = LogListener(
             on_confirmed=on_confirmed,
             on_failed=on_failed,
-            on_room=lambda: self.engine.room_freed(),  # noqa: PLW0108  # the engine is being made
+            on_room=lambda: self.engine.room_freed(),  # noqa: PLW0108  # the engine does not exist yet
         )
         accepted = self._config.wal.accept_loss_generation
         registry = WalRegistry(self._client, accept_loss_generation=accepted)

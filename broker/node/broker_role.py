@@ -1,4 +1,4 @@
-"""A node as a broker: registers, recovers what its WAL holds, serves clients, leaves."""
+"""A node as a broker: registers, recovers its WAL, serves clients, leaves the cluster."""
 
 import asyncio
 import logging
@@ -33,9 +33,9 @@ from headrace.wal.errors import WalIdentityError, WalInUseError, WalLockedError
 
 logger = logging.getLogger("headrace")
 
-WAITING_LOG_MS: Final = 5_000  # how often a start that waits for a controller says so
+WAITING_LOG_MS: Final = 5_000  # how often a start that waits logs what it waits for
 ASK_AGAIN_MS: Final = 500
-# A process that had this node's place hears of it with its next heartbeat, and then ends within 5 s.
+# A fenced process of this node learns of it with its next heartbeat, and then ends within 5 s.
 LOG_LOCK_WAIT_MS: Final = 15_000
 CHECKPOINT_MS: Final = 10_000
 LOG_LOCK_RETRY_MS: Final = 250
@@ -47,7 +47,7 @@ class BrokerRole:
     def __init__(
         self,
         config: NodeConfig,
-        around: NodeEnvironment,
+        environment: NodeEnvironment,
         admin: NodeAdmin,
         *,
         local: LocalController | None,
@@ -57,25 +57,25 @@ class BrokerRole:
 
         Args:
             config: of the node.
-            around: of the node.
-            admin: where it is shown.
+            environment: of the node.
+            admin: the node's admin endpoint.
             local: the controller of this node, if it has one.
-            on_fenced: called once, as soon as this process may do nothing any more.
+            on_fenced: called once, as soon as this process is fenced.
         """
         self._config = config
-        self._around = around
+        self._environment = environment
         self._admin = admin
-        self._cluster_id = config.cluster_id  # once it is known, no other cluster is spoken to
+        self._cluster_id = config.cluster_id  # once known, requests go to this cluster only
         self._transport = self._quorum_transport(local)
         self._on_fenced = on_fenced
-        self._bucket = BucketHealth(around.rng)
+        self._bucket = BucketHealth(environment.rng)
         self._parts: BrokerParts | None = None
         self._fenced_because = ""
         self._fenced = asyncio.Event()
         admin.readiness.add(self._bucket.check)
 
     async def run(self, ready: Callable[[str, BrokerAddress], None], stop: asyncio.Event) -> None:
-        """Start, serve until `stop` is set, leave. A bucket or a controller that does not answer is waited for.
+        """Start, serve until `stop` is set, leave. Waits for a bucket or a controller that does not answer.
 
         Args:
             ready: called with the cluster's id once clients can be served.
@@ -83,8 +83,8 @@ class BrokerRole:
 
         Raises:
             StoppedEarlyError: `stop` was set before clients could be served; also in a group.
-            NodeFencedError, FencedError: another process has this node's place; in a group.
-            ExceptionGroup: of what made a part fail, once the others have been stopped.
+            NodeFencedError, FencedError: a newer registration has fenced this process; in a group.
+            ExceptionGroup: the failure of a part, once the others have been stopped.
             OSError: an address cannot be bound.
             WalError, MetadataError, StorageError, ValueError: a part cannot start.
         """
@@ -104,15 +104,15 @@ class BrokerRole:
                     rack=config.rack,
                     cluster_id=cluster_id,
                 ),
-                boot_clock_ms=self._around.boot_clock_ms,
-                rng=self._around.rng,
+                boot_clock_ms=self._environment.boot_clock_ms,
+                rng=self._environment.rng,
                 on_fenced=self._note_fenced,
             )
             client.subscribe(self._follow_quorum)
             self._admin.stage = "waiting for a controller"
             await unless_stopped(stop, self._answered(client.start))
             async with running(client.run(), self._end_when_fenced()):
-                parts = BrokerParts(config, self._around, client, store, log_location)
+                parts = BrokerParts(config, self._environment, client, store, log_location)
                 self._parts = parts
                 client.on_lease_renewed(parts.engine.lease_renewed)
                 await self._serve(client, parts, listener, bound[0], ready, stop)
@@ -133,17 +133,17 @@ class BrokerRole:
         )
 
     async def _open_storage(self) -> tuple[RetryingObjectStore, LogLocation]:
-        """Open the bucket, once it answers, and where the WAL lies."""
-        config, around = self._config, self._around
+        """Open the bucket, once it answers, and the location of the WAL."""
+        config, environment = self._config, self._environment
         store = await self._bucket.answer(self._open_bucket)
         log_location = LogLocation(
             config.wal,
-            rng=around.rng,
-            wall_clock_ms=around.wall_clock_ms,
-            open_device=around.open_device,
+            rng=environment.rng,
+            wall_clock_ms=environment.wall_clock_ms,
+            open_device=environment.open_device,
         )
         try:
-            await self._bucket.answer(lambda: log_location.open(around.environment))
+            await self._bucket.answer(lambda: log_location.open(environment.variables))
         except BaseException:
             await store.close()
             raise
@@ -151,36 +151,36 @@ class BrokerRole:
         return store, log_location
 
     async def _open_bucket(self) -> RetryingObjectStore:
-        storage, around = self._config.storage, self._around
-        await ensure_bucket(storage.bucket_uri, environment=around.environment)
+        storage, environment = self._config.storage, self._environment
+        await ensure_bucket(storage.bucket_uri, environment=environment.variables)
         await ensure_writable(storage.bucket_uri)
         return open_object_store(
             storage.bucket_uri,
-            rng=around.rng,
-            environment=around.environment,
+            rng=environment.rng,
+            environment=environment.variables,
             part_bytes=storage.object_part_bytes,
         )
 
     async def _answered(self, ask: Callable[[], Awaitable[None]]) -> None:
-        """Ask the controllers until they answer, however long that takes."""
-        async with running(self._tell_of_waiting()):
+        """Call `ask` until a controller answers; it waits without a limit."""
+        async with running(self._log_waiting()):
             while True:
                 try:
                     return await ask()
                 except ControllerUnavailableError as error:
-                    logger.info("no controller has answered", extra={"reason": str(error)})
+                    logger.info("no controller answers; trying again", extra={"reason": str(error)})
                 except RefusedError as error:
                     if error.code != ErrorCode.INCONSISTENT_CLUSTER_ID or self._config.cluster_id:
                         raise
                     path = self._config.wal.path
                     msg = (
-                        f"WAL {path} is not of this cluster: {error.message}. If nobody needs what it holds, "
-                        f"`headrace wal format --force {path}` erases it"
+                        f"WAL {path} is not of this cluster: {error.message}. If its records are not needed, "
+                        f"erase it with `headrace wal format --force {path}`"
                     )
                     raise WalIdentityError(msg) from error
                 await asyncio.sleep(ASK_AGAIN_MS / 1000)
 
-    async def _tell_of_waiting(self) -> None:
+    async def _log_waiting(self) -> None:
         while True:
             await asyncio.sleep(WAITING_LOG_MS / 1000)
             logger.warning("waiting for a controller", extra={"at": self._controllers()})
@@ -205,7 +205,7 @@ class BrokerRole:
         ready: Callable[[str, BrokerAddress], None],
         stop: asyncio.Event,
     ) -> None:
-        """Recover what the WAL holds, open what this broker leads, and take requests."""
+        """Recover the WAL, open the partitions that this broker leads, and serve requests."""
         admin = self._admin
         try:
             admin.stage = "recovering"
@@ -219,13 +219,13 @@ class BrokerRole:
                 await unless_stopped(stop, parts.partitions.wait_attempted())
                 await listener.serve(parts.dispatcher())
                 admin.stage = SERVING
-                ready(client.image.cluster_id, self._place(bound, parts, recovery))
+                ready(client.image.cluster_id, self._address(bound, parts, recovery))
                 await stop.wait()
                 admin.stage = "stopping"
                 await listener.drain()
                 if (
                     client.is_lease_valid()
-                ):  # else nothing is acknowledged; the next start reads the logs
+                ):  # else nothing can be made durable; the next start reads the logs
                     await self._checkpoint(parts)
         finally:
             await listener.shutdown()
@@ -238,10 +238,12 @@ class BrokerRole:
             async with asyncio.timeout(CHECKPOINT_MS / 1000):
                 await parts.leadership.checkpoint_all()
         except TimeoutError:
-            logger.warning("partitions were not checkpointed in time")
+            logger.warning(
+                "checkpoints at shutdown were not written in time; the next start reads more of the logs"
+            )
 
     async def _give_up_without_lease(self, client: MetadataClient, parts: BrokerParts) -> None:
-        """No controller has answered for so long: nothing that is uploaded would be committed."""
+        """Give up uploads when the lease ends: without a controller none could be committed."""
         while True:
             left_ms = client.lease_remaining_ms()
             if left_ms == 0:
@@ -250,20 +252,23 @@ class BrokerRole:
         parts.engine.give_up_uploads("no controller answers")
 
     async def _start_engine(self, parts: BrokerParts) -> RecoveryReport:
-        """Start the engine, once whoever had this node's place before has let go of the WAL."""
+        """Start the engine, once a previous process of this node has released the WAL."""
         loop = asyncio.get_running_loop()
-        tell_s = loop.time()
-        until_s = tell_s + LOG_LOCK_WAIT_MS / 1000
+        next_log_s = loop.time()
+        until_s = next_log_s + LOG_LOCK_WAIT_MS / 1000
         while True:
             try:
                 return await parts.engine.start()
             except WalLockedError as error:
                 if isinstance(error, WalInUseError) or loop.time() > until_s:
                     raise
-                # Our registration has fenced it, so it is about to end.
-                if loop.time() >= tell_s:
-                    tell_s = loop.time() + WAITING_LOG_MS / 1000
-                    logger.warning("waiting for the WAL", extra={"reason": str(error)})
+                # This registration has fenced the other process, so it is about to end.
+                if loop.time() >= next_log_s:
+                    next_log_s = loop.time() + WAITING_LOG_MS / 1000
+                    logger.warning(
+                        "waiting for the WAL: another process still has it open",
+                        extra={"reason": str(error)},
+                    )
             await asyncio.sleep(LOG_LOCK_RETRY_MS / 1000)
 
     def _show(self, client: MetadataClient, parts: BrokerParts, listener: Listener) -> None:
@@ -279,7 +284,7 @@ class BrokerRole:
         readiness.add(parts.check_engine)
         readiness.add(lambda: _check_lease(client))
 
-    def _place(
+    def _address(
         self, bound: Endpoint, parts: BrokerParts, recovery: RecoveryReport
     ) -> BrokerAddress:
         return BrokerAddress(
@@ -306,5 +311,5 @@ class BrokerRole:
 
 
 def _check_lease(client: MetadataClient) -> CheckResult:
-    held = client.is_lease_valid()
-    return CheckResult("lease", held, "held" if held else "not certain; nothing is acknowledged")
+    valid = client.is_lease_valid()
+    return CheckResult("lease", valid, "valid" if valid else "not valid; nothing is acknowledged")

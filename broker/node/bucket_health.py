@@ -1,7 +1,7 @@
-"""How the bucket fares: waited for at the start, told by `/readyz` ever after.
+"""Health of the bucket: the start waits for it, and `/readyz` reports it from then on.
 
-Nothing that a bucket does ends the node. Until it has answered once there is nothing to serve from,
-so the start goes on asking. Later the parts that need it repeat what fails, and this only tells.
+No failure of the bucket ends the node. Until it has answered once the node cannot serve, so the start
+keeps trying. Later the parts that need the bucket retry on their own, and this class only reports.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ logger = logging.getLogger("headrace.storage")
 
 MIN_RETRY_MS: Final = 250
 MAX_RETRY_MS: Final = 5_000
-# A node whose reads or writes have failed for so long is not ready; shorter trouble is only told.
+# A node whose reads or writes have failed for this long is not ready; shorter failures are only reported.
 MAX_TROUBLE_MS: Final = 10_000
 MAX_REASON_LENGTH: Final = 200
-# Without these, producers or consumers will have to wait; deletions and listings can.
+# Without these, producers or consumers have to wait. Deletions and listings may fail for longer.
 _NEEDED: Final = (Operation.PUT, Operation.GET)
 
 _T = TypeVar("_T")
@@ -32,13 +32,13 @@ class BucketHealth:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
-        self._missing = "not asked yet"  # why it has not answered; empty once it has
+        self._missing = "no request sent yet"  # why it has not answered; empty once it has
         self._statistics: StoreStatistics | None = None
 
     async def answer(self, ask: Callable[[], Awaitable[_T]]) -> _T:
-        """Ask until the bucket answers; refusals are repeated as well, since they can be put right.
+        """Call `ask` until the bucket answers; refusals are retried as well, since an operator can correct them.
 
-        Cancellation: the request under way may still take effect.
+        Cancellation: the inflight request may still take effect.
         """
         retry_ms = MIN_RETRY_MS
         while True:
@@ -48,14 +48,14 @@ class BucketHealth:
                 self._missing = str(error)[:MAX_REASON_LENGTH]
                 delay_ms = retry_ms * (1 + self._rng.random()) / 2
                 logger.warning(
-                    "the bucket does not answer as it should, the start waits for it",
+                    "the bucket does not answer or refuses; the start waits for it and tries again",
                     extra={"reason": str(error), "delay_ms": round(delay_ms)},
                 )
             await asyncio.sleep(delay_ms / 1000)
             retry_ms = min(2 * retry_ms, MAX_RETRY_MS)
 
     def watch(self, statistics: StoreStatistics) -> None:
-        """Tell from now on what these counters say."""
+        """Report these counters from now on."""
         self._missing = ""
         self._statistics = statistics
 
@@ -69,14 +69,14 @@ class BucketHealth:
             lasting = any(
                 it.operation in _NEEDED and it.since_s * 1000 >= MAX_TROUBLE_MS for it in troubles
             )
-            return CheckResult("bucket", not lasting, "; ".join(map(_told, troubles)))
+            return CheckResult("bucket", not lasting, "; ".join(map(_describe, troubles)))
         answered_s = self._statistics.answered_ago_s(now_s)
-        told = "nothing asked yet" if answered_s is None else f"answered {answered_s:.0f} s ago"
-        return CheckResult("bucket", ok=True, reason=told)
+        reason = "no request sent yet" if answered_s is None else f"answered {answered_s:.0f} s ago"
+        return CheckResult("bucket", ok=True, reason=reason)
 
 
-def _told(trouble: Trouble) -> str:
+def _describe(trouble: Trouble) -> str:
     return (
-        f"{trouble.operation.value} fails for {trouble.since_s:.0f} s, {trouble.failures} times, "
+        f"{trouble.operation.value} has failed for {trouble.since_s:.0f} s, {trouble.failures} times, "
         f"{trouble.kind.value}: {trouble.reason[:MAX_REASON_LENGTH]}"
     )

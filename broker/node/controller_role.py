@@ -28,12 +28,12 @@ logger = logging.getLogger("headrace.controller")
 class ControllerRole:
     """The controller of one node, while it runs."""
 
-    def __init__(self, config: NodeConfig, around: NodeEnvironment, admin: NodeAdmin) -> None:
+    def __init__(self, config: NodeConfig, environment: NodeEnvironment, admin: NodeAdmin) -> None:
         self._config = config
-        self._around = around
+        self._environment = environment
         self._admin = admin
-        self._links = PeerLinks(self._party, around.rng)
-        self._bootstrap: QuorumTransport | None = None  # none: it founds the quorum
+        self._links = PeerLinks(self._party, environment.rng)
+        self._bootstrap: QuorumTransport | None = None  # None: it founds the quorum
         if not founds_quorum(config):
             addresses = [Address(*address) for address in controller_addresses(config)]
             self._bootstrap = QuorumTransport(addresses, self._party)
@@ -41,9 +41,9 @@ class ControllerRole:
             config.metadata,
             node_id=config.node_id,
             cluster_id=config.cluster_id,
-            rng=around.rng,
-            wall_clock_ms=around.wall_clock_ms,
-            boot_clock_ms=around.boot_clock_ms,
+            rng=environment.rng,
+            wall_clock_ms=environment.wall_clock_ms,
+            boot_clock_ms=environment.boot_clock_ms,
             configs=ConfigRules(validate_topic=validate_topic_config),
             network=self._links,
             bootstrap=self._bootstrap,
@@ -61,15 +61,15 @@ class ControllerRole:
 
     @property
     def local(self) -> LocalController:
-        """The way of this node's broker to it."""
+        """The connection of this node's broker to it."""
         return LocalController(self._config.node_id, LocalTransport(self.node.handle))
 
     def requests_total(self) -> int:
-        """Requests that have come over the network since the start."""
+        """Requests received over the network since the start."""
         return 0 if self._listener is None else self._listener.statistics.requests
 
     async def start(self) -> None:
-        """Bind, load the log, and show both to operators.
+        """Bind, load the log, and add its metrics and readiness.
 
         Raises:
             OSError: the address cannot be bound.
@@ -84,11 +84,13 @@ class ControllerRole:
 
     @asynccontextmanager
     async def taking_part(self) -> AsyncIterator[None]:
-        """Take part in the quorum beside the body, and let another lead before the links are cut."""
+        """Take part in the quorum while the body runs; resign leadership before the links are closed."""
         listening = [] if self._listener is None else [self._listener.run()]
         publishing = []
         if has_bucket(self._config):
-            publishing.append(publish_snapshots(self._config, self._around, self.node, self._admin))
+            publishing.append(
+                publish_snapshots(self._config, self._environment, self.node, self._admin)
+            )
         async with (
             running(self._links.run(), *listening),
             running(self._run()),
@@ -108,9 +110,11 @@ class ControllerRole:
         try:
             await self.node.run()
         except* MetadataError as failures:
-            # Before anything else ends, which may take its time.
+            # Log it now: stopping the other parts may take time.
             for failure in failures.exceptions:
-                logger.critical("the controller has failed", extra={"reason": str(failure)})
+                logger.critical(
+                    "the controller has failed; this node stops", extra={"reason": str(failure)}
+                )
             raise
 
     def _party(self) -> Party:
@@ -119,17 +123,17 @@ class ControllerRole:
 
 @asynccontextmanager
 async def controller_role(
-    config: NodeConfig, around: NodeEnvironment, admin: NodeAdmin, stop: asyncio.Event
+    config: NodeConfig, environment: NodeEnvironment, admin: NodeAdmin, stop: asyncio.Event
 ) -> AsyncIterator[ControllerRole]:
-    """Run a controller beside the body; when it fails, the body is cancelled.
+    """Run a controller while the body runs; when it fails, the body is cancelled.
 
     Raises:
-        StoppedEarlyError: `stop` was set before it had started: a disk may not answer.
-        ExceptionGroup: of what made it fail.
+        StoppedEarlyError: `stop` was set before it had started, for example because a disk does not answer.
+        ExceptionGroup: the failure of the controller.
         OSError: its address cannot be bound.
         MetadataError: it cannot start.
     """
-    role = ControllerRole(config, around, admin)
+    role = ControllerRole(config, environment, admin)
     try:
         await unless_stopped(stop, role.start())
         async with role.taking_part():

@@ -1,4 +1,4 @@
-"""What a node takes from the world outside it."""
+"""What a node takes from its process and machine."""
 
 import os
 import random
@@ -11,14 +11,14 @@ from headrace.wal.open_device import DeviceOpener, open_device
 
 @dataclass(frozen=True, slots=True)
 class NodeEnvironment:
-    """Clocks, entropy, the WAL's disk and the environment; tests and simulations pass their own."""
+    """Clocks, entropy, the WAL's disk and the environment variables; tests and simulations pass their own."""
 
     wall_clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
-    # Goes on in suspend and never jumps: leases are measured with it.
+    # Continues in suspend and never jumps: leases are measured with it.
     boot_clock_ms: Callable[[], int] = lambda: (
         time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
     )
     monotonic_s: Callable[[], float] = time.perf_counter
     rng: random.Random = field(default_factory=random.SystemRandom)
     open_device: DeviceOpener = open_device
-    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
+    variables: dict[str, str] = field(default_factory=lambda: dict(os.environ))

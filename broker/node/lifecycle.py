@@ -1,4 +1,4 @@
-"""Running what belongs together, and giving up what takes too long to start."""
+"""Runs jobs together, and cancels a start when the node is stopped."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -14,10 +14,10 @@ class StoppedEarlyError(Exception):
 
 @asynccontextmanager
 async def running(*jobs: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run `jobs` beside the body, and cancel them when it ends; when one fails, the body is cancelled.
+    """Run `jobs` while the body runs, and cancel them when it ends; when one fails, the body is cancelled.
 
     Raises:
-        ExceptionGroup: of the job that failed.
+        ExceptionGroup: the failure of a job.
     """
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(job) for job in jobs]
@@ -29,7 +29,7 @@ async def running(*jobs: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T:
-    """Do `work`, which may take for ever, unless `stop` is set before it is done; then it is cancelled.
+    """Do `work`, which may never end, unless `stop` is set before it is done; then it is cancelled.
 
     Raises:
         StoppedEarlyError: it was cancelled, and has ended.

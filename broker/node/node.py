@@ -1,7 +1,6 @@
 """Composition root: which roles a node has, and in which order they start and stop.
 
-A `Node` is an object: several can live in one process, each with the clocks and the entropy that
-it is given.
+A `Node` is an object: several can run in one process, each with its own clocks and entropy.
 """
 
 import asyncio
@@ -25,15 +24,15 @@ __all__ = ["Node", "NodeAddress", "NodeEnvironment"]
 
 
 def _ignore_fencing(_reason: str) -> None:
-    """Leave it to the exception."""
+    """Do nothing: `run` raises."""
 
 
 class Node:
     """Controller, broker or both. `run` once."""
 
-    def __init__(self, config: NodeConfig, surroundings: NodeEnvironment | None = None) -> None:
+    def __init__(self, config: NodeConfig, environment: NodeEnvironment | None = None) -> None:
         self._config = config
-        self._around = surroundings or NodeEnvironment()
+        self._environment = environment or NodeEnvironment()
         self._admin = NodeAdmin(config.telemetry)
 
     async def run(
@@ -45,18 +44,18 @@ class Node:
     ) -> None:
         """Start, serve until `stop` is set, shut down cleanly; a `stop` while it is starting counts as well.
 
-        The broker leaves before the controller does. A bucket or a controller elsewhere that does
-        not answer is waited for.
+        The broker leaves before the controller does. The start waits for a bucket or a remote
+        controller that does not answer.
 
         Args:
             ready: called once, when the node serves.
             stop: ends it.
-            on_fenced: called with the reason as soon as the broker may do nothing any more; `run`
-                ends by itself then, as soon as what is under way can be given up.
+            on_fenced: called with the reason as soon as the broker is fenced; `run` then ends by
+                itself, once inflight work is cancelled.
 
         Raises:
-            ExceptionGroup: of what made a part fail, once the others have been stopped; of
-                NodeFencedError or storage's FencedError, when another has this node's place.
+            ExceptionGroup: the failure of a part, once the others have been stopped; of
+                NodeFencedError or storage's FencedError, when a newer registration has fenced it.
             OSError: an address cannot be bound.
             WalError, MetadataError, StorageError, ValueError: a part cannot start.
         """
@@ -66,7 +65,7 @@ class Node:
             async with AsyncExitStack() as roles:
                 controller = None
                 if is_controller(self._config):
-                    role = controller_role(self._config, self._around, admin, stop)
+                    role = controller_role(self._config, self._environment, admin, stop)
                     controller = await roles.enter_async_context(role)
                 if is_broker(self._config):
                     await self._run_broker(controller, ready, stop, on_fenced)
@@ -78,7 +77,7 @@ class Node:
                         await stop.wait()
                         admin.stage = "stopping"
         except* StoppedEarlyError:
-            logger.info("stopped while starting", extra={"state": admin.stage})
+            logger.info("the node was stopped while it was starting", extra={"state": admin.stage})
         finally:
             await admin.shutdown()
 
@@ -91,11 +90,11 @@ class Node:
     ) -> None:
         local = None if controller is None else controller.local
         broker = BrokerRole(
-            self._config, self._around, self._admin, local=local, on_fenced=on_fenced
+            self._config, self._environment, self._admin, local=local, on_fenced=on_fenced
         )
 
-        def serving(cluster_id: str, place: BrokerAddress) -> None:
-            ready(self._address(controller, cluster_id, place))
+        def serving(cluster_id: str, address: BrokerAddress) -> None:
+            ready(self._address(controller, cluster_id, address))
 
         await broker.run(serving, stop)
 

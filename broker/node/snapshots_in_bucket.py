@@ -1,6 +1,6 @@
-"""A controller's snapshots in the bucket: when, and with which connection.
+"""Publishes a controller's snapshots in the bucket.
 
-The bucket is not needed to serve metadata: all that it does is told and tried again.
+Serving metadata does not need the bucket: its failures are logged and retried.
 """
 
 import asyncio
@@ -22,17 +22,17 @@ from headrace.storage.object_store.retrying import RetryingObjectStore
 logger = logging.getLogger("headrace.metadata_publishing")
 
 BUCKET_KEY: Final = "s3.data.buckets"
-# The first one is not in the way of a start; the bucket is asked so often until it answers.
+# The first attempt waits too, so that it does not slow down a start; retried at this interval.
 BUCKET_ASKED_MS: Final = 5_000
 
 
 def has_bucket(config: NodeConfig) -> bool:
-    """Whether there is a bucket for snapshots: a broker's, or one that a controller was told of."""
+    """Whether a bucket for snapshots is configured: brokers always have one, controllers optionally."""
     return is_broker(config) or BUCKET_KEY in config.static
 
 
 async def publish_snapshots(
-    config: NodeConfig, around: NodeEnvironment, node: ControllerNode, admin: NodeAdmin
+    config: NodeConfig, environment: NodeEnvironment, node: ControllerNode, admin: NodeAdmin
 ) -> None:
     """Publish whenever this controller leads, until cancelled."""
 
@@ -40,16 +40,19 @@ async def publish_snapshots(
         return node.image if node.status().serving else None
 
     try:
-        store = await _open_bucket(config, around)
-    except ValueError as error:  # no credentials, for example: a matter of the configuration
-        logger.error("the metadata is not published in the bucket: %s", error)  # noqa: TRY400
+        store = await _open_bucket(config, environment)
+    except ValueError as error:  # a configuration error, such as missing credentials
+        logger.error(  # noqa: TRY400
+            "no snapshot of the metadata is published in the bucket: %s; correct the setting and restart the node",
+            error,
+        )
         return
     try:
         publisher = SnapshotPublisher(
             store,
             leading_image,
             interval_ms=config.metadata.snapshot_publish_interval_ms,
-            wall_clock_ms=around.wall_clock_ms,
+            wall_clock_ms=environment.wall_clock_ms,
         )
         admin.server.expose(PublishingCollector(publisher.statistics))
         await publisher.run()
@@ -57,20 +60,20 @@ async def publish_snapshots(
         await store.close()
 
 
-async def _open_bucket(config: NodeConfig, around: NodeEnvironment) -> RetryingObjectStore:
-    """Open it once it answers.
+async def _open_bucket(config: NodeConfig, environment: NodeEnvironment) -> RetryingObjectStore:
+    """Open the bucket once it answers.
 
     Raises:
-        ValueError: it cannot be with these settings.
+        ValueError: it cannot be opened with these settings.
     """
-    uri, environment = config.storage.bucket_uri, around.environment
+    uri, variables = config.storage.bucket_uri, environment.variables
     while True:
         await asyncio.sleep(BUCKET_ASKED_MS / 1000)
         try:
-            await ensure_bucket(uri, environment=environment)
-            return open_object_store(uri, rng=around.rng, environment=environment)
+            await ensure_bucket(uri, environment=variables)
+            return open_object_store(uri, rng=environment.rng, environment=variables)
         except (ObjectStoreError, OSError) as error:
             logger.warning(
-                "the bucket does not answer: the metadata is not published there yet",
+                "the bucket does not answer: no snapshot of the metadata is published yet; trying again",
                 extra={"reason": str(error)},
             )

@@ -1,7 +1,7 @@
-"""What a produced batch must satisfy before it is appended. Pure.
+"""Checks of a produced batch before it is appended. Pure.
 
 Only the 61-byte header is read, unless the topic's rules need the records: keys on a compacted topic, or another
-codec than the producer chose.
+codec than the producer's.
 """
 
 from typing import NamedTuple
@@ -22,13 +22,13 @@ from headrace.protocol.records.record import BatchOptions, decode_records, encod
 ZSTD_SINCE_VERSION = 7
 NO_TIMESTAMP = -1
 MAGIC_OFFSET = 16  # in every format
-RECORD_OVERHEAD_BYTES = 256  # of the WAL and stream headers of one batch, for admission
+RECORD_OVERHEAD_BYTES = 256  # WAL and stream headers of one batch, for admission
 KEYLESS = "a compacted topic needs a key on every record"
-# What one batch may grow to when a look-up makes us decompress it, record by record.
+# What one batch may decompress to in a look-up, record by record.
 MAX_DECOMPRESSED_BYTES = 256 * 1024 * 1024
-# When a topic's rules do so for an append, all at once: a MiB that is sent may hold tens of millions of records.
-MAX_JUDGED_BYTES = 64 * 1024 * 1024
-MAX_JUDGED_RECORDS = 250_000  # half a second
+# For an append whose topic needs the records, all at once: one MiB may hold tens of millions of records.
+MAX_DECODED_BYTES = 64 * 1024 * 1024
+MAX_DECODED_RECORDS = 250_000  # half a second
 
 
 class Rejection(NamedTuple):
@@ -45,10 +45,12 @@ _CORRUPT = Rejection(ErrorCode.CORRUPT_MESSAGE, "the batch is damaged or truncat
 def parse_single_batch(records: memoryview | None) -> BatchHeader | Rejection:
     """Parse the header of what must be exactly one whole batch of format v2."""
     if records is None or len(records) == 0:
-        return Rejection(ErrorCode.INVALID_RECORD, "a produce request needs one batch a partition")
+        return Rejection(
+            ErrorCode.INVALID_RECORD, "a produce request must hold one batch for each partition"
+        )
     if len(records) > MAGIC_OFFSET and records[MAGIC_OFFSET] != MAGIC:
-        # Messages of the older formats are shorter than a batch's header, but not damaged: no use in a retry.
-        return Rejection(ErrorCode.INVALID_RECORD, "only record format 2")
+        # Messages of older formats are shorter than a batch header, but not damaged: a retry cannot succeed.
+        return Rejection(ErrorCode.INVALID_RECORD, "only record format 2 is supported")
     if len(records) < HEADER_BYTES:
         return _CORRUPT
     header = parse_header(records)
@@ -67,7 +69,7 @@ def check(
     version: int,
     now_ms: int,
 ) -> Rejection | None:
-    """Judge a batch by its header and checksum; None when it may be appended as it is."""
+    """Check a batch by its header and checksum; None when it may be appended unchanged."""
     too_large = _too_large(len(records), config)
     if too_large is not None:
         return too_large
@@ -76,7 +78,9 @@ def check(
     if header.base_offset != 0:
         return Rejection(ErrorCode.INVALID_RECORD, "base offset of a produced batch must be 0")
     if header.records_count <= 0 or header.last_offset_delta + 1 != header.records_count:
-        return Rejection(ErrorCode.INVALID_RECORD, "record count and last offset delta disagree")
+        return Rejection(
+            ErrorCode.INVALID_RECORD, "record count and last offset delta do not match"
+        )
     if header.is_control:
         return Rejection(ErrorCode.INVALID_RECORD, "clients may not write control batches")
     if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
@@ -87,7 +91,7 @@ def check(
     if codec == Compression.ZSTD and version < ZSTD_SINCE_VERSION:
         return Rejection(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce 7 or newer")
     if header.is_transactional:
-        return Rejection(ErrorCode.INVALID_TXN_STATE, "transactions are not served")
+        return Rejection(ErrorCode.INVALID_TXN_STATE, "transactions are not supported")
     return _check_timestamps(header, config, now_ms)
 
 
@@ -97,7 +101,7 @@ def _check_timestamps(
     if config.stamps_append_time:
         if header.is_log_append_time:
             return Rejection(
-                ErrorCode.INVALID_TIMESTAMP, "clients may not set the append time themselves"
+                ErrorCode.INVALID_TIMESTAMP, "clients may not set the timestamp type LogAppendTime"
             )
         return None
     newest, oldest = header.max_timestamp, header.base_timestamp
@@ -109,17 +113,19 @@ def _check_timestamps(
         bound = now_ms - config.timestamp_before_max_ms
     else:
         return None
-    message = f"timestamp {newest if bound > now_ms else oldest} is beyond the bound {bound}"
+    message = (
+        f"timestamp {newest if bound > now_ms else oldest} exceeds the limit {bound} of this topic"
+    )
     return Rejection(ErrorCode.INVALID_TIMESTAMP, message, ((0, message),))
 
 
 def needs_records(header: BatchHeader, config: EffectiveTopicConfig) -> bool:
-    """Whether the topic's rules cannot be settled by the header alone."""
+    """Whether the topic's rules need the records, and not only the header."""
     return config.compacts or _codec_wanted(config) not in (None, header.codec)
 
 
 def _codec_wanted(config: EffectiveTopicConfig) -> Compression | None:
-    """The codec that the topic asks for; None when the producer's is kept."""
+    """The codec that the topic requires; None when the producer's is kept."""
     if config.compression_type == "producer":
         return None
     if config.compression_type == "uncompressed":
@@ -130,15 +136,15 @@ def _codec_wanted(config: EffectiveTopicConfig) -> Compression | None:
 def apply_record_rules(
     header: BatchHeader, records: memoryview, config: EffectiveTopicConfig
 ) -> memoryview | Rejection:
-    """Check each record, and compress anew when the topic asks for another codec; that may not exceed the limit."""
-    if header.records_count > MAX_JUDGED_RECORDS:
+    """Check each record, and recompress when the topic requires another codec; the result must not exceed the limit."""
+    if header.records_count > MAX_DECODED_RECORDS:
         return Rejection(
             ErrorCode.MESSAGE_TOO_LARGE,
-            f"{header.records_count} records in a batch that this topic's rules have decoded, "
-            f"more than {MAX_JUDGED_RECORDS}",
+            f"{header.records_count} records in a batch that this topic's configuration requires to decode, "
+            f"more than {MAX_DECODED_RECORDS}",
         )
     try:
-        decoded = list(decode_records(records, MAX_JUDGED_BYTES))
+        decoded = list(decode_records(records, MAX_DECODED_BYTES))
     except DecompressionLimitError as error:
         return Rejection(ErrorCode.MESSAGE_TOO_LARGE, str(error))
     except RecordsError as error:

@@ -1,4 +1,4 @@
-"""A partition's checkpoint: everything derived from its log up to an offset, as one record of its meta stream. Pure.
+"""A partition's checkpoint: the state derived from its log up to an offset, as one record of its meta stream. Pure.
 
 Opening a partition reads the last checkpoint and then the headers of the batches after it, never the whole log.
 
@@ -28,7 +28,7 @@ _PREFIX = struct.Struct(">IBI")
 
 
 class CorruptCheckpointError(Exception):
-    """The bytes are no whole checkpoint of a version that this code knows."""
+    """The bytes are not a complete checkpoint of a known version."""
 
 
 class ProducerRecord(msgspec.Struct, array_like=True, frozen=True):
@@ -49,9 +49,9 @@ class Checkpoint(msgspec.Struct, array_like=True, frozen=True):
     leader_epochs: list[EpochStart]
     time_entries: list[TimeIndexEntry]
     time_interval_bytes: int
-    step_max_ms: int  # of the step that grows, behind the last entry
-    step_max_offset: int
-    start_bytes: int  # given up; `time_entries` count from the log's first batch
+    segment_max_ms: int  # of the active segment, after the last entry
+    segment_max_offset: int
+    start_bytes: int  # deleted bytes; `time_entries` count from the log's first batch
     end_bytes: int
 
 
@@ -72,8 +72,8 @@ def take(state: PartitionState, offset: int, log_start_offset: int) -> bytes:
         leader_epochs=list(state.epochs.starts),
         time_entries=list(times.entries),
         time_interval_bytes=times.interval_bytes,
-        step_max_ms=times.step_max_ms,
-        step_max_offset=times.step_max_offset,
+        segment_max_ms=times.segment_max_ms,
+        segment_max_offset=times.segment_max_offset,
         start_bytes=times.start_bytes,
         end_bytes=times.end_bytes,
     )
@@ -115,6 +115,6 @@ def restore(checkpoint: Checkpoint, state: PartitionState) -> None:
         interval_bytes=checkpoint.time_interval_bytes,
         start_bytes=checkpoint.start_bytes,
         end_bytes=checkpoint.end_bytes,
-        step_max_ms=checkpoint.step_max_ms,
-        step_max_offset=checkpoint.step_max_offset,
+        segment_max_ms=checkpoint.segment_max_ms,
+        segment_max_offset=checkpoint.segment_max_offset,
     )

@@ -1,4 +1,4 @@
-"""The meta stream of a partition: when its checkpoints are written, and which are given up."""
+"""The meta stream of a partition: when its checkpoints are written and trimmed."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ class CheckpointLog:
         self._engine = engine
         self._interval_bytes = interval_bytes
         self._bytes_since_last = 0
-        self._durable_offset = -1  # of the last checkpoint of this handle that is durable
+        self._durable_offset = -1  # offset of the last durable checkpoint of this object
 
     @property
     def retained(self) -> int:
@@ -42,13 +42,13 @@ class CheckpointLog:
         return self._meta.next_offset - self._meta.start_offset
 
     def appended(self, size_bytes: int) -> None:
-        """Note a batch of the log; writes a checkpoint when one is due and there is room for it."""
+        """Count an appended batch; writes a checkpoint when one is due and there is room for it."""
         self._bytes_since_last += size_bytes
         if self._bytes_since_last >= self._interval_bytes:
             self.write()
 
     def write(self, on_done: Callable[[Exception | None], None] = lambda _error: None) -> bool:
-        """Append a checkpoint; False when that is refused just now, and opening will read more of the log instead."""
+        """Append a checkpoint; False when storage refuses it now: then the next opening reads more of the log."""
         offset = self._data.next_offset
         data = checkpoint.take(self._state, offset, self._data.start_offset)
 
@@ -68,16 +68,16 @@ class CheckpointLog:
         return True
 
     async def write_news(self) -> None:
-        """Checkpoint what came since the last one, if anything did, and return when that is durable."""
+        """Write a checkpoint if the log has grown since the last one, and return when it is durable."""
         if self._bytes_since_last:
             await self.write_durably()
 
     async def cover(self, offset: int) -> bool:
-        """See to a durable checkpoint of everything below `offset`; False when there is none."""
+        """Ensure a durable checkpoint of everything below `offset`; False when that fails."""
         return self._durable_offset >= offset or await self.write_durably()
 
     async def write_durably(self) -> bool:
-        """Checkpoint, and wait; False when it failed."""
+        """Write a checkpoint and wait until it is durable; False when that failed."""
         done: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
 
         def finish(error: Exception | None) -> None:
@@ -92,7 +92,7 @@ class CheckpointLog:
         return error is None
 
     async def trim(self) -> None:
-        """Release superseded checkpoints once there are many.
+        """Trim superseded checkpoints once there are many.
 
         Raises:
             StorageError: as `Stream.trim`.
@@ -102,6 +102,6 @@ class CheckpointLog:
 
     def _log_failure(self, error: Exception) -> None:
         logger.warning(
-            "checkpoint not written",
+            "checkpoint not written: the next opening of this partition reads more of its log",
             extra={"stream_id": self._meta.stream_id, "reason": repr(error)},
         )

@@ -1,4 +1,4 @@
-"""Topics that belong to the broker itself: listed and readable, written only by coordinators. Pure."""
+"""Internal topics: listed and readable, written only by coordinators. Pure."""
 
 from typing import Final
 

@@ -29,7 +29,7 @@ class LeaderEpochs:
         return self._starts[-1].epoch if self._starts else -1
 
     def assign(self, epoch: int, offset: int) -> None:
-        """Note that a batch of `epoch` was appended at `offset`."""
+        """Record that a batch of `epoch` was appended at `offset`."""
         if self._starts and self._starts[-1].epoch >= epoch:
             return
         self._starts.append(EpochStart(epoch, offset))
@@ -42,8 +42,8 @@ class LeaderEpochs:
     def end_offset(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         """(largest epoch <= `epoch` that has data, its end offset).
 
-        An epoch from before all data that is known ends, by its own name, where that begins: a consumer that stands
-        there has not been truncated.
+        An epoch that is older than all known data is returned itself, and ends where the data begins: a consumer at
+        that offset was not truncated.
         """
         position = bisect_right(self._starts, epoch, key=lambda start: start.epoch)
         if not position:
@@ -54,7 +54,7 @@ class LeaderEpochs:
         return found.epoch, log_end_offset
 
     def trim(self, log_start_offset: int) -> None:
-        """Forget epochs that ended at or below the log start; the one in force there stays."""
+        """Drop epochs that ended at or below the log start; the epoch at the log start stays."""
         while len(self._starts) > 1 and self._starts[1].start_offset <= log_start_offset:
             del self._starts[0]
         if self._starts and self._starts[0].start_offset < log_start_offset:

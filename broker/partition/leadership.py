@@ -1,11 +1,11 @@
 """Opening and closing partitions as the metadata image says.
 
-The image is followed, never anticipated: a partition is opened when the image names this broker as its leader, opened
-anew when the leader epoch has risen, closed when the image names another. It is dropped in the very step in which the
-image loses its topic, so that nothing is taken for, or read from, a topic whose deletion has been answered.
+A partition is opened when the image names this broker as its leader, reopened when its leader epoch has risen, and
+closed when the image names another leader. It is dropped synchronously when its topic disappears from the image, so
+that no record is appended to, or read from, a topic whose deletion has been answered.
 
-Each partition is opened and closed by itself: one that cannot be, because the bucket does not answer, is tried again
-until it is no longer wanted, and holds up nobody else.
+Each partition is opened and closed independently: if that fails, for example because the bucket does not answer, it
+is retried until it is no longer needed, and does not delay other partitions.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ UPKEEP_INTERVAL_MS = 30_000
 
 
 class PartitionLeadership:
-    """Keeps a registry in step with the image. Order of use: `run`, and `checkpoint_all` before it ends."""
+    """Keeps a registry in sync with the image. Order of use: `run`, and `checkpoint_all` before it ends."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class PartitionLeadership:
             tasks.create_task(self._keep_opening(key))
 
     def _led(self, key: PartitionKey) -> tuple[TopicImage, PartitionImage] | None:
-        """Topic and partition as the image has them; None unless this broker is to lead it."""
+        """Topic and partition of the image; None unless this broker leads it there."""
         topic_id, index = key
         topic = self._client.image.topic_by_id(topic_id)
         if topic is None or topic.partitions[index].leader != self._node_id:
@@ -127,14 +127,14 @@ class PartitionLeadership:
         return topic, topic.partitions[index]
 
     def _wanted(self, key: PartitionKey) -> tuple[TopicImage, PartitionImage] | None:
-        """As `_led`; None also when it is served at its leader epoch."""
+        """As `_led`; None also if it is already served at its leader epoch."""
         led, opened = self._led(key), self._registry.get(key)
         if led is None or (opened is not None and opened.leader_epoch >= led[1].leader_epoch):
             return None
         return led
 
     async def _keep_opening(self, key: PartitionKey) -> None:
-        """Open a partition, however often that must be tried and at whatever epoch it is wanted by then."""
+        """Open a partition, with retries, at its leader epoch of that time, until it is no longer wanted."""
         retry_ms = MIN_RETRY_MS
         try:
             while (wanted := self._wanted(key)) is not None:
@@ -160,7 +160,7 @@ class PartitionLeadership:
             partition = await self._restore(topic, image)
         except StorageError as error:
             logger.warning(
-                "partition cannot be opened, will try again",
+                "partition cannot be opened; trying again",
                 extra={
                     "topic": topic.name, "partition": image.partition, "reason": repr(error)
                 },
@@ -187,7 +187,7 @@ class PartitionLeadership:
                 meta,
                 producer_id_expiration_ms=self._config.producer_id_expiration_ms,
                 now_ms=self._wall_clock_ms(),
-                step_ms=config.segment_ms,
+                segment_ms=config.segment_ms,
             )
         except StorageError:
             if self._client.image.topic_by_id(topic.topic_id) is None:
@@ -211,7 +211,7 @@ class PartitionLeadership:
         return partition
 
     async def _keep_closing(self, partition: Partition) -> None:
-        """Give a partition up to its new leader, however often that must be tried."""
+        """Close a partition for its new leader, with retries."""
         retry_ms = MIN_RETRY_MS
         while self._client.image.topic_by_id(partition.topic_id) is not None:
             try:
@@ -221,7 +221,7 @@ class PartitionLeadership:
                 break  # the new leader has it already
             except StorageError as error:
                 logger.warning(
-                    "partition cannot be closed, will try again",
+                    "partition cannot be closed; trying again",
                     extra={
                         "topic": partition.topic,
                         "partition": partition.index,
@@ -238,7 +238,7 @@ class PartitionLeadership:
         return EffectiveTopicConfig.resolve(image.topic_config(topic), self._config.topic_defaults)
 
     async def _upkeep(self) -> None:
-        """Forget silent producers and superseded checkpoints, now and then."""
+        """Periodically expire idle producers and trim superseded checkpoints."""
         while True:
             await asyncio.sleep(UPKEEP_INTERVAL_MS / 1000)
             for partition in self._registry.all():
@@ -247,4 +247,7 @@ class PartitionLeadership:
                 try:
                     await partition.checkpoints.trim()
                 except StorageError as error:
-                    logger.warning("checkpoints not trimmed", extra={"reason": repr(error)})
+                    logger.warning(
+                        "superseded checkpoints not trimmed; trying again later",
+                        extra={"reason": repr(error)},
+                    )

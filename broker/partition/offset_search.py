@@ -1,6 +1,6 @@
-"""Finding records by time: the index narrows, batch headers select, the records of one batch decide.
+"""Finds records by time: by the time index, then by batch headers, then by the records of one batch.
 
-A batch may decompress to millions of records: decoding them lets others have their turn now and then.
+A batch may decompress to millions of records, so decoding yields to the event loop regularly.
 """
 
 import asyncio
@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 from headrace.broker.partition.append_rules import MAX_DECOMPRESSED_BYTES
 from headrace.broker.partition.partition import Partition
-from headrace.broker.partition.time_index import NO_TIMESTAMP, Step
+from headrace.broker.partition.time_index import NO_TIMESTAMP, Segment
 from headrace.protocol.records.batch import parse_header
 from headrace.protocol.records.record import decode_records
 from headrace.storage.record_batch import StreamRecordBatch
@@ -39,31 +39,32 @@ async def find_by_timestamp(partition: Partition, timestamp_ms: int) -> tuple[in
 async def find_newest(partition: Partition) -> tuple[int, int] | None:
     """(offset, timestamp) of the first record with the largest timestamp; None when the log has none.
 
-    The index knows the newest batch of each step. Where that one is deleted, or not acknowledged yet, the step is read.
+    The index holds the newest batch of each segment. If that batch is deleted, or not acknowledged yet, the segment
+    is read.
     """
     log_start, high_watermark = partition.log_start_offset, partition.high_watermark
-    known: Step | None = None
-    unknown: list[Step] = []
-    for step in partition.state.times.steps():
-        if step.max_ms == NO_TIMESTAMP or step.start >= high_watermark:
+    known: Segment | None = None
+    unknown: list[Segment] = []
+    for segment in partition.state.times.segments():
+        if segment.max_ms == NO_TIMESTAMP or segment.start >= high_watermark:
             continue
-        if not log_start <= step.max_offset < high_watermark:
-            unknown.append(step)
-        elif known is None or step.max_ms > known.max_ms:
-            known = step
+        if not log_start <= segment.max_offset < high_watermark:
+            unknown.append(segment)
+        elif known is None or segment.max_ms > known.max_ms:
+            known = segment
     best: tuple[int, int] | None = None
     if known is not None:
         best = await _newest_of((await partition.read(known.max_offset, 1))[0], log_start)
-    for step in unknown:
-        if best is None or step.max_ms >= best[1]:
-            best = _newer(best, await _newest_of_step(partition, step))
+    for segment in unknown:
+        if best is None or segment.max_ms >= best[1]:
+            best = _newer(best, await _newest_of_segment(partition, segment))
     return best
 
 
-async def _newest_of_step(partition: Partition, step: Step) -> tuple[int, int] | None:
+async def _newest_of_segment(partition: Partition, segment: Segment) -> tuple[int, int] | None:
     log_start = partition.log_start_offset
-    offset = max(step.start, log_start)
-    end = partition.high_watermark if step.end is None else step.end
+    offset = max(segment.start, log_start)
+    end = partition.high_watermark if segment.end is None else segment.end
     best: tuple[int, int] | None = None
     while offset < min(end, partition.high_watermark):
         for batch in await partition.read(offset, READ_BYTES):
@@ -76,7 +77,7 @@ async def _newest_of_step(partition: Partition, step: Step) -> tuple[int, int] |
 
 
 def _newer(one: tuple[int, int] | None, other: tuple[int, int] | None) -> tuple[int, int] | None:
-    """The one with the larger timestamp; of two alike the first by offset."""
+    """The one with the larger timestamp; of equal ones the first by offset."""
     if one is None or other is None:
         return one or other
     return max(one, other, key=lambda found: (found[1], -found[0]))

@@ -1,4 +1,4 @@
-"""Opening a partition: the last checkpoint, then the headers of what was appended after it."""
+"""Opening a partition: reads the last checkpoint, then the headers of the batches after it."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from headrace.broker.partition import checkpoint
 from headrace.broker.partition.state import PartitionState
-from headrace.broker.partition.time_index import MAX_STEP_MS
+from headrace.broker.partition.time_index import MAX_SEGMENT_MS
 from headrace.protocol.records.batch import parse_header
 from headrace.storage.stream import Stream
 
@@ -28,20 +28,20 @@ async def restore_state(
     *,
     producer_id_expiration_ms: int,
     now_ms: int,
-    step_ms: int = MAX_STEP_MS,
+    segment_ms: int = MAX_SEGMENT_MS,
 ) -> Restored:
-    """Rebuild what a partition derives from its log.
+    """Rebuild the state that a partition derives from its log.
 
-    A checkpoint that cannot be read costs time, not data: the one before it counts, or the log is replayed from its
-    start. One that lies beyond the log's end describes batches that a crash took before they were acknowledged; once
-    new batches reach past it, it would look valid, so it must be superseded first.
+    A checkpoint that cannot be read costs time, not data: the one before it is used, or the log is replayed from its
+    start. A checkpoint beyond the log's end covers batches that a crash lost before they were acknowledged. Once new
+    batches reach past it, it would look valid, so it must be superseded first.
 
     Args:
         data: stream of the batches.
         meta: stream of the checkpoints.
         producer_id_expiration_ms: see `ProducerStates`.
         now_ms: the wall clock.
-        step_ms: how finely the log is divided in time (`segment.ms`).
+        segment_ms: the longest time that a segment of the time index covers (`segment.ms`).
     """
     state = PartitionState(producer_id_expiration_ms=producer_id_expiration_ms)
     offset = data.start_offset
@@ -59,7 +59,7 @@ async def restore_state(
             offset = batch.base_offset + batch.count
             header = parse_header(batch.payload)
             epoch, size_bytes = header.partition_leader_epoch, len(batch.payload)
-            state.apply(header, batch.base_offset, epoch, size_bytes, now_ms, step_ms)
+            state.apply(header, batch.base_offset, epoch, size_bytes, now_ms, segment_ms)
     state.producers.expire(now_ms)
     state.trim(data.start_offset, data.confirm_offset)
     return Restored(state, must_checkpoint)
@@ -73,6 +73,6 @@ async def _checkpoints(meta: Stream) -> AsyncIterator[checkpoint.Checkpoint]:
             yield checkpoint.decode(batches[0].payload)
         except checkpoint.CorruptCheckpointError as error:
             logger.warning(
-                "checkpoint is unreadable",
+                "checkpoint cannot be read; using an older one, or replaying the log",
                 extra={"stream_id": meta.stream_id, "reason": str(error)},
             )

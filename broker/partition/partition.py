@@ -1,9 +1,9 @@
 """A partition that this broker leads: the rules of its log on top of two streams.
 
-Stream offsets are Kafka offsets. The data stream holds the batches as produced, byte for byte, but for base offset and
-leader epoch; the meta stream holds checkpoints of everything derived from them. The high watermark is the data
-stream's confirm offset: what is durable and was acknowledged under a lease that held. The replication factor is one,
-so nothing else can hold it back, and without transactions the last stable offset is the same.
+Stream offsets are Kafka offsets. The data stream holds the produced batches byte for byte, except base offset and
+leader epoch; the meta stream holds checkpoints of the state derived from them. The high watermark is the data
+stream's confirm offset: everything below it is durable and was acknowledged under a valid lease. The replication
+factor is one, so it depends on nothing else, and without transactions the last stable offset is the same.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ NO_LEADER_EPOCH = -1
 
 
 class Accepted(NamedTuple):
-    """A batch that was appended, or had been: answered once `on_done` is called."""
+    """A batch that was appended, or is a duplicate: answered once `on_done` is called."""
 
     base_offset: int
     log_append_time_ms: int  # -1 unless the topic stamps batches itself
@@ -112,11 +112,11 @@ class Partition:
 
     @property
     def state(self) -> PartitionState:
-        """What is derived from the log."""
+        """The state that is derived from the log."""
         return self._state
 
     def check_leader_epoch(self, requested: int) -> ErrorCode:
-        """Compare the epoch that a client believes in with the one in force (KIP-320); -1 asks for no check."""
+        """Compare a client's leader epoch with the current one (KIP-320); -1 skips the check."""
         if requested in (NO_LEADER_EPOCH, self.leader_epoch):
             return ErrorCode.NONE
         if requested < self.leader_epoch:
@@ -130,9 +130,9 @@ class Partition:
         return self._state.epochs.epoch_of(offset)
 
     def end_offset_of_epoch(self, epoch: int) -> tuple[int, int]:
-        """(largest epoch <= `epoch` with data, its end offset); the current epoch counts though it may be empty.
+        """(largest epoch <= `epoch` with data, its end offset); the current epoch counts even if it is empty.
 
-        (-1, -1) for an epoch that has not been yet, or is none.
+        (-1, -1) for an epoch above the current one, or a negative one.
         """
         if not 0 <= epoch <= self.leader_epoch:
             return -1, -1
@@ -156,8 +156,8 @@ class Partition:
         """Validate and append one batch; takes effect before it returns.
 
         `records` must be writable: base offset and leader epoch are patched in place before the bytes are copied
-        into the WAL. The caller has seen to admission (`StorageEngine.admits`); what storage refuses nevertheless
-        is a rejection of this batch alone, so that the request's others keep their answers.
+        into the WAL. The caller has checked admission (`StorageEngine.admits`); if storage still refuses, only
+        this batch is rejected, so that the other batches of the request keep their answers.
 
         `on_done` is called once, later, and only if the batch was accepted: with None when it is acknowledged,
         with an error when its outcome is unknown.
@@ -204,24 +204,24 @@ class Partition:
                 records, header.last_offset_delta + 1, _Acknowledgement(self, on_done)
             )
         except StorageError as error:
-            # Room can have gone to a checkpoint, or to records that grew when they were recompressed.
+            # A checkpoint may have taken the room, or records may have grown when they were recompressed.
             return Rejection(code_of(error), f"not appended: {error}")
         assert appended_at == base_offset, "offset was patched before it was assigned"
-        step_ms = self.config.segment_ms
-        self._state.apply(header, base_offset, self.leader_epoch, len(records), now_ms, step_ms)
+        segment_ms = self.config.segment_ms
+        self._state.apply(header, base_offset, self.leader_epoch, len(records), now_ms, segment_ms)
         self.checkpoints.appended(len(records))
         return Accepted(base_offset, append_time_ms)
 
     def _check_sequence(
         self, header: BatchHeader, on_done: Callable[[Exception | None], None]
     ) -> Accepted | Rejection | None:
-        verdict, duplicate = self._state.producers.check(
+        outcome, duplicate = self._state.producers.check(
             header.producer_id,
             header.producer_epoch,
             header.base_sequence,
             header.last_offset_delta + 1,
         )
-        match verdict:
+        match outcome:
             case SequenceCheck.APPEND:
                 return None
             case SequenceCheck.DUPLICATE:
@@ -232,7 +232,7 @@ class Partition:
             case SequenceCheck.OUT_OF_ORDER:
                 return Rejection(
                     ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
-                    f"sequence {header.base_sequence} does not follow the last one",
+                    f"sequence {header.base_sequence} does not follow the producer's last sequence",
                 )
             case SequenceCheck.STALE_EPOCH:
                 return Rejection(
@@ -243,21 +243,21 @@ class Partition:
     def _when_confirmed(
         self, last_offset: int, on_done: Callable[[Exception | None], None]
     ) -> None:
-        """Call `on_done` when `last_offset` is acknowledged: a repeat is no better than its original."""
+        """Call `on_done` when `last_offset` is acknowledged: a duplicate waits for its original."""
         if last_offset < self._data.confirm_offset:
-            # Not before `append` has returned: the caller has yet to count this batch.
+            # Not before `append` has returned: the caller has not counted this batch yet.
             asyncio.get_running_loop().call_soon(on_done, None)
         else:
             self._unconfirmed_repeats.append((last_offset, on_done))
 
     def fail_repeats(self, error: Exception) -> None:
-        """The originals' outcome is unknown, and so is that of their repeats: appends fail all at once or never."""
+        """Fail waiting duplicates: the outcome of their originals is unknown. Appends fail all at once or never."""
         repeats, self._unconfirmed_repeats = self._unconfirmed_repeats, []
         for _, on_done in repeats:
             on_done(error)
 
     def wake_readers(self) -> None:
-        """Tell those who wait that the high watermark may have moved."""
+        """Call the waiting readers: the high watermark may have moved."""
         if self._unconfirmed_repeats:
             confirmed = self._data.confirm_offset
             due = [done for last, done in self._unconfirmed_repeats if last < confirmed]
@@ -277,7 +277,7 @@ class Partition:
         self._readers.add(reader)
 
     def remove_reader(self, reader: Callable[[], None]) -> None:
-        """Undo `add_reader`; nothing when it was called already."""
+        """Undo `add_reader`; no effect if the reader was called already."""
         self._readers.discard(reader)
 
     def read_cached(self, offset: int, max_bytes: int) -> list[StreamRecordBatch] | None:
@@ -294,27 +294,31 @@ class Partition:
         return await self._data.fetch(offset, max_bytes)
 
     async def delete_before(self, offset: int) -> int:
-        """Give up every record below `offset`, and return the log start offset.
+        """Delete every record below `offset`, and return the log start offset.
 
-        What is derived from those records, producers above all, is in a checkpoint before they go: it cannot be
-        replayed any more. An `offset` within a batch leaves the batch, and consumers skip its beginning.
+        State that is derived from those records, above all producers, is written to a checkpoint first: it cannot be
+        replayed any more. An `offset` within a batch keeps the batch, and consumers skip its beginning.
 
         Raises:
             OffsetOutOfRangeError: beyond the high watermark.
-            StorageError: not done, or not known to be: to be done again.
+            StorageError: failed, or the outcome is unknown; do it again.
         """
         if offset > self.high_watermark:
-            raise OffsetOutOfRangeError(f"{offset} is beyond {self.high_watermark}")
+            raise OffsetOutOfRangeError(
+                f"offset {offset} is above the high watermark {self.high_watermark}"
+            )
         if offset > self.log_start_offset:
             if not await self.checkpoints.cover(offset):
-                raise BackPressureError("there is no room for a checkpoint just now")
+                raise BackPressureError(
+                    "no room in WAL or LogCache for the checkpoint that must precede the deletion"
+                )
             await self._data.trim(offset)
             self._state.trim(self._data.start_offset, self._data.next_offset)
         return self.log_start_offset
 
     @property
     def deleting_before(self) -> int:
-        """Where `delete_before` has begun to move the log start; beyond it while that is not known to be done."""
+        """Target of the last `delete_before`; above the log start while that deletion is not known to be done."""
         return self._data.trimming_to
 
     @property
@@ -323,10 +327,10 @@ class Partition:
         return self._data.committed_offset
 
     async def close(self) -> None:
-        """Checkpoint what came since the last one, upload the remainder and close both streams.
+        """Write a checkpoint if the log has grown, upload the remainder and close both streams.
 
         Raises:
-            FencedError: somebody newer owns them.
+            FencedError: they have a newer owner.
             StorageError: they are not closed yet; do it again.
         """
         self.retire()
@@ -335,12 +339,12 @@ class Partition:
         await self._meta.close()
 
     def retire(self) -> None:
-        """Take nothing more, and send those who wait away: the partition is opened anew, moves, or is gone."""
+        """Refuse appends and fail waiting readers: the partition is reopened, moves, or was deleted."""
         self._closing = True
         self.wake_readers()
 
     def discard(self) -> None:
-        """The topic is gone: stop serving it; its streams are the control plane's to delete."""
+        """Stop serving a deleted topic; the controller deletes its streams."""
         self._data.abandon()
         self._meta.abandon()
         self.retire()

@@ -1,6 +1,6 @@
-"""Idempotent producers of one partition: what each wrote last; whether a batch is next, a repeat or wrong. Pure.
+"""Idempotent producers of a partition: whether a batch is next, a duplicate, or out of order. Pure.
 
-Batch headers and times in, verdicts out. State changes only by `update`, which appends and replays share,
+Batch headers and times in, decisions out. State changes only by `update`, which appends and replays share,
 so a partition rebuilt from its log cannot differ from the one that wrote it (KIP-98, KIP-360).
 """
 
@@ -16,7 +16,7 @@ SEQUENCE_COUNT = 2**31  # sequences wrap from 2**31 - 1 to 0
 
 
 class BatchMetadata(NamedTuple):
-    """One remembered batch of a producer; sequences and offsets are inclusive."""
+    """One retained batch of a producer; sequences and offsets are inclusive."""
 
     first_sequence: int
     last_sequence: int
@@ -36,7 +36,7 @@ class SequenceCheck(Enum):
 
 @dataclass(slots=True)
 class ProducerEntry:
-    """What is known of one producer id in this partition."""
+    """The state of one producer id in this partition."""
 
     epoch: int
     batches: deque[BatchMetadata] = field(default_factory=lambda: deque(maxlen=BATCHES_RETAINED))
@@ -46,7 +46,7 @@ class ProducerEntry:
 class Check(NamedTuple):
     """SequenceCheck, and the original batch when it is a duplicate."""
 
-    verdict: SequenceCheck
+    outcome: SequenceCheck
     duplicate: BatchMetadata | None = None
 
 
@@ -63,7 +63,7 @@ def last_sequence(first_sequence: int, count: int) -> int:
 class ProducerStates:
     """All producers of a partition.
 
-    Holds at most `max_producers` of them; the one that has been silent for longest goes first.
+    Holds at most `max_producers` of them; the one that was idle for longest is dropped first.
     """
 
     def __init__(self, *, expiration_ms: int, max_producers: int = 100_000) -> None:
@@ -78,7 +78,7 @@ class ProducerStates:
         return iter(self._entries.items())
 
     def check(self, producer_id: int, epoch: int, first_sequence: int, count: int) -> Check:
-        """Judge a batch before it is appended; changes nothing."""
+        """Check a batch before it is appended; changes nothing."""
         entry = self._entries.get(producer_id)
         if entry is None:
             return _APPEND
@@ -98,8 +98,8 @@ class ProducerStates:
     def update(self, producer_id: int, epoch: int, batch: BatchMetadata, now_ms: int) -> None:
         """Record an appended batch, live or replayed.
 
-        Silence is measured by `now_ms`, not by the batch's own timestamps: those are the client's, may be days old
-        or missing, and a producer that is forgotten while it retries writes its batch twice.
+        Idle time is measured by `now_ms`, not by the batch's own timestamps: those come from the client and may be days
+        old or missing, and a producer that is dropped while it retries writes its batch twice.
         """
         entry = self._entries.pop(producer_id, None)
         if entry is None or entry.epoch != epoch:
@@ -111,7 +111,7 @@ class ProducerStates:
             del self._entries[next(iter(self._entries))]
 
     def expire(self, now_ms: int) -> int:
-        """Forget producers that have been silent for longer than `expiration_ms`; return how many."""
+        """Drop producers that have been idle for longer than `expiration_ms`; return how many."""
         limit = now_ms - self._expiration_ms
         expired = [pid for pid, entry in self._entries.items() if entry.updated_ms < limit]
         for producer_id in expired:
@@ -119,5 +119,5 @@ class ProducerStates:
         return len(expired)
 
     def restore(self, entries: Iterable[tuple[int, ProducerEntry]]) -> None:
-        """Replace everything by what a checkpoint holds."""
+        """Replace all producers by those of a checkpoint."""
         self._entries = dict(entries)

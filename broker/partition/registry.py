@@ -1,7 +1,8 @@
-"""Which partitions this broker has open, by name and by topic id, and who waits for one to be opened.
+"""The open partitions of this broker, by name and by topic id, and the waiters for one to be opened.
 
-What is open may be served only while `is_lease_valid`: without a valid lease, another broker may be the leader, and
-may have acknowledged what is not known here. Whoever answers from an open partition asks after having read it.
+An open partition may be served only while `is_lease_valid`: without a valid lease, another broker may be the leader,
+and may have acknowledged records that this broker does not know. Callers check the lease after reading, before they
+answer.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ Listener = Callable[[Partition], None]
 
 
 class _Waiter:
-    """Somebody who waits for partitions to be opened, or for an attempt at each of them."""
+    """Waits for partitions to be opened, or for an attempt to open each of them."""
 
     __slots__ = ("done", "keys", "until_attempted")
 
@@ -36,7 +37,7 @@ class PartitionRegistry:
         self._node_id = node_id
         self.is_lease_valid = (
             client.is_lease_valid
-        )  # whether what is open here is led by nobody else
+        )  # whether this broker still leads the open partitions
         self._by_name: dict[tuple[str, int], Partition] = {}
         self._by_id: dict[PartitionKey, Partition] = {}
         self._waiters: set[_Waiter] = set()
@@ -78,7 +79,7 @@ class PartitionRegistry:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
 
     def subscribe(self, *, opened: Listener, closed: Listener) -> None:
-        """Call `opened` with each partition that is served from now on, `closed` with each that is no more."""
+        """Call `opened` with each partition that is added from now on, `closed` with each that is removed."""
         self._listeners.append((opened, closed))
 
     def add(self, partition: Partition) -> None:
@@ -91,19 +92,19 @@ class PartitionRegistry:
         self.settle(key)
 
     def remove(self, partition: Partition) -> None:
-        """Serve a partition no more; nothing when it is not served."""
+        """Stop serving a partition; no effect if it is not served."""
         key = (partition.topic_id, partition.index)
         if self._by_id.get(key) is not partition:
             return
         del self._by_id[key]
         name = (partition.topic, partition.index)
-        if self._by_name.get(name) is partition:  # else the topic has been created anew
+        if self._by_name.get(name) is partition:  # else the topic was deleted and created again
             del self._by_name[name]
         for _, closed in self._listeners:
             closed(partition)
 
     def settle(self, key: PartitionKey, *, attempted_only: bool = False) -> None:
-        """Let nobody wait for this partition any more, or only those who wait for more than an attempt."""
+        """End the waits for this partition, or with `attempted_only` only the waits for an attempt."""
         for waiter in self._waiters:
             if attempted_only and not waiter.until_attempted:
                 continue

@@ -1,9 +1,10 @@
-"""Deletion by age and size: the rule, and the job that applies it to what this broker leads.
+"""Retention by age and size: the rule, which is pure, and the job that applies it to the partitions led here.
 
-As in Kafka, the log is given up from its beginning: by age up to the first record that is young enough, by size as
-long as `retention.bytes` are left. Kafka does so in segments; here a step is what lies between two entries of the
+As in Kafka, the log is deleted from its beginning: by age up to the first record that is young enough, by size as
+long as `retention.bytes` are left. Kafka does so in segments; here a segment is what lies between two entries of the
 partition's time index: a megabyte, an hour or `segment.ms`, and more in a very long log. A log in which everything
-is too old is emptied. What is not in the bucket yet waits for the next look: nothing is uploaded to be deleted.
+is too old is emptied. Records that are not in the bucket yet wait for the next check: nothing is uploaded only to be
+deleted.
 
 Source: UnifiedLog.deleteOldSegments of Apache Kafka; KIP-405 for the settings.
 """
@@ -40,7 +41,7 @@ class RetentionStatistics:
 def start_by_retention(
     times: TimeIndex, config: EffectiveTopicConfig, *, log_end_offset: int, now_ms: int
 ) -> int:
-    """Return the offset below which age or size say that records go; 0 when none do."""
+    """Return the offset below which records are due by age or size; 0 when none are."""
     if not config.deletes:
         return 0
     start = 0
@@ -57,7 +58,7 @@ def start_by_retention(
 
 
 class Retention:
-    """Looks at every open partition now and then, and deletes what its topic does not keep."""
+    """Checks every open partition periodically, and deletes the records that its topic does not keep."""
 
     def __init__(
         self,
@@ -85,9 +86,9 @@ class Retention:
                 await asyncio.sleep(self._check_interval_ms / 1000)
 
     def _due(self, partition: Partition) -> int:
-        """The new log start, if there is to be one; else 0."""
+        """The new log start, if records are due; else 0."""
         if partition.topic in INTERNAL_TOPICS:
-            return 0  # what coordinators need of it does not go by age
+            return 0  # coordinators need their records regardless of age
         start = start_by_retention(
             partition.state.times,
             partition.config,
@@ -98,16 +99,16 @@ class Retention:
         return start if start > partition.log_start_offset else 0
 
     async def _delete(self, partition: Partition) -> None:
-        """One deletion; one that fails is due at the next look again."""
+        """Delete from one partition; if it fails, it is due again at the next check."""
         try:
             async with self._slots:
-                # The wait may have been long: what is due goes by the configuration and the clock of now.
+                # The wait may have been long: decide by the current configuration and time.
                 if start := self._due(partition):
                     await self._delete_before(partition, start)
         except StorageError as error:
             self.statistics.failures_total += 1
             logger.warning(
-                "records not deleted by retention, will try again",
+                "retention failed to delete records; trying again at the next check",
                 extra={
                     "topic": partition.topic, "partition": partition.index, "reason": repr(error)
                 },

@@ -1,6 +1,6 @@
-"""Everything a partition derives from its log. Pure.
+"""The state that a partition derives from its log. Pure.
 
-`apply` is the only way in, for a batch just appended as for one replayed after a restart.
+Only `apply` adds to it, both for appended batches and for batches replayed after a restart.
 """
 
 from headrace.broker.partition.leader_epochs import LeaderEpochs
@@ -10,7 +10,7 @@ from headrace.broker.partition.producer_state import (
     ProducerStates,
     last_sequence,
 )
-from headrace.broker.partition.time_index import MAX_STEP_MS, TimeIndex
+from headrace.broker.partition.time_index import MAX_SEGMENT_MS, TimeIndex
 from headrace.protocol.records.batch import BatchHeader
 
 
@@ -26,11 +26,11 @@ class PartitionState:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all batches in the log; of those that were given up in part of a step, maybe a step too many."""
+        """Bytes of all batches in the log; up to one segment too many if the log starts within a segment."""
         return self.times.end_bytes - self.times.start_bytes
 
     def trim(self, log_start_offset: int, log_end_offset: int) -> None:
-        """Forget where the batches below the log start were; producers stay until they expire."""
+        """Drop the index of batches below the log start; producers stay until they expire."""
         self.epochs.trim(log_start_offset)
         self.times.trim(log_start_offset, log_end_offset)
 
@@ -41,16 +41,16 @@ class PartitionState:
         leader_epoch: int,
         size_bytes: int,
         now_ms: int,
-        step_ms: int = MAX_STEP_MS,
+        segment_ms: int = MAX_SEGMENT_MS,
     ) -> None:
-        """Take in the batch that lies at `base_offset`, written under `leader_epoch`.
+        """Add the batch at `base_offset`, written under `leader_epoch`.
 
-        `now_ms` is the wall clock, `step_ms` how finely the log is divided in time (`segment.ms`).
+        `now_ms` is the wall clock, `segment_ms` the longest time that a segment covers (`segment.ms`).
         """
         self.epochs.assign(leader_epoch, base_offset)
-        # A careless client leaves the maximum empty; no record may go for that.
+        # Some clients do not set the maximum timestamp; that must not delete a record.
         newest_ms = max(header.max_timestamp, header.base_timestamp)
-        self.times.append(base_offset, newest_ms, size_bytes, step_ms)
+        self.times.append(base_offset, newest_ms, size_bytes, segment_ms)
         if header.producer_id != NO_PRODUCER_ID and not header.is_control:
             count = header.last_offset_delta + 1
             self.producers.update(

@@ -1,4 +1,4 @@
-"""What clients are told when the stream engine refuses: the one table from its errors to Kafka's. Pure."""
+"""The error codes that clients get for errors of the stream engine: the only such table. Pure."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ from headrace.storage.errors import (
     StreamClosedError,
 )
 
-# `Stream.append` raises before anything has changed: whatever it raises is a definite refusal.
+# `Stream.append` raises before anything has changed: every error is a definite refusal.
 _CODES: Final[tuple[tuple[type[StorageError], ErrorCode], ...]] = (
     (BackPressureError, ErrorCode.NOT_ENOUGH_REPLICAS),
     (RecordTooLargeError, ErrorCode.MESSAGE_TOO_LARGE),

@@ -1,10 +1,11 @@
-"""What lies where in a partition's log, by time and by size. Pure.
+"""Index of a partition's log by time and by size. Pure.
 
-The log is divided into steps of `interval_bytes`, and in a slow log of `step_ms`. Entry `(offset, max_ms, max_offset,
-bytes_before)` ends a step at `offset`: of the records between the entry before it (or the log start) and `offset` the
-newest has `max_ms`, in the batch at `max_offset`; `bytes_before` bytes lie below `offset`. Running maxima never fall,
-so they can be searched although timestamps may jump about; where deletion by age stops at the first record that is
-young enough, they are also all that matters. Past `max_entries` neighbouring steps are joined and both intervals
+The index divides the log into segments of `interval_bytes`, and in a slow log of `segment_ms`. A segment is a range
+of offsets only: no file and no object begins or ends with it. Entry `(offset, max_ms, max_offset, bytes_before)` ends
+a segment at `offset`: of the records between the entry before it (or the log start) and `offset` the newest has
+`max_ms`, in the batch at `max_offset`; `bytes_before` bytes lie below `offset`. Running maxima never fall,
+so they can be searched even if timestamps are not in order. Deletion by age stops at the first record that is young
+enough, so it needs only them. Past `max_entries` neighbouring segments are joined and both intervals
 double, so that a partition of any size has an index of bounded size and a look-up reads a bounded share of the log.
 """
 
@@ -16,11 +17,11 @@ NO_TIMESTAMP = -1
 NO_OFFSET = -1
 INTERVAL_BYTES = 1 << 20
 # A log that takes a megabyte in a year would otherwise be kept for a year whatever its retention is.
-MAX_STEP_MS = 3_600_000
+MAX_SEGMENT_MS = 3_600_000
 
 
 class TimeIndexEntry(NamedTuple):
-    """The end of a step, and its newest batch; `bytes_before` counts from the first batch that the log had."""
+    """The end of a segment, and its newest batch; `bytes_before` counts from the first batch that the log had."""
 
     offset: int
     max_ms: int
@@ -28,8 +29,8 @@ class TimeIndexEntry(NamedTuple):
     bytes_before: int
 
 
-class Step(NamedTuple):
-    """Offsets [start, end) of the log, and its newest batch; `end` is None for the step that still grows."""
+class Segment(NamedTuple):
+    """Offsets [start, end) of the log, and their newest batch; `end` is None for the active segment."""
 
     start: int
     end: int | None
@@ -46,12 +47,12 @@ class TimeIndex:
         self._max_entries = max_entries
         self._entries: list[TimeIndexEntry] = []
         self._running_ms: list[int] = []  # of each entry, the newest of all records before it
-        self._step_bytes = 0  # `end_bytes` where the step that grows began
-        self._step_began_ms = NO_TIMESTAMP
-        self.step_max_ms = NO_TIMESTAMP  # of the step that grows, as in entries
-        self.step_max_offset = NO_OFFSET
-        self.start_bytes = 0  # bytes of the batches that were given up
-        self.end_bytes = 0  # of all batches that the log ever had
+        self._segment_start_bytes = 0  # `end_bytes` where the active segment began
+        self._segment_began_ms = NO_TIMESTAMP
+        self.segment_max_ms = NO_TIMESTAMP  # of the active segment, as in entries
+        self.segment_max_offset = NO_OFFSET
+        self.start_bytes = 0  # bytes of the deleted batches
+        self.end_bytes = 0  # bytes of all batches that the log ever had
 
     @property
     def entries(self) -> tuple[TimeIndexEntry, ...]:
@@ -60,45 +61,55 @@ class TimeIndex:
 
     @property
     def interval_bytes(self) -> int:
-        """Bytes of log between entries, as of now."""
+        """Current number of log bytes between entries."""
         return self._interval_bytes
 
     @property
     def max_timestamp_ms(self) -> int:
-        """Newest timestamp of the log, or of what was given up within its first step."""
-        return max(self._running_ms[-1], self.step_max_ms) if self._running_ms else self.step_max_ms
+        """Newest timestamp of the log; deleted batches of its first segment may count."""
+        return (
+            max(self._running_ms[-1], self.segment_max_ms)
+            if self._running_ms
+            else self.segment_max_ms
+        )
 
     def append(
-        self, base_offset: int, max_timestamp_ms: int, size_bytes: int, step_ms: int = MAX_STEP_MS
+        self,
+        base_offset: int,
+        max_timestamp_ms: int,
+        size_bytes: int,
+        segment_ms: int = MAX_SEGMENT_MS,
     ) -> None:
-        """Note a batch, live or replayed; `step_ms` is the most that a step is to cover, if it is below the bound."""
-        step_ms = min(step_ms, MAX_STEP_MS) * (self._interval_bytes // self._min_interval_bytes)
-        if self._step_began_ms == NO_TIMESTAMP:
-            self._step_began_ms = max_timestamp_ms
-        if self.end_bytes > self._step_bytes and (
-            self.end_bytes - self._step_bytes >= self._interval_bytes
-            or max_timestamp_ms - self._step_began_ms >= step_ms
+        """Add a batch, appended or replayed; a segment covers at most `segment_ms`, and at most the bound."""
+        segment_ms = min(segment_ms, MAX_SEGMENT_MS) * (
+            self._interval_bytes // self._min_interval_bytes
+        )
+        if self._segment_began_ms == NO_TIMESTAMP:
+            self._segment_began_ms = max_timestamp_ms
+        if self.end_bytes > self._segment_start_bytes and (
+            self.end_bytes - self._segment_start_bytes >= self._interval_bytes
+            or max_timestamp_ms - self._segment_began_ms >= segment_ms
         ):
-            self._end_step(base_offset, max_timestamp_ms)
+            self._end_segment(base_offset, max_timestamp_ms)
         self.end_bytes += size_bytes
-        if max_timestamp_ms > self.step_max_ms:
-            self.step_max_ms = max_timestamp_ms
-            self.step_max_offset = base_offset
+        if max_timestamp_ms > self.segment_max_ms:
+            self.segment_max_ms = max_timestamp_ms
+            self.segment_max_offset = base_offset
 
-    def _end_step(self, offset: int, next_ms: int) -> None:
+    def _end_segment(self, offset: int, next_ms: int) -> None:
         running_ms = self.max_timestamp_ms
         self._entries.append(
-            TimeIndexEntry(offset, self.step_max_ms, self.step_max_offset, self.end_bytes)
+            TimeIndexEntry(offset, self.segment_max_ms, self.segment_max_offset, self.end_bytes)
         )
         self._running_ms.append(running_ms)
-        self._step_bytes = self.end_bytes
-        self._step_began_ms = max(next_ms, running_ms)
-        self.step_max_ms, self.step_max_offset = NO_TIMESTAMP, NO_OFFSET
+        self._segment_start_bytes = self.end_bytes
+        self._segment_began_ms = max(next_ms, running_ms)
+        self.segment_max_ms, self.segment_max_offset = NO_TIMESTAMP, NO_OFFSET
         if len(self._entries) > self._max_entries:
-            self._join_steps()
+            self._join_segments()
 
-    def _join_steps(self) -> None:
-        """Make one of two, such that the last entry stays."""
+    def _join_segments(self) -> None:
+        """Join pairs of segments, such that the last entry stays."""
         entries = self._entries
         alone = len(entries) % 2
         joined = [
@@ -127,8 +138,8 @@ class TimeIndex:
     def offset_of_age(self, timestamp_ms: int) -> int:
         """Largest known offset below which every record is older than `timestamp_ms`; 0 when none is known.
 
-        Records without a timestamp are as old as the newest one before them that has one; those before any other
-        are never old enough by themselves.
+        Records without a timestamp are as old as the newest one before them that has one; those before the
+        first timestamp are never old enough by themselves.
         """
         position = bisect_left(self._running_ms, timestamp_ms)
         if not position or self._running_ms[position - 1] == NO_TIMESTAMP:
@@ -141,46 +152,46 @@ class TimeIndex:
         position = bisect_right(self._entries, most, key=lambda entry: entry.bytes_before)
         return self._entries[position - 1].offset if position else 0
 
-    def steps(self) -> Iterator[Step]:
-        """All steps in offset order; the first may begin below the log start."""
+    def segments(self) -> Iterator[Segment]:
+        """All segments in offset order; the first may begin below the log start."""
         start = 0
         for entry in self._entries:
-            yield Step(start, entry.offset, entry.max_ms, entry.max_offset)
+            yield Segment(start, entry.offset, entry.max_ms, entry.max_offset)
             start = entry.offset
-        yield Step(start, None, self.step_max_ms, self.step_max_offset)
+        yield Segment(start, None, self.segment_max_ms, self.segment_max_offset)
 
     def restore(
         self,
         entries: Iterable[TimeIndexEntry],
         *,
         interval_bytes: int,
-        step_max_ms: int,
-        step_max_offset: int,
+        segment_max_ms: int,
+        segment_max_offset: int,
         start_bytes: int,
         end_bytes: int,
     ) -> None:
-        """Replace everything by what a checkpoint holds."""
+        """Replace the index by that of a checkpoint."""
         self._entries = list(entries)
         self._run()
         self._interval_bytes = interval_bytes
-        self.step_max_ms, self.step_max_offset = step_max_ms, step_max_offset
+        self.segment_max_ms, self.segment_max_offset = segment_max_ms, segment_max_offset
         self.start_bytes, self.end_bytes = start_bytes, end_bytes
-        self._step_bytes = self._entries[-1].bytes_before if self._entries else start_bytes
-        self._step_began_ms = self._running_ms[-1] if self._entries else step_max_ms
+        self._segment_start_bytes = self._entries[-1].bytes_before if self._entries else start_bytes
+        self._segment_began_ms = self._running_ms[-1] if self._entries else segment_max_ms
 
     def trim(self, log_start_offset: int, log_end_offset: int) -> None:
-        """Forget the steps below the log start; of the one that holds it everything is kept until it is passed.
+        """Drop the segments below the log start; the segment that contains the log start is kept whole.
 
-        Bytes are counted as given up to the last entry that lies at or below the start.
+        Bytes count as deleted up to the last entry at or below the log start.
         """
         if log_start_offset >= log_end_offset:
             self._entries.clear()
-            self.start_bytes = self._step_bytes = self.end_bytes
-            self.step_max_ms, self.step_max_offset = NO_TIMESTAMP, NO_OFFSET
+            self.start_bytes = self._segment_start_bytes = self.end_bytes
+            self.segment_max_ms, self.segment_max_offset = NO_TIMESTAMP, NO_OFFSET
         else:
             passed = bisect_right(self._entries, log_start_offset, key=lambda entry: entry.offset)
             if passed:
                 self.start_bytes = self._entries[passed - 1].bytes_before
                 del self._entries[:passed]
         self._run()
-        self._step_began_ms = min(self._step_began_ms, self.max_timestamp_ms)
+        self._segment_began_ms = min(self._segment_began_ms, self.max_timestamp_ms)

@@ -1,13 +1,13 @@
-"""Logging of a node: text on a terminal, JSON lines elsewhere, written by a thread of its own.
+"""Logging of a node: text on a terminal, JSON lines elsewhere, written by a separate thread.
 
 A log call on the event loop formats the message and puts the record into a bounded queue; one
-thread writes. When the reader of our stderr is slower than we log, the queue fills, further lines
-are dropped and counted, and the count is logged as soon as there is room: the loop never waits.
+thread writes. When the reader of stderr is slower than the node logs, the queue fills, further lines
+are dropped and counted, and the count is logged as soon as there is room: the event loop never waits.
 
-Lines that repeat are thinned: after REPEAT_BURST lines from one place within REPEAT_WINDOW_MS, the
-rest are counted, and the count goes with the first line of a later window.
+Repeated lines are limited: after REPEAT_BURST lines from one place in the code within REPEAT_WINDOW_MS, the
+rest are counted, and the count is added to the first line of a later window.
 
-JSON fields: ts (ISO 8601, UTC, milliseconds), level, logger, msg, node, whatever the call passed in
+JSON fields: ts (ISO 8601, UTC, milliseconds), level, logger, msg, node, the fields that the call passed in
 `extra`, and err with the traceback.
 """
 
@@ -91,7 +91,7 @@ class RepeatFilter(logging.Filter):
         ] = {}  # place -> [window start ms, passed, held]
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether the record is written; adds `repeated` to the first of a new window."""
+        """Return whether the record is written; adds `repeated` to the first of a new window."""
         place = (record.pathname, record.lineno)
         now_ms = int(record.created * 1000)
         state = self._places.get(place)
@@ -130,13 +130,13 @@ class BoundedQueueHandler(logging.handlers.QueueHandler):
         """Add the record, and before it a line about those that were dropped."""
         try:
             if self._dropped:
-                self._records.put_nowait(self._note_of_drops(record))
+                self._records.put_nowait(self._drop_notice(record))
                 self._dropped = 0
             self._records.put_nowait(record)
         except queue.Full:
             self._dropped += 1
 
-    def _note_of_drops(self, record: logging.LogRecord) -> logging.LogRecord:
+    def _drop_notice(self, record: logging.LogRecord) -> logging.LogRecord:
         return logging.makeLogRecord(
             {
                 "name": f"{ROOT}.logs",
@@ -154,14 +154,14 @@ class _Writer:
     def __init__(self, records: "queue.Queue[object]", handler: logging.Handler) -> None:
         self._records = records
         self._handler = handler
-        # A daemon: a stream that takes nothing must not keep the process from ending.
+        # A daemon thread: a stream that blocks must not keep the process from ending.
         self._thread = threading.Thread(target=self._write, name="log-writer", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
-        """Write what is queued and end; give up after STOP_TIMEOUT_S without progress."""
+        """Write what is queued and end; stops waiting after STOP_TIMEOUT_S without progress."""
         try:
             self._records.put(None, timeout=STOP_TIMEOUT_S)
         except queue.Full:
@@ -200,11 +200,11 @@ def start_logging(
     """Send all logging of this process to a stream, by way of a bounded queue and a thread.
 
     Args:
-        level: least severe level of our own loggers; of other libraries, warnings and above count.
+        level: least severe level of the `headrace` loggers; other libraries log warnings and above.
         log_format: "text", "json", or "auto" for text on a terminal and JSON elsewhere.
         node_id: goes into every JSON line.
         stream: where lines go; stderr by default.
-        environment: NO_COLOR in it switches colours off.
+        environment: NO_COLOR in it turns colours off.
     """
     target = stream if stream is not None else sys.stderr
     terminal = target.isatty()
@@ -219,16 +219,16 @@ def start_logging(
     handler = BoundedQueueHandler(records)
     handler.addFilter(RepeatFilter())
     writer = _Writer(records, output)
-    root, ours = logging.getLogger(), logging.getLogger(ROOT)
-    before = (root.handlers[:], root.level, ours.level)
+    root, own = logging.getLogger(), logging.getLogger(ROOT)
+    before = (root.handlers[:], root.level, own.level)
 
     def undo() -> None:
-        root.handlers[:], level_of_root, level_of_ours = before
+        root.handlers[:], level_of_root, own_level = before
         root.setLevel(level_of_root)
-        ours.setLevel(level_of_ours)
+        own.setLevel(own_level)
 
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
-    ours.setLevel(level)
+    own.setLevel(level)
     writer.start()
     return Logging(writer, undo)

@@ -1,4 +1,4 @@
-"""Whether the node can serve, and if not, why: what `/readyz` answers. Pure."""
+"""Whether the node can serve, and if not, why: the answer of `/readyz`. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ class CheckResult:
 
     name: str
     ok: bool
-    reason: str  # what is the matter, or what was found
+    reason: str  # why it does not hold, or the current state
 
 
 Check = Callable[[], CheckResult]
@@ -23,7 +23,7 @@ class Readiness:
         self._checks: list[Check] = []
 
     def add(self, check: Check) -> None:
-        """Add a condition; checks are asked at every look."""
+        """Add a condition; its check is called at every `look`."""
         self._checks.append(check)
 
     def look(self) -> tuple[bool, list[CheckResult]]:

@@ -1,4 +1,4 @@
-"""Counts and latencies of requests, kept as cheaply as the hot path needs them."""
+"""Counts and latencies of requests, cheap enough for the hot path."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ class RequestMetrics:
 
     @property
     def latencies(self) -> Collector:
-        """The histogram of all APIs, to be collected."""
+        """The collector of the latency histogram of all APIs."""
         return self._histogram
 
     @contextmanager

@@ -1,9 +1,9 @@
 """Process-wide settings without which an asyncio broker stalls; measured, see docs/performance.md.
 
-* The interpreter's switch interval: beside a loop that never blocks, a thread that waits for the
+* The interpreter's switch interval: while the event loop never blocks, a thread that waits for the
   GIL starves for seconds at the default of 5 ms, and for about a millisecond at 0.1 ms.
-* The collector of cycles: with 700,000 cached records a full collection stops the loop for 0.3 s.
-* glibc's malloc thresholds: without them buffers of 0.1 to 2 MiB are mapped and trimmed anew each time.
+* The garbage collector: with 700,000 cached records a full collection stops the loop for 0.3 s.
+* glibc's malloc thresholds: without them buffers of 0.1 to 2 MiB are mapped and unmapped each time.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ import gc
 import sys
 from collections.abc import Callable
 
-# Young objects are looked at often and in small numbers; the oldest generation, which holds a
-# record or two for everything in the LogCache, only when nobody waits (`collect_when_idle`).
+# Young objects are collected often and in small numbers; the oldest generation, which holds one or two
+# objects for each record in the LogCache, only when the node is idle (`collect_when_idle`).
 GC_THRESHOLDS = (5_000, 5, 1_000_000)
 IDLE_CHECK_INTERVAL_S = 30.0
 MAX_LOOKS_WITHOUT_COLLECTION = 120  # an hour: a node that is never idle must not leak cycles
@@ -25,7 +25,7 @@ MMAP_THRESHOLD_BYTES = 32 * 1024 * 1024
 
 
 def tune() -> None:
-    """Apply all; where the C library is not glibc the last is left out."""
+    """Apply all settings; the last one only where the C library is glibc."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     gc.set_threshold(*GC_THRESHOLDS)
     try:
@@ -38,7 +38,7 @@ def tune() -> None:
 
 
 async def collect_when_idle(requests_total: Callable[[], int]) -> None:
-    """Collect the oldest generation when no request has come since the last look, or after an hour.
+    """Collect the oldest generation when no request has arrived since the last check, or after an hour.
 
     Runs until it is cancelled.
     """

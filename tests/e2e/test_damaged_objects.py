@@ -91,7 +91,7 @@ def complaints(broker: HeadraceProcess) -> list[dict[str, object]]:
 
     def look() -> bool:
         events = broker.log_events()
-        text = "records in the bucket are gone or damaged"
+        text = "records in the bucket are missing or damaged"
         found[:] = [it for it in events if it["msg"] == text]
         return bool(found)
 

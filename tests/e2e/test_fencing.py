@@ -225,7 +225,7 @@ def test_a_process_that_slept_past_its_session_acknowledges_nothing(tmp_path: Pa
         assert max(produced.acked) < sent_before
         require_end(nodes, begin_s)
         messages = [str(event["msg"]) for event in nodes.broker.log_events()]
-        assert any("restart it, and it registers anew" in message for message in messages)
+        assert any("restart it, and it registers again" in message for message in messages)
 
         nodes.broker.start()
         check_all_there(nodes.broker, produced)

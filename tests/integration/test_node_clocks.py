@@ -16,13 +16,13 @@ def test_setting_the_clock_of_the_wall_neither_ends_nor_prolongs_a_lease(tmp_pat
     async def run() -> None:
         wall_ms = {"offset": 0}
         boot_ms = {"offset": 0}
-        around = NodeEnvironment(
+        environment = NodeEnvironment(
             wall_clock_ms=lambda: time.time_ns() // 1_000_000 + wall_ms["offset"],
             boot_clock_ms=lambda: time.monotonic_ns() // 1_000_000 + boot_ms["offset"],
         )
         stop = asyncio.Event()
         ready: asyncio.Future[NodeAddress] = asyncio.get_running_loop().create_future()
-        node = asyncio.create_task(Node(config(tmp_path), around).run(ready.set_result, stop))
+        node = asyncio.create_task(Node(config(tmp_path), environment).run(ready.set_result, stop))
         async with client(await ready) as connection:
             for offset_ms in (HOUR_MS, -HOUR_MS):
                 wall_ms["offset"] = offset_ms

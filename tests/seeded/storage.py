@@ -645,7 +645,7 @@ _RETENTION = (
     ),
     SeededBug(
         "storage-49",
-        "a step that is joined with its neighbour forgets its newest record",
+        "a segment of the time index that is joined with its neighbour forgets its newest record",
         "broker/partition/time_index.py",
         "TimeIndex._join_steps",
         "second._replace(max_ms=first.max_ms, max_offset=first.max_offset)",

@@ -1,11 +1,11 @@
-"""A classic group: who is in it, what they support, which generation they are in.
+"""A classic group: its members, their protocols, its generation.
 
-Two layers. The *image* is the last group record: it alone survives a restart, and only `install`
-changes it. The rest is the rebalance under way. In Empty and Stable the two agree: generation,
-protocol, leader and member ids are those of the image.
+It has two layers. The *image* is the last group record: it alone survives a restart, and only `install`
+changes it. The rest is the state of a rebalance in progress. In Empty and Stable the two agree:
+generation, protocol, leader and member ids are those of the image.
 
-Rules of when to do what are in `rebalance`, `joining` and `membership`; this class keeps its parts
-consistent.
+The rules for when to change what are in `rebalance`, `joining` and `membership`; this class keeps its
+fields consistent.
 
 Source: `ClassicGroup` of Apache Kafka.
 """
@@ -37,7 +37,7 @@ class ClassicGroup:
         self.static_members: dict[str, str] = {}  # instance id -> member id
         self.joining: dict[str, int] = {}  # member id -> token of its parked JoinGroup
         self.syncing: dict[str, int] = {}  # member id -> token of its parked SyncGroup
-        # Told their id, not yet joined with it (KIP-394). A dict for its order.
+        # Got their id, not yet joined with it (KIP-394). A dict for its order.
         self.pending_members: dict[str, None] = {}
         self.pending_sync: dict[str, None] = {}  # got a JoinGroup answer, have not synced
         self.joined_during_delay = False  # someone joined while the initial delay ran
@@ -81,7 +81,7 @@ class ClassicGroup:
         rebalance_timeout_ms: int,
         session_timeout_ms: int,
     ) -> None:
-        """Take over what a rejoining member says now."""
+        """Update a rejoining member from its request."""
         self._supporters.subtract(member.protocol_names)
         member.protocols = protocols
         self._supporters.update(member.protocol_names)
@@ -118,7 +118,7 @@ class ClassicGroup:
         return ErrorCode.NONE
 
     def all_joined(self) -> bool:
-        """Whether every member is parked in JoinGroup and nobody is expected any more."""
+        """Whether every member is parked in JoinGroup and no pending member is expected."""
         return len(self.joining) == len(self.members) and not self.pending_members
 
     def elect_joined_leader(self) -> bool:
@@ -221,10 +221,10 @@ class ClassicGroup:
         """Give what the last stored generation assigned to a member; empty when nothing."""
         return self._assignments.get(member_id, b"")
 
-    # What clients are shown
+    # Answers to clients
 
     def members_for(self, member_id: str) -> tuple[JoinedMember, ...]:
-        """Give all members to the leader, none to anybody else."""
+        """Return all members for the leader, none for other members."""
         if member_id != self.leader or self.protocol is None:
             return ()
         protocol = self.protocol

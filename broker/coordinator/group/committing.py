@@ -1,15 +1,15 @@
-"""OffsetCommit and OffsetDelete: which are accepted.
+"""OffsetCommit and OffsetDelete: which requests are accepted.
 
 | group | generation of the request | OffsetCommit |
 |---|---|---|
-| missing | < 0 | accepted: a simple group comes into being |
+| missing | < 0 | accepted: creates a simple group |
 | missing | >= 0 | GROUP_ID_NOT_FOUND from v9 on, ILLEGAL_GENERATION before |
 | Empty | < 0 | accepted |
 | not Empty | < 0, neither member id nor instance id | UNKNOWN_MEMBER_ID |
 | any | any, member not known | UNKNOWN_MEMBER_ID |
 | any | any, instance id held by another | FENCED_INSTANCE_ID |
 | any | not the present one | ILLEGAL_GENERATION |
-| CompletingRebalance | present | REBALANCE_IN_PROGRESS: the assignment is not out yet |
+| CompletingRebalance | present | REBALANCE_IN_PROGRESS: there is no assignment yet |
 | PreparingRebalance, Stable | present | accepted, and keeps the session alive |
 
 Source: `ClassicGroup.validateOffsetCommit`, `validateOffsetDelete`, `OffsetMetadataManager` of
@@ -58,7 +58,7 @@ def check_metadata(metadata: str, max_length: int) -> ErrorCode:
 
 
 def check_offset_delete(group: ClassicGroup | None) -> ErrorCode:
-    """Whether offsets of this group may be deleted at all; topics are looked at one by one."""
+    """Whether offsets of this group may be deleted at all; each topic is checked by itself."""
     if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND
     if group.state in _REBALANCING_OR_STABLE and not group.is_consumer_group:

@@ -1,4 +1,4 @@
-"""Deadlines of a shard: which there are, and which have passed."""
+"""Deadlines of a shard: those that are set, and those that have passed."""
 
 import heapq
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 _SLACK: Final = (
-    64  # superseded heap entries that are tolerated beside as many as there are deadlines
+    64  # superseded heap entries that are tolerated in addition to the number of deadlines
 )
 
 
@@ -16,7 +16,7 @@ class DeadlineKind(IntEnum):
     JOIN = 0  # a group's join phase ends, or its initial delay
     SYNC = 1  # members that have not synced are removed
     SESSION = 2  # a member (or a pending one) is removed
-    RETENTION = 3  # expired offsets are looked for
+    RETENTION = 3  # expired offsets are searched and removed
 
 
 class DeadlineKey(NamedTuple):
@@ -28,11 +28,10 @@ class DeadlineKey(NamedTuple):
 
 
 class Deadlines:
-    """A set of deadlines in ms of the monotonic clock, cheap to push back (every heartbeat does).
+    """A set of deadlines in ms of the monotonic clock; moving one back is cheap (every heartbeat does).
 
-    A deadline that moves back costs one dictionary write: its entry in the heap stays and is
-    corrected when it comes up. The heap is rebuilt when it holds more superseded entries than live
-    ones.
+    Moving a deadline back costs one dictionary write: its entry in the heap stays and is corrected
+    when it reaches the top. The heap is rebuilt when it holds more superseded entries than live ones.
     """
 
     def __init__(self) -> None:
@@ -69,7 +68,7 @@ class Deadlines:
         return self._heap[0][0] if self._heap else None
 
     def pop_due(self, now_ms: int) -> Iterator[DeadlineKey]:
-        """Remove and give each deadline at or before now, those set meanwhile included."""
+        """Remove and yield each deadline at or before now, including those set during the iteration."""
         while True:
             self._settle()
             if not self._heap or self._heap[0][0] > now_ms:
@@ -79,7 +78,7 @@ class Deadlines:
             yield key
 
     def _settle(self) -> None:
-        """Bring a heap entry to the top that is a deadline's true time."""
+        """Correct the top of the heap until it holds a deadline's current time."""
         while self._heap:
             at_ms, key = self._heap[0]
             due_ms = self._at.get(key)

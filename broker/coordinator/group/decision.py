@@ -1,9 +1,9 @@
-"""What one operation on a shard brings about.
+"""The result of one operation on a shard: records and answers.
 
-The shard replays each record in the moment it decides on it, so the next operation sees it; but
-nobody is told anything of it before the records of this and all earlier decisions are durable. When
-they cannot be made durable, the shard is thrown away and loaded from the log again: memory never
-holds what the log does not.
+The shard replays each record when it decides on it, so the next operation sees its effect; but no
+answer is sent before the records of this and all earlier decisions are durable. When they cannot be
+made durable, the shard is discarded and loaded from the log again, so memory never keeps state that the
+log does not have.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class SyncAnswer(NamedTuple):
 
 
 class GroupEvent(NamedTuple):
-    """Something that an operator may want to read in the log."""
+    """An event for the broker's log."""
 
     group_id: str
     text: str
@@ -39,7 +39,7 @@ class GroupEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GroupDecision(Generic[T]):
-    """Records to append as one batch, and what may be said once they are durable."""
+    """Records to append as one batch, and answers to send once they are durable."""
 
     response: T
     records: list[CoordinatorRecord]
@@ -49,7 +49,7 @@ class GroupDecision(Generic[T]):
 
 
 class Turn:
-    """One operation on a shard: when it takes place, and what it has brought about so far."""
+    """One operation on a shard: its time, and its records and answers so far."""
 
     __slots__ = ("_events", "_joins", "_records", "_replay", "_syncs", "now")
 
@@ -62,7 +62,7 @@ class Turn:
         self._events: list[GroupEvent] = []
 
     def persist(self, record: CoordinatorRecord) -> None:
-        """Change what survives a restart: replayed here, appended by the driver."""
+        """Change durable state: the record is replayed here and appended by the driver."""
         self._records.append(record)
         self._replay(record)
 
@@ -75,7 +75,7 @@ class Turn:
         self._syncs.append(SyncAnswer(token, result))
 
     def note(self, group_id: str, text: str) -> None:
-        """Tell the operator."""
+        """Add an event for the broker's log."""
         self._events.append(GroupEvent(group_id, text))
 
     def decide(self, response: T) -> GroupDecision[T]:

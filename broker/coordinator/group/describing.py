@@ -1,4 +1,4 @@
-"""What DescribeGroups and ListGroups show of a group.
+"""A group as DescribeGroups and ListGroups show it.
 
 Source: `GroupMetadataManager.describeGroups`, `ClassicGroup.asListedGroup` of Apache Kafka.
 """
@@ -9,7 +9,7 @@ from headrace.broker.coordinator.group.states import GroupState
 
 
 def describe_group(group: ClassicGroup) -> DescribedGroup:
-    """Show a group; protocol and metadata only while Stable, they are in flux otherwise."""
+    """Describe a group; protocol and metadata only while Stable, because they change otherwise."""
     protocol = group.protocol if group.state is GroupState.STABLE else None
     return DescribedGroup(
         group.group_id,
@@ -31,5 +31,5 @@ def describe_group(group: ClassicGroup) -> DescribedGroup:
 
 
 def list_group(group: ClassicGroup) -> ListedGroup:
-    """Show a group in a list."""
+    """Describe a group for ListGroups."""
     return ListedGroup(group.group_id, group.protocol_type or "", group.state.value)

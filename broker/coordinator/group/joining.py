@@ -1,4 +1,4 @@
-"""JoinGroup: who is let in, under which id, and whether that needs a rebalance.
+"""JoinGroup: which members are admitted, under which id, and whether that needs a rebalance.
 
 Source: KIP-62, KIP-345 (static members), KIP-394 (two-step ids), KIP-389 (maximum size), KIP-814
 (skip assignment); `GroupMetadataManager.classicGroupJoin...` of Apache Kafka.
@@ -20,8 +20,8 @@ from headrace.broker.coordinator.group.states import GroupState
 from headrace.broker.coordinator.records import GroupRecord, fits_record
 from headrace.protocol.errors import ErrorCode
 
-# Ids given out and not yet used, in one group. Beyond it a client is sent away to try again, so
-# that one that never comes back with its id cannot fill the memory.
+# Member ids of one group that were assigned and not yet used. Beyond it a client is refused and must try
+# again, so that clients that never come back with their id cannot fill the memory.
 MAX_PENDING_MEMBERS: Final = 10_000
 
 
@@ -38,7 +38,7 @@ class Joining:
     def join(self, turn: Turn, group: ClassicGroup, request: JoinRequest, token: int) -> None:
         """Answer the request, or park it until the join phase ends."""
         if not self._has_room(group, request.member_id):
-            self._turn_away(turn, group, request.member_id, token)
+            self._reject_full(turn, group, request.member_id, token)
         elif not group.supports(request.protocol_type, request.protocols):
             _refuse(turn, token, request.member_id, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
         elif request.member_id != NO_MEMBER_ID:
@@ -64,7 +64,7 @@ class Joining:
             return member_id in group.joining or len(group.joining) < self._max_group_size
         return member_id in group.members or len(group.members) < self._max_group_size
 
-    def _turn_away(self, turn: Turn, group: ClassicGroup, member_id: str, token: int) -> None:
+    def _reject_full(self, turn: Turn, group: ClassicGroup, member_id: str, token: int) -> None:
         if member_id in group.members or member_id in group.pending_members:
             self._rebalancer.remove_member(turn, group, member_id)
             self._rebalancer.maybe_complete_join(turn, group)
@@ -89,8 +89,8 @@ class Joining:
         elif group.state is GroupState.STABLE and unchanged and member_id != group.leader:
             turn.answer_join(token, current_generation(group, member_id))
         else:
-            # In Stable a leader that rejoins asks for a rebalance: it has seen other topic
-            # metadata.
+            # In Stable a leader that rejoins requests a rebalance: the topic metadata has
+            # changed.
             self._rebalancer.update_member(turn, group, member, request, token)
 
     def _join_static(
@@ -101,7 +101,7 @@ class Joining:
         request: JoinRequest,
         token: int,
     ) -> None:
-        """Let a static member in without an id: it is new, or was restarted (KIP-345)."""
+        """Admit a static member without a member id: it is new, or was restarted (KIP-345)."""
         old_member_id = group.static_members.get(group_instance_id)
         if old_member_id is None:
             self._rebalancer.add_member(turn, group, request.new_member_id, request, token)
@@ -122,7 +122,9 @@ class Joining:
             case _:
                 # Completing: the leader may have assigned to the old id already.
                 self._rebalancer.prepare(
-                    turn, group, f"static member {group_instance_id} is back; {request.reason}"
+                    turn,
+                    group,
+                    f"static member {group_instance_id} rejoins; reason: {request.reason}",
                 )
 
     def _replace_in_generation(
@@ -133,7 +135,7 @@ class Joining:
         token: int,
         old_leader: str,
     ) -> None:
-        """Store the static member's new id in the generation as it is: nobody else notices."""
+        """Store the static member's new id in the current generation, without a rebalance."""
         member_id = request.new_member_id
         record = GroupRecord(group.group_id, group.to_image(turn.now.wall_ms))
         if not fits_record(record):
@@ -145,8 +147,8 @@ class Joining:
         if request.knows_skip_assignment:
             result = replace(result, skip_assignment=group.leader == member_id)
         else:
-            # A leader could not be told to skip the assignment before v9: it is shown its old
-            # id, and takes itself for a follower.
+            # Before v9 a leader cannot be asked to skip the assignment: the answer names its old id
+            # as leader, so it acts as a follower.
             result = replace(result, leader=old_leader, members=())
         turn.answer_join(token, result)
 

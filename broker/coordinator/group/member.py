@@ -1,4 +1,4 @@
-"""One member of a classic group, between restarts."""
+"""One member of a classic group, in memory."""
 
 from collections.abc import Collection
 
@@ -7,7 +7,7 @@ from headrace.broker.coordinator.records import MemberMetadata
 
 
 class Member:
-    """What a member told when it joined. Its assignment is in the group's image."""
+    """The fields of a member's JoinGroup. Its assignment is in the group's image."""
 
     __slots__ = (
         "client_host",
@@ -38,8 +38,8 @@ class Member:
         self.rebalance_timeout_ms = rebalance_timeout_ms
         self.session_timeout_ms = session_timeout_ms
         self.protocols = protocols
-        # In its first join: it has no id to send heartbeats with, so parking does not keep it alive
-        # for ever.
+        # In its first join: it has no id to send heartbeats with, so being parked does not keep it
+        # alive without a limit.
         self.is_new = False
 
     @classmethod
@@ -56,7 +56,7 @@ class Member:
         )
 
     def to_record(self, protocol: str, assignment: bytes) -> MemberMetadata:
-        """Give what is stored of this member in a generation that uses `protocol`."""
+        """Return the stored form of this member in a generation that uses `protocol`."""
         return MemberMetadata(
             self.member_id,
             self.group_instance_id,
@@ -69,7 +69,7 @@ class Member:
         )
 
     def is_as_stored(self, record: MemberMetadata, protocol: str | None) -> bool:
-        """Whether the record was made of this member as it is: then it knows more than that."""
+        """Whether the record is the stored form of this member: then this object holds more than the record."""
         return protocol in self.protocol_names and record == self.to_record(
             protocol, record.assignment
         )
@@ -81,7 +81,7 @@ class Member:
 
     @property
     def protocol_names(self) -> frozenset[str]:
-        """Name each protocol that it supports, once."""
+        """The names of the protocols that it supports."""
         return frozenset(supported.name for supported in self.protocols)
 
     def metadata(self, protocol: str) -> bytes:

@@ -1,4 +1,4 @@
-"""SyncGroup, Heartbeat and LeaveGroup: what members of a generation ask for.
+"""SyncGroup, Heartbeat and LeaveGroup: the requests of members of a generation.
 
 Source: `GroupMetadataManager.classicGroupSync`, `classicGroupHeartbeat`, `classicGroupLeave` of
 Apache Kafka.
@@ -23,21 +23,21 @@ from headrace.protocol.errors import ErrorCode
 
 
 class LeaveResult(NamedTuple):
-    """How it went with one leaving member; its ids are those of the request."""
+    """The result for one leaving member; its ids are those of the request."""
 
     member: LeavingMember
     error: ErrorCode
 
 
 class Membership:
-    """Decides on what members of a group ask."""
+    """Decides on requests of a group's members."""
 
     def __init__(self, rebalancer: Rebalancer, sessions: MemberSessions) -> None:
         self._rebalancer = rebalancer
         self._sessions = sessions
 
     def sync(self, turn: Turn, group: ClassicGroup, request: SyncRequest, token: int) -> None:
-        """Give the assignment, now or when the leader has brought it."""
+        """Answer with the assignment, now or when the leader has sent it."""
         error = _check_sync(group, request)
         if error is not ErrorCode.NONE:
             turn.answer_sync(token, SyncResult(error=error))
@@ -55,7 +55,7 @@ class Membership:
             self._rebalancer.store_generation(turn, group, dict(request.assignments))
 
     def heartbeat(self, turn: Turn, group: ClassicGroup, request: HeartbeatRequest) -> ErrorCode:
-        """Keep a member's session alive, and tell it to rejoin when there is a rebalance."""
+        """Keep a member's session alive; answer REBALANCE_IN_PROGRESS when it must rejoin."""
         error = group.check_member(request.member_id, request.group_instance_id)
         if error is not ErrorCode.NONE:
             return error
@@ -84,9 +84,7 @@ class Membership:
                 removed.append(f"{member_id} ({leaving.reason or 'no reason given'})")
             results.append(LeaveResult(leaving, error))
         if removed:
-            self._rebalancer.prepare_or_complete(
-                turn, group, f"members leave: {', '.join(removed)}"
-            )
+            self._rebalancer.prepare_or_complete(turn, group, f"members left: {', '.join(removed)}")
         else:
             self._rebalancer.maybe_complete_join(turn, group)
         return results

@@ -49,7 +49,7 @@ class CommittedOffsets:
         return None if partitions is None else partitions.get(partition)
 
     def find(self, group_id: str, query: OffsetQuery) -> CommittedOffset:
-        """Answer a query; what was committed for an earlier topic of that name is not told."""
+        """Answer a query; an offset that was committed for an earlier topic of that name is not returned."""
         value = self.get(group_id, query.topic, query.partition)
         found = CommittedOffset(query.topic, query.partition, value)
         return found if found.is_of(query.topic_id) else found._replace(value=None)
@@ -61,7 +61,7 @@ class CommittedOffsets:
                 yield OffsetCommitKey(group_id, topic, partition), value
 
     def of_topic(self, topic: DeletedTopic) -> list[OffsetCommitKey]:
-        """Give the keys of all offsets in a topic, and of those of which it is not known."""
+        """Return the keys of all offsets in a topic, including those without a known topic id."""
         return [
             OffsetCommitKey(group_id, topic.name, partition)
             for group_id, topics in self._groups.items()
@@ -73,16 +73,16 @@ class CommittedOffsets:
 def expired_offsets(
     offsets: CommittedOffsets, group: ClassicGroup, wall_ms: int, retention_ms: int
 ) -> tuple[list[OffsetCommitKey], bool]:
-    """Find the offsets whose retention is over, and tell whether none but those are left.
+    """Return the offsets whose retention is over, and whether the group has no others.
 
     | group | counted from |
     |---|---|
     | simple: never had members | the commit |
-    | Empty | when it became Empty (the commit, if a very old record does not tell) |
+    | Empty | when it became Empty (the commit, if a very old record does not hold that time) |
     | Stable, of consumers whose topics are known | the commit, for topics not subscribed to |
     | anything else | does not expire |
 
-    A retention that the client gave with its commit (before v5) goes before all that.
+    A retention that the client sent with its commit (before v5) takes precedence.
     """
     since_empty = False
     if group.protocol_type is not None:

@@ -1,4 +1,4 @@
-"""How a classic group gets from one generation to the next.
+"""How a classic group moves from one generation to the next.
 
 The join phase (PreparingRebalance) ends when every member is parked in JoinGroup and nobody is
 pending, or at the longest rebalance timeout of the members; a group that was Empty waits for the
@@ -6,8 +6,8 @@ initial delay instead, again and again while members arrive. Dynamic members tha
 removed, static ones stay (KIP-345). The sync phase (CompletingRebalance) ends when the leader
 syncs; members that do not sync within the rebalance timeout are removed (KAFKA-9752).
 
-Nothing is stored until the leader has synced: after a restart the last complete generation is in
-force again.
+Nothing is stored until the leader has synced: after a restart the last complete generation is the
+current one again.
 
 Source: `GroupMetadataManager` of Apache Kafka (prepareRebalance, completeClassicGroupJoin,
 expire...).
@@ -61,7 +61,7 @@ class Rebalancer:
         group.add(member)
         group.joining[member_id] = token
         self._sessions.expect_first_join(turn.now, group, member_id)
-        self.prepare_or_complete(turn, group, f"member {member_id} joins; {request.reason}")
+        self.prepare_or_complete(turn, group, f"member {member_id} joins; reason: {request.reason}")
 
     def update_member(
         self, turn: Turn, group: ClassicGroup, member: Member, request: JoinRequest, token: int
@@ -69,13 +69,13 @@ class Rebalancer:
         """Park a member that joins again."""
         self.park_join(turn, group, member, request, token)
         self.prepare_or_complete(
-            turn, group, f"member {member.member_id} rejoins; {request.reason}"
+            turn, group, f"member {member.member_id} rejoins; reason: {request.reason}"
         )
 
     def park_join(
         self, turn: Turn, group: ClassicGroup, member: Member, request: JoinRequest, token: int
     ) -> None:
-        """Take over what a member says and park it; an older JoinGroup of it is given up."""
+        """Update a member from its request and park it; its older parked JoinGroup is answered with an error."""
         superseded = group.joining.get(member.member_id)
         if superseded is not None:
             turn.answer_join(
@@ -93,14 +93,14 @@ class Rebalancer:
     # Phases
 
     def prepare_or_complete(self, turn: Turn, group: ClassicGroup, reason: str) -> None:
-        """Start a rebalance, or see whether this was what the one under way waited for."""
+        """Start a rebalance, or complete the join phase if it waited only for this."""
         if group.state in REBALANCEABLE:
             self.prepare(turn, group, reason)
         else:
             self.maybe_complete_join(turn, group)
 
     def prepare(self, turn: Turn, group: ClassicGroup, reason: str) -> None:
-        """Start the join phase; members learn it from the heartbeat or sync that they are in."""
+        """Start the join phase; members learn of it from their next heartbeat or their parked sync."""
         if group.state is GroupState.COMPLETING_REBALANCE:
             self._answer_syncs(turn, group, ErrorCode.REBALANCE_IN_PROGRESS)
         group.pending_sync.clear()
@@ -120,7 +120,7 @@ class Rebalancer:
             self._schedule_join(turn, group, group.rebalance_timeout_ms())
 
     def maybe_complete_join(self, turn: Turn, group: ClassicGroup) -> None:
-        """End the join phase if everybody is there; the initial delay is always waited for."""
+        """End the join phase if every member has joined, but not before the initial delay is over."""
         if (
             group.state is GroupState.PREPARING_REBALANCE
             and group.initial_delay_left_ms is None
@@ -129,7 +129,7 @@ class Rebalancer:
             self.complete_join(turn, group)
 
     def complete_join(self, turn: Turn, group: ClassicGroup) -> None:
-        """End the join phase: whoever is parked forms the next generation."""
+        """End the join phase: the parked members form the next generation."""
         self._deadlines.cancel(DeadlineKey(DeadlineKind.JOIN, group.group_id))
         absent = [
             member.member_id
@@ -141,8 +141,8 @@ class Rebalancer:
         if absent:
             turn.note(group.group_id, f"removed members that did not rejoin: {', '.join(absent)}")
         if group.members and not group.elect_joined_leader():
-            # Only static members are left and none is back: wait for one, or for their sessions to
-            # expire.
+            # Only static members are left and none has rejoined: wait for one, or for their sessions
+            # to expire.
             self._schedule_join(turn, group, group.rebalance_timeout_ms())
             return
         group.initial_delay_left_ms = None
@@ -176,7 +176,7 @@ class Rebalancer:
     def store_generation(
         self, turn: Turn, group: ClassicGroup, assignments: dict[str, bytes]
     ) -> None:
-        """End the sync phase: store the leader's assignments, give them to whoever waits."""
+        """End the sync phase: store the leader's assignments, answer the parked SyncGroups."""
         record = GroupRecord(group.group_id, group.to_image(turn.now.wall_ms, assignments))
         if not fits_record(record):
             self._answer_syncs(turn, group, ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -187,7 +187,7 @@ class Rebalancer:
         self._answer_syncs(turn, group, ErrorCode.NONE)
 
     def synced(self, group: ClassicGroup, member_id: str) -> None:
-        """Note that a member has asked for its assignment in time."""
+        """Record that a member has requested its assignment in time."""
         group.pending_sync.pop(member_id, None)
         if not group.pending_sync:
             self._deadlines.cancel(DeadlineKey(DeadlineKind.SYNC, group.group_id))
@@ -213,7 +213,7 @@ class Rebalancer:
         self.prepare(turn, group, f"members did not sync in time: {', '.join(late)}")
 
     def expire_session(self, turn: Turn, group: ClassicGroup, member_id: str) -> None:
-        """Remove a member not heard of; a parked one lives, unless in its first join."""
+        """Remove a member that sent no heartbeat; a parked one stays, unless it is in its first join."""
         if member_id in group.pending_members:
             self.forget_pending(turn, group, member_id)
             return
@@ -227,18 +227,18 @@ class Rebalancer:
     # Removal
 
     def forget_pending(self, turn: Turn, group: ClassicGroup, member_id: str) -> None:
-        """Expect a pending member no longer."""
+        """Stop expecting a pending member."""
         self._drop(group, member_id)
         if group.state is GroupState.PREPARING_REBALANCE and group.all_joined():
             self.complete_join(turn, group)
 
     def remove_member(self, turn: Turn, group: ClassicGroup, member_id: str) -> None:
-        """Remove a member; what it is parked in is answered so that it joins anew."""
+        """Remove a member; its parked requests are answered with an error that makes it join again."""
         self.answer_parked(turn, group, member_id, ErrorCode.UNKNOWN_MEMBER_ID, NO_MEMBER_ID)
         self._drop(group, member_id)
 
     def after_removal(self, turn: Turn, group: ClassicGroup, reason: str) -> None:
-        """Rebalance without the removed, or end the join phase that waited for them."""
+        """Start a rebalance without the removed members, or end the join phase that waited for them."""
         if group.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE):
             self.prepare(turn, group, reason)
         elif group.state is GroupState.PREPARING_REBALANCE and group.all_joined():
@@ -250,18 +250,18 @@ class Rebalancer:
         group: ClassicGroup,
         member_id: str,
         error: ErrorCode,
-        told_member_id: str,
+        answered_member_id: str,
     ) -> None:
-        """Answer whatever a member is parked in with an error."""
+        """Answer the parked requests of a member with an error."""
         token = group.joining.pop(member_id, None)
         if token is not None:
-            turn.answer_join(token, JoinResult(member_id=told_member_id, error=error))
+            turn.answer_join(token, JoinResult(member_id=answered_member_id, error=error))
         token = group.syncing.pop(member_id, None)
         if token is not None:
             turn.answer_sync(token, SyncResult(error=error))
 
     def forget_group(self, group: ClassicGroup) -> None:
-        """Drop all deadlines of a group that is gone."""
+        """Drop all deadlines of a removed group."""
         for member_id in (*group.members, *group.pending_members):
             self._sessions.end(group, member_id)
         self._deadlines.cancel(DeadlineKey(DeadlineKind.JOIN, group.group_id))
@@ -289,7 +289,7 @@ class Rebalancer:
 
 
 def current_generation(group: ClassicGroup, member_id: str) -> JoinResult:
-    """Tell a member about the generation that it is in."""
+    """The JoinGroup answer for a member of the current generation."""
     return JoinResult(
         member_id=member_id,
         generation=group.generation,
@@ -301,7 +301,7 @@ def current_generation(group: ClassicGroup, member_id: str) -> JoinResult:
 
 
 def current_assignment(group: ClassicGroup, member_id: str) -> SyncResult:
-    """Tell a member what the stored generation assigns to it."""
+    """The SyncGroup answer with a member's assignment in the stored generation."""
     return SyncResult(
         protocol_type=group.protocol_type,
         protocol=group.protocol,

@@ -1,7 +1,7 @@
-"""What is asked of a group shard and what it answers, free of the wire format and its versions.
+"""Requests to a group shard and its answers, independent of the wire format and its versions.
 
-A JoinGroup and a SyncGroup may be parked: they come with a token, an integer that the caller chose,
-and are answered with it, by that decision or a later one.
+A JoinGroup and a SyncGroup may be parked: they have a token, an integer that the caller chose,
+and are answered with that token, by the same decision or a later one.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class JoinRequest:
     group_instance_id: str | None = None
     reason: str = ""
     two_step: bool = (
-        True  # v4+: a dynamic member is first told its id and joins again with it (KIP-394)
+        True  # v4+: a dynamic member first gets its id and joins again with it (KIP-394)
     )
     knows_skip_assignment: bool = True  # v9+ (KIP-814)
 
@@ -108,7 +108,7 @@ class HeartbeatRequest:
 
 
 class LeavingMember(NamedTuple):
-    """A member to remove; without a member id, whoever holds the instance id."""
+    """A member to remove; without a member id, the holder of the instance id."""
 
     member_id: str
     group_instance_id: str | None = None
@@ -127,7 +127,7 @@ class OffsetEntry(NamedTuple):
 
 
 class OffsetQuery(NamedTuple):
-    """One offset to fetch; what was committed for another topic of that name does not count."""
+    """One offset to fetch; an offset that was committed for another topic of that name does not count."""
 
     topic: str
     partition: int
@@ -135,7 +135,7 @@ class OffsetQuery(NamedTuple):
 
 
 class DeletedTopic(NamedTuple):
-    """A topic that is gone."""
+    """A topic that was deleted."""
 
     name: str
     topic_id: UUID

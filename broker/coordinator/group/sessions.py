@@ -1,4 +1,4 @@
-"""Sessions of members: how long each may be silent.
+"""Sessions of members: how long each may send no heartbeat.
 
 Source: KIP-62; `GroupMetadataManager.rescheduleClassicGroupMemberHeartbeat` of Apache Kafka.
 """
@@ -10,28 +10,28 @@ from headrace.broker.coordinator.group.deadlines import DeadlineKey, DeadlineKin
 from headrace.broker.coordinator.group.member import Member
 from headrace.broker.coordinator.group.requests import Instant
 
-# A new member has no id yet and cannot send heartbeats; its JoinGroup is given up after this long.
+# A new member has no id yet and cannot send heartbeats; its JoinGroup is dropped after this time.
 NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 5 * 60_000
 
 
 class MemberSessions:
-    """Begins and ends sessions; one that runs out comes up as a SESSION deadline."""
+    """Begins and ends sessions; an expired session is reported as a SESSION deadline."""
 
     def __init__(self, deadlines: Deadlines) -> None:
         self._deadlines = deadlines
 
     def touch(self, now: Instant, group: ClassicGroup, member: Member) -> None:
-        """Begin a member's session anew."""
+        """Restart a member's session."""
         self._schedule(now, group, member.member_id, member.session_timeout_ms)
 
     def expect_first_join(self, now: Instant, group: ClassicGroup, member_id: str) -> None:
-        """Give a member that is parked in its first JoinGroup until it must have been answered."""
+        """Set the deadline of a member that is parked in its first JoinGroup."""
         self._schedule(now, group, member_id, NEW_MEMBER_JOIN_TIMEOUT_MS)
 
     def expect_pending(
         self, now: Instant, group: ClassicGroup, member_id: str, session_timeout_ms: int
     ) -> None:
-        """Give a pending member its session timeout to join with the id that it was told."""
+        """Give a pending member its session timeout to join with the id that it got."""
         self._schedule(now, group, member_id, session_timeout_ms)
 
     def end(self, group: ClassicGroup, member_id: str) -> None:

@@ -53,7 +53,7 @@ from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode
 
 RETENTION_GROUPS_PER_TURN: Final = (
-    100  # groups looked at in one go, so that the loop is not held up
+    100  # groups checked at once, so that the event loop is not blocked
 )
 
 _RETENTION_KEY: Final = DeadlineKey(DeadlineKind.RETENTION)
@@ -73,7 +73,7 @@ class GroupShard:
         )
         self._joining = Joining(self._rebalancer, self._sessions, config.max_group_size)
         self._membership = Membership(self._rebalancer, self._sessions)
-        self._retention_queue: list[str] = []  # groups that the check under way has not looked at
+        self._retention_queue: list[str] = []  # groups that the current check has not reached yet
 
     # State that survives a restart
 
@@ -93,13 +93,13 @@ class GroupShard:
                 self._rebalancer.forget_group(removed)
 
     def loaded(self, now: Instant) -> GroupDecision[None]:
-        """Begin to serve what was replayed: members have a full session from now on."""
+        """Start serving the replayed groups: members have a full session from now on."""
         turn = self._turn(now)
         for group in self._groups.values():
             for member in group.members.values():
                 self._sessions.touch(now, group, member)
             if len(group.members) > self._config.max_group_size:
-                self._rebalancer.prepare(turn, group, "the group is larger than the maximum")
+                self._rebalancer.prepare(turn, group, "the group is larger than group.max.size")
         self._schedule_retention(turn, self._config.offsets_retention_check_ms)
         return turn.decide(None)
 
@@ -266,7 +266,7 @@ class GroupShard:
         return self._deadlines.next_ms()
 
     def expire(self, now: Instant) -> GroupDecision[None]:
-        """Do what time has come for."""
+        """Run the deadlines that have passed."""
         turn = self._turn(now)
         for key in self._deadlines.pop_due(now.elapsed_ms):
             match key.kind:
@@ -282,7 +282,7 @@ class GroupShard:
         return turn.decide(None)
 
     def _expire_offsets(self, turn: Turn) -> None:
-        """Look at some groups; for the rest in a moment, for all after the check interval."""
+        """Check some groups; the rest follow at once, all groups again after the check interval."""
         if not self._retention_queue:
             self._retention_queue = list(self._groups)
         due = self._retention_queue[-RETENTION_GROUPS_PER_TURN:]
@@ -302,10 +302,10 @@ class GroupShard:
         for key in keys:
             turn.persist(OffsetRecord(key, None))
         if keys:
-            turn.note(group.group_id, f"{len(keys)} offsets expired")
+            turn.note(group.group_id, f"removed {len(keys)} expired offsets")
         if all_expired and group.state is GroupState.EMPTY and not group.pending_members:
             turn.persist(GroupRecord(group.group_id, None))
-            turn.note(group.group_id, "removed: empty, without offsets")
+            turn.note(group.group_id, "removed: it had no members and no offsets")
 
     def _schedule_retention(self, turn: Turn, delay_ms: int) -> None:
         self._deadlines.schedule(_RETENTION_KEY, turn.now.elapsed_ms + delay_ms)

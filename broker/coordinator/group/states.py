@@ -4,8 +4,8 @@
       ^                |    ^                             |                                    |
       +--nobody left---+    +------- join, leave, expiry -+------------------------------------+
 
-Dead is reached from everywhere by a tombstone, and is what DescribeGroups answers for a group that
-is not there.
+Dead is reached from every state by a tombstone. DescribeGroups also answers it for a group that does
+not exist.
 
 Source: `ClassicGroupState` of Apache Kafka.
 """

@@ -1,4 +1,4 @@
-"""One broker's surroundings in memory: metadata replayed from records, partitions over fake streams, a client."""
+"""One broker's environment in memory: metadata replayed from records, partitions over fake streams, a client."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence

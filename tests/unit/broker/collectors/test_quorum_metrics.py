@@ -95,13 +95,13 @@ def test_a_status_is_taken_on_the_loop_only() -> None:
     ("changes", "ok", "reason"),
     [
         ({}, True, "leads in term 4"),
-        ({"serving": False}, False, "is about to lead"),
+        ({"serving": False}, False, "elected in term 4, not serving yet"),
         ({"role": Role.FOLLOWER, "leader_id": 2}, True, "follows 2 in term 4"),
         (
             {"role": Role.FOLLOWER, "leader_id": 2, "applied_index": 0},
             False,
-            "follows 2 in term 4, and has nothing of its log; if that stays so, it lost its disk: "
-            "remove it from the quorum and add it again",
+            "follows 2 in term 4, and has none of its log yet; if this persists, this controller "
+            "lost its disk: remove it from the quorum and add it again",
         ),
         (
             {"role": Role.CANDIDATE, "leader_id": NOBODY},

@@ -66,8 +66,8 @@ class Scene:
         self.reads = ColdReads(lambda *told: self.failed.append(told))
 
     async def ask(self, place: Place, wait_s: float = 1.0, offset: int = 0) -> Any:
-        give_up_s = asyncio.get_running_loop().time() + wait_s
-        return await self.reads.read(place, offset, PLENTY, give_up_s)  # type: ignore[arg-type]
+        deadline_s = asyncio.get_running_loop().time() + wait_s
+        return await self.reads.read(place, offset, PLENTY, deadline_s)  # type: ignore[arg-type]
 
     async def leave(self, *places: Place) -> None:
         for place in places:
@@ -109,7 +109,7 @@ def test_what_became_of_it_while_nobody_waited_is_found(error: Exception | None)
         place.error = error
         await scene.leave(place)
         place.answer.set()
-        await asyncio.sleep(cold_reads.MAX_LEFT_MS / 1000 - 1)
+        await asyncio.sleep(cold_reads.MAX_DETACHED_MS / 1000 - 1)
         if error is None:
             assert len(await scene.ask(place)) == 1
         else:
@@ -128,7 +128,7 @@ def test_it_is_forgotten_after_a_while() -> None:
         scene, place = Scene(), Place()
         await scene.leave(place)
         place.answer.set()
-        await asyncio.sleep(cold_reads.MAX_LEFT_MS / 1000 + 1)
+        await asyncio.sleep(cold_reads.MAX_DETACHED_MS / 1000 + 1)
         await scene.ask(place)
         assert place.begun == 2
 
@@ -145,7 +145,7 @@ def test_what_is_found_is_not_forgotten_in_the_place_of_its_successor() -> None:
         place.answer.clear()
         await asyncio.sleep(1)
         await scene.leave(place)  # the second read, under way when the first is to be forgotten
-        await asyncio.sleep(cold_reads.MAX_LEFT_MS / 1000 - 1)
+        await asyncio.sleep(cold_reads.MAX_DETACHED_MS / 1000 - 1)
         place.answer.set()
         await scene.ask(place)
         assert place.begun == 2
@@ -174,18 +174,18 @@ def test_who_is_cancelled_ends_what_nobody_else_waits_for() -> None:
 def test_only_so_many_are_left_alone() -> None:
     async def main() -> None:
         scene, place = Scene(), Place()
-        for offset in range(cold_reads.MAX_LEFT + 3):
+        for offset in range(cold_reads.MAX_DETACHED + 3):
             await scene.ask(place, 0.001, offset)
         await asyncio.sleep(0.01)
         assert place.ended == 3
         begun = place.begun
-        assert await scene.ask(place, 0, cold_reads.MAX_LEFT + 3) is None
+        assert await scene.ask(place, 0, cold_reads.MAX_DETACHED + 3) is None
         assert place.begun == begun, "begun for nothing"
         place.answer.set()
-        for offset in (0, cold_reads.MAX_LEFT - 1):
+        for offset in (0, cold_reads.MAX_DETACHED - 1):
             assert (await scene.ask(place, 1, offset))[0].base_offset == offset
         assert place.begun == begun
-        await scene.ask(place, 1, cold_reads.MAX_LEFT)
+        await scene.ask(place, 1, cold_reads.MAX_DETACHED)
         assert place.begun == begun + 1
 
     run(main())
@@ -197,24 +197,24 @@ def test_more_places_than_may_be_left_are_answered_all_the_same(error: Exception
 
     async def main() -> None:
         scene = Scene()
-        slow = [Slow(error) for _ in range(4 * cold_reads.MAX_LEFT)]
+        slow = [Slow(error) for _ in range(4 * cold_reads.MAX_DETACHED)]
         answered: set[Slow] = set()
 
-        async def ask(place: Slow, give_up_s: float) -> None:
+        async def ask(place: Slow, deadline_s: float) -> None:
             try:
-                found = await scene.reads.read(place, 0, PLENTY, give_up_s)  # type: ignore[arg-type]
+                found = await scene.reads.read(place, 0, PLENTY, deadline_s)  # type: ignore[arg-type]
             except ObjectNotFoundError:
                 found = ()
             if found is not None:
                 answered.add(place)
 
         for _ in range(4 * 4):
-            give_up_s = asyncio.get_running_loop().time() + 1
+            deadline_s = asyncio.get_running_loop().time() + 1
             for first in range(0, len(slow), 16):
                 async with asyncio.TaskGroup() as group:
                     for place in slow[first : first + 16]:
                         if place not in answered:
-                            group.create_task(ask(place, give_up_s))
+                            group.create_task(ask(place, deadline_s))
         assert len(answered) == len(slow)
 
     run(main())
@@ -223,13 +223,13 @@ def test_more_places_than_may_be_left_are_answered_all_the_same(error: Exception
 def test_as_many_as_that_are_kept_of_those_that_ended_and_hold_up_no_other() -> None:
     async def main() -> None:
         scene, place, other = Scene(), Place(), Place()
-        for offset in range(cold_reads.MAX_LEFT):
+        for offset in range(cold_reads.MAX_DETACHED):
             await scene.ask(place, 0.001, offset)
         place.answer.set()
         await asyncio.sleep(0.01)
         place.answer.clear()
         await scene.leave(other)
-        await scene.ask(place, 0.001, cold_reads.MAX_LEFT)
+        await scene.ask(place, 0.001, cold_reads.MAX_DETACHED)
         assert (other.begun, other.ended) == (1, 0)
         place.answer.set()
         await asyncio.sleep(0.01)
@@ -245,7 +245,7 @@ def test_as_many_as_that_are_kept_of_those_that_ended_and_hold_up_no_other() -> 
 def test_what_was_taken_or_let_go_stays_in_memory_no_longer() -> None:
     async def main() -> None:
         scene = Scene()
-        places = [Place(size_bytes=cold_reads.MAX_LEFT_BYTES // 2) for _ in range(4)]
+        places = [Place(size_bytes=cold_reads.MAX_DETACHED_BYTES // 2) for _ in range(4)]
         await scene.leave(*places)
         for place in places:
             place.answer.set()
@@ -262,9 +262,9 @@ def test_what_was_taken_or_let_go_stays_in_memory_no_longer() -> None:
 def test_what_counts_is_the_block_that_a_piece_keeps() -> None:
     async def main() -> None:
         scene = Scene()
-        block_bytes = cold_reads.MAX_LEFT_BYTES // 2 - 100
+        block_bytes = cold_reads.MAX_DETACHED_BYTES // 2 - 100
         places = [
-            Place(size_bytes=cold_reads.MAX_LEFT_COPIED_BYTES + 1, block_bytes=block_bytes)
+            Place(size_bytes=cold_reads.MAX_DETACHED_COPIED_BYTES + 1, block_bytes=block_bytes)
             for _ in range(3)
         ]
         small = [Place(block_bytes=block_bytes) for _ in range(3)]
@@ -305,8 +305,8 @@ def test_a_mistake_that_nobody_waits_for_is_told(caplog: pytest.LogCaptureFixtur
 def test_what_they_brought_is_bounded_and_one_may_be_larger() -> None:
     async def main() -> None:
         scene = Scene()
-        places = [Place(size_bytes=cold_reads.MAX_LEFT_BYTES // 2) for _ in range(3)]
-        large = Place(size_bytes=cold_reads.MAX_LEFT_BYTES * 2)
+        places = [Place(size_bytes=cold_reads.MAX_DETACHED_BYTES // 2) for _ in range(3)]
+        large = Place(size_bytes=cold_reads.MAX_DETACHED_BYTES * 2)
         hanging = Place()
         await scene.leave(hanging, *places, large)
         for place in places:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headrace.broker.fetch.read_failures import MAX_LINES, REPEATED_S, ReadFailures
+from headrace.broker.fetch.read_failures import MAX_LINES, REPEAT_S, ReadFailures
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.errors import ErrorCode
 from headrace.storage.errors import (
@@ -61,7 +61,7 @@ def test_the_same_is_said_once_a_minute_and_counted_each_time(scene: Scene) -> N
     scene.note(DAMAGED, index=1)
     scene.note(ObjectNotFoundError("gone"))
     assert len(scene.said()) == 2, "other partitions and other errors are news"
-    scene.now_s += REPEATED_S
+    scene.now_s += REPEAT_S
     scene.note(DAMAGED)
     assert len(scene.said()) == 1
     assert scene.metrics.cold_reads_failed == {
@@ -75,7 +75,7 @@ def test_so_many_lines_at_most(scene: Scene) -> None:
         scene.note(DAMAGED, index=index)
         scene.note(DAMAGED, index=index)
     assert len(scene.said()) == MAX_LINES
-    scene.now_s += REPEATED_S
+    scene.now_s += REPEAT_S
     scene.note(DAMAGED)
     rest, line = scene.said()
     assert rest.__dict__["partitions"] == 3

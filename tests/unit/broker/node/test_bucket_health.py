@@ -24,7 +24,7 @@ def test_a_start_waits_for_as_long_as_it_takes_and_says_why(error: ObjectStoreEr
     async def main() -> None:
         health = BucketHealth(random.Random(1))
         assert health.check() == CheckResult(
-            "bucket", ok=False, reason="has not answered: not asked yet"
+            "bucket", ok=False, reason="has not answered: no request sent yet"
         )
         asked: list[float] = []
 
@@ -89,14 +89,16 @@ def test_lasting_trouble_with_what_clients_need_is_not_ready(
         statistics = StoreStatistics()
         health = BucketHealth(random.Random(1))
         health.watch(statistics)
-        assert health.check() == CheckResult("bucket", ok=True, reason="nothing asked yet")
+        assert health.check() == CheckResult("bucket", ok=True, reason="no request sent yet")
         statistics.answered(Operation.LIST, now())
         await asyncio.sleep(3)
         assert health.check() == CheckResult("bucket", ok=True, reason="answered 3 s ago")
         statistics.failed(operation, now(), FailureKind.REFUSED, "403 Forbidden")
         await asyncio.sleep(fails_for_s)
         statistics.failed(operation, now(), FailureKind.THROTTLED, "503 SlowDown")
-        reason = f"{operation.value} fails for {fails_for_s} s, 2 times, throttled: 503 SlowDown"
+        reason = (
+            f"{operation.value} has failed for {fails_for_s} s, 2 times, throttled: 503 SlowDown"
+        )
         assert health.check() == CheckResult("bucket", ok=ok, reason=reason)
         statistics.answered(operation, now())
         assert health.check() == CheckResult("bucket", ok=True, reason="answered 0 s ago")

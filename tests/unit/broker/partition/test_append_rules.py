@@ -182,8 +182,8 @@ def test_records_that_do_not_decompress_are_invalid() -> None:
 @pytest.mark.parametrize(
     "records",
     [
-        [Record(it, NOW_MS, b"k", b"") for it in range(append_rules.MAX_JUDGED_RECORDS + 1)],
-        [Record(0, NOW_MS, b"k", bytes(append_rules.MAX_JUDGED_BYTES))],
+        [Record(it, NOW_MS, b"k", b"") for it in range(append_rules.MAX_DECODED_RECORDS + 1)],
+        [Record(0, NOW_MS, b"k", bytes(append_rules.MAX_DECODED_BYTES))],
     ],
     ids=["records", "bytes"],
 )

@@ -34,7 +34,7 @@ def test_what_is_restored_equals_what_was_taken() -> None:
     assert after.epochs.starts == before.epochs.starts
     assert after.times.entries == before.times.entries
     assert after.times.max_timestamp_ms == before.times.max_timestamp_ms
-    assert list(after.times.steps()) == list(before.times.steps())
+    assert list(after.times.segments()) == list(before.times.segments())
     assert checkpoint.take(after, 16, 2) == data
 
 

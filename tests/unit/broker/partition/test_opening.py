@@ -52,9 +52,9 @@ def restored(data: FakeStream, meta: FakeStream) -> Restored:
 
 def equals(found: Restored, partition: Partition) -> bool:
     state, live = found.state, partition.state
-    return (state.epochs.starts, tuple(state.times.steps()), state.size_bytes) == (
+    return (state.epochs.starts, tuple(state.times.segments()), state.size_bytes) == (
         live.epochs.starts,
-        tuple(live.times.steps()),
+        tuple(live.times.segments()),
         live.size_bytes,
     )
 
@@ -127,7 +127,7 @@ def test_a_replayed_log_is_divided_as_it_was() -> None:
             source.meta,  # type: ignore[arg-type]
             producer_id_expiration_ms=86_400_000,
             now_ms=NOW_MS,
-            step_ms=1000,
+            segment_ms=1000,
         )
     )
     assert found.state.times.entries == source.partition.state.times.entries

@@ -164,7 +164,7 @@ def restored(data: FakeStream, meta: FakeStream) -> tuple[object, bool]:
         list(state.producers),
         state.epochs.starts,
         state.times.max_timestamp_ms,
-        tuple(state.times.steps()),
+        tuple(state.times.segments()),
         state.size_bytes,
     ), must_checkpoint
 
@@ -175,7 +175,7 @@ def live(opened: OpenPartition) -> object:
         list(state.producers),
         state.epochs.starts,
         state.times.max_timestamp_ms,
-        tuple(state.times.steps()),
+        tuple(state.times.segments()),
         state.size_bytes,
     )
 

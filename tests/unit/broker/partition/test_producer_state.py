@@ -30,15 +30,15 @@ def write(
 
 
 def test_an_unknown_producer_may_start_at_any_sequence() -> None:
-    assert states().check(7, 3, 41, 2).verdict is SequenceCheck.APPEND
+    assert states().check(7, 3, 41, 2).outcome is SequenceCheck.APPEND
 
 
 def test_the_next_sequence_is_appended_and_a_gap_is_refused() -> None:
     producers = states()
     write(producers, 0, 3, 100)
-    assert producers.check(7, 0, 3, 1).verdict is SequenceCheck.APPEND
-    assert producers.check(7, 0, 4, 1).verdict is SequenceCheck.OUT_OF_ORDER
-    assert producers.check(7, 0, 2, 1).verdict is SequenceCheck.OUT_OF_ORDER
+    assert producers.check(7, 0, 3, 1).outcome is SequenceCheck.APPEND
+    assert producers.check(7, 0, 4, 1).outcome is SequenceCheck.OUT_OF_ORDER
+    assert producers.check(7, 0, 2, 1).outcome is SequenceCheck.OUT_OF_ORDER
 
 
 def test_each_of_the_last_five_batches_is_recognised_with_its_own_offset() -> None:
@@ -46,40 +46,40 @@ def test_each_of_the_last_five_batches_is_recognised_with_its_own_offset() -> No
     for number in range(BATCHES_RETAINED + 1):
         write(producers, number * 2, 2, 50 + number * 2)
     for number in range(1, BATCHES_RETAINED + 1):
-        verdict, duplicate = producers.check(7, 0, number * 2, 2)
-        assert verdict is SequenceCheck.DUPLICATE
+        outcome, duplicate = producers.check(7, 0, number * 2, 2)
+        assert outcome is SequenceCheck.DUPLICATE
         assert duplicate is not None
         assert duplicate.base_offset == 50 + number * 2
     # The sixth from the end is older than what is remembered.
-    assert producers.check(7, 0, 0, 2).verdict is SequenceCheck.OUT_OF_ORDER
+    assert producers.check(7, 0, 0, 2).outcome is SequenceCheck.OUT_OF_ORDER
 
 
 def test_a_repeat_with_another_length_is_no_repeat() -> None:
     producers = states()
     write(producers, 0, 3, 0)
-    assert producers.check(7, 0, 0, 2).verdict is SequenceCheck.OUT_OF_ORDER
+    assert producers.check(7, 0, 0, 2).outcome is SequenceCheck.OUT_OF_ORDER
 
 
 def test_sequences_wrap_to_zero() -> None:
     producers = states()
     write(producers, SEQUENCE_COUNT - 2, 2, 0)
-    assert producers.check(7, 0, 0, 5).verdict is SequenceCheck.APPEND
+    assert producers.check(7, 0, 0, 5).outcome is SequenceCheck.APPEND
     producers.update(
         7, 0, BatchMetadata(SEQUENCE_COUNT - 1, last_sequence(SEQUENCE_COUNT - 1, 3), 2, 4, 0), 0
     )
-    assert producers.check(7, 0, 2, 1).verdict is SequenceCheck.APPEND
+    assert producers.check(7, 0, 2, 1).outcome is SequenceCheck.APPEND
 
 
 def test_a_new_epoch_starts_at_zero_and_fences_the_old_one() -> None:
     producers = states()
     write(producers, 0, 3, 0, epoch=1)
-    assert producers.check(7, 2, 3, 1).verdict is SequenceCheck.OUT_OF_ORDER
-    assert producers.check(7, 2, 0, 1).verdict is SequenceCheck.APPEND
-    assert producers.check(7, 0, 3, 1).verdict is SequenceCheck.STALE_EPOCH
+    assert producers.check(7, 2, 3, 1).outcome is SequenceCheck.OUT_OF_ORDER
+    assert producers.check(7, 2, 0, 1).outcome is SequenceCheck.APPEND
+    assert producers.check(7, 0, 3, 1).outcome is SequenceCheck.STALE_EPOCH
     write(producers, 0, 1, 3, epoch=2)
     # The batches of epoch 1 are forgotten with it.
-    assert producers.check(7, 1, 0, 3).verdict is SequenceCheck.STALE_EPOCH
-    assert producers.check(7, 2, 1, 1).verdict is SequenceCheck.APPEND
+    assert producers.check(7, 1, 0, 3).outcome is SequenceCheck.STALE_EPOCH
+    assert producers.check(7, 2, 1, 1).outcome is SequenceCheck.APPEND
 
 
 def test_silent_producers_expire_and_may_then_continue_anywhere() -> None:
@@ -87,7 +87,7 @@ def test_silent_producers_expire_and_may_then_continue_anywhere() -> None:
     write(producers, 0, 1, 0, at=5_000)
     assert producers.expire(6_000) == 0
     assert producers.expire(6_001) == 1
-    assert producers.check(7, 0, 99, 1).verdict is SequenceCheck.APPEND
+    assert producers.check(7, 0, 99, 1).outcome is SequenceCheck.APPEND
 
 
 def test_the_number_of_producers_is_bounded_and_the_longest_silent_goes_first() -> None:
@@ -109,12 +109,12 @@ def test_a_client_that_repeats_unanswered_batches_writes_each_once(
     sequence, offset = start, 0
     for count, repeated in batches:
         for attempt in range(2 if repeated else 1):
-            verdict, duplicate = producers.check(7, 0, sequence, count)
+            outcome, duplicate = producers.check(7, 0, sequence, count)
             if attempt == 0:
-                assert verdict is SequenceCheck.APPEND
+                assert outcome is SequenceCheck.APPEND
                 write(producers, sequence, count, offset)
             else:
-                assert verdict is SequenceCheck.DUPLICATE
+                assert outcome is SequenceCheck.DUPLICATE
                 assert duplicate is not None
                 assert duplicate.base_offset == offset
         offset += count

@@ -22,7 +22,7 @@ DAY_MS = 24 * 3_600_000
 
 
 def produce(opened: OpenPartition, at_ms: int, size: int = INTERVAL_BYTES, **options: int) -> None:
-    """Append and confirm one batch of one record; each of a megabyte begins a step."""
+    """Append and confirm one batch of one record; each of a megabyte begins a segment."""
     batch = encode_batch([Record(0, at_ms, b"key", bytes(size))], BatchOptions(**options))
     result = opened.partition.append(
         memoryview(batch), version=9, now_ms=at_ms, on_done=lambda _error: None

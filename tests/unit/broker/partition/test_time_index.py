@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.broker.partition.time_index import MAX_STEP_MS, TimeIndex
+from headrace.broker.partition.time_index import MAX_SEGMENT_MS, TimeIndex
 
 
 def test_a_time_after_every_record_is_found_nowhere() -> None:
@@ -18,7 +18,7 @@ def test_the_newest_timestamp_names_the_first_batch_that_has_it() -> None:
     index = TimeIndex()
     for base, timestamp in ((0, 5), (3, 9), (6, 9), (9, 4)):
         index.append(base, timestamp, 100)
-    assert (index.step_max_ms, index.step_max_offset) == (9, 3)
+    assert (index.segment_max_ms, index.segment_max_offset) == (9, 3)
 
 
 def test_trim_forgets_entries_below_the_log_start() -> None:
@@ -66,14 +66,14 @@ def test_what_age_and_size_give_up_may_go(
     batches: list[tuple[int, int]],
     interval: int,
     max_entries: int,
-    step_ms: int,
+    segment_ms: int,
     young_ms: int,
     retained: int,
     trimmed: float,
 ) -> None:
     index = TimeIndex(interval_bytes=interval, max_entries=max_entries)
     for base, (timestamp, size) in enumerate(batches):
-        index.append(base, timestamp, size, step_ms)
+        index.append(base, timestamp, size, segment_ms)
         assert len(index.entries) <= max_entries
     sizes = [size for _, size in batches]
     assert all(timestamp < young_ms for timestamp, _ in batches[: index.offset_of_age(young_ms)])
@@ -113,15 +113,15 @@ def test_each_step_knows_its_newest_batch(
         index.append(base, timestamp, size)
     times = [timestamp for timestamp, _ in batches]
     covered = 0
-    for number, step in enumerate(index.steps()):
-        end = len(batches) if step.end is None else step.end
-        assert number == 0 or step.start == covered
+    for number, segment in enumerate(index.segments()):
+        end = len(batches) if segment.end is None else segment.end
+        assert number == 0 or segment.start == covered
         covered = end
-        if number == 0:  # what was given up of the first step may still be told
+        if number == 0:  # deleted batches of the first segment may still count
             continue
-        newest = max(times[step.start : end], default=-1)
-        assert step.max_ms == newest
-        assert step.max_offset == (-1 if newest == -1 else times.index(newest, step.start))
+        newest = max(times[segment.start : end], default=-1)
+        assert segment.max_ms == newest
+        assert segment.max_offset == (-1 if newest == -1 else times.index(newest, segment.start))
     assert covered == len(batches)
     assert index.max_timestamp_ms >= max(times[log_start:])
 
@@ -133,7 +133,7 @@ def test_what_was_given_up_keeps_nothing_young() -> None:
     assert index.offset_of_age(100) == 1
     index.trim(2, 4)
     assert (index.max_timestamp_ms, index.offset_of_age(25)) == (30, 3)
-    index.append(4, 30 + MAX_STEP_MS, 1)
+    index.append(4, 30 + MAX_SEGMENT_MS, 1)
     assert index.entries[-1].offset == 4
 
 
@@ -143,15 +143,16 @@ def test_bytes_and_steps_of_time_divide_the_log() -> None:
         index.append(base, 1_000 + base, 5)
     assert [entry.offset for entry in index.entries] == [2, 4, 6, 8]
     assert index.offset_of_size(25) == 4
-    assert index.offset_of_age(1_005) == 4  # 0 to 3 are older, and 4 as well, but it is not a step
+    # 0 to 3 are older, and 4 as well, but no segment ends behind it.
+    assert index.offset_of_age(1_005) == 4
     slow = TimeIndex()
     for hour in range(5):
-        slow.append(hour, hour * MAX_STEP_MS, 1)
+        slow.append(hour, hour * MAX_SEGMENT_MS, 1)
     assert [entry.offset for entry in slow.entries] == [1, 2, 3, 4]
-    assert slow.offset_of_age(2 * MAX_STEP_MS + 1) == 3
+    assert slow.offset_of_age(2 * MAX_SEGMENT_MS + 1) == 3
     week = TimeIndex()
     for hour in range(3):
-        week.append(hour, hour * MAX_STEP_MS, 1, 7 * 24 * MAX_STEP_MS)
+        week.append(hour, hour * MAX_SEGMENT_MS, 1, 7 * 24 * MAX_SEGMENT_MS)
     assert [entry.offset for entry in week.entries] == [1, 2], "an hour is the most"
     fine = TimeIndex()
     for minute in range(5):
