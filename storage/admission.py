@@ -1,6 +1,6 @@
-"""Back-pressure: holds up appends while the WAL or LogCache is full, and refuses them in the end.
+"""Back-pressure: delays appends while the WAL or LogCache is full, and refuses them after a time-out.
 
-Nothing has changed when an append is refused here, so that the refusal is definite and may be
+An append that is refused here has changed nothing, so the refusal is definite and the append may be
 retried. The bound and the time-out follow BookKeeper's write cache.
 """
 
@@ -10,12 +10,12 @@ from collections.abc import Callable
 from headrace.storage.admission_queue import AdmissionQueue, Waiter
 from headrace.storage.errors import BackPressureError, StorageError
 
-# One parked append per connection is the most that a broker asks for.
+# A broker parks at most one append for each connection.
 MAX_WAITING = 10_000
-# Whoever waits keeps its payload in memory meanwhile, beside LogCache; over all connections.
+# A waiting append keeps its payload in memory, beside LogCache; of all connections together.
 MAX_WAITING_BYTES = 256 * 1024 * 1024
-# Room also comes without a call of `poll` (a WAL frees space when a trim is durable, and need not
-# say so): look again this often, but only while somebody waits.
+# Room also appears without a call of `poll` (a WAL frees space when a trim is durable, and need not
+# report it): check again this often, but only while an append waits.
 POLL_INTERVAL_MS = 10
 
 
@@ -35,7 +35,7 @@ class AdmissionGate:
 
         Args:
             has_room: whether a body of so many bytes can be appended now.
-            relieve: asked, while somebody waits, to make room earlier than planned.
+            relieve: called while an append waits, to make room earlier than planned.
             timeout_ms: how long an append may wait.
             max_waiting: how many may wait.
             max_waiting_bytes: how large they may be together.
@@ -51,11 +51,11 @@ class AdmissionGate:
 
     @property
     def waiting(self) -> int:
-        """Appends that are held up."""
+        """Appends that wait for room."""
         return len(self._queue)
 
     def admits(self, body_bytes: int) -> bool:
-        """Whether an append of this size may be made now, in this very step of the loop."""
+        """Whether an append of this size may be made now, before anything is awaited."""
         return not self._queue and self._stopped is None and self._has_room(body_bytes)
 
     async def wait(self, body_bytes: int) -> None:
@@ -71,17 +71,21 @@ class AdmissionGate:
         waiter = self._queue.join(body_bytes)
         if waiter is None:
             self.refused_total += 1
-            raise BackPressureError(f"{len(self._queue)} appends are waiting already")
+            raise BackPressureError(
+                f"{len(self._queue)} appends already wait for room in the WAL or LogCache"
+            )
         try:
             async with asyncio.timeout(self._timeout_ms / 1000):
                 await self._turn_of(waiter)
         except TimeoutError:
             self.refused_total += 1
-            raise BackPressureError(f"no room within {self._timeout_ms} ms") from None
+            raise BackPressureError(
+                f"no room in the WAL or LogCache within {self._timeout_ms} ms"
+            ) from None
         finally:
             self._called.pop(waiter, None)
             self._queue.leave(waiter)
-            # Not before the caller has appended: the next one is to see what room is left.
+            # Only after the caller has appended, so that the next one sees what room is left.
             asyncio.get_running_loop().call_soon(self.poll)
 
     async def _turn_of(self, waiter: Waiter) -> None:
@@ -91,7 +95,7 @@ class AdmissionGate:
             self.poll()
             await self._called[waiter]
             self._require_running()
-            # Whoever appends without asking may have taken the room in between.
+            # An append that did not wait may have taken the room in between.
             if self._has_room(waiter.body_bytes):
                 return
 
@@ -114,7 +118,7 @@ class AdmissionGate:
         self.poll()
 
     def stop(self, error: StorageError) -> None:
-        """Admit nobody any more; those who wait get `error`."""
+        """Admit no further append; those that wait fail with `error`."""
         if self._stopped is not None:
             return
         self._stopped = error

@@ -1,8 +1,8 @@
-"""Who may append next, and whether there is room for it. Pure.
+"""The queue of appends that wait for room: which one is next, and whether it fits. Pure.
 
-First come, first served: while somebody waits, nobody else is admitted, however small, or a large
-append could wait for ever. Only the head of the queue is called, and the next one not before the
-head has left, so that everybody decides on the room that is really there.
+First come, first served: while one append waits, no other is admitted, however small; otherwise a
+large append could wait without end. Only the head of the queue is called, and the next one only
+after the head has left, so that each of them sees the room that is really free.
 """
 
 from collections import deque
@@ -12,10 +12,10 @@ from headrace.storage.cache.log_cache import max_charge
 
 
 def log_cache_has_room(occupied_bytes: int, capacity_bytes: int, body_bytes: int) -> bool:
-    """Whether records of `body_bytes` fit; anything fits into an empty cache, or it never would.
+    """Whether records of `body_bytes` fit. An empty cache takes any size, which would never fit otherwise.
 
     Args:
-        occupied_bytes: charged for what is not uploaded, and reserved for what is on its way.
+        occupied_bytes: charged for what is not uploaded, and reserved for the open appends.
         capacity_bytes: of LogCache.
         body_bytes: size of the records.
     """
@@ -47,7 +47,7 @@ class AdmissionQueue:
         return len(self._waiting)
 
     def join(self, body_bytes: int) -> Waiter | None:
-        """Queue up; None when the queue is full. One alone may be of any size, or it never could."""
+        """Join the queue; None when it is full. An empty queue takes an append of any size."""
         if len(self._waiting) >= self._max_waiting:
             return None
         if self._waiting and self._waiting_bytes + body_bytes > self._max_bytes:
@@ -58,12 +58,12 @@ class AdmissionQueue:
         return waiter
 
     def leave(self, waiter: Waiter) -> None:
-        """Go away, admitted or not."""
+        """Leave the queue, admitted or not."""
         self._waiting.remove(waiter)
         self._waiting_bytes -= waiter.body_bytes
 
     def call_next(self, has_room: Callable[[int], bool]) -> Waiter | None:
-        """Call the head if there is room for it; None when nobody is to be told anything."""
+        """Call the head if there is room for it; None when there is nothing to do."""
         if not self._waiting or self._waiting[0].is_called:
             return None
         head = self._waiting[0]

@@ -1,9 +1,9 @@
 """The path of an append: into the WAL, through its confirmation, to the acknowledgement.
 
-Confirmation goes in this order, always: the lease is asked, records enter LogCache, the stream's
-confirm offset moves, the appender is told. So whatever is acknowledged can be read at once, and
-nothing is acknowledged by a node that may have been replaced. While the lease is not valid a
-confirmation is withheld, and made up for once it holds again: this node was not replaced then.
+The order of a confirmation is always the same: the lease is checked, records enter LogCache, the
+stream's confirm offset moves, the appender is notified. So an acknowledged record can be read at
+once, and a node that may have been replaced acknowledges nothing. While the lease is not valid,
+confirmations are withheld. They are delivered once it is valid again: then this node was not replaced.
 
 Everything here is synchronous and runs on the loop: at high rates it is most of what the engine
 does, hence one pass per confirmation and no future per append.
@@ -78,8 +78,8 @@ class AppendPath:
         self._on_failed = on_failed
         self._open = OpenAppends()
         self._confirmed_wal_end = -1
-        self._withheld_wal_end = -1  # durable, not acknowledged for want of the lease
-        self._refusal: StorageError | None = EngineFailedError("the engine has not started")
+        self._withheld_wal_end = -1  # durable, not acknowledged: the lease was not valid
+        self._refusal: StorageError | None = EngineFailedError("the storage engine has not started")
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self.counters = AppendCounters()
         self.failure: StorageError | None = None
@@ -104,7 +104,7 @@ class AppendPath:
         self._refusal = None
 
     def refuse(self, error: StorageError) -> None:
-        """Take no further appends; those that are open go on."""
+        """Take no further appends; those that are open continue."""
         if self._refusal is None:
             self._refusal = error
 
@@ -133,7 +133,7 @@ class AppendPath:
             raise EngineFailedError("the WAL has failed") from error
         target.next_offset = base_offset + count
         if self.failure is not None:
-            # The WAL failed while it took this record, after it was told to.
+            # The WAL failed during `append`, after it had taken this record.
             asyncio.get_running_loop().call_soon(on_ack, self.failure)
             return base_offset
         batch = StreamRecordBatch(stream_id, epoch, base_offset, count, view)
@@ -161,7 +161,7 @@ class AppendPath:
         self.on_progress()
 
     def lease_renewed(self) -> None:
-        """Acknowledge what was withheld: to be called when the lease may hold again."""
+        """Acknowledge what was withheld: to be called when the lease may be valid again."""
         if self._withheld_wal_end >= 0:
             self.on_confirmed(self._withheld_wal_end)
 
@@ -175,9 +175,11 @@ class AppendPath:
                 target.confirmed_wal_end = wal_end_offset
                 on_ack(None)
         except Exception as error:
-            # The appender's own state is in doubt: better to stop than to go on without it.
-            logger.exception("acknowledgement failed")
-            failure = EngineFailedError("an acknowledgement raised")
+            # The appender's own state is in doubt: stop rather than continue with it.
+            logger.exception(
+                "unexpected error in the callback of an acknowledged append; the storage engine stops"
+            )
+            failure = EngineFailedError("the callback of an acknowledged append failed")
             failure.__cause__ = error
             self._fail(failure, confirmed[acknowledged:])
         self.counters.confirmed_total += acknowledged
@@ -195,7 +197,7 @@ class AppendPath:
             self._fail(error, ())
 
     def end(self, error: StorageError) -> None:
-        """Acknowledge nothing from now on, as `fail`, but on purpose: nobody is notified."""
+        """Acknowledge nothing from now on, as `fail`, but on purpose: `on_failed` is not called."""
         if self.failure is None:
             self._abandon(error, ())
 
@@ -209,7 +211,9 @@ class AppendPath:
             try:
                 append.on_ack(error)
             except Exception:
-                logger.exception("failure callback failed")
+                logger.exception(
+                    "unexpected error in the callback of a failed append; continuing with the next"
+                )
         waiters, self._waiters = self._waiters, []
         for _, waiter in waiters:
             if not waiter.done():

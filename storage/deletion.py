@@ -1,7 +1,7 @@
 """ObjectDeleter: removes destroyed objects from the bucket, then from the metadata.
 
-In this order: an object that is deleted twice harms nobody, one that is forgotten first would stay
-for ever.
+In this order: to delete an object twice does no harm, but an object that the metadata forgets first
+would stay in the bucket forever.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ class ObjectDeleter:
         self.statistics = DeletionStatistics()
 
     async def run(self) -> None:
-        """Delete, wait, and so on. Survives what bucket and control plane do."""
+        """Delete, wait, repeat. Errors of bucket and control plane do not end it."""
         while True:
             await asyncio.sleep(self._interval_ms * (0.75 + self._rng.random() / 2) / 1000)
             await self.delete()
@@ -65,7 +65,7 @@ class ObjectDeleter:
         """Delete what may go now, up to a bound; the rest is for the next round."""
         self.statistics.rounds += 1
         try:
-            left: set[int] = set()  # what this round could not delete holds up nothing else
+            left: set[int] = set()  # what this round could not delete does not block the rest
             for _ in range(MAX_BATCHES_PER_ROUND):
                 found = self._objects.get_objects_to_delete(self._wall_clock_ms())
                 batch = [it for it in found if it not in left][:MAX_BATCH_OBJECTS]
@@ -74,10 +74,13 @@ class ObjectDeleter:
                 left |= await self._delete(batch)
         except (StorageError, TimeoutError, ConnectionError) as error:
             self.statistics.failures += 1
-            logger.warning("deletion will try again later", extra={"reason": repr(error)})
+            logger.warning(
+                "deleting destroyed objects failed; trying again in the next round",
+                extra={"reason": repr(error)},
+            )
 
     async def _delete(self, object_ids: Sequence[int]) -> set[int]:
-        """Delete objects, forget them, and return those that the bucket keeps."""
+        """Delete objects, forget them, and return those that the bucket did not delete."""
         keys = {object_key(self._cluster_id, it): it for it in object_ids}
         left: set[int] = set()
         try:
@@ -86,7 +89,7 @@ class ObjectDeleter:
             left = {keys[key] for key in error.keys}
             self.statistics.failures += 1
             logger.warning(
-                "the bucket keeps some objects, their deletion will be tried again",
+                "the bucket did not delete some objects; trying again in the next round",
                 extra={"objects": len(left), "first": error.keys[0], "reason": str(error)},
             )
         gone = [it for it in object_ids if it not in left]

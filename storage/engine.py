@@ -73,12 +73,12 @@ class StorageEngine:
             store: the bucket.
             streams: the control plane's streams.
             objects: the control plane's objects.
-            lease: asked once for each confirmation.
+            lease: checked once for each confirmation.
             blocks: reads committed data back.
             rng: for the jitter of retries.
             cluster_id: part of every object's key.
             background: run beside the uploads.
-            shutdown_timeout_ms: how long `shutdown` goes on uploading.
+            shutdown_timeout_ms: how long `shutdown` continues to upload.
         """
         self._config = config
         self._streams = streams
@@ -130,7 +130,7 @@ class StorageEngine:
         )
 
     async def start(self) -> RecoveryReport:
-        """Open the WAL, bring what it holds to the bucket, and serve.
+        """Open the WAL, upload what it holds to the bucket, and serve.
 
         Raises:
             RecoveryError, CommitRefusedError: WAL and control plane contradict each other.
@@ -139,7 +139,7 @@ class StorageEngine:
 
         Cancellation: safe at any point; the next start does what is left.
         """
-        _say_if_cut(self._config.upload_threshold_bytes, self._max_block_bytes)
+        _warn_if_lowered(self._config.upload_threshold_bytes, self._max_block_bytes)
         await self._wal.start()
         recovery = Recovery(
             wal=self._wal,
@@ -185,7 +185,8 @@ class StorageEngine:
                 await self._pipeline.committed(self._path.confirmed_wal_end)
         except (TimeoutError, StorageError) as error:
             logger.warning(
-                "shut down with records in the WAL that are not in the bucket",
+                "the storage engine was shut down with records in the WAL that are not in the bucket; "
+                "the next start of this node uploads them",
                 extra={
                     "unuploaded_bytes": self._cache.unuploaded_bytes,
                     "open_appends": self._path.open_appends,
@@ -195,14 +196,7 @@ class StorageEngine:
         finally:
             await self._pipeline.shutdown()
             self._path.end(stopped)
-            await self._close_wal()
-
-    async def _close_wal(self) -> None:
-        try:
-            await self._wal.shutdown()
-        except WalError as error:
-            # What it holds is found at the next start, like after a crash.
-            logger.warning("the WAL was not shut down cleanly", extra={"reason": repr(error)})
+            await _close(self._wal)
 
     async def open_stream(self, stream_id: int, epoch: int) -> Stream:
         """Open a stream for reading and appending.
@@ -218,11 +212,11 @@ class StorageEngine:
 
     @property
     def upload_budget(self) -> RequestBudget:
-        """What uploads may have under way."""
+        """Bounds the inflight uploads."""
         return self._committer.budget
 
     def lease_renewed(self) -> None:
-        """Acknowledge what was withheld without the lease: to be called when it was extended."""
+        """Acknowledge what was withheld for lack of a valid lease: to be called when it was extended."""
         self._path.lease_renewed()
 
     def fence(self, reason: str) -> None:
@@ -250,7 +244,7 @@ class StorageEngine:
         return self._gate.admits(body_bytes)
 
     async def admission(self, body_bytes: int) -> None:
-        """Wait until `admits` would say so, first come, first served.
+        """Wait until `admits` is true, first come, first served.
 
         Raises:
             BackPressureError: not within `admission_timeout_ms`, or too many are waiting.
@@ -259,7 +253,7 @@ class StorageEngine:
         await self._gate.wait(body_bytes)
 
     def room_freed(self) -> None:
-        """Let appends that wait look again: to be called when the WAL has freed space."""
+        """Let waiting appends check again: to be called when the WAL has freed space."""
         self._gate.poll()
 
     async def force_upload(self) -> None:
@@ -271,11 +265,11 @@ class StorageEngine:
         await self._pipeline.committed(self._path.confirmed_wal_end)
 
     async def resize_wal(self, capacity_bytes: int) -> ResizeReport:
-        """Give the WAL another capacity while appends go on; see `WalResize.run`."""
+        """Give the WAL another capacity while appends continue; see `WalResize.run`."""
         return await self._resize.run(capacity_bytes)
 
     def stats(self) -> EngineStats:
-        """Take a snapshot of what there is to know."""
+        """Take a snapshot of all figures."""
         cache, path, uploads = self._cache, self._path, self._counters
         oldest_ms = cache.oldest_unuploaded_ms
         return EngineStats(
@@ -311,7 +305,7 @@ class StorageEngine:
         occupied_bytes = cache.unuploaded_bytes + self._path.reserved_bytes
         if not log_cache_has_room(occupied_bytes, cache.capacity_bytes, body_bytes):
             return False
-        # What an empty WAL has no room for will never fit: let the append say so.
+        # What an empty WAL has no room for will never fit: let the append raise that.
         return self._wal.room_for(HEADER_BYTES + body_bytes) or self._wal.used_bytes == 0
 
     def _on_committed(self, ranges: Sequence[StreamRange], wal_end_offset: int) -> None:
@@ -324,8 +318,8 @@ class StorageEngine:
         self._fail(error)
         if isinstance(error, FencedError):
             self._pipeline.stop(error)
-        # Otherwise the WAL has failed: what LogCache holds is acknowledged, and uploading it is
-        # all that can still be done for it. `shutdown` waits for that.
+        # Otherwise the WAL has failed: the records in LogCache are acknowledged, and must still be
+        # uploaded. `shutdown` waits for that.
 
     def _upload_failed(self, error: BaseException) -> None:
         failure = error
@@ -338,7 +332,10 @@ class StorageEngine:
     def _fail(self, error: StorageError) -> None:
         if self._failure is not None:
             return
-        logger.error("the storage engine has failed", exc_info=error)
+        logger.error(
+            "the storage engine has failed; this node acknowledges no further appends",
+            exc_info=error,
+        )
         self._failure = error
         self._gate.stop(error)
         self._failed.set()
@@ -369,11 +366,22 @@ def _committer(
     return UploadCommitter(uploads, objects, counters)
 
 
-def _say_if_cut(threshold_bytes: int, max_block_bytes: int) -> None:
+async def _close(wal: WriteAheadLog) -> None:
+    try:
+        await wal.shutdown()
+    except WalError as error:
+        # The next start recovers what it holds, like after a crash.
+        logger.warning(
+            "the WAL was not shut down cleanly; the next start of this node recovers it",
+            extra={"reason": repr(error)},
+        )
+
+
+def _warn_if_lowered(threshold_bytes: int, max_block_bytes: int) -> None:
     if threshold_bytes > max_block_bytes:
         logger.warning(
-            "records are uploaded earlier than s3.wal.upload.threshold says: "
-            "a third of s3.wal.cache.size is the most",
+            "s3.wal.upload.threshold is larger than a third of s3.wal.cache.size: "
+            "uploads begin at that third; raise the cache size or lower the threshold",
             extra={"threshold_bytes": threshold_bytes, "uploaded_at_bytes": max_block_bytes},
         )
 

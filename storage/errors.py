@@ -12,11 +12,11 @@ class RetriableStorageError(StorageError):
 
 
 class ObjectStoreError(RetriableStorageError):
-    """The bucket did not answer as asked within the bounded retries."""
+    """The bucket did not answer, or not correctly, within the bounded retries."""
 
 
 class NotDeletedError(ObjectStoreError):
-    """Of the keys that were to be deleted, `keys` are still there, or may be; the others are gone."""
+    """Of the keys that were to be deleted, `keys` still exist, or may exist; the others are deleted."""
 
     def __init__(self, message: str, keys: Sequence[str]) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ class NotDeletedError(ObjectStoreError):
 
 
 class InvalidRequestError(ValueError):
-    """A key or a range that is none was asked for: a mistake of ours, which no store gets to see."""
+    """An invalid key or range was requested: a bug of the caller, found before a store sees it."""
 
 
 class ObjectNotFoundError(StorageError):
@@ -32,7 +32,7 @@ class ObjectNotFoundError(StorageError):
 
 
 class CopyUnsupportedError(StorageError):
-    """The bucket does not copy parts of objects: read and write them instead."""
+    """The bucket does not support copies of parts of objects: read and write them instead."""
 
 
 class CorruptObjectError(StorageError):
@@ -48,17 +48,17 @@ class OffsetOutOfRangeError(StorageError):
 
 
 class FencedError(StorageError):
-    """Somebody newer owns this stream or this node id: stop."""
+    """A newer owner has this stream or this node id: stop."""
 
 
 class CommitRefusedError(StorageError):
-    """The control plane refuses a commit as inconsistent with what it knows."""
+    """The control plane refuses a commit that contradicts its metadata."""
 
 
 class ObjectNotPreparedError(CommitRefusedError):
     """A commit names an object whose preparation has expired: upload it again under a new id.
 
-    Also tells that no earlier attempt of the same commit took effect, since a repetition of one
+    It also means that no earlier attempt of the same commit took effect, since a repetition of one
     that did would have succeeded.
     """
 
@@ -68,7 +68,7 @@ class StreamClosedError(StorageError):
 
 
 class ResizeRefusedError(StorageError):
-    """The WAL cannot have the capacity that was asked for; nothing has changed."""
+    """The WAL cannot have the requested capacity; nothing has changed."""
 
 
 class RecordTooLargeError(StorageError):
@@ -76,7 +76,7 @@ class RecordTooLargeError(StorageError):
 
 
 class RecoveryError(StorageError):
-    """The WAL and the control plane contradict each other: refuse to start, lose nothing."""
+    """The WAL and the control plane contradict each other: refuse to start, so that nothing is lost."""
 
 
 class EngineFailedError(StorageError):

@@ -14,7 +14,7 @@ OnAck = Callable[[Exception | None], None]
 
 
 class AppendTarget(Protocol):
-    """The state of an open stream that appending moves."""
+    """The state of an open stream that an append changes."""
 
     stream_id: int
     epoch: int
@@ -80,7 +80,7 @@ class OpenAppends:
 
 
 def group_by_buffer(appends: Sequence[OpenAppend]) -> list[ConfirmedGroup]:
-    """Split appends into runs that lie in one WAL buffer, which the owner of their views tells."""
+    """Split appends into runs that lie in one WAL buffer: their views have the same owner."""
     groups: list[ConfirmedGroup] = []
     batches: list[StreamRecordBatch] = []
     buffer: object = None

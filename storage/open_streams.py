@@ -11,7 +11,7 @@ from headrace.storage.upload.pipeline import UploadPipeline
 
 
 class OpenStreams:
-    """Opens streams and knows them until they are closed."""
+    """Opens streams and keeps their handles until they are closed."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class OpenStreams:
         """
         self._require_running()
         if stream_id in self._opening:
-            raise RetriableStorageError(f"stream {stream_id} is being opened")
+            raise RetriableStorageError(f"stream {stream_id} is already being opened")
         self._opening.add(stream_id)
         try:
             return await self._open_stream(stream_id, epoch)
@@ -65,7 +65,9 @@ class OpenStreams:
         previous = self._open.get(stream_id)
         if previous is not None:
             if previous.epoch > epoch:
-                raise FencedError(f"stream {stream_id} is open at epoch {previous.epoch}")
+                raise FencedError(
+                    f"stream {stream_id} is open at epoch {previous.epoch}, newer than {epoch}"
+                )
             if previous.epoch == epoch and not previous.is_closed:
                 return previous
             await previous.supersede()

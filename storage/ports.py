@@ -22,7 +22,7 @@ class CopiedRange(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
-        """How many they are."""
+        """Size of the range."""
         return self.end - self.start
 
 
@@ -35,7 +35,7 @@ class ObjectType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class StreamMetadata:
-    """A stream as the controller knows it: `[start_offset, end_offset)` is committed."""
+    """A stream in the controller's metadata: `[start_offset, end_offset)` is committed."""
 
     stream_id: int
     epoch: int
@@ -75,7 +75,7 @@ class StreamSetCommit:
 
 @dataclass(frozen=True, slots=True)
 class ObjectRange:
-    """Where a part of a stream lies."""
+    """The object that holds a part of a stream."""
 
     object_id: int
     object_type: ObjectType
@@ -88,7 +88,7 @@ class StreamManager(Protocol):
     """Streams in the control plane. Every call carries this node's id and epoch.
 
     Raises (all): FencedError, when a newer owner or a newer registration of this node exists;
-    RetriableStorageError, when nobody answers: what was asked for may have taken effect.
+    RetriableStorageError, when no controller answers: the request may have taken effect.
     """
 
     async def open_stream(self, stream_id: int, epoch: int) -> StreamMetadata:
@@ -96,7 +96,7 @@ class StreamManager(Protocol):
         ...
 
     async def close_stream(self, stream_id: int, epoch: int, end_offset: int) -> None:
-        """Give the stream up; everything below `end_offset` is committed."""
+        """Give up ownership of the stream; everything below `end_offset` is committed."""
         ...
 
     async def trim_stream(self, stream_id: int, epoch: int, new_start_offset: int) -> None:
@@ -137,7 +137,7 @@ class ObjectManager(Protocol):
         ...
 
     def get_stream_set_objects(self) -> Sequence[tuple[int, int, Sequence[StreamRange]]]:
-        """Stream Set Objects that this node looks after: (object id, size, ranges), oldest first."""
+        """This node's Stream Set Objects, adopted ones included: (object id, size, ranges), oldest first."""
         ...
 
     def get_stream_objects(self, stream_id: int) -> Sequence[ObjectRange]:
@@ -145,7 +145,7 @@ class ObjectManager(Protocol):
         ...
 
     def is_committed(self, object_id: int) -> bool:
-        """Whether an object is in use, as far as is known."""
+        """Whether an object is in use, according to this node's newest image."""
         ...
 
     def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
@@ -161,7 +161,7 @@ class Lease(Protocol):
     """The gate between durable and acknowledged."""
 
     def is_lease_valid(self) -> bool:
-        """Whether this node is certain to be still the owner of what it has open."""
+        """Whether no other node can own yet what this node has open."""
         ...
 
 
@@ -169,7 +169,7 @@ Progress = Callable[[int], None]
 
 
 def unnoticed(size_bytes: int) -> None:
-    """Nobody wants to know the progress."""
+    """Ignore the progress."""
     del size_bytes
 
 
@@ -184,13 +184,13 @@ class ObjectStore(Protocol):
         ...
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
-        """Write an object unless its key is taken, atomically and in one request.
+        """Write an object unless its key exists, atomically and in one request.
 
-        Never repeated by the store: an error is ambiguous as with `put`, and who calls settles it
+        Never repeated by the store: an error is ambiguous as with `put`, and the caller settles it
         by reading.
 
         Returns:
-            Whether it was written; if not, what was there is unchanged.
+            Whether it was written; if not, the existing object is unchanged.
         """
         ...
 
@@ -204,7 +204,7 @@ class ObjectStore(Protocol):
 
     @property
     def copies_remotely(self) -> bool:
-        """Whether `compose` leaves the work to a service, and costs this machine next to nothing."""
+        """Whether `compose` leaves the work to a service, and costs this machine almost nothing."""
         ...
 
     async def compose(
@@ -215,13 +215,13 @@ class ObjectStore(Protocol):
     ) -> None:
         """Write an object: the concatenation of `pieces`, ranges being copied within the bucket.
 
-        Ambiguous when it fails, as `put`; the key must be new. `progress` is told, on the loop, of bytes that are in
-        place; a number below 0 takes back what an attempt that failed has told.
+        Ambiguous when it fails, as `put`; the key must be new. `progress` is called, on the loop, with the bytes that
+        have been written; a number below 0 takes back what a failed attempt has reported.
 
         Raises:
             ObjectNotFoundError: a source is gone.
             CorruptObjectError: a source ends before its range.
-            CopyUnsupportedError: this store cannot; it never will.
+            CopyUnsupportedError: this store cannot; trying again will not help.
         """
         ...
 
@@ -235,10 +235,10 @@ class ObjectStore(Protocol):
         ...
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """Delete; a key that does not exist is no error.
+        """Delete; a key that does not exist is not an error.
 
         Raises:
-            NotDeletedError: some could not be, all others are.
+            NotDeletedError: some could not be deleted, all others are.
         """
         ...
 

@@ -40,7 +40,7 @@ class StreamRecordBatch(NamedTuple):
     stream_id: int
     epoch: int
     base_offset: int
-    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs
+    count: int  # type: ignore[assignment]  # hides tuple.count, which is not used
     payload: memoryview
 
     @property
@@ -69,7 +69,7 @@ def decode_batch(view: memoryview, position: int) -> tuple[StreamRecordBatch, in
         The batch and the position behind it.
 
     Raises:
-        CorruptObjectError: magic, count or length make no sense, or the bytes end too early.
+        CorruptObjectError: magic, count or length are invalid, or the bytes end too early.
     """
     body = position + HEADER_BYTES
     if body > len(view):

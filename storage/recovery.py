@@ -1,7 +1,7 @@
-"""Takes what survived in the WAL to the bucket, then empties the WAL.
+"""Uploads the records that survived in the WAL to the bucket, then empties the WAL.
 
-May die at any point and run again: what it committed is below the streams' ends by then, and what
-it only uploaded is never committed and expires.
+The process may end at any point and run this again: what was committed is below the streams' ends by
+then, and what was only uploaded is never committed and expires.
 """
 
 import logging
@@ -30,7 +30,7 @@ class RecoveryReport:
 
     records: int  # uploaded
     bytes: int  # of their payloads
-    dropped: int  # for whatever reason; most often since they were committed already
+    dropped: int  # for any reason; most often because they were committed already
     streams: int  # of which records were uploaded
     duration_ms: int
     # Of the dropped: behind a record that did not survive. It was never acknowledged, and neither were
@@ -66,7 +66,7 @@ class Recovery:
         Raises:
             RecoveryError: WAL and control plane contradict each other.
             WalCorruptError, CorruptObjectError: what was acknowledged cannot be read.
-            CommitRefusedError, FencedError: the control plane has another owner for it.
+            CommitRefusedError, FencedError: the control plane has another owner for a stream.
 
         Cancellation: safe; run it again.
         """
@@ -91,7 +91,7 @@ class Recovery:
             discontinuous_by_stream=dict(plan.discontinuous),
             lost_bytes=self._wal.lost_bytes if isinstance(self._wal, DamageableLog) else 0,
         )
-        _tell_of_holes(report)
+        _log_holes(report)
         logger.info(
             "WAL recovered",
             extra={verdict.name.lower(): count for verdict, count in plan.counts.items()},
@@ -101,7 +101,9 @@ class Recovery:
     def _add(self, plan: RecoveryPlan, record: RecoveredRecord) -> None:
         batch, end = decode_batch(record.body, 0)
         if end != len(record.body):
-            raise CorruptObjectError(f"WAL record at {record.offset} has bytes behind its batch")
+            raise CorruptObjectError(
+                f"WAL record at offset {record.offset} has bytes after its batch"
+            )
         plan.add(batch)
 
     async def _upload(self, plan: RecoveryPlan) -> None:
@@ -114,8 +116,8 @@ class Recovery:
         await self._committer.commit(upload, await self._committer.upload(upload))
 
 
-def _tell_of_holes(report: RecoveryReport) -> None:
-    """Say what was dropped behind records that did not survive, and whether anybody was told that it is there."""
+def _log_holes(report: RecoveryReport) -> None:
+    """Log what was dropped behind records that did not survive, and whether it had been acknowledged."""
     by_stream = report.discontinuous_by_stream
     details = {
         "records": report.discontinuous,
@@ -124,11 +126,11 @@ def _tell_of_holes(report: RecoveryReport) -> None:
     }
     if report.lost_bytes:
         logger.critical(
-            "acknowledged records were lost with the damaged part of the WAL, as was accepted; their streams "
-            "end before them, so what follows them was dropped too",
+            "acknowledged records in the damaged part of the WAL are lost, which was accepted "
+            "(s3.wal.accept.loss); their streams end before them, so the records after them were dropped too",
             extra={"lost_bytes": report.lost_bytes, **details},
         )
     elif by_stream:
         logger.warning(
-            "dropped unacknowledged records behind a hole in their stream", extra=details
+            "unacknowledged records behind a hole in their stream were dropped", extra=details
         )

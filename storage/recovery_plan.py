@@ -1,4 +1,4 @@
-"""Decides what becomes of each record that survived in the WAL. Pure.
+"""Decides what to do with each record that survived in the WAL. Pure.
 
 | stream opened here | offsets against what is taken | epoch | verdict |
 |---|---|---|---|
@@ -11,10 +11,10 @@
 | yes | begins beyond the end  | else                          | DISCONTINUOUS |
 
 "The end" is the stream's committed end, moved by each record that is taken. What is discontinuous
-follows a record that the WAL never confirmed (the WAL itself refuses to lose one that it did), so
-nobody was told that it exists; unless the loss of confirmed records was accepted: streams have no
-holes, so each ends before its first loss then. To refuse means that the control plane knows less
-than the WAL, so that going on could lose acknowledged records.
+follows a record that the WAL never confirmed (the WAL itself refuses to lose one that it did), so it
+was never acknowledged. The exception: if the loss of confirmed records was accepted, each stream ends
+before its first loss, since streams have no holes. To refuse means that the control plane knows less
+than the WAL, so that to continue could lose acknowledged records.
 
 Source: S3Stream's recovery.
 """
@@ -90,7 +90,7 @@ class RecoveryPlan:
         """Judge the next record, and keep it if it is to be uploaded.
 
         Raises:
-            RecoveryError: the record cannot be there if the control plane were right.
+            RecoveryError: the record contradicts the control plane.
         """
         verdict = self._judge(batch)
         self.counts[verdict] += 1

@@ -1,7 +1,7 @@
-"""How many requests to the bucket, and how many bytes of them, may be under way at once.
+"""How many requests to the bucket, and how many bytes of them, may be inflight at once.
 
-Cold reads, reads ahead, uploads and compaction have a budget each: whatever one class of requests
-has under way, and however many wait for its budget, the others find theirs as it was.
+Cold reads, reads ahead, uploads and compaction have a budget each: inflight requests of one class,
+and requests that wait for its budget, take nothing from the budgets of the others.
 
 | class | requests | bytes |
 |---|---|---|
@@ -10,7 +10,7 @@ has under way, and however many wait for its budget, the others find theirs as i
 | uploads | `upload_concurrency` | `max_upload_bytes` |
 | compaction | `max_compaction_requests` | `max_compaction_request_bytes` |
 
-Who waits for the bucket, and who for a budget, is told apart by `statistics` and `waiting`.
+`statistics` and `waiting` show the requests that wait for a budget, rather than for the bucket.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ class BudgetStatistics:
     """Counted since the start."""
 
     waited: int = 0  # requests that found no room and have left the queue, with room or without
-    waited_seconds: float = 0.0  # theirs
-    put_off: int = 0  # requests that would not wait (`try_acquire`) and found no room
+    waited_seconds: float = 0.0  # of these requests together
+    put_off: int = 0  # requests that do not wait (`try_acquire`) and found no room
 
 
 class RequestBudget:
@@ -49,7 +49,7 @@ class RequestBudget:
 
     @asynccontextmanager
     async def reserved(self, size_bytes: int) -> AsyncIterator[None]:
-        """Hold room for one request, waiting for it behind those who came earlier."""
+        """Hold room for one request, waiting for it behind earlier ones."""
         charge = min(size_bytes, self._max_bytes)
         await self._acquire(charge)
         try:
@@ -58,7 +58,7 @@ class RequestBudget:
             self.release(charge)
 
     def try_acquire(self, size_bytes: int) -> bool:
-        """Take room if there is any now and nobody waits; `release` the same size afterwards."""
+        """Take room if there is any now and nothing waits; `release` the same size afterwards."""
         charge = min(size_bytes, self._max_bytes)
         if self._waiters or not self._fits(charge):
             self.statistics.put_off += 1
@@ -96,7 +96,7 @@ class RequestBudget:
     def _wake(self) -> None:
         while self._waiters:
             waiter, charge = self._waiters[0]
-            if waiter.cancelled():  # and has not had its turn to leave
+            if waiter.cancelled():  # and its task has not run since
                 self._waiters.popleft()
                 continue
             if not self._fits(charge):

@@ -1,11 +1,11 @@
-"""What the stream engine counts, for metrics and for people."""
+"""What the stream engine counts, for metrics and for reports."""
 
 from dataclasses import dataclass
 
 
 @dataclass(slots=True)
 class UploadCounters:
-    """Moved by uploads; totals since the process started."""
+    """Counted by uploads; totals since the process started."""
 
     blocks_total: int = 0  # committed
     objects_total: int = 0  # committed
@@ -16,7 +16,7 @@ class UploadCounters:
 
 @dataclass(slots=True)
 class AppendCounters:
-    """Moved by appends and reads; totals since the process started."""
+    """Counted by appends and reads; totals since the process started."""
 
     confirmed_total: int = 0  # records
     confirmed_bytes_total: int = 0  # of their payloads
@@ -26,7 +26,7 @@ class AppendCounters:
 
 @dataclass(slots=True)
 class ResizeCounters:
-    """Moved by resizes of the WAL."""
+    """Counted by resizes of the WAL."""
 
     resizes_total: int = 0  # since the process started
     last_pause_ms: float = 0.0  # while appends were parked

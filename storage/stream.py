@@ -1,7 +1,7 @@
 """A stream that this node has open: append, fetch, trim, close.
 
 Reads are merged from two caches: LogCache holds the recent end of a stream, the block cache reads
-what lies before it from objects.
+the offsets before it from objects.
 """
 
 from collections.abc import Callable
@@ -93,7 +93,7 @@ class Stream:
         self._streams = streams
         self._on_closed = on_closed
         self._state = _State.OPEN
-        self.trimming_to = metadata.start_offset  # as far as was asked for, known to be done or not
+        self.trimming_to = metadata.start_offset  # as far as requested, known to be done or not
 
     @property
     def is_closed(self) -> bool:
@@ -121,7 +121,7 @@ class Stream:
         return self._path.append(self, payload, count, on_ack)
 
     def fetch_cached(self, start: int, max_bytes: int) -> list[StreamRecordBatch] | None:
-        """Batches from memory, without copying or waiting; None when `fetch` must be asked.
+        """Batches from memory, without copying or waiting; None when `fetch` must be called.
 
         Whole batches from the one that holds `start`, all acknowledged, whose payloads come to at
         most `max_bytes`, except that there is always one; none when `start` is `confirm_offset`.
@@ -142,14 +142,14 @@ class Stream:
         return batches
 
     async def fetch(self, start: int, max_bytes: int) -> list[StreamRecordBatch]:
-        """Batches as `fetch_cached` has them, from wherever they are.
+        """Batches as `fetch_cached` returns them, from memory or from the bucket.
 
         Raises:
             OffsetOutOfRangeError: `start` is below `start_offset` or above `confirm_offset`.
             ObjectStoreError: the bucket does not answer.
             ObjectNotFoundError: an object is gone, also according to the newest metadata.
             CorruptObjectError: the bucket's bytes are not what was written.
-            StreamClosedError, EngineFailedError, FencedError: this node serves it no more.
+            StreamClosedError, EngineFailedError, FencedError: this node no longer serves it.
         """
         self._require_readable(start)
         cached = self.fetch_cached(start, max_bytes)
@@ -159,7 +159,7 @@ class Stream:
         try:
             batches = await self._read_objects(start, max_bytes)
         except ObjectNotFoundError as error:
-            if start < self.trimming_to:  # given up, not lost
+            if start < self.trimming_to:  # trimmed, not lost
                 raise OffsetOutOfRangeError(
                     f"offset {start} of stream {self.stream_id} is being trimmed"
                 ) from error
@@ -180,7 +180,7 @@ class Stream:
             )
 
     async def _read_objects(self, start: int, max_bytes: int) -> list[StreamRecordBatch]:
-        """Read up to where LogCache begins, then go on from there if there is room left."""
+        """Read up to where LogCache begins, then continue from there if there is room left."""
         cached_from = self._cache.first_offset(self.stream_id)
         # What LogCache does not hold is committed; where it holds nothing, everything is.
         end = self.confirm_offset
@@ -198,7 +198,7 @@ class Stream:
         return batches
 
     async def trim(self, new_start_offset: int) -> None:
-        """Give up everything below an offset; nothing happens if that has been done.
+        """Drop everything below an offset; nothing happens if that has been done.
 
         Raises:
             OffsetOutOfRangeError: beyond `confirm_offset`.
@@ -209,14 +209,14 @@ class Stream:
             return
         self._require_readable(new_start_offset)
         if new_start_offset > self.committed_offset:
-            # The control plane cannot trim what it does not know of yet.
+            # The control plane cannot trim what is not committed yet.
             await self._pipeline.committed(self.confirmed_wal_end)
         self.trimming_to = max(self.trimming_to, new_start_offset)
         await self._streams.trim_stream(self.stream_id, self.epoch, new_start_offset)
         self.start_offset = max(self.start_offset, new_start_offset)
 
     async def close(self) -> None:
-        """Take no more appends, upload what there is, and give the stream up.
+        """Take no more appends, upload all records, and give up ownership of the stream.
 
         Raises:
             StorageError: it is still this node's; appends stay refused. Close it again.
@@ -237,7 +237,7 @@ class Stream:
         self._forget()
 
     def abandon(self) -> None:
-        """Forget the stream, which has been deleted; what is cached of it does no harm."""
+        """Forget the stream, which has been deleted; its cached records do no harm."""
         if self._state is not _State.CLOSED:
             self._forget()
 
@@ -260,8 +260,8 @@ def _require_contiguous(stream_id: int, batches: list[StreamRecordBatch], start:
         is_next = batch.base_offset == expected if expected >= 0 else batch.base_offset <= start
         if not is_next or batch.stream_id != stream_id:
             raise CorruptObjectError(
-                f"read {batch.base_offset} of stream {batch.stream_id} where "
-                f"{max(expected, start)} of stream {stream_id} was to be"
+                f"read offset {batch.base_offset} of stream {batch.stream_id}, expected offset "
+                f"{max(expected, start)} of stream {stream_id}"
             )
         expected = batch.end_offset
     if expected <= start:

@@ -1,9 +1,9 @@
 """Gives the WAL of a running engine another capacity without losing a record.
 
-A ring can be switched only while it is empty. So what is in it is uploaded while appends go on, round by
+A ring can be switched only while it is empty. So its records are uploaded while appends continue, round by
 round, until little is left; then appends are parked, the rest is uploaded, committed and trimmed, the empty
-ring is switched (`headrace.wal.resizer`), and the parked go on in their order. They wait at the admission gate, where
-a full WAL would hold them up, so that nobody is refused and no state has changed.
+ring is switched (`headrace.wal.resizer`), and the parked appends continue in their order. They wait at the
+admission gate, as they would for a full WAL, so that no append is refused and no state has changed.
 """
 
 import asyncio
@@ -22,13 +22,13 @@ from headrace.wal.port import ResizableLog, WriteAheadLog
 # A block takes at most this part of LogCache and of the WAL: while one is filled, one can be
 # uploaded and one wait.
 BLOCKS_PER_CAPACITY = 3
-# For all that is in the WAL to be uploaded while appends go on; then the bucket is too slow or away.
+# For all records in the WAL to be uploaded while appends continue; else the bucket is too slow or unreachable.
 UPLOAD_TIMEOUT_MS = 120_000
-# For the rest, while appends are parked; then they go on with the WAL as it was.
+# For the rest, while appends are parked; after it they continue with the unchanged WAL.
 MAX_PAUSE_MS = 5_000
-# As little as that is uploaded at once; more is uploaded once more before appends are parked.
+# So little may be left for the pause; if there is more, another round comes before appends are parked.
 MAX_REMAINDER_BYTES = 1024 * 1024
-# Under a steady load each round leaves what arrived during it, so a few rounds reach what can be reached.
+# Under a steady load each round leaves what arrived during it, so more rounds would not leave less.
 MAX_ROUNDS = 8
 
 
@@ -61,7 +61,7 @@ class WalResize:
         self._pipeline = pipeline
         self._cache = cache
         self._uploads = uploads
-        # Who came first has waited for the whole pause, and is not to be refused for it.
+        # The first parked append waits for the whole pause, and must not be refused because of it.
         self._max_pause_s = min(MAX_PAUSE_MS, config.admission_timeout_ms // 2) / 1000
         self._on_unparked = on_unparked
         self._task: asyncio.Task[ResizeReport] | None = None
@@ -70,28 +70,28 @@ class WalResize:
         self.counters = ResizeCounters()
 
     def capacity_changed(self) -> None:
-        """Let LogCache's blocks be a part of the WAL as it is now."""
+        """Bound LogCache's blocks by the WAL's current capacity."""
         self._cache.max_block_wal_bytes = self._wal.capacity_bytes // BLOCKS_PER_CAPACITY
 
     async def run(self, capacity_bytes: int) -> ResizeReport:
-        """Give the WAL another capacity while appends go on, but for a pause that parks them.
+        """Give the WAL another capacity while appends continue, except for a pause that parks them.
 
         Args:
-            capacity_bytes: of the device or file, as the configuration has it.
+            capacity_bytes: of the device or file, as in the configuration.
 
         Raises:
             ResizeRefusedError: this WAL cannot have it; nothing has changed.
-            RetriableStorageError: a resize is under way, or the bucket is too slow: it was given up.
+            RetriableStorageError: another resize is running, or the bucket is too slow: nothing has changed.
             EngineFailedError, FencedError: the engine has failed or is shut down.
 
-        Cancellation: the WAL has the old capacity or the new one, and appends go on.
+        Cancellation: the WAL has the old capacity or the new one, and appends continue.
         """
         if self._is_stopped:
             raise EngineFailedError("the engine is shut down")
         if self._task is not None:
-            raise RetriableStorageError("the WAL is being resized already")
+            raise RetriableStorageError("the WAL is already being resized")
         if not isinstance(self._wal, ResizableLog):
-            raise ResizeRefusedError("this WAL is not on a device: it has no capacity to change")
+            raise ResizeRefusedError("this WAL is not on a device or file: it has no capacity")
         self._task = task = asyncio.create_task(self._resize(self._wal, capacity_bytes))
         try:
             return await task
@@ -102,12 +102,12 @@ class WalResize:
         except WalDeviceError as error:
             raise ResizeRefusedError(str(error)) from error
         except WalFailedError as error:
-            raise EngineFailedError(f"the WAL failed while it was resized: {error}") from error
+            raise EngineFailedError(f"the WAL failed during the resize: {error}") from error
         finally:
             self._task = None
 
     async def stop(self) -> None:
-        """Give up what can be given up, and resize no more."""
+        """Cancel a running resize, and refuse further ones."""
         self._is_stopped = True
         if self._task is not None:
             self._task.cancel()
@@ -140,7 +140,7 @@ class WalResize:
         )
 
     async def _upload_most(self) -> None:
-        """Upload until little is left, or no less than the time before."""
+        """Upload until little is left, or a round leaves no less than the one before."""
         left_bytes = self._left_bytes()
         try:
             async with asyncio.timeout(UPLOAD_TIMEOUT_MS / 1000):
@@ -152,15 +152,15 @@ class WalResize:
                         return
         except TimeoutError:
             raise RetriableStorageError(
-                f"not resized: what the WAL holds could not be uploaded within "
-                f"{UPLOAD_TIMEOUT_MS // 1000} s, {self._left_bytes()} bytes are left; is the bucket there?"
+                f"not resized: the records in the WAL could not be uploaded within "
+                f"{UPLOAD_TIMEOUT_MS // 1000} s, {self._left_bytes()} bytes are left; is the bucket reachable?"
             ) from None
 
     def _left_bytes(self) -> int:
         return self._cache.unuploaded_bytes + self._path.reserved_bytes
 
     async def _switch(self, wal: ResizableLog, capacity_bytes: int) -> None:
-        """Park appends, empty the ring, switch it, and let them go on, whatever happens."""
+        """Park appends, empty the ring, switch it, and let appends continue, also after an error."""
         self.is_parked = True
         try:
             wal.begin_resize()
@@ -169,10 +169,12 @@ class WalResize:
                 await self._pipeline.committed(self._path.confirmed_wal_end)
                 await wal.resize(capacity_bytes)
         except TimeoutError:
-            if wal.device_bytes != capacity_bytes:  # else it came just too late
+            if (
+                wal.device_bytes != capacity_bytes
+            ):  # else the resize was done just before the time-out
                 raise RetriableStorageError(
-                    f"not resized: the rest of the WAL could not be uploaded within {self._max_pause_s:g} s, "
-                    f"for which appends were parked; they go on"
+                    f"not resized: the rest of the records in the WAL could not be uploaded within "
+                    f"{self._max_pause_s:g} s while appends were parked; appends continue"
                 ) from None
         finally:
             wal.cancel_resize()

@@ -38,7 +38,7 @@ _EVENT = struct.Struct("<QQqq")
 
 
 class _Operation(NamedTuple):
-    """What is at the kernel or waits for a slot."""
+    """An operation that the kernel has, or that waits for a slot."""
 
     opcode: int
     position: int
@@ -49,7 +49,7 @@ class _Operation(NamedTuple):
 
 
 class AioUnavailableError(Exception):
-    """Kernel AIO is not there (another system, a sandbox, or its global limit is reached)."""
+    """Kernel AIO is not available (another system, a sandbox, or its global limit is reached)."""
 
 
 class _Context:
@@ -94,7 +94,7 @@ class _Context:
         return [(data, result) for data, _, result, _ in _EVENT.iter_unpack(events)]
 
     def destroy(self) -> None:
-        """Give the context back; waits for what is under way."""
+        """Destroy the context; waits for inflight operations."""
         self._syscall(self._destroy, self._id)
 
 
@@ -102,8 +102,7 @@ class AioDevice:
     """A `BlockDevice` on kernel AIO.
 
     At most `depth` operations are at the kernel; more wait in order. Their number is bounded by the
-    device's
-    users: the IO depth of the log, and one read.
+    device's users: the IO depth of the log, and one read.
     """
 
     io = "aio"
@@ -224,12 +223,12 @@ class AioDevice:
             os.eventfd_read(self._eventfd)
         except BlockingIOError:
             return
-        # All there are: what completes from here on makes the descriptor, which was read before, ready again.
+        # All completions: later ones make the descriptor, which was read before, ready again.
         results = deque(self._context.reap())
         try:
             while results:
                 self._finish(*results.popleft())
-        finally:  # one that raises must not swallow the others
+        finally:  # the others must be called even if one raises
             for result in results:
                 self._loop.call_soon(self._finish, *result)
 

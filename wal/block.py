@@ -14,7 +14,7 @@ _ZEROS = bytes(PAGE_BYTES)
 
 
 class Block:
-    """Records on their way to the device, from the first append to their confirmation."""
+    """Records from the first append until they are confirmed."""
 
     __slots__ = (
         "buffer_bytes",
@@ -43,11 +43,11 @@ class Block:
 
     @classmethod
     def full(cls) -> "Block":
-        """Return a block that nothing fits into: what stands for `no block is open`."""
+        """Return a block that nothing fits into, which represents `no block is open`."""
         return cls(memoryview(b""), offset=0, previous_end=0, buffer_bytes=0)
 
     def append(self, header: Buffer, payload: Buffer, seed: int) -> Appended:
-        """Add a record; the caller has made sure that it fits."""
+        """Add a record; the caller has checked that it fits."""
         at = self.used
         offset = self.offset + at
         copy = write_record(self.memory, at, header, payload, offset, seed)
@@ -68,7 +68,7 @@ class Block:
         return self.offset + align_up(self.used)
 
     def seal(self) -> None:
-        """Nothing more is added: cut the memory to what is written and zero its rest."""
+        """Close the block: cut the memory to what is written and zero its rest."""
         size = align_up(self.used)
         self.memory[self.used : size] = _ZEROS[: size - self.used]
         self.memory = self.memory[:size]

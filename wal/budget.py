@@ -1,9 +1,9 @@
-"""How many IO operations and bytes per second a device may be asked for. Pure.
+"""Bounds the IO operations and bytes per second that are submitted to a device. Pure.
 
-A token bucket that starts empty; the burst is taken out of the rate, so that no second sees more than the
-limit: a cloud disk is used fully and never billed beyond what is free. Only what is larger than a burst may
-exceed it once, and is paid for afterwards. What is counted here is submitted, what a device counts is completed:
-operations that were under way when a second begins are taken out of the rate as well.
+A token bucket that starts empty; the burst is subtracted from the rate, so that no second has more than the
+limit: a cloud disk is used fully and never billed beyond what is free. Only an operation larger than a burst may
+exceed the limit once, and is paid for afterwards. This counts submitted operations, a device counts completed ones:
+operations that were inflight when a second begins are subtracted from the rate as well.
 """
 
 _NS_PER_SECOND = 1_000_000_000

@@ -1,13 +1,13 @@
-"""Page-aligned memory that device writes go out of and records are served from.
+"""Page-aligned memory for device writes, from which records are also served.
 
-A buffer has no owner who frees it: it goes back to the pool when the last view on it dies, be it
-the device's, a cache's or a response's. So it can neither leak nor be reused while the kernel still
+No owner frees a buffer: it returns to the pool when the last view on it is freed, be it the
+device's, a cache's or a response's. So it can neither leak nor be reused while the kernel still
 reads it.
 
 Buffers of the size of blocks lie together in slabs of huge pages: for each direct write the kernel pins every
 page and describes it to the device, so a block of 256 KiB in one huge page costs a third of one in 64 small pages
-(6 microseconds instead of 18), and the device is not waiting meanwhile. A slab goes back to the system when all of
-its buffers are idle and enough others are; so idle memory beyond the bound is only where something lives next to it.
+(6 microseconds instead of 18), and the device does not wait meanwhile. A slab is returned to the system when all of
+its buffers are idle and enough others are; so idle memory beyond the bound exists only in slabs with buffers in use.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ from contextlib import suppress
 
 from headrace.wal.layout import PAGE_BYTES, align_up
 
-# Classes between two powers of two: a buffer is at most an eighth larger than asked for.
+# Classes between two powers of two: a buffer is at most an eighth larger than requested.
 _CLASSES_PER_DOUBLING = 8
 HUGE_PAGE_BYTES = 2 * 1024 * 1024
 # Smaller ones are few, larger ones have huge pages of their own.
@@ -54,12 +54,12 @@ class _Slab:
         if count == 1:
             self.memory = mmap.mmap(-1, size_bytes, flags=flags)
         else:
-            # Longer by what it takes to begin on a huge page; what nobody touches takes no memory.
+            # Longer by what it takes to begin on a huge page; untouched pages take no memory.
             self.memory = mmap.mmap(-1, size_bytes * count + HUGE_PAGE_BYTES, flags=flags)
             first = ctypes.c_char.from_buffer(self.memory)
             start = -ctypes.addressof(first) % HUGE_PAGE_BYTES
         if size_bytes * count >= HUGE_PAGE_BYTES // 2 and hasattr(mmap, "MADV_HUGEPAGE"):
-            with suppress(OSError):  # a kernel without huge pages: small ones serve as well
+            with suppress(OSError):  # a kernel without huge pages: small ones work as well
                 self.memory.madvise(mmap.MADV_HUGEPAGE)
         self.free = [start + number * size_bytes for number in reversed(range(count))]
 
@@ -84,11 +84,11 @@ class _SizeClass:
         self._max_idle_bytes = max_idle_bytes
         self._idle_buffers = 0  # in the slabs below
         self._slabs: dict[_Slab, None] = {}  # those with idle buffers
-        # Filled by whichever thread drops the last view; everything else is the taker's thread's.
+        # Filled by the thread that drops the last view; everything else is used by the taker's thread only.
         self._returned: deque[tuple[_Slab, int]] = deque()
 
     def take(self) -> memoryview:
-        """Return a buffer that nobody uses."""
+        """Return an idle buffer."""
         if self._returned:
             self._collect()
         if self._slabs:
@@ -106,12 +106,12 @@ class _SizeClass:
         return memoryview(array).cast("B")
 
     def idle_bytes(self) -> int:
-        """Memory of buffers that nobody uses."""
+        """Memory of idle buffers."""
         self._collect()
         return self._idle_buffers * self.size_bytes
 
     def _collect(self) -> None:
-        """Take back what was returned, and give whole slabs to the system beyond the bound."""
+        """Take returned buffers back, and free whole slabs beyond the bound."""
         returned = self._returned
         while returned:
             slab, start = returned.popleft()
@@ -127,8 +127,8 @@ class _SizeClass:
 class BufferPool:
     """Recycles aligned buffers.
 
-    Safe to be used from any thread in one respect: views may die anywhere. The bound is on idle
-    memory; memory in use is bounded by whoever holds the views.
+    Thread-safe in one respect: views may be freed in any thread. The bound is on idle memory; memory
+    in use is bounded by the holders of the views.
     """
 
     __slots__ = ("__weakref__", "_classes", "_idle_bytes_per_class")

@@ -1,13 +1,13 @@
 """What a device holds, from its superblocks and samples of the rest: a log, nothing, or something else. Pure.
 
-A start formats a blank device and no other. Blank is a device whose first and last MiB are all
-zero, where whatever uses a whole device has its mark (`headrace.wal.foreign`), and so are samples of what lies
-between: the MiB at which the first partition usually begins, and the beginnings of others, spread
-over the device (`samples`). Partitions begin at multiples of a MiB, or at sector 63, so the table may
-be gone and what it told of is still found. Formatting, which has the time, reads everything.
+A start formats a blank device and no other. A device is blank if its first and last MiB are all
+zero, where formats that use a whole device have their mark (`headrace.wal.foreign`), and if samples between
+them are zero too: the MiB at which the first partition usually begins, and the beginnings of others,
+spread over the device (`samples`). Partitions begin at multiples of a MiB, or at sector 63, so they are
+found even if the partition table is gone. Formatting, which has the time, reads everything.
 
-While superblocks are valid only their slots are searched for marks: the ring is full of what users
-send, and a record that looks like a file system must not keep a log from its owner.
+While superblocks are valid only their slots are searched for marks: the ring is full of users' data,
+and a record that looks like a file system must not keep a log from its owner.
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ from headrace.wal.layout import (
     newest_superblock,
 )
 
-END_BYTES = 1024 * 1024  # looked at on either end of a device without a valid superblock
-SAMPLE_BYTES = 128 * 1024  # of what lies between
-MAX_SAMPLES = 512  # a start is to stay fast: 64 MiB on the largest device
+END_BYTES = 1024 * 1024  # examined at either end of a device without a valid superblock
+SAMPLE_BYTES = 128 * 1024  # between the ends
+MAX_SAMPLES = 512  # keeps a start fast: 64 MiB on the largest device
 _FORMER_PARTITION_START = 63 * 512  # of tables made for cylinders
 
 
@@ -43,7 +43,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What was found, and where."""
+    """What was found, and its position."""
 
     kind: Kind
     superblock: Superblock | None = None
@@ -83,18 +83,18 @@ def examine(head: memoryview, tail: memoryview, size_bytes: int) -> Content:
 
 
 def used_end(size_bytes: int, capacity_bytes: int | None) -> int:
-    """Return where that part of a device ends, before its last MiB, which a log is going to overwrite.
+    """Return where the part of a device ends, before its last MiB, which a log will overwrite.
 
     Args:
         size_bytes: of the device.
-        capacity_bytes: that the log is going to have; None: all there is.
+        capacity_bytes: that the log will have; None: the whole device.
     """
     stop = align_down(size_bytes) - END_BYTES
     return stop if capacity_bytes is None else min(stop, align_down(capacity_bytes))
 
 
 def samples(stop: int) -> list[tuple[int, int]]:
-    """Return what is looked at between the first MiB of a device and `stop`, as [start, end) positions in order."""
+    """Return the samples between the first MiB of a device and `stop`, as [start, end) positions in order."""
     first = [(END_BYTES, min(2 * END_BYTES, stop))]
     step = -(-max(stop, 0) // (MAX_SAMPLES * END_BYTES)) * END_BYTES or END_BYTES
     others = range(max(step, 2 * END_BYTES), stop, step)
@@ -106,12 +106,12 @@ def samples(stop: int) -> list[tuple[int, int]]:
 
 
 def steps_between(stop: int) -> list[tuple[int, int]]:
-    """Return all that lies between, likewise, a MiB at a time."""
+    """Return the whole part between the first MiB and `stop`, likewise, a MiB at a time."""
     return [(at, min(at + END_BYTES, stop)) for at in range(END_BYTES, stop, END_BYTES)]
 
 
 def examine_between(memory: memoryview, position: int) -> Content | None:
-    """Judge what lies between the ends of a device that are zero; None if this is, too.
+    """Judge a part between the ends of a device that are zero; None if it is zero, too.
 
     Args:
         memory: whole pages.

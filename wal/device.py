@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-# None when the write is durable, else why it is not known to be.
+# None when the write is durable, else the reason why that is not known.
 WriteDone = Callable[[OSError | None], None]
 
 
@@ -38,11 +38,11 @@ class BlockDevice(Protocol):
 
     @property
     def io(self) -> str:
-        """The way of IO, for people: "aio", "threads"."""
+        """The kind of IO, for display: "aio", "threads"."""
         ...
 
     def allocate(self, size_bytes: int) -> None:
-        """Make sure that the device has this size.
+        """Ensure that the device has this size.
 
         Raises:
             WalDeviceError: it is smaller and cannot grow.
@@ -50,15 +50,15 @@ class BlockDevice(Protocol):
         ...
 
     def shrink(self, size_bytes: int) -> None:
-        """Cut a file to this size; not for a device. Nothing may be under way behind it.
+        """Truncate a file to this size; not for a device. No operation behind it may be inflight.
 
         Raises:
-            OSError: it stays as it is.
+            OSError: the file is unchanged.
         """
         ...
 
     def unwritten(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return [begin, end) of what was never written between two positions, as far as that is known.
+        """Return the [begin, end) ranges between two positions that were never written, as far as known.
 
         In order, in whole pages. A first write there costs more, so it is worth zeroing.
         """
@@ -81,7 +81,7 @@ class BlockDevice(Protocol):
         ...
 
     async def close(self) -> None:
-        """Wait a bounded time for what is under way, then release the device and its lock."""
+        """Wait a bounded time for inflight operations, then release the device and its lock."""
         ...
 
 
@@ -91,7 +91,7 @@ def short_io_error(what: str, path: str, position: int, wanted: int, got: int) -
 
 
 def settle(future: asyncio.Future[None], error: OSError | None) -> None:
-    """Complete `future` as a `WriteDone` would, if somebody still waits for it."""
+    """Complete `future` as a `WriteDone` would, unless it is done or cancelled."""
     if future.done():
         return
     if error is None:

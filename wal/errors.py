@@ -22,7 +22,7 @@ class WalStateError(WalError):
 
 
 class WalDeviceError(WalError):
-    """The device cannot be used as asked (missing, too small, in a foreign format): change the set-up."""
+    """The device cannot be used as configured (missing, too small, in a foreign format): change the set-up."""
 
 
 class WalLockedError(WalDeviceError):
@@ -30,7 +30,7 @@ class WalLockedError(WalDeviceError):
 
 
 class WalInUseError(WalLockedError):
-    """Something that is no writer of a log has the device, as a mounted file system: it will not go by itself."""
+    """Another use of the device than by a log, such as a mounted file system, which does not end by itself."""
 
 
 class WalIdentityError(WalDeviceError):
@@ -38,7 +38,7 @@ class WalIdentityError(WalDeviceError):
 
 
 class WalMissingError(WalDeviceError):
-    """The log that this node used last is not there: nothing was changed on what is."""
+    """The log that this node used last is missing: nothing was changed on what was found instead."""
 
     def __init__(
         self, place: str, generation: str, *, found_epoch: int | None, streams: int
@@ -46,14 +46,14 @@ class WalMissingError(WalDeviceError):
         found = (
             "there is no WAL"
             if found_epoch is None
-            else f"there is a WAL, but node epoch {found_epoch} wrote to it last, and this node used another since"
+            else f"there is a WAL, but node epoch {found_epoch} wrote to it last, and this node has used another since"
         )
         super().__init__(
             f"the WAL of this node is not at {place}: {found}. The one that is missing was not emptied by a graceful "
             f"stop, so it may hold acknowledged records of this node's {streams} open streams that are nowhere else. "
             f"Check the path (s3.wal.path) and whether its file system is mounted, or bring the device or the bucket "
-            f"back; nothing was changed. To give up for ever what only that WAL held, start once with "
-            f"headrace.wal.accept.loss={generation}"
+            f"back; nothing was changed. To lose the records that only that WAL holds, and start without them, start "
+            f"once with s3.wal.accept.loss={generation}"
         )
 
 
@@ -61,14 +61,14 @@ class WalForeignError(WalDeviceError):
     """The device holds something that is not a log: nothing was changed on it.
 
     Attributes:
-        what: what was found, for people.
-        position: where on the device.
+        what: what was found, for messages.
+        position: on the device, in bytes.
     """
 
     def __init__(self, path: str, what: str, *, position: int) -> None:
         super().__init__(
-            f"{path} holds {what} (at byte {position}), not a WAL; nothing was changed on it. If nobody "
-            f"needs that any more, `headrace wal format --force {path}` erases it"
+            f"{path} holds {what} (at byte {position}), not a WAL; nothing was changed on it. If it is "
+            f"no longer needed, `headrace wal format --force {path}` erases it"
         )
         self.what = what
         self.position = position
@@ -88,15 +88,15 @@ class WalVersionError(WalDeviceError):
 
     Attributes:
         found: version of the format.
-        is_empty: whether its last owner left it empty; no version needs another number for that.
+        is_empty: whether its last owner left it empty, which all format versions record alike.
     """
 
     def __init__(self, *, found: int, known: int, is_empty: bool, path: str = "the device") -> None:
         advice = (
             f"it was shut down gracefully and is empty, so nothing is lost by `headrace wal format --force {path}`"
             if is_empty
-            else "it may hold what is not in the bucket yet: start the Headrace that wrote it and stop it "
-            "gracefully, which empties it"
+            else "it may hold records that are not in the bucket yet: start the version of Headrace that wrote it "
+            "and stop it gracefully, which empties the WAL"
         )
         super().__init__(
             f"the WAL on {path} has format version {found}, and this version of Headrace reads {known}; {advice}"
@@ -113,11 +113,11 @@ class WalVersionError(WalDeviceError):
 
 
 class WalChangedError(WalError):
-    """The log was written to while it was read, so what was read does not fit together: read it again."""
+    """The log was written to while it was read, so the parts that were read do not match: read it again."""
 
 
 class WalCorruptError(WalError):
-    """What was acknowledged cannot be read back: refuse to serve, keep the device as it is.
+    """Acknowledged records cannot be read back: refuse to serve, leave the device unchanged.
 
     Attributes:
         offset: logical offset of the first byte that is lost; -1 when the superblock itself is
@@ -128,13 +128,13 @@ class WalCorruptError(WalError):
 
     ADVICE = (
         "nothing was changed on the device: do not format it; copy it aside (dd), check it (dmesg, smartctl), and "
-        "start with another WAL path only if what is not yet in the bucket may be lost"
+        "start with another WAL path only if records that are not yet in the bucket may be lost"
     )
 
     def __init__(
         self, path: str, what: str, *, offset: int, position: int, generation_id: int | None = None
     ) -> None:
-        place = (
+        where = (
             f"offset {offset}, device position {position}"
             if offset >= 0
             else f"device position {position}"
@@ -142,10 +142,10 @@ class WalCorruptError(WalError):
         advice = self.ADVICE
         if generation_id is not None:
             advice += (
-                f"; to recover what is intact and give up the rest for ever, start once with "
-                f"headrace.wal.accept.loss={generation_id:016x}"
+                f"; to recover what is intact and lose the rest, start once with "
+                f"s3.wal.accept.loss={generation_id:016x}"
             )
-        super().__init__(f"WAL {path} is damaged at {place}: {what}; {advice}")
+        super().__init__(f"WAL {path} is damaged at {where}: {what}; {advice}")
         self.offset = offset
         self.position = position
         self.generation_id = generation_id

@@ -3,7 +3,7 @@
 Writers hold an exclusive `flock` (and `O_EXCL` on a block device, which refuses a mounted one);
 readers hold nothing, so recovery by another node works beside an owner that hangs. Writes are
 `O_DSYNC` always: direct IO alone does not make them durable. Where the file system refuses
-`O_DIRECT`, IO goes through the page cache, and `is_direct` says so.
+`O_DIRECT`, IO goes through the page cache, and `is_direct` is False.
 """
 
 import errno
@@ -20,12 +20,12 @@ from headrace.wal.holders import find_writer, use_of_device
 from headrace.wal.layout import PAGE_BYTES
 
 _BLKSSZGET = 0x1268  # logical sector size of a block device
-_BLKROGET = 0x125E  # whether it refuses writes
+_BLKROGET = 0x125E  # whether it is read-only
 _FILE_MODE = 0o600
 
 
 class DeviceFile:
-    """An open file descriptor and what is known of it. Closing it releases the lock."""
+    """An open file descriptor and its properties. Closing it releases the lock."""
 
     def __init__(
         self, path: str, fd: int, *, is_file: bool, is_direct: bool, writable: bool
@@ -65,14 +65,14 @@ class DeviceFile:
             # each block that it has just seen to begin with one, also if an append came between.
             os.posix_fallocate(self.fd, present, size_bytes - present)
         except OSError as error:
-            # What could be had of it would fill the disk for nothing.
+            # The part that was allocated would fill the disk for nothing.
             os.ftruncate(self.fd, present)
             msg = f"cannot allocate {size_bytes} bytes for {self.path}: {error.strerror}"
             raise WalDeviceError(msg) from error
         os.fsync(self.fd)
 
     def shrink(self, size_bytes: int) -> None:
-        """Cut a file to `size_bytes`; see `BlockDevice.shrink`."""
+        """Truncate a file to `size_bytes`; see `BlockDevice.shrink`."""
         assert self.is_file
         os.ftruncate(self.fd, size_bytes)
 
@@ -114,7 +114,7 @@ def open_file(path: str, *, writable: bool) -> DeviceFile:
 
 
 def _busy(path: str) -> WalLockedError:
-    """Say why a block device cannot be had alone."""
+    """Return why a block device cannot be opened exclusively."""
     if use := use_of_device(path):
         return WalInUseError(f"{path} is in use: {use}")
     fd = os.open(path, os.O_RDONLY)
@@ -169,14 +169,14 @@ def _open_descriptor(path: str, *, is_file: bool, writable: bool) -> tuple[int, 
     is_direct = False
     try:
         is_direct = _direct_read_works(fd)
-    finally:  # a device that cannot be read is not to stay locked by who found that out
+    finally:  # a device that cannot be read must not stay locked by this descriptor
         if not is_direct:
             os.close(fd)
     return (fd, True) if is_direct else (os.open(path, flags), False)
 
 
 def _direct_read_works(fd: int) -> bool:
-    """Whether direct IO is really there: some file systems accept the flag and refuse the operation."""
+    """Whether direct IO really works: some file systems accept the flag and refuse the operation."""
     page = BufferPool(idle_bytes_per_class=0).take(PAGE_BYTES)
     try:
         os.preadv(fd, [page], 0)

@@ -15,7 +15,7 @@ _KIB = 1024
 
 
 class Mark(NamedTuple):
-    """Bytes that tell what a device holds."""
+    """Bytes that identify what a device holds."""
 
     name: str
     magic: bytes
@@ -25,7 +25,7 @@ class Mark(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A mark that is there."""
+    """A mark that was found."""
 
     name: str
     position: int
@@ -43,7 +43,7 @@ MARKS = (
     _at("a Btrfs file system", 64 * _KIB + 0x40, b"_BHRfS_M"),
     _at("an F2FS file system", 0x400, b"\x10\x20\xf5\xf2"),
     *(
-        # Its place depends on the page size of the machine that made it.
+        # Its position depends on the page size of the machine that made it.
         _at("swap space", page_bytes - 10, magic)
         for page_bytes in (4 * _KIB, 8 * _KIB, 16 * _KIB, 32 * _KIB, 64 * _KIB)
         for magic in (b"SWAPSPACE2", b"SWAP-SPACE")
@@ -73,10 +73,10 @@ MARKS = (
 
 
 def identify(head: memoryview, tail: memoryview, size_bytes: int) -> Found | None:
-    """Return the first mark that is there; None when nothing is known.
+    """Return the first mark that is found; None when there is none.
 
     Args:
-        head: the device's first bytes; marks that lie behind them are not looked for.
+        head: the device's first bytes; marks beyond them are not looked for.
         tail: its last whole pages, which may overlap.
         size_bytes: of the device.
     """

@@ -1,9 +1,9 @@
-"""How records and blocks look in the ring. Pure.
+"""The format of records and blocks in the ring. Pure.
 
 A block is one device write: a block header, then records packed without gaps, then zeros up to a
 whole page. It begins on a page boundary and never crosses the end of the ring. Every checksum is
-CRC32C seeded with the generation id, so that nothing of an earlier generation of the device can ever be taken
-for something of this one.
+CRC32C seeded with the generation id, so that a block or record of an earlier generation on the device is never
+mistaken for one of this generation.
 
 Block header, big-endian, 56 bytes:
 
@@ -31,7 +31,7 @@ Record, big-endian, 24 bytes and the body:
         24 |       | bytes | body
 
 Source: "How to implement high performance WAL based on raw devices" (RecordHeader); the block
-header is ours.
+header is Headrace's own.
 """
 
 import struct
@@ -63,7 +63,7 @@ _HOLD_GIL = 0
 
 
 class BlockHeader(NamedTuple):
-    """The fields of a block header whose own checksum is right."""
+    """The fields of a block header whose own checksum matches."""
 
     length: int
     generation_id: int
@@ -75,7 +75,7 @@ class BlockHeader(NamedTuple):
 
 
 class RecordHeader(NamedTuple):
-    """The fields of a record header that is right for its place and generation."""
+    """The fields of a record header that matches its position and generation."""
 
     length: int  # of the body
     body_crc: int
@@ -120,7 +120,7 @@ def read_record_header(memory: memoryview, at: int, offset: int, seed: int) -> R
 
 
 def body_is_intact(body: memoryview, body_crc: int, seed: int) -> bool:
-    """Whether a body is what was appended."""
+    """Whether a body is as it was appended."""
     return bool(crc32c(body, seed, _HOLD_GIL) == body_crc)
 
 
@@ -132,7 +132,7 @@ def write_block_header(memory: memoryview, header: BlockHeader) -> None:
 
 
 def read_block_header(memory: memoryview, at: int) -> BlockHeader | None:
-    """Read the block header at `memory[at:]`, of whatever generation and offset; None when there is none."""
+    """Read the block header at `memory[at:]`, of any generation and offset; None when there is none."""
     if at + BLOCK_HEADER_BYTES > len(memory):
         return None
     magic, *values = _BLOCK_FIELDS.unpack_from(memory, at)
@@ -145,5 +145,5 @@ def read_block_header(memory: memoryview, at: int) -> BlockHeader | None:
 
 
 def page_beginnings(memory: memoryview) -> Iterator[tuple[int, int, int]]:
-    """Yield of each page what would be magic, generation id and offset if a block began there, unchecked."""
+    """Yield magic, generation id and offset of each page as if a block began there, unchecked."""
     return _PAGE_BEGINNING.iter_unpack(memory)

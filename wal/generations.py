@@ -1,4 +1,4 @@
-"""Makes the generations of a log: what the superblock of each says at its beginning, and the group commit on it."""
+"""Makes the generations of a log: the superblock at the beginning of each, and the group commit on it."""
 
 import random
 
@@ -40,10 +40,10 @@ class Generations:
         )
 
     def after(self, old: Superblock, capacity_bytes: int) -> Superblock:
-        """Return the superblock of the generation after one whose ring is not needed any more.
+        """Return the superblock of the generation after one whose ring is no longer needed.
 
-        Its offsets begin further than any that the old generation can have handed out, even under a newer
-        superblock that was lost, where a lap of the new ring begins.
+        Its offsets begin beyond any that the old generation can have given out, even under a newer
+        superblock that was lost, and where a lap of the new ring begins.
         """
         start_offset = old.head_offset + 2 * old.ring.size_bytes
         lap_bytes = Ring.of_capacity(capacity_bytes).size_bytes
@@ -67,7 +67,7 @@ class Generations:
             max_record_bytes=config.max_record_bytes,
         )
         if self._budget is None:
-            # One for all generations: what a generation has spent is not given back by the next.
+            # One for all generations: what one generation has spent counts for the next, too.
             self._budget = IoBudget(
                 max_iops=config.max_iops,
                 max_bandwidth_bytes=config.max_bandwidth_bytes,

@@ -3,8 +3,8 @@
 Sans-IO: records come in, blocks to write come out, completions come in, the confirmed offset comes
 out. The driver (`headrace.wal.log`) performs it. Terms of the articles: the *current block* takes appends,
 *pending blocks* are sealed, *writing blocks* are at the device. The *window* is how far a block may
-reach beyond the confirmed
-offset: recovery looks no further, so it grows only after the superblock that says so is durable.
+reach beyond the confirmed offset: recovery reads no further, so it grows only after the superblock with
+the larger window is durable.
 
 A block is sealed when the next record does not fit or its number of records is reached; otherwise
 when the device could take it: at once when it is idle, and while it is busy no sooner than `pace_ns`
@@ -32,7 +32,7 @@ class CommitLimits:
     """Bounds of group commit."""
 
     block_bytes: int  # soft limit of one write; a multiple of the page
-    io_depth: int  # writes under way at once
+    io_depth: int  # inflight writes
     window_step_bytes: int  # the window grows to what is needed and this, so that it grows rarely
     max_window_bytes: int  # also the bound on what is appended and not confirmed
     max_record_bytes: int  # of a body
@@ -72,9 +72,9 @@ class GroupCommit:
         self._durable_head = superblock.head_offset
         self._end = superblock.head_offset  # of the last sealed block
         self.confirmed_offset = superblock.confirmed_offset
-        assert self.confirmed_offset == self._end, "appends go on where the ring is empty"
+        assert self.confirmed_offset == self._end, "appends begin where the ring is empty"
         self.trim_offset = superblock.trim_offset
-        # No block reaches beyond it for now: somebody else is writing there.
+        # No block reaches beyond it for now: zeroing writes there.
         self.barrier_offset: int | None = None
         self._current = Block.full()
         self._arena = memoryview(b"")
@@ -123,10 +123,10 @@ class GroupCommit:
         block = self._current
         if block.used + RECORD_HEADER_BYTES + body_bytes <= block.limit:
             return True
-        return self._place(body_bytes) is not None
+        return self._start_for(body_bytes) is not None
 
     def refuse(self, error: WalError) -> None:
-        """Let every later append raise `error`; what was appended is written without waiting for company."""
+        """Let every later append raise `error`; what was appended is written without waiting for more."""
         self._refusal = error
         self._current.limit = 0
 
@@ -174,7 +174,7 @@ class GroupCommit:
         return max(pace_ns, self._budget.delay_ns(self._current.size_bytes, now_ns)) or None
 
     def completed(self, block: Block) -> bool:
-        """Note that a block is durable; return whether the confirmed offset moved."""
+        """Record that a block is durable; return whether the confirmed offset moved."""
         assert not block.written
         block.written = True
         self.inflight -= 1
@@ -192,14 +192,14 @@ class GroupCommit:
         """Release the records that begin at or below `offset`.
 
         Returns:
-            The head to persist; the space counts as free once `persisted` says so. None when
+            The head to persist; the space counts as free after `persisted`. None when
             nothing is new.
 
         Raises:
             ValueError: `offset` is not confirmed yet.
         """
         if offset >= self.confirmed_offset:
-            msg = f"cannot trim to {offset}: confirmed is what is below {self.confirmed_offset}"
+            msg = f"cannot trim to offset {offset}: only offsets below {self.confirmed_offset} are confirmed"
             raise ValueError(msg)
         if offset <= self.trim_offset:
             return None
@@ -207,7 +207,7 @@ class GroupCommit:
         return self._extents.release(offset)
 
     def persisted(self, superblock: Superblock) -> None:
-        """Note what the superblock now says durably: space freed, window grown."""
+        """Apply what the superblock now holds durably: space freed, window grown."""
         assert superblock.sequence > self._superblock_sequence
         self._superblock_sequence = superblock.sequence
         self._durable_head = superblock.head_offset
@@ -225,7 +225,7 @@ class GroupCommit:
         return self._budget.delay_ns(size_bytes, now_ns)
 
     def _candidate(self, now_ns: int) -> Block | None:
-        """The block that is next, if the IO depth and the sealing rules let it go."""
+        """The block that is next, if the IO depth and the sealing rules allow it."""
         if self._halted or self.inflight >= self._limits.io_depth:
             return None
         if self.pending:
@@ -249,7 +249,7 @@ class GroupCommit:
             return False
         return self.barrier_offset is None or end <= self.barrier_offset
 
-    def _place(self, body_bytes: int) -> int | None:
+    def _start_for(self, body_bytes: int) -> int | None:
         """Where a new block for this body would begin; None when there is no room for it now."""
         need = align_up(BLOCK_HEADER_BYTES + RECORD_HEADER_BYTES + body_bytes)
         start = self._current.end if self._current.records else self._end
@@ -271,7 +271,7 @@ class GroupCommit:
         if body_bytes > self.max_body_bytes:
             msg = f"a record of {body_bytes} bytes exceeds the maximum of {self.max_body_bytes}"
             raise WalRecordTooLargeError(msg)
-        start = self._place(body_bytes)
+        start = self._start_for(body_bytes)
         if start is None:
             msg = f"no room for a record of {body_bytes} bytes: {self.used_bytes} bytes are in use"
             raise WalOverCapacityError(msg)

@@ -1,8 +1,8 @@
-"""Who uses a file or device, as the kernel tells anybody: nothing is locked or claimed to find out.
+"""Which process uses a file or device, as the kernel shows it: nothing is locked or claimed to find out.
 
-`/proc/locks` shows the locks of processes that this one could see in `/proc`, so that a writer in
-another container, or on another machine with a shared file system, is not found. Good for telling
-people; the lock itself decides who may write.
+`/proc/locks` shows the locks of processes that this one could see in `/proc`, so a writer in another
+container, or on another machine with a shared file system, is not found. This is for messages only;
+the lock itself decides which process may write.
 """
 
 import os
@@ -23,35 +23,35 @@ class Writer:
     program: str
 
     def __str__(self) -> str:
-        """Name it for people."""
+        """Name it for messages."""
         return f"process {self.pid} ({self.program})"
 
 
 def find_writer(fd: int) -> Writer | None:
-    """Return who holds an exclusive `flock` on the open file; None when nobody is seen to.
+    """Return the process that holds an exclusive `flock` on the open file; None when none is visible.
 
     Raises:
-        OSError: this system does not tell.
+        OSError: this system does not show it.
     """
-    place = _lock_place(fd)
+    lock_id = _lock_id(fd)
     for line in (_PROC / "locks").read_text().splitlines():
-        pid = exclusive_lock(line, place)
+        pid = exclusive_lock(line, lock_id)
         if pid is not None:
             return Writer(pid, _program(pid))
     return None
 
 
-def exclusive_lock(line: str, place: str) -> int | None:
-    """Return the holder's process id if a line of /proc/locks is an exclusive flock of `place`.
+def exclusive_lock(line: str, lock_id: str) -> int | None:
+    """Return the holder's process id if a line of /proc/locks is an exclusive flock of `lock_id`.
 
     Such a line is `7: FLOCK  ADVISORY  WRITE 4242 fe:00:131074 0 EOF`; `7: -> FLOCK ...` waits.
     """
     words = line.split()
-    is_match = words[1:2] == ["FLOCK"] and words[3:4] == ["WRITE"] and words[5:6] == [place]
+    is_match = words[1:2] == ["FLOCK"] and words[3:4] == ["WRITE"] and words[5:6] == [lock_id]
     return int(words[4]) if is_match else None
 
 
-def _lock_place(fd: int) -> str:
+def _lock_id(fd: int) -> str:
     """Name a file as /proc/locks does: by the device of its mount, which `st_dev` is not everywhere."""
     fdinfo = (_PROC / "self/fdinfo" / str(fd)).read_text().splitlines()
     mount = next(line.split()[1] for line in fdinfo if line.startswith("mnt_id:"))
@@ -73,7 +73,7 @@ def _program(pid: int) -> str:
 
 
 def use_of_device(path: str) -> str:
-    """Say what a block device or a partition of it is in use for; "" when nothing is known."""
+    """Return what a block device or a partition of it is used for; "" when nothing is known."""
     with suppress(OSError):
         status = Path(path).stat()
         if stat.S_ISBLK(status.st_mode):
@@ -95,7 +95,7 @@ def _use_of(numbers: str) -> str:
     nodes = {f"/dev/{device.resolve().name}"}
     for line in (_PROC / "self/mountinfo").read_text().splitlines():
         words = line.split()
-        source = words[words.index("-") + 2]  # tells the device where the number does not: Btrfs
+        source = words[words.index("-") + 2]  # names the device where the number does not: Btrfs
         if words[2] == numbers or source in nodes:
             return f"mounted at {words[4]}"
     swaps = (_PROC / "swaps").read_text().splitlines()[1:]

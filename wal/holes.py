@@ -5,14 +5,14 @@ import os
 from headrace.wal.file_device import DeviceFile
 from headrace.wal.layout import align_down, align_up
 
-# More are not told of: a ring is written in order, so a few are all there can be.
+# More are not returned: a ring is written in order, so there are only a few.
 MAX_RANGES = 4096
 
 
 def unwritten_ranges(file: DeviceFile, start: int, end: int) -> list[tuple[int, int]]:
-    """Return [begin, end) of what was never written between two positions, in whole pages, in order.
+    """Return the [begin, end) ranges between two positions that were never written, in whole pages, in order.
 
-    Nothing of a device, nor where the file system does not tell: ext4 and xfs do.
+    Empty for a device, and where the file system does not report it; ext4 and xfs do.
 
     Source: lseek(2), SEEK_HOLE; space that is allocated and not written counts as a hole.
     """

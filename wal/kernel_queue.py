@@ -1,4 +1,4 @@
-"""What the kernel says of the block device under a path: how it splits writes, and what it has written.
+"""What the kernel reports of the block device under a path: how it splits writes, and what it has written.
 
 Source: Documentation/block/stat.rst and Documentation/ABI/stable/sysfs-block of Linux.
 """
@@ -11,19 +11,19 @@ from typing import NamedTuple
 from headrace.wal.layout import PAGE_BYTES
 
 _SYSFS = Path("/sys/dev/block")
-_SECTOR_BYTES = 512  # of the counters, whatever the device's own are
+_SECTOR_BYTES = 512  # of the counters, for any size of the device's own sectors
 _WRITES, _SECTORS_WRITTEN = 4, 6  # fields of `stat`
 
 
 class WriteCounters(NamedTuple):
-    """The device's own counters; they wrap never."""
+    """The device's own counters; they never wrap."""
 
     writes: int  # completed, after splitting and merging
     written_bytes: int
 
 
 def max_write_bytes(path: str, *, sysfs: Path = _SYSFS) -> int | None:
-    """Return the largest write that reaches the device in one piece; None where nobody knows.
+    """Return the largest write that reaches the device in one piece; None where that is not known.
 
     A write comes from scattered pages, so the number of segments bounds it as well. For a file it is the device
     of its file system.

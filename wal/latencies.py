@@ -55,11 +55,11 @@ class OpenBlocks:
         self.appends_total = 0  # the driver counts them
 
     def begin(self, offset: int, now_ns: int) -> None:
-        """Note that the last append, at `offset`, began a block."""
+        """Record that the last append, at `offset`, began a block."""
         self._begun.append((offset, now_ns, self.appends_total - 1))
 
     def confirmed(self, offset: int, now_ns: int) -> None:
-        """Take the latencies of the blocks that begin below `offset`, which is a block's end."""
+        """Count the latencies of the blocks that begin below `offset`, which is a block's end."""
         begun = self._begun
         while begun and begun[0][0] < offset:
             _, at_ns, appends = begun.popleft()

@@ -1,11 +1,11 @@
-"""Where things lie on the device: alignment, ring arithmetic, and the superblock. Pure.
+"""The layout of the device: alignment, ring arithmetic, and the superblock. Pure.
 
 The device begins with two superblock slots of 4096 bytes; the ring follows, up to the capacity. A
 superblock with sequence number n goes to slot n mod 2, so that a torn write can only lose the
-update that was under way: the valid copy with the highest sequence number wins, never a clock.
-Everything fits into the first 512 bytes, the unit that a device writes atomically; the rest of the
-slot is zero, and a slot where it is not belongs to somebody else: some programs that format a device
-leave the first bytes as they were.
+inflight update: the valid copy with the highest sequence number wins, never a clock. Everything fits
+into the first 512 bytes, the unit that a device writes atomically; the rest of the slot is zero. A slot
+where it is not zero was overwritten by another program: some programs that format a device leave its
+first bytes unchanged.
 
 Superblock, big-endian:
 
@@ -31,16 +31,17 @@ Superblock, big-endian:
 The format version covers the superblock, blocks and records (`headrace.wal.framing`). The rule for the next
 one:
 
-- Bytes 0 to 163 keep their places, meanings and checksum for ever, so that every version can tell
-  whose log of which version it sees, and whether it is empty. New fields follow at byte 164 with a
+- Bytes 0 to 163 never change their positions, meanings and checksum, so that every version can recognise
+  the owner and the version of a log, and whether it is empty. New fields follow at byte 164 with a
   checksum of their own, within the first 512 bytes.
-- Any change that this version would misread (a field whose neglect does harm, a different block or
+- Any change that this version would misread (a field that must not be ignored, a different block or
   record) takes the next number. A slot of another number is refused by name: `WalVersionError`.
-- No version reads the ring of another. A graceful shutdown leaves an empty one, which a newer
-  version takes over as it does its own, by beginning a new generation. An older one, which does not know
-  what comes, has it formatted by hand. So an upgrade, and the way back, begin with a graceful stop.
+- No version reads the ring of another. A graceful shutdown leaves an empty ring, which a newer
+  version takes over like its own, by beginning a new generation. An older version does not know the
+  newer format, so the device must be formatted by hand for it. So both an upgrade and a downgrade begin
+  with a graceful stop.
 
-While a device is formatted both slots hold the text "HRFORMAT" and zeros: neither blank nor a log.
+While a device is being formatted both slots hold the text "HRFORMAT" and zeros: neither blank nor a log.
 
 Source: "How to implement high performance WAL based on raw devices" (WALHeader), with a sequence
 number in place of its timestamp.
@@ -83,7 +84,7 @@ def align_down(value: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """Arithmetic between logical offsets, which grow for ever, and positions on the device."""
+    """Arithmetic between logical offsets, which always grow, and positions on the device."""
 
     size_bytes: int  # a multiple of PAGE_BYTES
 
@@ -110,7 +111,7 @@ class Ring:
 
 
 class ShutdownType(IntEnum):
-    """How the last owner left."""
+    """How the last owner stopped."""
 
     GRACEFUL = 0  # everything was released: nothing to scan
     UNGRACEFUL = 1
@@ -118,7 +119,7 @@ class ShutdownType(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Superblock:
-    """What the log knows about itself without reading the ring. Field meanings: the table above."""
+    """The state of the log that is known without reading the ring. Field meanings: the table above."""
 
     sequence: int
     generation_id: int
@@ -135,7 +136,7 @@ class Superblock:
 
     @property
     def slot_position(self) -> int:
-        """Position on the device of the slot that this goes to."""
+        """Position on the device of the slot for this superblock."""
         return (self.sequence % SUPERBLOCK_SLOTS) * PAGE_BYTES
 
     @property
@@ -212,7 +213,7 @@ def decode_superblock(slot: Buffer) -> Superblock | None:
 
 
 def _is_consistent(superblock: Superblock) -> bool:
-    """Whether the relations between fields hold that every writer keeps."""
+    """Whether the fields have the relations that every writer keeps."""
     return (
         superblock.capacity_bytes >= RING_POSITION + MIN_RING_BYTES
         and superblock.trim_offset >= -1

@@ -33,7 +33,7 @@ class LiveExtents:
         self._extents: deque[_Extent] = deque()
 
     def add(self, *, start: int, end: int, last_record_offset: int) -> None:
-        """Note a confirmed block, which must follow the one before."""
+        """Add a confirmed block, which must follow the one before."""
         if self._extents:
             last = self._extents[-1]
             if end - last.start <= self._granule_bytes:
@@ -43,7 +43,7 @@ class LiveExtents:
         self._extents.append(_Extent(start, end, last_record_offset))
 
     def release(self, trim_offset: int) -> int:
-        """Drop what holds no record that begins above `trim_offset`; return the new head."""
+        """Drop extents without a record that begins above `trim_offset`; return the new head."""
         extents = self._extents
         while extents and extents[0].last_record_offset <= trim_offset:
             self.head = extents.popleft().end

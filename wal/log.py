@@ -46,13 +46,13 @@ class _State(Enum):
 
 
 def _ignore_room() -> None:
-    """Stand for a caller that does not wait for room."""
+    """Do nothing: the callback of a caller that does not wait for room."""
 
 
 def _check_owner(
     found: Superblock | None, owner: WalIdentity, registry: LogRegistry, path: str
 ) -> None:
-    """Refuse the log of somebody else, or that this is not the log which the owner used last."""
+    """Refuse the log of another owner, and a log that is not the one which the owner used last."""
     if found is not None:
         check_identity(found, owner, path)
     registry.require(path, None if found is None else found.node_epoch)
@@ -61,7 +61,7 @@ def _check_owner(
 class DeltaWal:
     """A `WriteAheadLog` on a block device or file; see `headrace.wal.port` for its methods."""
 
-    def __init__(  # noqa: PLR0913 - what a composition root hands over, by name
+    def __init__(  # noqa: PLR0913 - what a composition root passes, by name
         self,
         config: WalConfig,
         *,
@@ -81,7 +81,7 @@ class DeltaWal:
         """Nothing is opened before `start`.
 
         Args:
-            config: where the ring lies and how it is written.
+            config: the path of the ring and how it is written.
             node_id: owner of the log; another's log is refused.
             node_epoch: registration of the owner; the log of a newer one is refused.
             cluster_id: likewise.
@@ -92,7 +92,7 @@ class DeltaWal:
             on_room: called when a trim has become durable and its space is free.
             opener: how the device is opened.
             monotonic_ns: paces writes and measures them; finer than the loop's own clock.
-            wake_timer: what waits for the pace and the budgets.
+            wake_timer: makes the timer that waits for the pace and the budgets.
             registry: knows which log this node used last.
         """
         self._config = config
@@ -109,7 +109,7 @@ class DeltaWal:
         self._device: BlockDevice | None = None
         self._submissions: Submissions | None = None
         self._store: SuperblockStore | None = None
-        self._found: Superblock | None = None  # what recovery goes by
+        self._found: Superblock | None = None  # what recovery reads by
         self._summary = ScanSummary()  # of the last `recover`
         self._writer: RingWriter | None = None
         self._size: DeviceSize | None = None
@@ -117,7 +117,7 @@ class DeltaWal:
 
     @property
     def superblock(self) -> Superblock:
-        """What the device says about the log; valid from `start`."""
+        """The newest superblock on the device; valid from `start`."""
         found = self._found if self._writer is None else self._writer.superblock
         assert found is not None, "start first"
         return found
@@ -157,7 +157,7 @@ class DeltaWal:
 
     @property
     def device(self) -> BlockDevice:
-        """The device, for what is said about it; valid from `start` to `shutdown`."""
+        """The device, for its properties; valid from `start` to `shutdown`."""
         assert self._device is not None
         return self._device
 
@@ -178,17 +178,17 @@ class DeltaWal:
         return self._summary.lost_bytes
 
     async def start(self) -> None:
-        """Open the device, check whose it is, format it when it is blank.
+        """Open the device, check its owner, format it when it is blank.
 
         Raises:
             WalLockedError: another writer holds it.
-            WalIdentityError: it belongs to somebody else.
-            WalDeviceError: it cannot be used as configured, or the log that was there is missing.
+            WalIdentityError: it belongs to another node or cluster.
+            WalDeviceError: it cannot be used as configured, or the log that this node used last is missing.
             WalCorruptError: it has no valid superblock.
             OSError: it cannot be read or written.
         """
         self._require(_State.NEW)
-        Ring.of_capacity(self._config.capacity_bytes)  # refuses nonsense before anything is touched
+        Ring.of_capacity(self._config.capacity_bytes)  # refuses it before anything is changed
         self._device = device = self._opener(self._config, True)  # noqa: FBT003 - a DeviceOpener
         try:
             self._submissions = Submissions(
@@ -210,7 +210,7 @@ class DeltaWal:
         self._state = _State.STARTED
 
     async def recover(self) -> AsyncIterator[RecoveredRecord]:
-        """Yield what survived; see `headrace.wal.port`. Changes nothing, so it may be repeated.
+        """Yield the surviving records; see `headrace.wal.port`. Changes nothing, so it may be repeated.
 
         Raises:
             WalCorruptError: a record that was confirmed cannot be read.
@@ -225,15 +225,15 @@ class DeltaWal:
         self._state = _State.RECOVERED
 
     async def reset(self) -> None:
-        """Begin a new generation with an empty ring of the configured capacity; offsets go on growing.
+        """Begin a new generation with an empty ring of the configured capacity; offsets continue to grow.
 
         Raises:
-            OSError: the device failed; the old generation or the new one is on it.
+            OSError: the device failed; it holds the old generation or the new one.
 
         Cancellation: the same.
         """
         self._require(_State.RECOVERED)
-        self._state = _State.RESETTING  # for ever, if it fails: a write that hangs may come later
+        self._state = _State.RESETTING  # also after a failure: a hanging write may take effect
         assert self._store is not None
         fresh = self._generations.after(self.superblock, self._capacity_bytes)
         self._found = await self._store.write_both(fresh)
@@ -294,10 +294,10 @@ class DeltaWal:
         self._writer.trim(offset)
 
     async def shutdown(self) -> None:
-        """Make every append durable, say so in the superblock, release the device.
+        """Make every append durable, record that in the superblock, release the device.
 
         Raises:
-            WalFailedError: the log failed before or meanwhile; the device is released all the same.
+            WalFailedError: the log failed before or meanwhile; the device is released nevertheless.
         """
         was_running = self._state is _State.RUNNING
         self._state = _State.CLOSED
@@ -326,7 +326,7 @@ class DeltaWal:
             self._writer.fail(error)
 
     def _begin_generation(self, superblock: Superblock) -> RingWriter:
-        """Go on with a generation whose superblock is durable."""
+        """Continue with a generation whose superblock is durable."""
         assert self._store is not None
         assert self._submissions is not None
         self._writer = RingWriter(

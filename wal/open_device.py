@@ -1,4 +1,4 @@
-"""Chooses the way of IO for a device."""
+"""Chooses the kind of IO for a device."""
 
 import asyncio
 import logging
@@ -25,10 +25,10 @@ def open_device(config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT0
     `auto` takes AIO where it works and is really asynchronous, which it is for direct IO only.
 
     Raises:
-        WalDeviceError: the device cannot be opened, or not in the way that is asked for.
+        WalDeviceError: the device cannot be opened, or not with the configured kind of IO.
     """
     if config.io not in {"auto", "aio", "threads"}:
-        msg = f"unknown way of WAL IO {config.io!r}: use auto, aio or threads"
+        msg = f"unknown kind of WAL IO {config.io!r}: use auto, aio or threads"
         raise WalDeviceError(msg)
     loop = asyncio.get_running_loop()
     file = open_file(config.path, writable=writable)
@@ -42,7 +42,7 @@ def open_device(config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT0
                 return AioDevice(file, loop, depth=config.io_depth + _DEPTH_BESIDE_WRITES)
             except AioUnavailableError as error:
                 if config.io == "aio":
-                    msg = f"kernel AIO was asked for and is not available: {error}"
+                    msg = f"kernel AIO is configured but not available: {error}"
                     raise WalDeviceError(msg) from error
                 _logger.info("kernel AIO is not available (%s); using threads", error)
         return ThreadDevice(file, loop, threads=config.io_threads)

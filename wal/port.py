@@ -1,8 +1,8 @@
-"""What a write-ahead log offers to the stream engine, whatever it is written on.
+"""What a write-ahead log offers to the stream engine, on any medium.
 
-`offset` is logical and grows for ever. A record's body is `header || payload`; it is copied once, at `append`,
-into an aligned block, and the view handed back stays valid (and keeps that block from being reused)
-for as long as somebody holds it.
+`offset` is logical and always grows. A record's body is `header || payload`; it is copied once, at `append`,
+into an aligned block, and the returned view stays valid (and keeps that block from being reused)
+as long as it is referenced.
 """
 
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ class Medium(Enum):
 
 
 class Appended(NamedTuple):
-    """Where a record went."""
+    """The position of an appended record."""
 
     offset: int  # of the record's first byte
     end_offset: int  # exclusive; the record is durable once `on_confirmed` reports at least this
@@ -71,7 +71,7 @@ class WriteAheadLog(Protocol):
         ...
 
     async def start(self) -> None:
-        """Open the device and check whose it is."""
+        """Open the device and check its owner."""
         ...
 
     def recover(self) -> AsyncIterator[RecoveredRecord]:
@@ -83,7 +83,7 @@ class WriteAheadLog(Protocol):
         ...
 
     async def reset(self) -> None:
-        """Empty the ring durably; offsets go on growing."""
+        """Empty the ring durably; offsets continue to grow."""
         ...
 
     def room_for(self, body_bytes: int) -> bool:
@@ -108,24 +108,24 @@ class WriteAheadLog(Protocol):
         """Make every append durable and release the device.
 
         The shutdown is marked graceful if the ring is empty by then. Otherwise, or when the log
-        had failed, the next start recovers what is there.
+        had failed, the next start recovers what it holds.
         """
         ...
 
 
 @runtime_checkable
 class DamageableLog(Protocol):
-    """What a log says that may be damaged, and started all the same."""
+    """A log that may be damaged, and started nevertheless."""
 
     @property
     def lost_bytes(self) -> int:
-        """Acknowledged bytes that `recover` could not read, and was told to do without."""
+        """Acknowledged bytes that `recover` could not read, and whose loss was accepted."""
         ...
 
 
 @runtime_checkable
 class ResizableLog(Protocol):
-    """What a log on a device offers beside: another capacity while it runs.
+    """What a log on a device offers in addition: another capacity while it runs.
 
     Order of use: `prepare_resize`; `begin_resize`; once everything that was appended is confirmed
     and trimmed, `resize`; then `finish_resize`, which may be left out, or, in any case but success,
@@ -138,7 +138,7 @@ class ResizableLog(Protocol):
         ...
 
     async def prepare_resize(self, capacity_bytes: int) -> None:
-        """Do of `resize` what appends need not wait for: check, and let a file grow.
+        """Do the part of `resize` that does not stop appends: check, and let a file grow.
 
         Raises:
             WalDeviceError: too small, larger than the device, or there is no room for the file;
@@ -151,7 +151,7 @@ class ResizableLog(Protocol):
         ...
 
     async def resize(self, capacity_bytes: int) -> None:
-        """Begin a new generation of this capacity; offsets go on growing. Then appends are taken again.
+        """Begin a new generation of this capacity; offsets continue to grow. Then appends are taken again.
 
         Waits until the trim that empties the ring is durable.
 
@@ -160,16 +160,16 @@ class ResizableLog(Protocol):
 
         Raises:
             WalDeviceError: as `prepare_resize`; nothing has changed.
-            WalStateError: out of order, as before everything was trimmed, or given up by
+            WalStateError: out of order, as before everything was trimmed, or cancelled by
                 `cancel_resize`; nothing has changed.
-            WalFailedError: the log has failed or is shut down; either capacity is on the device.
+            WalFailedError: the log has failed or is shut down; the device has either capacity.
 
         Cancellation: nothing has changed, or everything; it waits for the end of a switch.
         """
         ...
 
     async def finish_resize(self) -> None:
-        """Return when a file has given back what it has too much, which it begins without being asked."""
+        """Return when a file has been truncated to its capacity, which begins by itself."""
         ...
 
     def cancel_resize(self) -> None:

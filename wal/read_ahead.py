@@ -1,4 +1,4 @@
-"""Reads a ring in order, some reads ahead of whoever looks at what was read."""
+"""Reads a ring in order, some reads ahead of the scan."""
 
 import asyncio
 from collections import deque
@@ -8,7 +8,7 @@ from headrace.wal.device import BlockDevice
 from headrace.wal.layout import Ring
 
 STEP_BYTES = 1024 * 1024
-# Reads under way at once, and so the memory that nobody has looked at.
+# Inflight reads, and so the memory that the scan has not looked at yet.
 READS_AHEAD = 4
 # Room before what is read, for the beginning of a block that the read before ends in.
 _CARRY_BYTES = 256 * 1024
@@ -17,7 +17,7 @@ _CARRY_BYTES = 256 * 1024
 class RingReadAhead:
     """The bytes of a ring from an offset on, lap after lap.
 
-    A read that nobody takes may fail: only one that is asked for tells so.
+    A read ahead that fails is reported only when its bytes are requested.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class RingReadAhead:
             OSError: the device cannot be read, or not in time.
         """
         if self._rest:
-            assert not begun, "a rest is behind what was asked for in full"
+            assert not begun, "a rest is behind what was requested in full"
             begun, self._rest = self._rest, begun
             if len(begun) >= min_size:
                 return begun
@@ -57,7 +57,7 @@ class RingReadAhead:
         return await self._assemble(begun, buffer[_CARRY_BYTES:], min_size)
 
     async def close(self) -> None:
-        """Wait for nothing more; the device keeps the memory of what is under way."""
+        """Wait for nothing more; the device keeps the memory of inflight reads."""
         tasks = [task for _, task in self._reads]
         self._reads.clear()
         for task in tasks:
@@ -65,7 +65,7 @@ class RingReadAhead:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _assemble(self, begun: memoryview, read: memoryview, size: int) -> memoryview:
-        """Return `size` bytes in one piece: for what is larger than a read."""
+        """Return `size` bytes in one piece: for a block that is larger than a read."""
         whole = self._pool.take(size)[:size]
         whole[: len(begun)] = begun
         at = len(begun)
@@ -79,10 +79,10 @@ class RingReadAhead:
             read = (await self._next())[_CARRY_BYTES:]
 
     async def _next(self) -> memoryview:
-        """Return the next buffer: room for what is carried over, then what was read."""
+        """Return the next buffer: room for the bytes carried over, then the bytes read."""
         while len(self._reads) < READS_AHEAD:
             self._start()
-        # The loop's turn starts the reads, also when this one is over: the device must not wait for us.
+        # The loop's turn starts the reads, also when this one is done: the device must not be idle.
         await asyncio.sleep(0)
         buffer, task = self._reads[0]
         await task

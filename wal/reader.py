@@ -17,7 +17,7 @@ _IDLE_BYTES_PER_CLASS = 32 * 1024 * 1024
 
 
 class WalReader:
-    """A read-only view of a log. Whose log it is must be checked by the caller, from `superblock`."""
+    """A read-only view of a log. The caller must check the log's owner, from `superblock`."""
 
     def __init__(self, config: WalConfig, *, opener: DeviceOpener = open_device) -> None:
         self._config = config
@@ -47,22 +47,22 @@ class WalReader:
 
     @property
     def superblock(self) -> Superblock:
-        """What the log says about itself and its owner; valid after `open`."""
+        """The superblock: the log's state and its owner; valid after `open`."""
         assert self._superblock is not None
         return self._superblock
 
     @property
     def summary(self) -> ScanSummary:
-        """What the last `recover` met, so far; valid after it has begun."""
+        """What the last `recover` found, so far; valid after it has begun."""
         assert self._summary is not None
         return self._summary
 
     async def recover(self) -> AsyncIterator[RecoveredRecord]:
-        """Yield the records that are there, in offset order.
+        """Yield the records in the ring, in offset order.
 
         Raises:
-            WalCorruptError: something acknowledged cannot be read; nothing yielded so far is wrong.
-            WalChangedError: the owner writes meanwhile; nothing yielded so far is wrong.
+            WalCorruptError: something acknowledged cannot be read; the records yielded so far are valid.
+            WalChangedError: the owner writes meanwhile; the records yielded so far are valid.
             OSError: the device cannot be read.
         """
         scan = begin_scan(self.superblock, self._config)
@@ -80,10 +80,10 @@ class WalReader:
         return scan_ring(self._device, scan, self._pool, timeout_s=timeout_s)
 
     async def _require_stopped(self, refusal: WalCorruptError) -> None:
-        """Tell damage from a writer at work: it is where it was when one looks again.
+        """Distinguish damage from an active writer: damage is at the same offset in a second scan.
 
-        Beside a writer, a block can be read before it is written, and the block behind it, which
-        knows that it was acknowledged, after.
+        While a writer is active, a block can be read before it is written, and the block behind it,
+        which records that it was acknowledged, after.
         """
         newest = await self._load()
         if newest is not None and newest.sequence == self.superblock.sequence:
@@ -93,7 +93,7 @@ class WalReader:
             except WalCorruptError as again:
                 if again.offset == refusal.offset:
                     return
-        msg = f"the WAL {self._config.path} is being written to: stop its owner, or read it again"
+        msg = f"the WAL {self._config.path} is being written to: stop the node that uses it, or read it again"
         raise WalChangedError(msg) from refusal
 
     async def _load(self) -> Superblock | None:

@@ -1,22 +1,22 @@
-"""What a scan of the ring means: the decision table, and the walk that applies it. Pure.
+"""The recovery scan of the ring: the decision table, and the walk that applies it. Pure.
 
 Sans-IO: `Scan` says what to read next and is fed with it. It begins at the head, where a block
-begins, and goes from block to block. A page where the next block should be and is not opens a
+begins, and goes from block to block. A page without the block that should be there opens a
 *gap*; from there it goes page by page, as far as the window reaches, since writes complete out of
-order and what lies behind a gap may be durable.
+order and blocks behind a gap may be durable.
 
 A gap or a damaged record is harmless only if nothing of it was ever acknowledged. That is known
-from the highest *confirmed offset* that the superblock or any block tells: what cannot be read
-below it is corruption. A block says where the block before it ended, so the unused rest of a lap is
-not taken for a gap.
+from the highest *confirmed offset* in the superblock or in any block: what cannot be read below it
+is corruption. A block says where the block before it ended, so the unused rest of a lap is not
+taken for a gap.
 
-Corruption is refused, unless the loss is accepted: then the walk goes on to the end of the ring,
-hands out whatever is intact, and counts what is not. The window does not bound what damage may
-have cost. If it was the newest superblock, blocks may lie there that only that one allowed: up to a
+Corruption is refused, unless the loss is accepted: then the walk continues to the end of the ring,
+returns what is intact, and counts what is not. The window does not bound what damage may have
+cost. If the newest superblock is damaged, there may be blocks that only that one allowed: up to a
 lap beyond those that the older one knows of.
 
 Source: "How to implement high performance WAL based on raw devices" (recovery); confirmed offsets,
-the link to the block before, the refusals and their acceptance are ours.
+the link to the block before, the refusals and their acceptance are Headrace's own.
 """
 
 from collections import deque
@@ -46,22 +46,24 @@ from headrace.wal.layout import (
 )
 from headrace.wal.port import RecoveredRecord
 
-# Looked at beyond the window, at most: no block can lie there unless the gap before it is damage.
+# Read beyond the window, at most: no block can be there unless the gap before it is damage.
 MAX_PROOF_BYTES = 4 * 1024 * 1024
-_SECTOR_BYTES = 512  # what may go astray alone; a superblock fits in
+_SECTOR_BYTES = (
+    512  # smallest unit that a device may write to a wrong position; a superblock fits in
+)
 _SUPERBLOCK_MAGIC = int.from_bytes(MAGIC[:4], "big")
-# Lost ranges that a summary names, and gaps of which it is open whether they are losses.
+# Lost ranges that a summary names, and gaps that are not yet known to be losses.
 MAX_LOST_RANGES = 1000
 
 
 class Page(Enum):
     """What a page is where a block may begin."""
 
-    BLOCK = "a block of this generation at its place"
+    BLOCK = "a block of this generation at its position"
     EARLIER_LAP = "a block of this generation that this lap has not overwritten yet"
     LATER_LAP = "a block of this generation that only a newer superblock allows"
     NEWER_SUPERBLOCK = (
-        "a block of this generation that tells of a newer superblock than the newest found"
+        "a block of this generation that names a newer superblock than the newest found"
     )
     OTHER_GENERATION = "a block from before the last reset"
     NOTHING = "no block"
@@ -77,7 +79,7 @@ class ScanAction(Enum):
 
 
 class Is(Enum):
-    """What a row of the table wants of a condition."""
+    """What a row of the table requires of a condition."""
 
     YES = "yes"
     NO = "no"
@@ -94,9 +96,9 @@ class Case:
 
     name: str
     pages: frozenset[Page]
-    loses_confirmed: Is  # a gap or damaged record lies below the highest confirmed offset
+    loses_confirmed: Is  # a gap or damaged record is below the highest confirmed offset
     in_window: Is  # the block could have been written while the first gap was still open
-    in_scan: Is  # the page lies before the end of the search
+    in_scan: Is  # the page is before the end of the search
     loss_accepted: Is  # damage is not refused
     verdict: ScanAction
 
@@ -144,7 +146,7 @@ def decide(
 
 
 def classify(header: BlockHeader | None, at: int, superblock: Superblock) -> Page:
-    """Say what the page is that `header` was read from, at the ring's offset `at`."""
+    """Classify the page that `header` was read from, at the ring's offset `at`."""
     if header is None:
         return Page.NOTHING
     if header.generation_id != superblock.generation_id:
@@ -164,14 +166,14 @@ def classify(header: BlockHeader | None, at: int, superblock: Superblock) -> Pag
 
 @dataclass(slots=True)
 class ScanSummary:
-    """What a scan met; for the log and for tools."""
+    """What a scan found; for the log and for tools."""
 
-    records: int = 0  # handed out
+    records: int = 0  # returned
     blocks: int = 0
     gaps: int = 0  # missing blocks and damaged records; of a loss that is not accepted, none was acknowledged
     earlier_lap_pages: int = 0
     other_generation_pages: int = 0
-    confirmed_offset: int = 0  # highest that anything told
+    confirmed_offset: int = 0  # highest in any block or superblock
     end_offset: int = 0  # behind the last valid block
     superblock_lost: bool = (
         False  # a newer one than the newest found was written, and accepted as lost
@@ -182,7 +184,7 @@ class ScanSummary:
     lost_bytes: int = 0
 
     def add_loss(self, start: int, end: int) -> None:
-        """Count a range; an empty one is none."""
+        """Count a range, unless it is empty."""
         if start >= end:
             return
         self.lost_ranges += 1
@@ -200,16 +202,16 @@ class Scan:
         self._seed = checksum_seed(superblock.generation_id)
         self._path = path
         self.accepts_loss = accept_loss  # of what was acknowledged
-        self._at = superblock.head_offset  # page that is looked at next
+        self._at = superblock.head_offset  # next page
         self._expected = superblock.head_offset  # where the next block should begin
         self._ring_end = superblock.head_offset + self.ring.size_bytes
-        self._released = superblock.head_offset  # nothing below it was needed any more
+        self._released = superblock.head_offset  # nothing below it was still needed
         self._first_gap: int | None = None
         self._gaps: deque[tuple[int, int]] = deque()  # losses, if they turn out to be acknowledged
         self._block_bytes_needed = PAGE_BYTES
         self._held: list[
             RecoveredRecord
-        ] = []  # behind a gap: not handed out before the verdict on it
+        ] = []  # behind a gap: not returned before the verdict on it
         # A graceful shutdown leaves an empty ring.
         self._finished = superblock.shutdown is ShutdownType.GRACEFUL
         self.summary = ScanSummary(
@@ -224,7 +226,7 @@ class Scan:
         return None if self._finished else (self._at, self._block_bytes_needed)
 
     def feed(self, memory: memoryview) -> list[RecoveredRecord]:
-        """Take what lies at the offset wanted, in whole pages; return records in offset order.
+        """Take the memory at the wanted offset, in whole pages; return records in offset order.
 
         Their bodies are views on `memory`.
 
@@ -238,7 +240,7 @@ class Scan:
         while not self._finished and (at := self._at - start) < len(memory):
             header = read_block_header(memory, at)
             page = classify(header, self._at, self._superblock)
-            if header is None and self._hear_superblock(memory[at : at + PAGE_BYTES]):
+            if header is None and self._absorb_superblock(memory[at : at + PAGE_BYTES]):
                 page = Page.NEWER_SUPERBLOCK
             if not self._apply(page, header):
                 self._pass_over(memory[self._at - start :])
@@ -304,7 +306,7 @@ class Scan:
         return False
 
     def _pass_over(self, memory: memoryview) -> None:
-        """Move on from `_at`, where `memory` begins, to the next page of which the table may say more than "search"."""
+        """Skip from `_at`, where `memory` begins, to the next page for which the table may say more than "search"."""
         if self._finished:
             return
         end = align_up(max(0, self._scan_end() - self._at))
@@ -334,7 +336,7 @@ class Scan:
             record = read_record_header(memory, at, offset, seed)
             body_at = at + RECORD_HEADER_BYTES
             if record is None or body_at + record.length > length:
-                # Without its length, what follows in the block is lost too.
+                # Without its length, the rest of the block is lost too.
                 self._note_gap(offset, block_offset + length)
                 break
             at = body_at + record.length
@@ -344,27 +346,27 @@ class Scan:
             elif offset > trim_offset:
                 records.append(RecoveredRecord(offset, block_offset + at, body))
         if self.summary.gaps > gaps:
-            self._hear_misdirected(memory)
+            self._absorb_misdirected(memory)
         self.summary.blocks += 1
         self._at = self._expected = header.offset + align_up(header.length)
         self.summary.end_offset = self._expected
         return records
 
-    def _hear_misdirected(self, memory: memoryview) -> None:
-        """Take from a damaged block what a block or superblock tells that the device has put into it by mistake."""
+    def _absorb_misdirected(self, memory: memoryview) -> None:
+        """Use a block or superblock that the device has written into a damaged block by mistake."""
         summary = self.summary
         for at in range(PAGE_BYTES, len(memory), PAGE_BYTES):
             header = read_block_header(memory, at)
             if header is None:
-                self._hear_superblock(memory[at : at + PAGE_BYTES])
+                self._absorb_superblock(memory[at : at + PAGE_BYTES])
             elif header.generation_id == self._superblock.generation_id:
                 summary.confirmed_offset = max(summary.confirmed_offset, header.confirmed_offset)
 
-    def _hear_superblock(self, memory: memoryview) -> bool:
-        """Take from a page what a superblock tells that the device has put there instead of where it belongs.
+    def _absorb_superblock(self, memory: memoryview) -> bool:
+        """Use a superblock that the device has written to this page instead of its own position.
 
         Returns:
-            Whether that one is to be refused as the newest, which is lost.
+            Whether the scan must be refused, because it is the newest superblock, which is lost.
         """
         if memory[: len(MAGIC)] != MAGIC:
             return False
@@ -395,14 +397,14 @@ class Scan:
             self._gaps.append((offset, end))
 
     def _note_lost_superblock(self) -> None:
-        """Look one lap further: no superblock frees more than what the one before it knew of."""
+        """Scan one lap further: no superblock frees more than what the one before it knew of."""
         self.summary.superblock_lost = True
         self._ring_end = self._superblock.head_offset + 2 * self.ring.size_bytes
 
     def _note_later_lap(self, header: BlockHeader) -> None:
-        """What a block of the next lap has overwritten had been released before.
+        """Record that what a block of the next lap has overwritten had been released before.
 
-        One that is not at its place at all was misdirected; what it tells holds all the same.
+        A block that is at neither position was misdirected; its confirmed offset is true nevertheless.
         """
         summary = self.summary
         summary.confirmed_offset = max(summary.confirmed_offset, header.confirmed_offset)
@@ -417,7 +419,7 @@ class Scan:
             self._note_gap(self._expected, self.summary.confirmed_offset)
 
     def _settle_gaps(self) -> None:
-        """Count as lost what lies below the confirmed offset, which may still grow."""
+        """Count gaps below the confirmed offset, which may still grow, as lost."""
         confirmed_offset = self.summary.confirmed_offset
         gaps = self._gaps
         while gaps and (

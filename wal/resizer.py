@@ -1,8 +1,8 @@
 """Gives a running log another capacity: the end of one generation and the beginning of the next.
 
 The ring cannot be changed while it holds anything: its size is the modulus of every position. So appends
-are parked, what is in the ring is released by its owner, and then the empty ring is switched as a reset
-switches it, by two superblocks. Whatever happens in between, the device holds the old generation (empty, and its
+are parked, the ring's owner releases its records, and then the empty ring is switched as a reset
+switches it, by two superblocks. After a crash at any point, the device holds the old generation (empty, and its
 trim durable) or the new one:
 
     step                                        a crash after it finds
@@ -11,9 +11,9 @@ trim durable) or the new one:
     every append and trim becomes durable       the old generation, empty
     the superblock of the new generation, first slot  the old generation or the new one
     the same, second slot                       the new generation
-    appends go on, and a file shrinks           the new generation, in a file with or without an unused end
+    appends continue, and a file shrinks        the new generation, in a file with or without an unused end
 
-From the first superblock on there is no way back: a cancellation waits for the end.
+After the first superblock the resize cannot be undone: a cancellation waits for the end.
 """
 
 import asyncio
@@ -32,9 +32,9 @@ _logger = logging.getLogger("headrace.wal")
 
 
 def allocate(device: BlockDevice, capacity_bytes: int, found: Superblock | None) -> int:
-    """Make sure at the start that a device has the configured size; return the capacity of the next generation.
+    """Ensure at the start that a device has the configured size; return the capacity of the next generation.
 
-    A log that was found is worth more than its size: where its file cannot grow, it goes on as it is.
+    A log that was found must be recovered: where its file cannot grow, it keeps its capacity.
 
     Raises:
         WalDeviceError: a device is too small, or there is no room for a new file.
@@ -44,7 +44,9 @@ def allocate(device: BlockDevice, capacity_bytes: int, found: Superblock | None)
     except WalDeviceError as error:
         if found is None or not device.is_file:
             raise
-        _logger.error("%s; the WAL stays at %d bytes", error, found.capacity_bytes)  # noqa: TRY400
+        _logger.error(  # noqa: TRY400 - an event
+            "%s; the WAL keeps its capacity of %d bytes", error, found.capacity_bytes
+        )
         return found.capacity_bytes
     return capacity_bytes
 
@@ -70,7 +72,7 @@ class Resizer:
             generations: makes the next generation.
             size: of the device.
             writer: of the generation that is being written.
-            begin_generation: lets the log go on with what a durable superblock says.
+            begin_generation: lets the log continue with a durable superblock.
         """
         self._device = device
         self._store = store
@@ -82,7 +84,7 @@ class Resizer:
         self._is_switching = False
 
     def check(self, capacity_bytes: int) -> None:
-        """Refuse what can be known to be impossible.
+        """Refuse a capacity that is known to be impossible.
 
         Raises:
             WalDeviceError: too small for a ring, or larger than the device.
@@ -90,14 +92,11 @@ class Resizer:
         Ring.of_capacity(capacity_bytes)
         device = self._device
         if not device.is_file and device.size_bytes < capacity_bytes:
-            msg = (
-                f"{device.path} has {device.size_bytes} bytes, less than the capacity of {capacity_bytes} "
-                f"that was asked for"
-            )
+            msg = f"{device.path} has {device.size_bytes} bytes, less than the requested capacity of {capacity_bytes}"
             raise WalDeviceError(msg)
 
     async def prepare(self, capacity_bytes: int) -> None:
-        """Check, and let a file grow, while appends go on.
+        """Check, and let a file grow, while appends continue.
 
         Raises:
             WalDeviceError: as `check`, or the file system has no room.
@@ -113,7 +112,7 @@ class Resizer:
         """Switch to a generation of `capacity_bytes`; see `headrace.wal.port.ResizableLog.resize`."""
         writer = self._running_writer()
         if self._task is not None:
-            raise WalStateError("the WAL is being resized already")
+            raise WalStateError("the WAL is already being resized")
         if not writer.is_parked:
             raise WalStateError("the WAL takes appends: begin_resize first")
         self.check(capacity_bytes)
@@ -125,13 +124,13 @@ class Resizer:
             me = asyncio.current_task()
             if me is None or me.cancelling():
                 raise
-            raise WalFailedError("the WAL was shut down while it was resized") from None
+            raise WalFailedError("the WAL was shut down during the resize") from None
         finally:
             if task.done():
                 self._task = None
 
     def cancel(self) -> None:
-        """Unpark appends, and give back what a file has grown for nothing."""
+        """Unpark appends, and truncate a file that has grown for nothing."""
         writer = self._running_writer()
         if self._task is None:
             self._size.shrink(writer.superblock.capacity_bytes)
@@ -142,7 +141,7 @@ class Resizer:
         await self._size.shrunk()
 
     async def end(self) -> None:
-        """Give a resize up while that is possible, and return when it is over."""
+        """Cancel a resize while that is possible, and return when it is over."""
         task = self._task
         if task is None:
             return
@@ -150,7 +149,7 @@ class Resizer:
             task.cancel()
         await asyncio.wait([task])
         if not task.cancelled():
-            task.exception()  # taken note of: nobody waits for it any more
+            task.exception()  # read it, since nothing else waits for it
         self._task = None
 
     def _running_writer(self) -> RingWriter:
@@ -163,7 +162,7 @@ class Resizer:
         if writer.is_parked:
             await writer.settled()
         if not writer.is_parked:
-            raise WalStateError("the resize of the WAL was given up")
+            raise WalStateError("the resize of the WAL was cancelled")
         if writer.commit.used_bytes:
             msg = f"{writer.commit.used_bytes} bytes of the WAL are in use: it must be empty to be resized"
             raise WalStateError(msg)
@@ -178,7 +177,7 @@ class Resizer:
             if writer.failure is not None:  # a write took too long, and is not trusted any more
                 raise writer.failure
             _logger.info(
-                "the WAL %s has %d bytes instead of %d",
+                "the WAL %s was resized to %d bytes; it had %d",
                 self._device.path,
                 capacity_bytes,
                 old.capacity_bytes,

@@ -1,7 +1,7 @@
 """Drives one generation of the ring: performs what the cores decide, from `reset` to the end.
 
 Every rule is in `headrace.wal.group_commit` and `headrace.wal.superblock_updates`; here blocks and superblocks are
-submitted, completions fed back, confirmations passed on. Failing is final: after an error nothing
+submitted, completions fed back, confirmations passed on. A failure is final: after an error nothing
 is written or confirmed.
 """
 
@@ -25,7 +25,7 @@ from headrace.wal.wake_timer import WakeTimerFactory
 from headrace.wal.zeroing import Zeroing
 
 DRAIN_TIMEOUT_S = 30.0  # of a shutdown
-# How long an idle log may leave untold on the device what was confirmed last.
+# How long an idle log may wait to record on the device what was confirmed last.
 _REFRESH_DELAY_S = 1.0
 
 _logger = logging.getLogger("headrace.wal")
@@ -33,7 +33,7 @@ _logger = logging.getLogger("headrace.wal")
 
 @dataclass(frozen=True, slots=True)
 class WalListener:
-    """Who is told, on the loop."""
+    """Callbacks, called on the loop."""
 
     on_confirmed: Callable[[int], None]  # everything below this offset is durable
     on_failed: Callable[[WalError], None]  # once: nothing will be confirmed any more
@@ -53,7 +53,7 @@ async def _in_time(settled: Awaitable[None], timeout_s: float, path: str) -> Non
     """Wait until a log that is shut down has settled.
 
     Raises:
-        WalFailedError: it failed, or has not; as each write is bounded by itself, a budget holds some back.
+        WalFailedError: it failed, or has not settled; as each write has a time-out, a budget holds some back.
     """
     try:
         async with asyncio.timeout(timeout_s):
@@ -67,7 +67,7 @@ async def _in_time(settled: Awaitable[None], timeout_s: float, path: str) -> Non
 
 
 class RingWriter:
-    """Appends, confirms and trims, on a superblock that says that the ring is empty."""
+    """Appends, confirms and trims, beginning with a superblock of an empty ring."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class RingWriter:
 
     @property
     def superblock(self) -> Superblock:
-        """What the device says about the log."""
+        """The newest durable superblock."""
         return self._updates.durable
 
     def append(self, header: Buffer, payload: Buffer) -> Appended:
@@ -137,7 +137,7 @@ class RingWriter:
             self._pump()
 
     def zero_ahead(self, unwritten: Sequence[tuple[int, int]]) -> None:
-        """Zero what was never written, as [begin, end) positions in order, in the background."""
+        """Zero the ranges that were never written, as [begin, end) positions in order, in the background."""
         self._zeroing = Zeroing(
             self.commit,
             self._submissions,
@@ -150,11 +150,11 @@ class RingWriter:
         self._zeroing.start()
 
     async def drain(self, timeout_s: float = DRAIN_TIMEOUT_S) -> None:
-        """Refuse appends, wait until what was appended and trimmed is durable, say good-bye.
+        """Refuse appends, wait until what was appended and trimmed is durable, write the last superblock.
 
-        The shutdown counts as graceful only if everything was released: what is left in the ring
-        must be found again. Both superblocks are written, so that damage to one brings nothing
-        back.
+        The shutdown counts as graceful only if everything was released: records that are left in the
+        ring must be found again. Both superblocks are written, so that damage to one cannot bring an
+        older state back.
 
         Raises:
             WalFailedError: the log failed, before or meanwhile, or a budget holds writes back for too long.
@@ -180,7 +180,7 @@ class RingWriter:
             raise self.fail(error) from error
 
     def park(self) -> None:
-        """Refuse appends for a while, as if the ring were full; what was appended goes on."""
+        """Refuse appends for a while, as if the ring were full; earlier appends continue."""
         if self.failure is None:
             self.is_parked = True
             self.commit.refuse(WalOverCapacityError(f"the WAL {self._path} is being resized"))
@@ -192,17 +192,17 @@ class RingWriter:
         self.is_parked = False
         self.commit.readmit()
         if self._quiet is not None and not self._quiet.done():
-            self._quiet.set_exception(WalStateError("the resize of the WAL was given up"))
+            self._quiet.set_exception(WalStateError("the resize of the WAL was cancelled"))
 
     def retire(self) -> None:
-        """Write nothing any more: another generation begins. To be called right after `settled`."""
+        """Write nothing from now on: another generation begins. To be called right after `settled`."""
         assert self.is_parked
         assert self._is_settled
         self._is_retired = True
         self.stop()
 
     async def settled(self) -> None:
-        """Return at a moment when everything is durable and nothing is under way at the device.
+        """Return at a moment when everything is durable and nothing is inflight at the device.
 
         Raises:
             WalFailedError: the log failed, before or meanwhile.
@@ -237,7 +237,7 @@ class RingWriter:
             self._zeroing.stop()
 
     def fail(self, error: OSError) -> WalError:
-        """Confirm nothing more: what the device holds is unknown, so nothing is tried again."""
+        """Confirm nothing more: the state of the device is unknown, so nothing is tried again."""
         if self.failure is not None:
             return self.failure
         self.failure = WalFailedError(f"the WAL {self._path} failed: {error}")
@@ -259,7 +259,7 @@ class RingWriter:
         )
 
     def _pump_soon(self) -> None:
-        """Pump at the end of the loop's turn: what else arrives in it, or answers a confirmation, goes along."""
+        """Pump at the end of the loop's turn, together with later appends of the same turn."""
         if not self._flush_due:
             self._flush_due = True
             self._call_soon(self._flush)
@@ -269,10 +269,10 @@ class RingWriter:
         self._pump()
 
     def _pump(self) -> None:
-        """Submit every block that may go, and what the superblock must say."""
+        """Submit every block that may go, and the superblock if it must change."""
         commit = self.commit
         now_ns = self._clocks.monotonic_ns()
-        # First: the blocks would take all that a budget allows, and then want the room that a trim frees.
+        # First: the blocks would use up the budget, and then need the room that a trim frees.
         self._persist(now_ns)
         while (block := commit.next_write(now_ns)) is not None:
             position = self._ring.position(block.offset)
@@ -290,10 +290,10 @@ class RingWriter:
         self._pump()
 
     def _persist(self, now_ns: int) -> int:
-        """Write the superblock when something is wanted of it and no write of it is under way.
+        """Write the superblock when it must change and no write of it is inflight.
 
         Returns:
-            How long to wait for the budget, which the blocks wait for as well then; 0 when it is not that.
+            How long to wait for the budget, which the blocks wait for as well then; 0 otherwise.
         """
         updates = self._updates
         if updates.inflight or not updates.wanted:
@@ -349,12 +349,12 @@ class RingWriter:
         return self.failure is not None
 
     def _arm_refresh(self) -> None:
-        untold = self.commit.confirmed_offset > self._updates.durable.confirmed_offset
-        if untold and self._refresh_timer is None and self.failure is None:
+        is_unreported = self.commit.confirmed_offset > self._updates.durable.confirmed_offset
+        if is_unreported and self._refresh_timer is None and self.failure is None:
             self._refresh_timer = self._loop.call_later(_REFRESH_DELAY_S, self._refresh)
 
     def _refresh(self) -> None:
-        """Tell durably what was confirmed, so that damage to the last blocks is known as such."""
+        """Record durably what was confirmed, so that damage to the last blocks is recognised."""
         self._refresh_timer = None
         if self.commit.confirmed_offset > self._updates.durable.confirmed_offset:
             self._updates.want_refresh()

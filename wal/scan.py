@@ -1,4 +1,4 @@
-"""Feeds a walk over a ring (`headrace.wal.recovery.Scan`) with what the device holds, and reports accepted losses."""
+"""Feeds a walk over a ring (`headrace.wal.recovery.Scan`) with the device's bytes, and reports accepted losses."""
 
 import logging
 from collections import deque
@@ -16,15 +16,16 @@ _logger = logging.getLogger("headrace.wal")
 
 
 def begin_scan(superblock: Superblock, config: WalConfig) -> Scan:
-    """Return a walk over the log that `superblock` tells of.
+    """Return a walk over the log of `superblock`.
 
-    Damage is accepted if the configuration names this very generation of the log.
+    Damage is accepted if the configuration names exactly this generation of the log.
     """
     generation = f"{superblock.generation_id:016x}"
     accepted = config.accept_loss_generation
     if accepted and accepted != generation:
         _logger.warning(
-            "headrace.wal.accept.loss names %s, but the log on %s is %s: nothing is accepted, take it out",
+            "s3.wal.accept.loss names generation %s, but the WAL on %s has generation %s: no loss is accepted. "
+            "Remove the setting",
             accepted,
             config.path,
             generation,
@@ -63,7 +64,7 @@ async def scan_ring(
             at = offset
             if len(held) < min_size:
                 held = await reads.extend(held, min_size)
-            # One after the other is let go: they keep what they were read into, a window of it behind a gap.
+            # Freed one after the other: each keeps the buffer it was read into, behind a gap a whole window.
             records = deque(scan.feed(held))
             while records:
                 yield records.popleft()
@@ -74,7 +75,7 @@ async def scan_ring(
 
 
 def _report_loss(scan: Scan, path: str) -> None:
-    """Say what an accepted loss has cost."""
+    """Log what an accepted loss has cost."""
     summary = scan.summary
     for start, end in summary.lost:
         _logger.critical(
@@ -87,11 +88,14 @@ def _report_loss(scan: Scan, path: str) -> None:
         )
     if summary.lost_ranges:
         _logger.critical(
-            "the WAL %s has lost %d acknowledged bytes (ranges: %d), which was accepted; records intact: %d",
+            "the WAL %s has lost %d acknowledged bytes (ranges: %d), which was accepted (s3.wal.accept.loss); "
+            "records intact: %d. Remove the setting",
             path,
             summary.lost_bytes,
             summary.lost_ranges,
             summary.records,
         )
     elif scan.accepts_loss:
-        _logger.warning("the WAL %s has lost nothing: take headrace.wal.accept.loss out", path)
+        _logger.warning(
+            "s3.wal.accept.loss is set, but the WAL %s has lost nothing. Remove the setting", path
+        )

@@ -1,7 +1,7 @@
-"""Writes under way at the device: since when, and whether one takes too long.
+"""Inflight writes at the device: since when, and whether one takes too long.
 
 A write that fails, is short or takes longer than the time-out is reported once and nothing is tried
-again: what the device holds is unknown from then on.
+again: the state of the device is unknown from then on.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ _NS_PER_MS = 1_000_000
 
 @dataclass(slots=True)
 class WriteStatistics:
-    """Counters of a log since its start; its writes are what it gives to the device or the bucket."""
+    """Counters of a log since its start; its writes go to the device or to the bucket."""
 
     writes_total: int = 0
     written_bytes_total: int = 0
@@ -25,7 +25,7 @@ class WriteStatistics:
     io_errors_total: int = 0  # failed or short writes, and those that took too long
     writes: LatencyHistogram = field(default_factory=LatencyHistogram)
     appends: LatencyHistogram = field(default_factory=LatencyHistogram)  # until they were confirmed
-    queue: Callable[[], WriteQueue] = lambda: EMPTY_QUEUE  # to be asked on the loop
+    queue: Callable[[], WriteQueue] = lambda: EMPTY_QUEUE  # to be called on the loop
 
     def written(self, size_bytes: int, latency_ns: int) -> None:
         """Count a write that is durable."""
@@ -35,7 +35,7 @@ class WriteStatistics:
 
 
 class Submissions:
-    """Passes writes to the device and watches over the oldest."""
+    """Passes writes to the device and checks the time-out of the oldest."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Submissions:
         self._device.write(position, data, partial(self._finish, number, len(data), done))
 
     def stop(self) -> None:
-        """Watch no longer."""
+        """Check no time-outs any more."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -79,7 +79,7 @@ class Submissions:
         done(error)
 
     def _check(self) -> None:
-        """Report a time-out, or look again when the oldest write's time is up."""
+        """Report a time-out, or check again when the oldest write's time is up."""
         self._timer = None
         oldest_ns = next(iter(self._started_ns.values()), None)
         if oldest_ns is None:

@@ -32,7 +32,7 @@ _READS_AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class WalIdentity:
-    """Who a log belongs to."""
+    """The owner of a log."""
 
     cluster_id: str
     node_id: int
@@ -40,7 +40,7 @@ class WalIdentity:
 
 
 def check_identity(superblock: Superblock, owner: WalIdentity, path: str) -> None:
-    """Refuse the log of somebody else.
+    """Refuse the log of another owner.
 
     Raises:
         WalIdentityError: other cluster, other node, or a newer registration of this node.
@@ -49,14 +49,14 @@ def check_identity(superblock: Superblock, owner: WalIdentity, path: str) -> Non
     if found != (owner.cluster_id, owner.node_id):
         msg = (
             f"WAL {path} belongs to node {superblock.node_id} of cluster {superblock.cluster_id!r}, "
-            f"not to node {owner.node_id} of cluster {owner.cluster_id!r}. If nobody needs that any more, "
+            f"not to node {owner.node_id} of cluster {owner.cluster_id!r}. If it is no longer needed, "
             f"`headrace wal format --force {path}` erases it"
         )
         raise WalIdentityError(msg)
     if superblock.node_epoch > owner.node_epoch:
         msg = (
-            f"WAL {path} was used by node epoch {superblock.node_epoch}, newer than {owner.node_epoch}: "
-            f"this node has been registered again since"
+            f"WAL {path} was used by node epoch {superblock.node_epoch}, newer than {owner.node_epoch} of this "
+            f"process: another process runs with this node id, or ran after this one"
         )
         raise WalIdentityError(msg)
 
@@ -68,8 +68,8 @@ async def load_superblock(
 
     Args:
         device: to read from.
-        pool: what memory is taken from.
-        config: says what is going to be used of a device, whose rest need not be blank, and how long a read may take.
+        pool: memory for the reads.
+        config: has the capacity to be used of a device, whose rest need not be blank, and the time-out of a read.
 
     Raises:
         WalCorruptError: the device holds a log, but no valid superblock.
@@ -105,11 +105,11 @@ def require_whole(superblock: Superblock, size_bytes: int, path: str) -> None:
 
 
 def require_log(found: Content, path: str) -> Superblock:
-    """Return the superblock of what was found to be a log.
+    """Return the superblock of a device that holds a log.
 
     Raises:
-        WalForeignError: it is something else.
-        WalFormattingError: it is neither any more.
+        WalForeignError: it holds something else.
+        WalFormattingError: formatting it was begun and not finished.
         WalCorruptError: it has no valid superblock.
     """
     if found.kind is Kind.FOREIGN:
@@ -141,10 +141,10 @@ async def _examine(device: BlockDevice, pool: BufferPool, config: WalConfig) -> 
         return found
     wanted = samples(used_end(end, None if device.is_file else config.capacity_bytes))
     for at in range(0, len(wanted), _READS_AT_ONCE):
-        places = wanted[at : at + _READS_AT_ONCE]
+        ranges = wanted[at : at + _READS_AT_ONCE]
         async with asyncio.timeout(timeout_s):
-            memories = await asyncio.gather(*(read(*place) for place in places))
-        for (position, _), memory in zip(places, memories, strict=True):
+            memories = await asyncio.gather(*(read(*wanted_range) for wanted_range in ranges))
+        for (position, _), memory in zip(ranges, memories, strict=True):
             if (between := examine_between(memory, position)) is not None:
                 return between
     return found
@@ -166,7 +166,7 @@ class SuperblockStore:
         self._timeout_s = timeout_s
 
     def start_write(self, superblock: Superblock, done: WriteDone) -> None:
-        """Start writing `superblock` to its slot; no other write may be under way."""
+        """Start writing `superblock` to its slot; no other write may be inflight."""
         self._statistics.superblock_writes_total += 1
         self._page[:] = superblock.encode()
         self._write(superblock.slot_position, self._page, done)
@@ -174,13 +174,13 @@ class SuperblockStore:
     async def write_both(self, superblock: Superblock) -> Superblock:
         """Write to both slots, with consecutive sequence numbers from that of `superblock`.
 
-        So neither slot can bring back what was before, not even if the other is damaged later.
+        So neither slot can bring an older state back, even if the other is damaged later.
 
         Returns:
             The last one written.
 
         Raises:
-            OSError: the device failed or took too long; either may be on it.
+            OSError: the device failed or took too long; it may hold the old state or the new one.
         """
         last = replace(superblock, sequence=superblock.sequence + 1)
         for copy in (superblock, last):

@@ -1,6 +1,6 @@
-"""What the superblock is to say next, and what it says durably. Pure.
+"""The next state of the superblock, and the durable one. Pure.
 
-Sans-IO. One write is under way at a time; what is asked for meanwhile goes into the next one
+Sans-IO. One write is inflight at a time; changes that are requested meanwhile go into the next one
 together.
 """
 
@@ -31,37 +31,37 @@ class SuperblockUpdates:
 
     @property
     def inflight(self) -> bool:
-        """Whether a write is under way."""
+        """Whether a write is inflight."""
         return self._inflight is not None
 
     @property
     def wanted(self) -> bool:
-        """Whether something is to be written that is not being written."""
-        told = self._inflight or self.durable
+        """Whether there is a change that is not being written."""
+        newest = self._inflight or self.durable
         return (
             self._refresh
-            or self._trim_offset > told.trim_offset
-            or self._head_offset > told.head_offset
-            or self._window_bytes > told.window_bytes
+            or self._trim_offset > newest.trim_offset
+            or self._head_offset > newest.head_offset
+            or self._window_bytes > newest.window_bytes
         )
 
     def want_trim(self, *, trim_offset: int, head_offset: int) -> None:
-        """Ask that this be released durably. Neither offset ever goes back."""
+        """Request that this be released durably. Neither offset ever decreases."""
         assert trim_offset >= self._trim_offset
         assert head_offset >= self._head_offset
         self._trim_offset = trim_offset
         self._head_offset = head_offset
 
     def want_window(self, window_bytes: int) -> None:
-        """Ask for a window of at least this."""
+        """Request a window of at least this."""
         self._window_bytes = max(self._window_bytes, window_bytes)
 
     def want_refresh(self) -> None:
-        """Ask for a write that tells the confirmed offset, even if nothing else has changed."""
+        """Request a write of the confirmed offset, even if nothing else has changed."""
         self._refresh = True
 
     def next_write(self, *, confirmed_offset: int, now_ms: int) -> Superblock | None:
-        """Return the superblock to write now; None while one is under way or nothing is wanted."""
+        """Return the superblock to write now; None while one is inflight or nothing has changed."""
         if self._inflight is not None or not self.wanted:
             return None
         self._refresh = False
@@ -77,7 +77,7 @@ class SuperblockUpdates:
         return self._inflight
 
     def written(self) -> Superblock:
-        """Note that the write under way is durable; return what it says."""
+        """Record that the inflight write is durable; return its superblock."""
         assert self._inflight is not None
         self.durable, self._inflight = self._inflight, None
         return self.durable

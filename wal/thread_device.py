@@ -1,4 +1,4 @@
-"""IO by a small pool of threads: the way of the articles, which works everywhere.
+"""IO by a small pool of threads, as in the articles, which works everywhere.
 
 Threads are daemons: one that hangs in the kernel must not keep the process from ending.
 """
@@ -98,7 +98,7 @@ class ThreadDevice:
 
         def run() -> None:
             error = operation()
-            # The loop is gone when the process is ending: nobody is left to be told.
+            # The loop is closed when the process is ending: there is nothing left to call.
             if not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self._finish, done, error)
 

@@ -2,7 +2,7 @@
 
 Group commit paces writes at 1/3000 s, and budgets release the next one within as little. Timers of event loops are
 too coarse for that: uvloop counts in whole milliseconds and rounds less to nothing, asyncio waits a millisecond
-longer than asked. A timerfd is a kernel timer that the loop waits for as it waits for a socket; it needs no thread.
+longer than requested. A timerfd is a kernel timer that the loop waits for as it waits for a socket; it needs no thread.
 
 Source: timerfd_create(2). Figures: docs/adr/0005-pacing.md.
 """
@@ -34,11 +34,11 @@ class WakeTimer(Protocol):
         ...
 
 
-WakeTimerFactory = Callable[[Callable[[], None]], WakeTimer]  # given whom to call, on the loop
+WakeTimerFactory = Callable[[Callable[[], None]], WakeTimer]  # given what to call, on the loop
 
 
 class WakeTimerUnavailableError(Exception):
-    """No timerfd is to be had (another system, a sandbox, no free descriptor)."""
+    """No timerfd is available (another system, a sandbox, no free descriptor)."""
 
 
 class LoopTimer:
@@ -79,7 +79,7 @@ class KernelTimer:
         """Create the descriptor.
 
         Raises:
-            WakeTimerUnavailableError: the system has none to give.
+            WakeTimerUnavailableError: the system provides none.
         """
         self._wake = wake
         self._loop = asyncio.get_running_loop()
@@ -116,12 +116,12 @@ class KernelTimer:
         try:
             os.read(self._fd, 8)
         except BlockingIOError:
-            return  # set anew since the loop saw it ready
+            return  # set again since the loop saw it ready
         self._wake()
 
 
 def precise_timer(wake: Callable[[], None]) -> WakeTimer:
-    """Return the finest timer that there is; `wake` is called on the running loop."""
+    """Return the finest timer available; `wake` is called on the running loop."""
     try:
         return KernelTimer(wake)
     except WakeTimerUnavailableError:

@@ -1,10 +1,10 @@
-"""Zeroes in the background what a file has only allocated.
+"""Zeroes the pages of a file that are only allocated, in the background.
 
-The first write to a page that is only allocated costs about twice as much as a later one. So what
-was never written of a ring is zeroed while it is in use: from its end towards the appends, which
-begin at its start. Each step sets a barrier that no block may cross while it is under way, and it
-ends where the appends come near. What is left then, or when the process ends, and was not
-overwritten by appends, is zeroed in the next generation.
+The first write to a page that is only allocated costs about twice as much as a later one. So the pages
+of a ring that were never written are zeroed while it is in use: from its end towards the appends, which
+begin at its start. Each step sets a barrier that no block may cross while the step is inflight, and
+zeroing ends where the appends come near. Pages that are left then, or when the process ends, and were not
+overwritten by appends, are zeroed in the next generation.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from headrace.wal.layout import RING_POSITION, Ring
 from headrace.wal.submissions import Submissions
 
 STEP_BYTES = 1024 * 1024
-# Appends closer than this are not worth a race: they write the rest of the first lap themselves.
+# If appends are closer than this, zeroing stops: they write the rest of the first lap themselves.
 _MARGIN_BYTES = 8 * 1024 * 1024
 _BUDGET_DELAY_S = 0.01
 _MIN_DELAY_S = 0.001
@@ -60,7 +60,7 @@ class Zeroing:
             self._timer = self._loop.call_later(_MIN_DELAY_S, self._step)
 
     def stop(self) -> None:
-        """Begin no further step; one that is under way still completes."""
+        """Begin no further step; one that is inflight still completes."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
@@ -85,7 +85,7 @@ class Zeroing:
     def _finish(self, error: OSError | None) -> None:
         self._commit.barrier_offset = None
         if error is None and not self._stopped:
-            # As long a rest as the step took leaves the appends half of the device at least.
+            # A rest as long as the step leaves at least half of the device to the appends.
             delay_s = max((self._monotonic_ns() - self._started_ns) / 1e9, _MIN_DELAY_S)
             self._timer = self._loop.call_later(delay_s, self._step)
         self._on_step(error)

@@ -1,1 +1,1 @@
-"""Looks at a bucket from outside of a broker: what lies there, whether it is whole, what it costs."""
+"""Looks at a bucket from outside of a broker: what it holds, whether that is intact, what it costs."""

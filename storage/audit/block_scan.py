@@ -1,4 +1,4 @@
-"""Checks one data block as its bytes come by, whatever its size: only batch headers are kept. Pure.
+"""Checks one data block, of any size, while its bytes are read; only batch headers are kept. Pure.
 
 What is compared: the block's header with the index entry, the data with the checksum, and the
 batches with both: each of the entry's stream, each where the one before ends, as many as said, from
@@ -27,7 +27,7 @@ assert _BATCH.size == BATCH_HEADER_BYTES
 
 
 class Damage(NamedTuple):
-    """Something that is not as it must be, and where."""
+    """One defect, and its position."""
 
     position: int  # in the object
     what: str
@@ -63,7 +63,7 @@ class BlockScan:
         self._expected_crc = 0
         self._crc = 0
         self._payload_left = 0  # bytes of the current batch's payload still to come
-        self._decodes = True  # until a batch makes no sense
+        self._decodes = True  # until a header is invalid
         self._next_offset = entry.start_offset
         self.batches = 0
 
@@ -83,11 +83,11 @@ class BlockScan:
         data = view[position:]
         self._crc = crc32c(data, self._crc)
         while self._decodes and position < len(view):
-            position = self._step(view, position)
+            position = self._advance(view, position)
         self._fed_bytes += len(view)
 
     def finish(self) -> list[Damage]:
-        """Say what is wrong with the block, all of which has been fed."""
+        """Return the defects of the block, all of which has been fed."""
         assert not self.remaining_bytes
         entry = self._entry
         actual = crc32c(self._prefix, self._crc)
@@ -104,8 +104,8 @@ class BlockScan:
                 self._report(0, f"{self.batches} batches, the index says {entry.record_count}")
         return self._damage
 
-    def _step(self, view: memoryview, position: int) -> int:
-        """Go on by a payload, or by (a piece of) a batch header."""
+    def _advance(self, view: memoryview, position: int) -> int:
+        """Pass over a payload, or (a piece of) a batch header."""
         if self._payload_left:
             taken = min(self._payload_left, len(view) - position)
             self._payload_left -= taken
@@ -128,13 +128,15 @@ class BlockScan:
         self._pending.clear()
         magic, flags, count, length = _BLOCK_PREFIX.unpack(self._prefix)
         if magic != MAGIC or flags != 0:
-            self._report(0, f"no data block begins here: magic {magic:#x}, flags {flags:#x}")
+            self._report(0, f"not a data block: magic {magic:#x}, flags {flags:#x}")
             self._decodes = False
             return
         if length != entry.size - BLOCK_HEADER_BYTES:
-            self._report(0, f"says {length} bytes of data, the index {entry.size} with its header")
+            self._report(
+                0, f"its header says {length} bytes of data, the index {entry.size} with the header"
+            )
         if count != entry.record_count:
-            self._report(0, f"says {count} batches, the index {entry.record_count}")
+            self._report(0, f"its header says {count} batches, the index {entry.record_count}")
 
     def _begin_batch(self, at: int) -> None:
         """Check a batch's header, `at` bytes into the block."""
@@ -142,7 +144,7 @@ class BlockScan:
         self._pending.clear()
         entry = self._entry
         if magic != BATCH_MAGIC or count < 1 or length < 0:
-            self._report(at, f"no batch: magic {magic:#x}, count {count}, length {length}")
+            self._report(at, f"not a batch: magic {magic:#x}, count {count}, length {length}")
             self._decodes = False
             return
         if stream_id != entry.stream_id:
@@ -163,5 +165,5 @@ class BlockScan:
     def _report(self, at: int, what: str) -> None:
         entry = self._entry
         if len(self._damage) < MAX_DAMAGE_PER_BLOCK:
-            place = f"stream {entry.stream_id} offsets {entry.start_offset} to {entry.end_offset}"
-            self._damage.append(Damage(entry.position + at, f"block of {place}: {what}"))
+            block = f"stream {entry.stream_id} offsets {entry.start_offset} to {entry.end_offset}"
+            self._damage.append(Damage(entry.position + at, f"block of {block}: {what}"))

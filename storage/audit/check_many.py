@@ -22,14 +22,14 @@ async def check_many(
     parallel: int = PARALLEL_DEFAULT,
     watch: Watch | None = None,
 ) -> AsyncIterator[tuple[str, ObjectReport | None]]:
-    """Check objects and yield (key, report) as each is done; None: it is not there (any more).
+    """Check objects and yield (key, report) as each is done; None: it does not exist (any more).
 
     Args:
         reader: of the bucket.
-        candidates: what to check; taken as there is room.
+        candidates: what to check; taken one by one as others are done.
         blocks: whether the data are read as well.
         parallel: how many at a time; each takes a few chunks of memory.
-        watch: what is told meanwhile.
+        watch: callbacks meanwhile.
 
     Raises:
         ObjectStoreError: the bucket does not answer.

@@ -12,10 +12,10 @@
 | expired            | leftover | prepared, uploaded, never committed; the broker will remove it       |
 | overdue            | leftover | marked destroyed long ago; the broker should have removed it         |
 
-A bucket that changes is compared twice, metadata and listing read anew: whatever differs only
-because one of the two was older no longer does the second time (`Comparison.confirmed_by`). What is
-unknown both times had been listed before the second metadata were read, and an id is known before
-anything is written under it: that object is forgotten indeed.
+A bucket that changes is compared twice, with metadata and listing read again: a difference that
+exists only because one of the two was older is gone the second time (`Comparison.confirmed_by`).
+What is unknown both times had been listed before the second metadata were read, and an id is known
+before anything is written under it: so that object really is forgotten.
 """
 
 from bisect import bisect_right
@@ -40,7 +40,7 @@ class Severity(Enum):
     """How bad a finding is."""
 
     ERROR = "error"  # records are lost or in danger
-    LEFTOVER = "leftover"  # costs money, harms nobody
+    LEFTOVER = "leftover"  # costs money, does no harm
 
 
 class Problem(Enum):
@@ -65,7 +65,7 @@ _LEFTOVERS: Final = (Problem.UNKNOWN, Problem.EXPIRED, Problem.OVERDUE)
 
 
 class KnownObjectState(Enum):
-    """Where the metadata says that an object is in its life."""
+    """The state of an object in the metadata."""
 
     PREPARED = "prepared"
     COMMITTED = "committed"
@@ -77,7 +77,7 @@ class KnownObject(NamedTuple):
 
     object_id: int
     state: KnownObjectState
-    size_bytes: int  # 0: not told
+    size_bytes: int  # 0: not known
     since_ms: int  # prepared: when it expires; destroyed: when it was marked
     ranges: Sequence[StreamRange] = ()
 
@@ -153,7 +153,7 @@ class Comparison:
     def confirmed_by(self, later: "Comparison") -> "Comparison":
         """Return the later comparison with only those findings that this one has as well.
 
-        Beyond the bound of what is kept the smaller of both counts stands.
+        Of the findings beyond the bound of what is kept, the smaller of both counts is taken.
         """
         confirmed = Comparison(
             later.cluster_id, later.states, later.not_judged, later.other_clusters
@@ -185,7 +185,7 @@ class Comparer:
 
         Args:
             known: what the metadata knows.
-            now_ms: by the clock of the machine that wrote the metadata, more or less.
+            now_ms: approximately, by the clock of the machine that wrote the metadata.
             overdue_ms: how long after its mark a destroyed object may still be there.
         """
         self._known = known
@@ -199,7 +199,7 @@ class Comparer:
             self._outcome.states[known_object.state].known += 1
 
     def add(self, page: Iterable[ListedObject]) -> None:
-        """Compare some of what lies below the bucket's prefix, in any order."""
+        """Compare some of the objects below the bucket's prefix, in any order."""
         known, outcome = self._known, self._outcome
         for one in page:
             kind, cluster_id, object_id = meaning_of(one.key)
@@ -240,7 +240,7 @@ def compare(
     now_ms: int,
     overdue_ms: int = OVERDUE_MS_DEFAULT,
 ) -> Comparison:
-    """Compare a listing that is at hand; see `Comparer`."""
+    """Compare a whole listing; see `Comparer`."""
     comparer = Comparer(known, now_ms=now_ms, overdue_ms=overdue_ms)
     comparer.add(listed)
     return comparer.finish()
@@ -249,7 +249,7 @@ def compare(
 def _judge(
     known: KnownBucket, one: ListedObject, object_id: int, *, now_ms: int, overdue_ms: int
 ) -> Finding | None:
-    """Say what is wrong with an object that was found, if anything."""
+    """Return what is wrong with an object that was listed, or None."""
 
     def finding(problem: Problem, detail: str) -> Finding:
         return Finding(problem, one.key, object_id, one.size_bytes, one.modified_ms, detail)
@@ -301,9 +301,9 @@ def runs_of(ranges: Iterable[Run]) -> list[Run]:
 
 
 def contradiction(known: Sequence[StreamRange], held: Iterable[Run]) -> str | None:
-    """Say where an object's index does not agree with the ranges that the metadata has of it.
+    """Describe where an object's index contradicts the ranges that the metadata has of it, or None.
 
-    More than the metadata asks for is no contradiction: a copied object may bring along what was
+    More than the metadata has is no contradiction: a copied object may hold offsets that were
     trimmed meanwhile.
 
     Args:
@@ -325,7 +325,7 @@ def contradiction(known: Sequence[StreamRange], held: Iterable[Run]) -> str | No
 
 
 def _span(milliseconds: int) -> str:
-    """Write a length of time in the unit that suits it."""
+    """Write a duration in a readable unit."""
     seconds = milliseconds // 1_000
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * length:

@@ -15,7 +15,7 @@ GET_OPERATIONS: Final = frozenset({"get", "head"})
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """In dollars, or whatever currency the arguments were in."""
+    """In dollars, or in the currency of the arguments."""
 
     put_per_1000: float = 0.005  # PUT, COPY, POST and LIST
     get_per_1000: float = 0.0004  # GET and everything else
@@ -39,7 +39,7 @@ def storage_price(stored_bytes: int, prices: Prices) -> float:
 
 
 def request_price(operation: str, requests: int, prices: Prices) -> float:
-    """Return what these requests cost; an operation that nobody knows is charged as a PUT."""
+    """Return what these requests cost; an unknown operation is charged as a PUT."""
     if operation in FREE_OPERATIONS:
         return 0.0
     each = prices.get_per_1000 if operation in GET_OPERATIONS else prices.put_per_1000

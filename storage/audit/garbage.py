@@ -2,10 +2,10 @@
 
 An object may go when its key is one of this cluster's, the metadata has given its id out once and
 forgotten it since, and it is older than a safe age. Forgotten ids are never used again and cannot
-be committed any more, so nobody will ever read such an object.
+be committed any more, so such an object will never be read.
 
 Nothing may go while the metadata and the bucket contradict each other: then the metadata is not the
-bucket's, or older than it, and what it does not know may well be needed.
+bucket's, or older than it, and objects that it does not know may be needed.
 """
 
 from collections.abc import Sequence
@@ -38,14 +38,14 @@ def plan_garbage(comparison: Comparison, *, now_ms: int, safe_age_ms: int) -> Ga
 
     Args:
         comparison: of a whole listing with metadata that were read after it.
-        now_ms: by the store's clock, more or less.
+        now_ms: approximately, by the store's clock.
         safe_age_ms: only what is older goes; an object whose age is not known never does.
 
     Raises:
         ValueError: the age is negative.
     """
     if safe_age_ms < 0:
-        raise ValueError(f"a safe age of {safe_age_ms} ms")
+        raise ValueError(f"the safe age is negative: {safe_age_ms} ms")
     unknown = comparison.kept.get(Problem.UNKNOWN, [])
     old = [it for it in unknown if _is_old(it, now_ms - safe_age_ms)]
     removable = [it for it in old if _is_of(it, comparison.cluster_id)]

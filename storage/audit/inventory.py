@@ -1,4 +1,4 @@
-"""What keys mean, and totals of what lies in a bucket. Pure.
+"""What keys mean, and totals of the objects in a bucket. Pure.
 
 | key | kind |
 |---|---|
@@ -7,7 +7,7 @@
 | `wal/<cluster id>/<node id>/...` | a write-ahead log made of objects, `headrace.wal.objects.layout` |
 | `headrace-probe/...` | left behind by a probe that was killed |
 | `.tmp/...` | `file://` only: being written, or left by a writer that was killed; the broker tidies up |
-| any other | not ours, or of a version that this one does not know |
+| any other | not Headrace's, or of a version that this one does not know |
 
 Only the first kind is ever judged or removed by the tools; the others are counted.
 """
@@ -43,7 +43,7 @@ class ListedObject(NamedTuple):
 
     key: str
     size_bytes: int
-    modified_ms: int  # by the store's clock; UNKNOWN_TIME where it does not tell
+    modified_ms: int  # by the store's clock; UNKNOWN_TIME where it is not reported
 
 
 class KeyMeaning(NamedTuple):

@@ -1,7 +1,7 @@
-"""Reads an object from its end to its beginning and says whether it is whole. Pure.
+"""Reads an object from its end to its beginning and reports whether it is intact. Pure.
 
 Footer, index, then every block, against their checksums and against each other. Reads are ranges of
-at most `CHUNK_BYTES`, whatever lengths the object claims, and an index that is too long for the
+at most `CHUNK_BYTES`, regardless of the lengths in the object, and an index that is too long for the
 first of them is read again rather than kept: memory is a few chunks for an object of any size.
 """
 
@@ -43,7 +43,7 @@ class ObjectReport:
     blocks: int = 0
     batches: int = 0
     data_bytes: int = 0  # of all blocks
-    unindexed_bytes: int = 0  # between blocks: of no use, and no damage
+    unindexed_bytes: int = 0  # between blocks: unused, but not damage
     runs: list[Run] = field(default_factory=list)  # by the index, in its order, joined
     damage: list[Damage] = field(default_factory=list)
     damage_count: int = 0
@@ -68,7 +68,7 @@ class ObjectReport:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Who is told what is being read."""
+    """Callbacks for what is being read."""
 
     on_entry: Callable[[IndexEntry], None] = lambda _: None
     on_batch: Callable[[BatchHead], None] = lambda _: None
@@ -90,10 +90,10 @@ async def check_object(
         key: of the object.
         size_bytes: as listed.
         blocks: whether the data are read; else footer and index alone.
-        watch: what is told meanwhile.
+        watch: callbacks meanwhile.
 
     Raises:
-        ObjectNotFoundError: it is not there (any more).
+        ObjectNotFoundError: it does not exist (any more).
         ObjectStoreError: the bucket does not answer.
     """
     return await _Check(reader, key, size_bytes, watch or Watch()).run(blocks=blocks)
@@ -114,7 +114,7 @@ class _Check:
         self._key = key
         self._watch = watch
         self._report = ObjectReport(key, size_bytes)
-        # The end of the object: with it comes the index of all but the largest objects.
+        # The end of the object: it includes the index of all but the largest objects.
         self._tail = memoryview(b"")
         self._tail_start = size_bytes
 
@@ -134,7 +134,9 @@ class _Check:
         report = self._report
         size = report.size_bytes
         if size < FOOTER_BYTES:
-            report.report(Damage(0, f"{size} bytes have no room for a footer of {FOOTER_BYTES}"))
+            report.report(
+                Damage(0, f"{size} bytes are too few for a footer of {FOOTER_BYTES} bytes")
+            )
             return None
         start = max(tail_start(size), size - CHUNK_BYTES)
         self._tail, self._tail_start = await self._read(start, size), start
@@ -145,12 +147,12 @@ class _Check:
         return report.footer
 
     async def _check_index(self, footer: Footer) -> bool:
-        """Check the index against the footer and itself; tell whether the blocks can be found."""
+        """Check the index against the footer and itself; return whether the blocks can be found."""
         report = self._report
         at = footer.index_position
         if footer.index_length % INDEX_ENTRY_BYTES or not footer.index_length:
             report.report(
-                Damage(at, f"an index of {footer.index_length} bytes has no whole entries")
+                Damage(at, f"an index of {footer.index_length} bytes is not made of whole entries")
             )
             return False
         crc = 0
@@ -198,7 +200,7 @@ class _Check:
         """Yield (ordinal, entry) from an index whose checksum is right.
 
         Raises:
-            CorruptObjectError: an entry makes no sense.
+            CorruptObjectError: an entry is invalid.
         """
         end = footer.index_position + footer.index_length
         first = 0
@@ -229,7 +231,7 @@ class _IndexOrder:
         report.blocks += 1
         report.data_bytes += entry.size
         if entry.position < self.position:
-            self._complain(
+            self._add_damage(
                 at, f"block at {entry.position} overlaps the one that ends at {self.position}"
             )
         else:
@@ -238,7 +240,7 @@ class _IndexOrder:
             last.stream_id,
             last.end_offset if entry.stream_id == last.stream_id else -1,
         ):
-            self._complain(
+            self._add_damage(
                 at,
                 f"offset {entry.start_offset} of stream {entry.stream_id} comes after "
                 f"offset {last.end_offset} of stream {last.stream_id}",
@@ -249,10 +251,10 @@ class _IndexOrder:
         if runs and runs[-1][0] == entry.stream_id and runs[-1][2] == entry.start_offset:
             runs[-1] = (entry.stream_id, runs[-1][1], entry.end_offset)
         elif len(runs) == MAX_RUNS_KEPT:
-            self._complain(at, f"there are more than {MAX_RUNS_KEPT} ranges of streams")
+            self._add_damage(at, f"there are more than {MAX_RUNS_KEPT} ranges of streams")
         else:
             runs.append((entry.stream_id, entry.start_offset, entry.end_offset))
 
-    def _complain(self, at: int, what: str) -> None:
+    def _add_damage(self, at: int, what: str) -> None:
         self.is_sound = False
         self._report.report(Damage(at, f"index entry: {what}"))

@@ -1,7 +1,7 @@
 """Tries every operation that a broker needs of a bucket, on keys of its own, and removes them.
 
-An S3 bucket is asked request by request, so that a refusal names its right, and then through the
-broker's own client. A directory is asked through the client alone.
+An S3 bucket is tried request by request, so that a refusal names the missing right, and then through
+the broker's own client. A directory is tried through the client alone.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ _Attempt = Callable[[], Awaitable[str]]
 
 @dataclass(slots=True)
 class ProbeReport:
-    """What a probe found out."""
+    """The result of a probe."""
 
     outcomes: list[Outcome] = field(default_factory=list)
     left_behind: list[str] = field(default_factory=list)  # keys that could not be removed
@@ -75,10 +75,10 @@ async def probe_bucket(
         rng: names the probe's keys, and makes what they hold.
         environment: where `AWS_*` variables are looked up.
         creators: how many race for one key.
-        on_outcome: told of each operation as it ends.
+        on_outcome: called with the outcome of each operation.
 
     Raises:
-        ValueError: the URI is none, or names no bucket that can be probed.
+        ValueError: the URI is invalid, or names no bucket that can be probed.
         ObjectStoreError: there is no such directory.
     """
     location = parse_bucket_uri(uri)
@@ -100,7 +100,7 @@ async def probe_bucket(
 
 
 class _Probe:
-    """What both kinds of buckets share: keys, outcomes, and what the broker's client does."""
+    """What both kinds of buckets share: keys, outcomes, and the operations of the broker's client."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class _Probe:
         return key
 
     async def attempt(self, step: Step, act: _Attempt) -> bool:
-        """Do one operation and note how it ended; tell whether it worked."""
+        """Do one operation and record its outcome; return whether it succeeded."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         try:
@@ -140,7 +140,7 @@ class _Probe:
         return self.note(outcome, (loop.time() - started) * 1000)
 
     def note(self, outcome: Outcome, milliseconds: float = 0.0) -> bool:
-        """Keep an outcome; tell whether it is a good one."""
+        """Record an outcome; return whether it is a success."""
         noted = Outcome(
             outcome.step,
             outcome.status,
@@ -154,42 +154,46 @@ class _Probe:
         return noted.status == Status.OK
 
     def skip(self, step: Step, why: str) -> None:
-        """Note that an operation could not be tried."""
+        """Record that an operation could not be tried."""
         self.note(Outcome(step, Status.SKIPPED, why))
 
     async def client(self) -> str:
-        """Do what the broker does, as it does it."""
+        """Use the bucket as the broker does."""
         small, large = self.key("client/small"), self.key("client/large")
         content, store, ask = self.content, self.store, self.ask
         await ask(rights.PUT_OBJECT, store.put(small, [content[:1000], content[1000:SMALL_BYTES]]))
         await ask(rights.PUT_OBJECT, store.put_stream(large, _in_chunks(content)))
         read = await ask(rights.GET_OBJECT, store.get_range(large, PART_BYTES - 100, len(content)))
         if bytes(read) != content[PART_BYTES - 100 :]:
-            raise WrongAnswerError("a ranged read of a multipart upload gave something else")
+            raise WrongAnswerError(
+                "a ranged get of a multipart upload returned other bytes than were written"
+            )
         folder = f"{self.folder}/client"
         listed = await ask(rights.LIST_BUCKET, store.list(folder))
         if sorted(listed) != [(large, len(content)), (small, SMALL_BYTES)]:
-            raise WrongAnswerError("the listing does not show what was put")
+            raise WrongAnswerError("the listing differs from what was written")
         await ask(rights.DELETE_OBJECT, store.delete([small, large]))
         if await ask(rights.LIST_BUCKET, store.list(folder)):
-            raise WrongAnswerError("the listing still shows what was deleted")
+            raise WrongAnswerError("the listing still shows deleted objects")
         return ""
 
     async def conditional_put(self) -> str:
         """Create an object twice."""
         key, ask = self.key("created"), self.ask
         if not await ask(rights.PUT_OBJECT, self.store.create(key, [b"first"])):
-            raise WrongAnswerError("a key that nobody has used is said to be taken")
+            raise WrongAnswerError("the service says that an unused key exists already")
         if await ask(rights.PUT_OBJECT, self.store.create(key, [b"other"])):
             raise WrongAnswerError(
-                "a second creator was told that it had won: If-None-Match is ignored"
+                "a second conditional put of the same key succeeded: If-None-Match is ignored"
             )
         if bytes(await ask(rights.GET_OBJECT, self.store.get_range(key, 0, 5))) != b"first":
-            raise WrongAnswerError("the second creator lost, and overwrote the object nevertheless")
+            raise WrongAnswerError(
+                "a second conditional put of the same key was refused, but overwrote the object"
+            )
         return ""
 
     async def race(self) -> Outcome:
-        """Let many create one key at the same time, several times over."""
+        """Create one key from many tasks at the same time, several times over."""
         outcome = Outcome(rights.RACE, Status.SKIPPED)
         for number in range(RACES):
             key = self.key(f"raced-{number}")
@@ -215,7 +219,7 @@ class _Probe:
         """Wait for an answer to the broker's client.
 
         Raises:
-            RefusedRequestError: it was refused, or nobody answered.
+            RefusedRequestError: it was refused, or there was no answer.
         """
         try:
             return await answer
@@ -260,8 +264,8 @@ class _ThroughS3:
             await attempt(rights.HEAD, self._blocking(requests.head, put, len(small)))
             await attempt(rights.RANGED_GET, self._blocking(requests.ranged_get, put, small))
         else:
-            probe.skip(rights.HEAD, "nothing could be put")
-            probe.skip(rights.RANGED_GET, "nothing could be put")
+            probe.skip(rights.HEAD, "the put failed")
+            probe.skip(rights.RANGED_GET, "the put failed")
         await attempt(rights.LIST_PAGES, lambda: self._list_pages(wrote=wrote))
         source = probe.key("multipart")
         made = await attempt(
@@ -275,13 +279,13 @@ class _ThroughS3:
             copy = self._blocking(requests.part_copy, probe.key("copy"), source, probe.content)
             await attempt(rights.PART_COPY, copy)
         else:
-            probe.skip(rights.PART_COPY, "there is no large object to copy from")
+            probe.skip(rights.PART_COPY, "the multipart upload failed")
         await _conditional_steps(probe)
         await attempt(rights.CLIENT, probe.client)
         await attempt(rights.DELETE_MANY, self._delete_many)
 
     async def _list_pages(self, *, wrote: bool) -> str:
-        """List more keys than a page holds; without the right to put, an empty folder has to do."""
+        """List more keys than a page holds; without the right to put, list an empty folder."""
         keys = []
         if wrote:
             keys = [self._probe.key(f"list/{number}") for number in range(LISTED_KEYS)]
@@ -297,7 +301,7 @@ class _ThroughS3:
         return detail
 
     async def _clean_up(self) -> None:
-        """Abort uploads and delete keys that are still there; say what could not be removed."""
+        """Abort uploads and delete keys that still exist; record what could not be removed."""
         probe = self._probe
         with suppress(TimeoutError):
             async with asyncio.timeout(CLEANUP_TIMEOUT_S):
@@ -336,17 +340,17 @@ async def _conditional_steps(probe: _Probe) -> None:
         outcome = await probe.race()
         probe.note(outcome, (loop.time() - started) * 1000)
     else:
-        probe.skip(rights.RACE, "there is no conditional put to race")
+        probe.skip(rights.RACE, "the conditional put failed")
 
 
 async def _through_directory(probe: _Probe, root: Path) -> None:
-    """Do what the broker does with a directory, and remove the folders that it made."""
+    """Use a directory as the broker does, and remove the folders that were made."""
 
     async def delete() -> str:
         keys = list(probe.keys)
         await probe.ask(rights.DELETE_OBJECT, probe.store.delete(keys))
         if await probe.ask(rights.LIST_BUCKET, probe.store.list(probe.folder)):
-            raise WrongAnswerError("the listing still shows what was deleted")
+            raise WrongAnswerError("the listing still shows deleted objects")
         probe.keys.clear()
         return f"{len(keys)} keys"
 
@@ -362,7 +366,7 @@ async def _through_directory(probe: _Probe, root: Path) -> None:
             await probe.store.delete(probe.keys)
         for folder in folders:
             with suppress(OSError):
-                (root / folder).rmdir()  # fails while somebody else has files there
+                (root / folder).rmdir()  # fails while the folder holds other files
 
 
 async def _in_chunks(content: bytes) -> AsyncIterator[Sequence[Buffer]]:
@@ -372,7 +376,7 @@ async def _in_chunks(content: bytes) -> AsyncIterator[Sequence[Buffer]]:
 
 
 def refusal_of(error: StorageError) -> Refusal:
-    """Read status and code out of what the broker's client tells."""
+    """Extract status and code from an error of the broker's client."""
     text = str(error)
     status = _STATUS.search(text)
     code = _CODE.search(text)

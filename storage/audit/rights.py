@@ -125,12 +125,12 @@ class Outcome:
 
 
 class Refusal(NamedTuple):
-    """An answer of the service that is no success."""
+    """An answer of the service that is not a success."""
 
     http_status: int  # 0: there was no answer
     code: str
     message: str
-    actions: tuple[str, ...] = ()  # what allows the very request; empty: the step's
+    actions: tuple[str, ...] = ()  # what allows this request; empty: the step's
 
 
 # Refusals of the credentials themselves: no right would help.
@@ -151,7 +151,7 @@ _CLOSED_KMS: Final = ("kms:GenerateDataKey", "kms:Decrypt")
 
 
 def judge(step: Step, refusal: Refusal) -> Outcome:
-    """Say what it means that an operation was refused."""
+    """Classify the refusal of an operation."""
     shown = f"{refusal.code}: {refusal.message}".strip(": ") or "no answer"
     if refusal.code in _CREDENTIAL_ADVICE:
         return Outcome(step, Status.FAILED, shown, advice=_CREDENTIAL_ADVICE[refusal.code])
@@ -177,15 +177,15 @@ def judge(step: Step, refusal: Refusal) -> Outcome:
 
 
 def blames_credentials(outcome: Outcome) -> bool:
-    """Whether the service does not accept who asks, or how: whatever else it is asked will fail."""
+    """Whether the service rejects the credentials or the region: every other request will fail too."""
     return outcome.advice in _CREDENTIAL_ADVICE.values()
 
 
 def judge_race(outcomes: list[Refusal | None], stored: bytes, contents: list[bytes]) -> Outcome:
-    """Say how a race of conditional PUTs ended.
+    """Classify the outcome of a race of conditional PUTs.
 
     Args:
-        outcomes: by creator; None: it was told that it had created the object.
+        outcomes: by creator; None: the service answered that it created the object.
         stored: what the object holds afterwards.
         contents: what each creator wanted it to hold.
     """
@@ -197,8 +197,8 @@ def judge_race(outcomes: list[Refusal | None], stored: bytes, contents: list[byt
         return Outcome(
             RACE,
             Status.FAILED,
-            f"{len(winners)} of {len(outcomes)} creators were told that they had won",
-            advice="This service cannot hold an object WAL: its conditional PUT keeps nobody apart.",
+            f"{len(winners)} of {len(outcomes)} conditional puts of one key succeeded",
+            advice="This service cannot hold an object WAL: its conditional PUT is not atomic.",
         )
     if stored != contents[winners[0]]:
         return Outcome(
@@ -211,10 +211,10 @@ def judge_race(outcomes: list[Refusal | None], stored: bytes, contents: list[byt
 
 
 def missing_actions(outcomes: list[Outcome]) -> list[str]:
-    """Return the actions that are missing, without those that another probe proves to be there.
+    """Return the actions that are missing, without those that another probe proves to be allowed.
 
-    A part copy that is refused while puts work lacks the right to read its source. With credentials
-    that are not valid every refusal means just that.
+    A part copy that is refused while puts work lacks the right to read its source. If the credentials
+    are not valid, that is what every refusal means.
     """
     if any(blames_credentials(it) for it in outcomes):
         return []

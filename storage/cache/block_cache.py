@@ -24,14 +24,14 @@ OBJECTS_PER_PLAN = 8
 MAX_REPLANS = 5
 REPLAN_DELAY_MS = 20  # before the second plan; doubled for each one after
 INDEX_CACHE_SHARE = 8  # the indexes get this fraction of the cache
-# Of the rest, what is under way for readers, what is read ahead, and the window of one reader.
+# Of the rest: the inflight reads of readers, what is read ahead, and the window of one reader.
 INFLIGHT_SHARE = 4
 WINDOW_SHARE = 4
 MAX_AHEAD_TASKS = 32
 
 
 class BlockCache:
-    """Cold reads of one broker. `shutdown` ends what it has under way."""
+    """Cold reads of one broker. `shutdown` ends the inflight ones."""
 
     def __init__(
         self, config: StorageConfig, store: ObjectStore, objects: ObjectManager, cluster_id: str
@@ -82,8 +82,7 @@ class BlockCache:
             At least one batch. Fewer than `max_bytes` when the rest cannot be read now.
 
         Raises:
-            ObjectNotFoundError: after several looks at the metadata, no object with `start` is
-                there.
+            ObjectNotFoundError: after several looks at the metadata, no object holds `start`.
             CorruptObjectError: the object that holds `start` is damaged.
             ObjectStoreError: the bucket does not answer.
         """
@@ -91,7 +90,7 @@ class BlockCache:
             try:
                 return await self._read(stream_id, start, end, max_bytes)
             except ObjectNotFoundError:
-                # Compacted away since the metadata were looked at; newer ones may be on their way.
+                # Compacted away since the metadata were read; newer metadata may arrive soon.
                 if replan == MAX_REPLANS:
                     raise
                 await asyncio.sleep((REPLAN_DELAY_MS << replan) / 1000)
@@ -118,14 +117,14 @@ class BlockCache:
                 if reading.is_done() or not await self._read_object(reading, source):
                     break
         except StorageError:
-            # What has been read is good; the next read begins with what cannot be read now.
+            # What has been read is valid; the next read begins with what cannot be read now.
             if not reading.batches:
                 raise
         self._read_ahead(reading, start)
         return reading.batches
 
     async def _read_object(self, reading: "_Reading", source: ObjectRange) -> bool:
-        """Read what one object has; tell whether to go on with the next one."""
+        """Read what one object has; return whether to continue with the next one."""
         index = self._indexes.cached(source.object_id)
         if index is None:
             if not reading.is_worth_waiting():
@@ -149,10 +148,10 @@ class BlockCache:
         return True
 
     async def _open(self, reading: "_Reading", source: ObjectRange) -> ObjectIndex:
-        """Read an index, and beside it what is most likely asked for next.
+        """Read an index, and at the same time the blocks that are most likely needed next.
 
-        Who reads a stream from an object's start on finds it at the start of a Stream Object, index
-        or no index: so the first byte takes as long as one request, not two.
+        A reader that begins at the start of a Stream Object needs the object's first bytes, which can
+        be read without the index: so the first byte takes as long as one request, not two.
         """
         head: asyncio.Task[memoryview] | None = None
         if source.object_type is ObjectType.STREAM and reading.offset == source.start_offset:
@@ -200,7 +199,7 @@ class BlockCache:
         task.add_done_callback(self._ahead_tasks.discard)
 
     async def _run_ahead(self, request: AheadRequest, stream_id: int, end: int) -> None:
-        """Put the reads of a request under way; they go on by themselves."""
+        """Start the reads of a request; each continues in a task of its own."""
         sequence, offset, size_bytes = request
         begun_bytes = 0
 
@@ -220,13 +219,13 @@ class BlockCache:
                 if begun < len(entries) or is_full:
                     break
         except StorageError:
-            wasted()  # whoever needs it will meet the error, and may wait for a better time
+            wasted()  # a reader that needs these blocks gets the error itself
         finally:
             self._ahead.finished(sequence, offset, begun_bytes)
 
 
 class _Reading:
-    """One read under way."""
+    """One inflight read."""
 
     __slots__ = (
         "_full",
@@ -274,7 +273,7 @@ def _pick(index: ObjectIndex, reading: _Reading, object_id: int, limit: int) -> 
     """Choose the blocks that will about fill what the reader has room for, at least one.
 
     Raises:
-        CorruptObjectError: the index does not hold the offset that the metadata promise.
+        CorruptObjectError: the index lacks an offset that the object holds by the metadata.
     """
     room = reading.room_bytes
     picked: list[IndexEntry] = []
@@ -296,7 +295,7 @@ def _pick(index: ObjectIndex, reading: _Reading, object_id: int, limit: int) -> 
 
 
 def _up_to(entries: Iterator[IndexEntry], size_bytes: int) -> Iterator[IndexEntry]:
-    """As many as fit, and at least one: one more would often be a request by itself."""
+    """Yield as many as fit, and at least one. One more would often be a request of its own."""
     for number, entry in enumerate(entries):
         size_bytes -= entry.size
         if number and size_bytes < 0:

@@ -1,4 +1,4 @@
-"""A data block in memory: verified at its first use, decoded as far as it is asked for. Pure."""
+"""A data block in memory: verified at its first use, decoded as far as it is needed. Pure."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -8,32 +8,32 @@ from headrace.storage.objects.data_block import verify_block
 from headrace.storage.objects.index_block import IndexEntry
 from headrace.storage.record_batch import StreamRecordBatch, decode_batch
 
-MAX_RESUME_POINTS = 16  # readers of one block whose place in it is remembered
+MAX_RESUME_POINTS = 16  # readers of one block whose position in it is remembered
 
 
 class ReadRun:
-    """What one request brought.
+    """The blocks that one request read.
 
-    It names its blocks and does not hold them: a block holds its segment, and megabytes in a cycle would stay until a
-    full garbage collection, of which a busy broker makes one in an hour.
+    It names its blocks and does not refer to them: a block refers to its segment, and megabytes in a reference cycle
+    would stay until a full garbage collection, of which a busy broker makes one in an hour.
     """
 
-    __slots__ = ("on_wasted", "places", "size_bytes", "used")
+    __slots__ = ("block_keys", "on_wasted", "size_bytes", "used")
 
     def __init__(
         self,
         size_bytes: int,
-        places: Sequence[tuple[int, int]],
+        block_keys: Sequence[tuple[int, int]],
         on_wasted: Callable[[], None] | None,
     ) -> None:
         self.size_bytes = size_bytes
-        self.places = places  # object id and position of each block
+        self.block_keys = block_keys  # object id and position of each block
         self.on_wasted = on_wasted  # set when it was read ahead
         self.used = on_wasted is None
 
 
 class Collected(NamedTuple):
-    """Batches of one block: whole ones, contiguous."""
+    """Whole, contiguous batches of one block."""
 
     batches: list[StreamRecordBatch]
     end_offset: int  # behind the last one
@@ -56,7 +56,7 @@ class CachedBlock:
         self._resume: dict[int, int] = {}  # offset -> position of its batch in the data
 
     def work_bytes(self, wanted_bytes: int) -> int:
-        """About what `collect` will look at: all of it when it has not been verified."""
+        """About as many bytes as `collect` will look at: all when the block is not verified yet."""
         return self.entry.size if self._data is None else min(self.entry.size, wanted_bytes)
 
     def collect(self, start: int, end: int, max_size_bytes: int, *, with_first: bool) -> Collected:
@@ -69,7 +69,8 @@ class CachedBlock:
             with_first: whether the first one is taken even if it is larger than that.
 
         Raises:
-            CorruptObjectError: the block is not what index and checksum say; names object and place.
+            CorruptObjectError: the block contradicts its index entry or checksum; the text names
+                object and position.
         """
         try:
             return self._collect(start, end, max_size_bytes, with_first=with_first)
@@ -93,8 +94,8 @@ class CachedBlock:
             misplaced = batch.base_offset != cursor if batches else batch.base_offset > cursor
             if misplaced or batch.stream_id != stream_id:
                 raise CorruptObjectError(
-                    f"offset {batch.base_offset} of stream {batch.stream_id} lies where {cursor} "
-                    f"of {stream_id} is expected"
+                    f"found offset {batch.base_offset} of stream {batch.stream_id}, "
+                    f"expected offset {cursor} of stream {stream_id}"
                 )
             batches.append(batch)
             cursor = batch.base_offset + batch.count
@@ -128,7 +129,7 @@ class CachedBlock:
                 or first.base_offset != entry.start_offset
             ):
                 raise CorruptObjectError(
-                    f"it is of stream {first.stream_id} from {first.base_offset}, "
+                    f"it begins with offset {first.base_offset} of stream {first.stream_id}, "
                     f"the index says {entry}"
                 )
             self._data = data

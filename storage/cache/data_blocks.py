@@ -1,10 +1,10 @@
-"""Data blocks read back from the bucket: LRU by bytes, one request for all who ask for a block.
+"""Data blocks read back from the bucket: LRU by bytes, one request for all readers of a block.
 
-Adjacent blocks are read by one request, and what one request brought is kept and evicted as a whole
+Adjacent blocks are read by one request, and what one request read is kept and evicted as a whole
 (a *segment*): its blocks are slices of one buffer, so evicting some of them would free nothing. The
-bytes of segments and of requests under way never exceed the capacity together, except that one
-block larger than that is read, alone, and not kept. Slices that readers still hold after an
-eviction are theirs to account for.
+bytes of segments and of inflight requests never exceed the capacity together, with one exception: a
+block larger than the capacity is read, alone, and not kept. Slices that readers still hold after an
+eviction are not counted here.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ MIN_CAPACITY_RUNS = 16  # a run is at most this fraction of the capacity
 
 @dataclass(slots=True)
 class DataBlockStatistics:
-    """Counted since the start, but for the sizes."""
+    """Counted since the start, except for the sizes."""
 
     hits: int = 0  # blocks
     misses: int = 0
@@ -67,7 +67,7 @@ class DataBlockCache:
         self.statistics = DataBlockStatistics()
 
     def cached(self, object_id: int, entries: Sequence[IndexEntry]) -> list[CachedBlock]:
-        """Return the first of these blocks of one object, as many as are there without a gap."""
+        """Return the first of these blocks of one object, as many as are cached without a gap."""
         found = []
         for entry in entries:
             block = self._blocks.get((object_id, entry.position))
@@ -80,10 +80,10 @@ class DataBlockCache:
     async def load(self, object_id: int, entries: Sequence[IndexEntry]) -> list[CachedBlock]:
         """Return blocks of one object, reading those that are missing.
 
-        Cancellation: requests go on, for others who wait for them and into the cache.
+        Cancellation: requests continue, for other readers that wait for them and into the cache.
 
         Raises:
-            ObjectNotFoundError, ObjectStoreError, CorruptObjectError: as the store says.
+            ObjectNotFoundError, ObjectStoreError, CorruptObjectError: as the store raises them.
         """
         found: dict[int, CachedBlock] = {}
         missing = []
@@ -114,10 +114,10 @@ class DataBlockCache:
     def read_ahead(
         self, object_id: int, entries: Sequence[IndexEntry], on_wasted: Callable[[], None]
     ) -> int:
-        """Begin to read blocks that will be asked for soon, as far as the budget goes.
+        """Begin to read blocks that will be needed soon, as far as the budget allows.
 
         Returns:
-            How many of `entries`, from the first, are now cached or under way.
+            How many of `entries`, from the first, are now cached or inflight.
         """
         absent = [entry for entry in entries if (object_id, entry.position) not in self._blocks]
         for run in self._runs(object_id, absent):
@@ -131,7 +131,7 @@ class DataBlockCache:
     def begin_head(self, object_id: int, size_bytes: int) -> asyncio.Task[memoryview]:
         """Begin to read the first bytes of an object whose index is being read; one request for all.
 
-        The result is for `adopt`; if it fails, whoever then asks for the blocks meets the error.
+        The result is for `adopt`; if it fails, a reader that then needs the blocks gets the error.
         """
         task = self._heads.get(object_id)
         if task is None:
@@ -143,7 +143,7 @@ class DataBlockCache:
                 self._tasks.discard(finished)
                 del self._heads[object_id]
                 if not finished.cancelled():
-                    finished.exception()  # nobody need be waiting for it any more
+                    finished.exception()  # read it, since perhaps nothing else will
 
             task.add_done_callback(done)
         return task
@@ -151,15 +151,15 @@ class DataBlockCache:
     def adopt(
         self, object_id: int, entries: Iterable[IndexEntry], head: asyncio.Task[memoryview]
     ) -> None:
-        """Keep the blocks that lie within the first bytes of an object, unless others were faster."""
+        """Keep the blocks within the first bytes of an object, unless they are cached or being read."""
         if head.cancelled() or head.exception() is not None:
             return
         content = head.result()
         whole: list[IndexEntry] = []
         for entry in entries:
-            place = (object_id, entry.position)
+            key = (object_id, entry.position)
             end = entry.position + entry.size
-            if end > len(content) or place in self._blocks or place in self._loading:
+            if end > len(content) or key in self._blocks or key in self._loading:
                 break
             whole.append(entry)
         if whole:
@@ -167,7 +167,7 @@ class DataBlockCache:
             self._keep(_cut(object_id, whole, content, 0, None))
 
     def discard(self, block: CachedBlock) -> None:
-        """Forget what came with a block that turned out to be corrupt."""
+        """Evict the segment of a block that turned out to be corrupt."""
         self.statistics.corrupt_blocks += 1
         if block.segment in self._segments:
             self._evict(block.segment)
@@ -180,7 +180,7 @@ class DataBlockCache:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _runs(self, object_id: int, entries: Sequence[IndexEntry]) -> Iterator[list[IndexEntry]]:
-        """Group blocks that nobody reads yet into adjacent ones of moderate size together."""
+        """Group the blocks that are not being read yet into runs of adjacent ones, bounded in size."""
         run: list[IndexEntry] = []
         size = 0
         for entry in entries:
@@ -246,7 +246,7 @@ class DataBlockCache:
         return content
 
     def _keep(self, blocks: Sequence[CachedBlock]) -> None:
-        """Keep what one request brought."""
+        """Keep what one request read."""
         segment = blocks[0].segment
         if segment.size_bytes > self._capacity_bytes:
             return
@@ -264,16 +264,16 @@ class DataBlockCache:
         ):
             segment = next(iter(self._segments))
             self._evict(segment)
-            statistics.evicted_blocks += len(segment.places)
+            statistics.evicted_blocks += len(segment.block_keys)
             if not segment.used and segment.on_wasted is not None:
-                statistics.wasted_blocks += len(segment.places)
+                statistics.wasted_blocks += len(segment.block_keys)
                 segment.on_wasted()
 
     def _evict(self, segment: ReadRun) -> None:
         del self._segments[segment]
         self.statistics.cached_bytes -= segment.size_bytes
-        for place in segment.places:
-            del self._blocks[place]
+        for key in segment.block_keys:
+            del self._blocks[key]
 
 
 def _cut(
@@ -283,9 +283,9 @@ def _cut(
     start: int,
     on_wasted: Callable[[], None] | None,
 ) -> list[CachedBlock]:
-    """Cut what one request brought, from `start` of the object on, into its blocks: one segment."""
-    places = [(object_id, entry.position) for entry in entries]
-    segment = ReadRun(len(content), places, on_wasted)
+    """Cut what one request read, from `start` of the object on, into its blocks: one segment."""
+    block_keys = [(object_id, entry.position) for entry in entries]
+    segment = ReadRun(len(content), block_keys, on_wasted)
     return [
         CachedBlock(
             object_id,

@@ -36,7 +36,7 @@ async def load_index(store: ObjectStore, key: str, size_bytes: int) -> ObjectInd
 
 async def _load_index_once(store: ObjectStore, key: str, size_bytes: int) -> ObjectIndex:
     if size_bytes < FOOTER_BYTES:
-        raise CorruptObjectError(f"{size_bytes} bytes have no room for a footer")
+        raise CorruptObjectError(f"object of {size_bytes} bytes is too small for a footer")
     tail = await store.get_range(key, tail_start(size_bytes), size_bytes)
     footer = decode_tail(tail, size_bytes)
     view = index_in_tail(tail, footer)
@@ -57,7 +57,7 @@ class IndexCacheStatistics:
 
 
 class ObjectIndexCache:
-    """Indexes by object id, LRU by bytes, each loaded by one request however many ask for it."""
+    """Indexes by object id, LRU by bytes, each loaded by one request for all readers."""
 
     def __init__(
         self, store: ObjectStore, cluster_id: str, *, max_bytes: int, budget: RequestBudget
@@ -71,7 +71,7 @@ class ObjectIndexCache:
         self.statistics = IndexCacheStatistics()
 
     def cached(self, object_id: int) -> ObjectIndex | None:
-        """Return an index if it is there."""
+        """Return an index if it is cached."""
         index = self._indexes.get(object_id)
         if index is not None:
             self._indexes.move_to_end(object_id)
@@ -81,7 +81,7 @@ class ObjectIndexCache:
     async def load(self, object_id: int, size_bytes: int) -> ObjectIndex:
         """Return the index of an object; raises what `load_index` raises.
 
-        Cancellation: the request goes on for the others who wait for it.
+        Cancellation: the request continues for other readers that wait for it.
         """
         index = self.cached(object_id)
         if index is not None:

@@ -11,7 +11,7 @@ A group either keeps its WAL buffer, and is charged for the whole of it, or, whe
 used by less than half, moves its payloads into memory of their own, so that low rates do not pin
 a buffer per record.
 
-Beside the blocks stands one index per stream: the records of a contiguous run of offsets, with
+Beside the blocks there is one index per stream: the records of a contiguous run of offsets, with
 the running total of their bytes, so that a read is two bisections and a slice.
 
 Source: S3Stream's LogCache.
@@ -44,7 +44,7 @@ class ConfirmedGroup(NamedTuple):
 
 
 def max_charge(payload_bytes: int, records: int) -> int:
-    """Most that `put` will charge for records which are still on their way through the WAL."""
+    """Most that `put` will charge for records which the WAL has not confirmed yet."""
     overhead = RECORD_OVERHEAD_BYTES + GROUP_OVERHEAD_BYTES + STREAM_OVERHEAD_BYTES
     return 2 * payload_bytes + records * overhead
 
@@ -224,8 +224,8 @@ class LogCache:
             stream_id = batch.stream_id
             index = indexes.get(stream_id)
             if index is None or index.end_offset != batch.base_offset:
-                # After a gap the stream was elsewhere in between: what is here of its past is
-                # committed, and reads of it go to the bucket.
+                # After a gap, another node had the stream in between: the older records here are
+                # committed, and reads of them go to the bucket.
                 assert index is None or index.end_offset < batch.base_offset, "offset went back"
                 index = indexes[stream_id] = _StreamIndex(batch.base_offset)
             index.append(batch)

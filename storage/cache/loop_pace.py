@@ -1,10 +1,10 @@
-"""Lets cold reads have a bounded part of each turn of the event loop.
+"""Gives cold reads a bounded part of each turn of the event loop.
 
 Checking and decoding a block of 1 MiB takes the loop a part of a millisecond. A Fetch of fifty partitions that
-have been read ahead would do fifty of them on end, and a thousand readers that wait for one
-request would all go on in the turn in which it arrives; meanwhile nothing is appended or
-acknowledged. So all readers together get so many bytes in one turn, and the others wait for the
-next, first come, first served; between two turns the loop looks at its sockets and devices.
+have been read ahead would do fifty of them in one turn, and a thousand readers that wait for one
+request would all continue in the turn in which it arrives; meanwhile nothing is appended or
+acknowledged. So all readers together get a bounded number of bytes in one turn. The others wait for
+the next turn, first come, first served; between two turns the loop polls its sockets and devices.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ TURN_BYTES = 1024 * 1024
 
 
 class LoopPace:
-    """A FIFO gate that opens anew in each turn. What is larger than a turn's share takes one alone."""
+    """A FIFO gate with a new share in each turn. A piece larger than a turn's share gets a turn alone."""
 
     def __init__(self, turn_bytes: int = TURN_BYTES) -> None:
         self._turn_bytes = turn_bytes
         self._taken_bytes = 0  # in this turn
-        self._promised_bytes = 0  # of the next one: who waits for something runs in the turn after
+        self._promised_bytes = 0  # of the next one: a waiter that is woken runs one turn later
         self._is_counting = False
         self._waiters: deque[tuple[asyncio.Future[None], int]] = deque()
 
@@ -38,7 +38,7 @@ class LoopPace:
                 return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append((waiter, size_bytes))
-        await waiter  # who is cancelled is passed over
+        await waiter  # a cancelled one is skipped
 
     def _fits(self, given_bytes: int, size_bytes: int) -> bool:
         return given_bytes == 0 or given_bytes + size_bytes <= self._turn_bytes

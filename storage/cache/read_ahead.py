@@ -1,9 +1,9 @@
-"""Decides what to read before it is asked for. Pure.
+"""Decides what to read before it is requested. Pure.
 
-A *sequence* is a reader that continues where it stopped, known by the offset that it will ask for
+A *sequence* is a reader that continues where it stopped, known by the offset that it will read
 next. Its window quadruples each time it had to wait for the bucket, up to a maximum, and is refilled
-when half of it is used up, or as much as one request brings. What was read ahead and evicted unread
-was too much: the window is halved and rests for a while.
+when half of it is used up, or as much as one request reads. If something read ahead is evicted
+unread, the window was too large: it is halved, and not refilled for a while.
 """
 
 from collections import OrderedDict
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 MIN_WINDOW_BYTES = 512 * 1024
 WINDOW_GROWTH = 4  # by each wait, which takes a first byte's time: four to the maximum
-MAX_REFILL_BYTES = 4 * 1024 * 1024  # about one large request: several are under way all the time
+MAX_REFILL_BYTES = 4 * 1024 * 1024  # about one large request: several are inflight all the time
 COOL_DOWN_MS = 10_000
 MAX_SEQUENCES = 4096
 
@@ -23,7 +23,7 @@ class Sequence:
 
     def __init__(self) -> None:
         self.window_bytes = 0
-        self.ahead_offset = 0  # exclusive end of what has been asked of the bucket
+        self.ahead_offset = 0  # exclusive end of what has been requested from the bucket
         self.ahead_bytes = 0  # of that, not consumed yet
         self.in_progress = False
         self.rests_until_ms = 0
@@ -54,11 +54,11 @@ class ReadAhead:
         waited: bool,
         now_ms: int,
     ) -> AheadRequest | None:
-        """Note a read and say what to read ahead.
+        """Record a read and return what to read ahead.
 
         Args:
             stream_id: the stream.
-            offsets: where the read began, and where the next one will if the reader goes on.
+            offsets: where the read began, and where the next one will if the reader continues.
             size_bytes: what was read.
             waited: whether it had to wait for the bucket.
             now_ms: any clock that never goes back.
@@ -88,14 +88,14 @@ class ReadAhead:
         return AheadRequest(sequence, sequence.ahead_offset, missing)
 
     def finished(self, sequence: Sequence, ahead_offset: int, size_bytes: int) -> None:
-        """Note that a request has put `size_bytes` up to `ahead_offset` under way, or nothing."""
+        """Record that reads of `size_bytes` up to `ahead_offset` were started, or none."""
         sequence.in_progress = False
         if ahead_offset > sequence.ahead_offset:
             sequence.ahead_offset = ahead_offset
             sequence.ahead_bytes += size_bytes
 
     def wasted(self, sequence: Sequence, now_ms: int) -> None:
-        """Note that something read ahead was evicted unread, or could not be read."""
+        """Record that something read ahead was evicted unread, or could not be read."""
         if now_ms < sequence.rests_until_ms:
             return
         sequence.window_bytes //= 2

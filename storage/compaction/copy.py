@@ -1,8 +1,8 @@
-"""Puts Stream Objects of one stream together without touching their bytes.
+"""Joins Stream Objects of one stream without reading their data.
 
-The new object is the data blocks of the old ones behind each other, copied within the bucket, and
-an index of its own. Blocks carry their checksums along; an index entry moves with its block. Blocks
-are not joined: what is cut too finely is rewritten instead (`plan.is_worth_copying`).
+The new object consists of the data blocks of the old ones, one after the other, copied within the
+bucket, and an index of its own. Blocks include their checksums; an index entry moves with its block.
+Blocks are not joined: objects with too small blocks are rewritten instead (`plan.is_worth_copying`).
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from headrace.storage.objects.footer import Footer, encode_footer
 from headrace.storage.objects.index_block import IndexEntry, encode_entry
 from headrace.storage.ports import Buffer, CopiedRange, StreamRange
 
-ENTRIES_PER_STEP: Final = 256  # the loop gets its turn after so many
+ENTRIES_PER_STEP: Final = 256  # after so many, the event loop may run other tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Composition:
 async def compose_stream_object(
     found: Sequence[tuple[SourceObject, StreamRange]],
 ) -> Composition:
-    """Lay the live blocks of Stream Objects out behind each other.
+    """Lay the live blocks of Stream Objects out one after the other.
 
     Args:
         found: opened sources and what is live in them, in offset order, without gaps.
@@ -62,7 +62,7 @@ async def compose_stream_object(
 async def _shifted(
     source: SourceObject, live: StreamRange, position: int, index: bytearray
 ) -> CopiedRange:
-    """Append a source's index entries, moved to where its blocks will be; return these blocks' place."""
+    """Append a source's index entries, moved to the new positions; return the range of its blocks."""
     try:
         first, last = await _append_shifted(source, live, position, index)
     except CorruptObjectError as error:
@@ -90,7 +90,7 @@ async def _append_shifted(
 
 
 def _require_follows(last: IndexEntry | None, entry: IndexEntry, live: StreamRange) -> None:
-    """Check that a block continues the one before, in offsets and in place.
+    """Check that a block continues the one before, in offset and position.
 
     Raises:
         CorruptObjectError: it does not.

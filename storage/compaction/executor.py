@@ -1,10 +1,10 @@
-"""Compactor: merges Stream Set Objects and Stream Objects of streams that this node looks after, at intervals.
+"""Compactor: merges Stream Set Objects, and Stream Objects of streams that are open here or adopted, at intervals.
 
 What to do is decided by `headrace.storage.compaction.plan`, done by `headrace.storage.compaction.rewrite` or by a copy
-within the bucket (`headrace.storage.compaction.copy`), and takes effect by one atomic commit; whatever fails
-before leaves prepared objects that expire. An object that turns out to be damaged is left alone from
-then on and reported, so that it holds up nothing else; one that is in use no more (its topics were
-deleted, or trimmed) is not damaged, and its group is chosen anew.
+within the bucket (`headrace.storage.compaction.copy`), and takes effect by one atomic commit. A failure before
+the commit leaves only prepared objects, which expire. An object that turns out to be damaged is reported
+and left out from then on, so that it does not block the others. An object that is no longer in use (its
+topics were deleted, or trimmed) is not damaged, and its group is chosen again.
 """
 
 import asyncio
@@ -59,18 +59,18 @@ MAX_GROUP_BYTES = 64 * 1024 * 1024 * 1024
 MIN_GROUP_BYTES_LOWERED = 256 * 1024 * 1024  # when groups turn out to take too long
 PREPARE_TTL_SHARE = 2  # of the time that ids stay prepared a group may take this fraction
 MAX_OBJECT_PARTS = 9_000  # S3 allows 10,000 per upload
-MAX_GROUPS_PER_ROUND = 100  # unless somebody asked for the round
-MAX_PASSES = 10  # of a round that somebody asked for
+MAX_GROUPS_PER_ROUND = 100  # unless the round was requested
+MAX_PASSES = 10  # of a round that was requested
 RECLAIM_CHECKS_PER_ROUND = 16
 RECLAIM_RANGES_PER_STEP = 256
 MAX_COMMIT_ATTEMPTS = 5
 COMMIT_DELAY_MS = 200  # doubled after each attempt, times a random number below one
-# What this node knows of the metadata may be about to say that an object was destroyed.
+# This node's metadata may lag behind: that an object was destroyed may become known only later.
 MAX_METADATA_LOOKS = 5
 METADATA_LOOK_MS = 200
 
 # (stream id, epoch) of the streams whose Stream Objects this node merges: those that it has open, and
-# those of nodes that have left and that it looks after.
+# those of nodes that have left and whose objects it has adopted.
 Streams = Callable[[], Sequence[tuple[int, int]]]
 
 
@@ -98,7 +98,7 @@ class Compactor:
         self._rng = rng
         self._streams = streams
         self._damaged: set[int] = set()
-        self._reclaim_after = -1  # object ids up to here have been looked at in this lap
+        self._reclaim_after = -1  # object ids up to here have been checked in this cycle
         windows_bytes = config.compaction_memory_bytes // 2
         sources = min(MAX_SOURCES, max(MIN_GROUP_WIDTH, windows_bytes // WINDOW_BYTES))
         self._window_bytes = min(WINDOW_BYTES, windows_bytes // sources)
@@ -116,7 +116,7 @@ class Compactor:
         self.statistics = CompactionStatistics()
 
     async def run(self) -> None:
-        """Compact, wait about the interval, and so on. Survives what bucket and control plane do."""
+        """Compact, wait about the interval, repeat. Errors of bucket and control plane do not end it."""
         interval_s = self._config.stream_set_object_compaction_interval_ms / 1000
         while True:
             # Jitter keeps the brokers of a cluster from all doing it at the same time.
@@ -128,7 +128,7 @@ class Compactor:
             await self.compact(to_the_end=was_asked)
 
     def ask(self) -> int:
-        """Have a round begin as soon as the one under way has ended, which leaves nothing to do.
+        """Request a round that does everything; it begins when the current one has ended.
 
         Returns:
             The number of that round: it is over when `rounds_finished` has reached it.
@@ -137,7 +137,7 @@ class Compactor:
         return self.statistics.rounds + 1
 
     async def compact(self, *, to_the_end: bool = False) -> None:
-        """Do what is worth doing now: so much of it, or all.
+        """Do what is worth doing now: a bounded part of it, or all.
 
         Cancellation: safe; what is not committed expires.
         """
@@ -147,7 +147,7 @@ class Compactor:
             for _ in range(MAX_PASSES if to_the_end else 1):
                 groups = statistics.groups
                 await self._pass(to_the_end=to_the_end)
-                if statistics.groups == groups:  # one thing leads to another
+                if statistics.groups == groups:  # a merge may make another one worth while
                     break
         finally:
             statistics.rounds_finished = statistics.rounds
@@ -172,13 +172,13 @@ class Compactor:
         self.statistics.group_done_bytes += size_bytes
 
     async def _spend(self, size_bytes: int) -> None:
-        """Note that so many bytes went through here, and wait until that is paid for."""
+        """Record that so many bytes were read or written, and wait as the throttle demands."""
         self._advance(size_bytes)
         await self._throttle.spend(size_bytes)
         self.statistics.throttled_seconds = self._throttle.waited_s
 
     async def _guarded(self, step: Coroutine[None, None, bool]) -> bool:
-        """Await one step; tell whether there may be more to do of its kind."""
+        """Await one step; return whether there may be more to do of its kind."""
         try:
             return await step
         except DamagedSourceError as error:
@@ -189,20 +189,24 @@ class Compactor:
                 return True
             self.statistics.damaged_objects += 1
             self._damaged.add(error.object_id)
-            logger.error("object left out of compaction", extra={"reason": str(error)})  # noqa: TRY400 - an event
+            logger.error(  # noqa: TRY400 - an event
+                "object %d is damaged or missing; compaction leaves it out until the broker restarts",
+                error.object_id,
+                extra={"reason": str(error)},
+            )
             return True
         except _NotInUseError:
-            logger.info("an object was destroyed while it was merged: chosen anew")
+            logger.info("an object was destroyed while it was being merged; choosing objects again")
             return True
         except (StorageError, TimeoutError, ConnectionError) as error:
             self.statistics.failures += 1
-            logger.warning("compaction will try again later", extra={"reason": repr(error)})
+            logger.warning("compaction failed; trying again later", extra={"reason": repr(error)})
             return False
         finally:
             self.statistics.group_bytes = self.statistics.group_done_bytes = 0
 
     async def _was_destroyed(self, object_ids: Sequence[int], looks: int) -> bool:
-        """Ask the metadata whether one of these objects is in use no more."""
+        """Look into the metadata whether one of these objects is no longer in use."""
         for look in range(looks):
             if look:
                 await asyncio.sleep(METADATA_LOOK_MS / 1000)
@@ -250,17 +254,17 @@ class Compactor:
         self._count((size_bytes, len(group)), (made_bytes, made))
 
     def _take_smaller_groups(self, size_bytes: int) -> None:
-        """Learn that a group of this size takes longer than ids stay prepared: it would for ever."""
+        """Lower the bound of a group: one of this size takes longer than ids stay prepared."""
         lowered = max(MIN_GROUP_BYTES_LOWERED, size_bytes // 2)
         max_bytes = min(self._set_limits.max_bytes, lowered)
         self._set_limits = replace(self._set_limits, max_bytes=max_bytes)
         logger.warning(
-            "compaction takes longer than its objects stay prepared: smaller groups from now on",
+            "compacting a group took longer than its ids stay prepared; the next ones will be smaller",
             extra={"size_bytes": size_bytes, "max_bytes": max_bytes},
         )
 
     def _next_to_reclaim(self, number: int) -> list[StreamSetObject]:
-        """Take the next few Stream Set Objects, round and round, or all."""
+        """Return the next few Stream Set Objects, cyclically, or all."""
         found = sorted(self._stream_set_objects())
         if number >= len(found):
             return found
@@ -271,7 +275,7 @@ class Compactor:
         return chosen
 
     async def _reclaim(self, found: StreamSetObject) -> bool:
-        """Rewrite an object by itself if most of it is dead."""
+        """Rewrite a single object if most of it is no longer live."""
         (source,) = await self._open([(found.object_id, found.size_bytes)])
         live = 0
         ranges = iter(found.ranges)
@@ -338,20 +342,20 @@ class Compactor:
 
     @contextmanager
     def _blaming(self, object_ids: Sequence[int]) -> Iterator[None]:
-        """Leave one of these out, or all, if they do not give what the metadata say."""
+        """Leave one of these out, or all, if they do not hold what the metadata say."""
         try:
             yield
         except LackingSourceError as error:
             raise DamagedSourceError(object_ids[error.source], error) from error
         except (RewriteError, ValueError) as error:
-            # Which of them is to blame cannot be told.
+            # It is not known which of them is wrong.
             self._damaged.update(object_ids)
             raise DamagedSourceError(object_ids[0], error) from error
 
     async def _commit(
         self, commit: Callable[[], Awaitable[None]], object_ids: Sequence[int]
     ) -> None:
-        """Commit, repeating what is answered by "maybe": a repetition of a success succeeds."""
+        """Commit; repeat while the outcome is unknown, since repeating a success succeeds."""
         try:
             for attempt in range(MAX_COMMIT_ATTEMPTS - 1):
                 try:

@@ -4,7 +4,7 @@ Stream Set Objects are merged in tiers: a group is a run of objects, by the age 
 which none is larger than all newer ones of the group together. So each byte is rewritten a number
 of times that grows with the logarithm of what is stored, and without new writes it comes to an end,
 since every rewriting leaves fewer objects. The same rule merges the Stream Objects of one stream,
-which are copied within the bucket where that is possible and pays.
+which are copied within the bucket where that is possible and saves something.
 
 In a group, the ranges of a stream that continue each other become a *run*. A stream with a run of
 `split_bytes` or more gets Stream Objects of its own, one per run; the rest is merged into one new
@@ -23,7 +23,7 @@ from headrace.storage.ports import ObjectRange, StreamRange
 
 MIN_GROUP_WIDTH = 4  # fewer objects of a size are left alone
 MIN_COPIED_GROUP_WIDTH = 8  # of Stream Objects where a copy costs requests and nothing else
-MAX_REWRITTEN_BYTES = 256 * 1024 * 1024  # a Stream Object that passes through here is no larger
+MAX_REWRITTEN_BYTES = 256 * 1024 * 1024  # a Stream Object that is rewritten here is no larger
 MAX_COPIED_BYTES = 10 * 1024 * 1024 * 1024
 # Below this, reading and writing takes fewer requests than copying.
 MIN_COPIED_BYTES = 32 * 1024 * 1024
@@ -121,7 +121,7 @@ def stream_object_limits(*, max_objects: int, max_block_bytes: int, copies: bool
 
 
 def is_worth_copying(indexes: Iterable[ObjectIndex], max_block_bytes: int) -> bool:
-    """Whether Stream Objects are put together as they are, rather than read and rewritten.
+    """Whether Stream Objects are joined by copying, rather than read and rewritten.
 
     A copy keeps small blocks small, each with its index entry: such objects are rewritten while
     that is cheap, and in any case before an index grows beyond its bound.

@@ -1,7 +1,7 @@
 """Writes the outputs of one group: reads sources window by window, streams the new objects out.
 
 Memory: one window per source, and of each output (a Stream Set Object, and at most one Stream
-Object at the same time) one chunk here and what the store has under way.
+Object at the same time) one chunk here and what the store has inflight.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from headrace.storage.ports import (
 )
 
 CHUNK_BYTES = 4 * 1024 * 1024
-PACE_BYTES = 1024 * 1024  # the loop gets its turn after this much work
+PACE_BYTES = 1024 * 1024  # after this much work, the event loop may run other tasks
 RUN_COST_BYTES = 32 * 1024  # what planning a run costs, as bytes copied
 
 
@@ -36,13 +36,13 @@ async def _give_way(size_bytes: int) -> None:
 
 
 class RewriteError(Exception):
-    """The output is not what was planned: the sources contradict the metadata."""
+    """The output differs from the plan: the sources contradict the metadata."""
 
 
 class Rewriter:
     """Rewrites one group of objects; used once."""
 
-    def __init__(  # noqa: PLR0913 - what it stands on, and how it is to go about it
+    def __init__(  # noqa: PLR0913 - its ports, and its limits
         self,
         store: ObjectStore,
         objects: ObjectManager,
@@ -63,8 +63,8 @@ class Rewriter:
             sources: opened; by ordinal as in the runs.
             max_block_bytes: size of the blocks that are written.
             prepare_ttl_ms: how long it may take.
-            spend: awaited after so many bytes were copied, for as long as it takes.
-            read_once: whether no source is in more than one piece, so that its window can go.
+            spend: awaited after so many bytes were copied; it delays what follows.
+            read_once: whether no source is in more than one piece, so that its window can be freed.
         """
         self._store = store
         self._objects = objects
@@ -83,7 +83,7 @@ class Rewriter:
         self.stream_objects: list[StreamObject] = []
 
     async def write(self, runs: Iterator[Run]) -> None:
-        """Write every run to where it belongs, in one pass.
+        """Write every run into its object, in one pass.
 
         Raises:
             DamagedSourceError, RewriteError, ValueError: the sources are not what the metadata say.
@@ -93,13 +93,13 @@ class Rewriter:
         first = await anext(set_runs, None)
         if first is None:
             return
-        # Only now it is known that there is going to be a Stream Set Object.
+        # Only now it is known that there will be a Stream Set Object.
         object_id = await self._prepare()
         output = await self._write(object_id, _chained(first, set_runs))
         self.object_id, self.size_bytes, self.ranges = object_id, output.size_bytes, output.planned
 
     async def _set_runs(self, runs: Iterator[Run]) -> AsyncIterator[Run]:
-        """Yield the runs of the Stream Set Object; write the others on the way."""
+        """Yield the runs of the Stream Set Object; write the others in between."""
         for run in runs:
             if run.to_stream_object:
                 await self._write_stream_object(run)

@@ -62,7 +62,7 @@ class SourceObject:
             yield entry, data
 
     def release(self) -> None:
-        """Let go of the window."""
+        """Free the window."""
         self._window = memoryview(b"")
 
     async def _data(self, entry: IndexEntry) -> memoryview:

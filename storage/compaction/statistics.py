@@ -16,13 +16,13 @@ class CompactionStatistics:
     bytes_out: int = 0
     copied_bytes: int = 0  # of `bytes_out`, what was copied within the bucket
     failures: int = 0
-    damaged_objects: int = 0  # now left alone
+    damaged_objects: int = 0  # left out from now on
     throttled_seconds: float = 0.0
-    # The group under way; 0 when there is none.
+    # The current group; 0 when there is none.
     group_bytes: int = 0
     group_done_bytes: int = 0
 
     @property
     def is_running(self) -> bool:
-        """Whether a round is under way."""
+        """Whether a round is running."""
         return self.rounds > self.rounds_finished

@@ -51,7 +51,7 @@ class StreamObjectMerger:
         spend: Spend,
         advance: Callable[[int], None],
     ) -> None:
-        """Prepare; `advance` is told of bytes that the bucket has copied, `spend` of all others."""
+        """Prepare; `advance` is called for bytes that the bucket has copied, `spend` for all others."""
         self._config = config
         self._store = store
         self._objects = objects
@@ -116,7 +116,7 @@ class StreamObjectMerger:
         progress = self._advance
         if not self._store.copies_remotely:
             await self._spend(made.size_bytes)
-            progress = _untold
+            progress = _ignore_progress
         try:
             await self._store.compose(
                 object_key(self._cluster_id, object_id), made.pieces, progress
@@ -124,13 +124,13 @@ class StreamObjectMerger:
         except CopyUnsupportedError as error:
             self._may_copy = False
             logger.warning(
-                "the bucket does not copy parts of objects: Stream Objects are read and rewritten, "
-                "and stay smaller",
+                "the bucket does not support copies of parts of objects; Stream Objects are read "
+                "and rewritten instead, and stay smaller",
                 extra={"reason": str(error)},
             )
             return None
         return Merged(StreamObject(object_id, made.size_bytes, offsets), made.size_bytes)
 
 
-def _untold(size_bytes: int) -> None:
+def _ignore_progress(size_bytes: int) -> None:
     del size_bytes

@@ -1,28 +1,28 @@
-"""Keeps compaction below a number of bytes per second, so that it takes nothing from appends."""
+"""Keeps compaction below a number of bytes per second, so that it does not slow appends down."""
 
 import asyncio
 from typing import Final
 
-BURST_S: Final = 0.1  # of idle time that may be made up for
+BURST_S: Final = 0.1  # of unused time that may be used later
 
 
 class Throttle:
-    """Whoever spends pays afterwards: a large piece passes at once and holds up the next one."""
+    """The caller pays afterwards: a large piece passes at once and delays the next one."""
 
     def __init__(self, bytes_per_s: int) -> None:
         """Allow so much.
 
         Raises:
-            ValueError: that is nothing.
+            ValueError: the limit is below one byte per second.
         """
         if bytes_per_s < 1:
-            raise ValueError(f"a limit of {bytes_per_s} bytes per second")
+            raise ValueError(f"the limit must be at least 1 byte per second, not {bytes_per_s}")
         self._bytes_per_s = bytes_per_s
-        self._paid_at_s = float("-inf")  # when all that has passed is paid for
+        self._paid_at_s = float("-inf")  # when all pieces so far are paid for
         self.waited_s = 0.0  # in all
 
     async def spend(self, size_bytes: int) -> None:
-        """Wait until earlier pieces are paid for, then let this one pass. Always gives way once."""
+        """Wait until earlier pieces are paid for, then let this one pass. Always yields to the loop once."""
         now_s = asyncio.get_running_loop().time()
         self._paid_at_s = max(self._paid_at_s, now_s - BURST_S)
         delay_s = max(0.0, self._paid_at_s - now_s)

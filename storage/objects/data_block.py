@@ -64,10 +64,11 @@ def verify_block(block: memoryview) -> tuple[int, memoryview]:
         raise CorruptObjectError(f"data block of {len(block)} bytes has no header")
     magic, flags, record_count, data_length = _PREFIX.unpack_from(block)
     if magic != MAGIC or flags != 0:
-        raise CorruptObjectError(f"no data block: magic {magic:#x}, flags {flags:#x}")
+        raise CorruptObjectError(f"not a data block: magic {magic:#x}, flags {flags:#x}")
     if record_count < 1 or data_length != len(block) - BLOCK_HEADER_BYTES:
         raise CorruptObjectError(
-            f"data block of {len(block)} bytes says {record_count} batches, {data_length} bytes"
+            f"the header of a data block of {len(block)} bytes says {record_count} batches, "
+            f"{data_length} bytes"
         )
     data = block[BLOCK_HEADER_BYTES:]
     expected = _CRC.unpack_from(block, _PREFIX.size)[0]
@@ -81,7 +82,7 @@ def iterate_batches(data: memoryview, position: int = 0) -> Iterator[StreamRecor
     """Decode a verified block's batches from `position` on; payloads are slices of `data`.
 
     Raises:
-        CorruptObjectError: a batch makes no sense.
+        CorruptObjectError: a batch is invalid.
     """
     while position < len(data):
         batch, position = decode_batch(data, position)

@@ -59,10 +59,10 @@ def decode_footer(view: memoryview, object_size_bytes: int) -> Footer:
         CorruptObjectError: magic, version, checksum or position do not fit together.
     """
     if len(view) != FOOTER_BYTES:
-        raise CorruptObjectError(f"footer of {len(view)} bytes")
+        raise CorruptObjectError(f"footer of {len(view)} bytes instead of {FOOTER_BYTES}")
     footer_crc, magic = _TRAILER.unpack_from(view, _BODY.size)
     if magic != MAGIC:
-        raise CorruptObjectError(f"no footer: magic {magic:#018x}")
+        raise CorruptObjectError(f"not a footer: magic {magic:#018x}")
     if crc32c(view[: _BODY.size]) != footer_crc:
         raise CorruptObjectError("footer checksum does not match")
     position, length, index_crc, version = _BODY.unpack_from(view)
@@ -70,6 +70,7 @@ def decode_footer(view: memoryview, object_size_bytes: int) -> Footer:
         raise CorruptObjectError(f"object format version {version} is unknown; known: {VERSION}")
     if position < 0 or length < 0 or position + length + FOOTER_BYTES != object_size_bytes:
         raise CorruptObjectError(
-            f"index at {position} of {length} bytes does not end an object of {object_size_bytes}"
+            f"index at {position} of {length} bytes does not fit into an object of "
+            f"{object_size_bytes} bytes"
         )
     return Footer(position, length, index_crc)

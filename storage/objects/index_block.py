@@ -12,9 +12,9 @@ too, also by position. All integers are big-endian.
 | 24 | 8 | i64 | block position   | of the block's header in the object |
 | 32 | 4 | i32 | block size       | bytes, header included |
 
-The block has no header of its own: the footer tells its position, length and CRC32C. `ObjectIndex`
-keeps the encoded bytes and decodes what is asked for, so that an index of many blocks costs no more
-memory than its bytes.
+The block has no header of its own: the footer has its position, length and CRC32C. `ObjectIndex`
+keeps the encoded bytes and decodes only the entries that are needed, so that an index of many blocks
+costs no more memory than its bytes.
 
 Source: S3Stream's DataBlockIndex.
 """
@@ -72,17 +72,19 @@ class ObjectIndex:
     __slots__ = ("_count", "_data_bytes", "_encoded")
 
     def __init__(self, view: memoryview, data_bytes: int) -> None:
-        """Copy the verified bytes of an index block, so that the read they came with can go.
+        """Copy the verified bytes of an index block, so that the buffer of the read can be freed.
 
         Args:
             view: the entries, whose checksum has been checked.
             data_bytes: where the data blocks end; no entry may reach beyond.
 
         Raises:
-            CorruptObjectError: the length is no multiple of an entry's.
+            CorruptObjectError: the length is not a multiple of an entry's.
         """
         if len(view) % INDEX_ENTRY_BYTES:
-            raise CorruptObjectError(f"index block of {len(view)} bytes has a broken entry")
+            raise CorruptObjectError(
+                f"index block of {len(view)} bytes is not made of whole entries"
+            )
         self._encoded = bytes(view)
         self._count = len(view) // INDEX_ENTRY_BYTES
         self._data_bytes = data_bytes
@@ -104,7 +106,7 @@ class ObjectIndex:
         """Decode the entry with that 0-based ordinal.
 
         Raises:
-            CorruptObjectError: the entry makes no sense.
+            CorruptObjectError: the entry is invalid.
         """
         stream_id, start, delta, count, position, size = _ENTRY.unpack_from(
             self._encoded, ordinal * INDEX_ENTRY_BYTES
@@ -116,7 +118,7 @@ class ObjectIndex:
             or position < 0
             or position + size > self._data_bytes
         ):
-            raise CorruptObjectError(f"index entry {ordinal} of stream {stream_id} makes no sense")
+            raise CorruptObjectError(f"index entry {ordinal} of stream {stream_id} is invalid")
         return IndexEntry(stream_id, start, start + delta, count, position, size)
 
     def __iter__(self) -> Iterator[IndexEntry]:
@@ -126,7 +128,7 @@ class ObjectIndex:
         """Yield, in order, the blocks that hold any of `[start_offset, end_offset)` of a stream.
 
         Raises:
-            CorruptObjectError: an entry makes no sense.
+            CorruptObjectError: an entry is invalid.
         """
         ordinal = bisect_right(
             range(self._count), _stream_and_start(stream_id, start_offset), key=self._sort_key
@@ -146,7 +148,7 @@ class ObjectIndex:
     def extent_bytes(self, stream_id: int, start_offset: int, end_offset: int) -> int:
         """Return the size of the blocks that hold all of `[start_offset, end_offset)` of a stream.
 
-        Two look-ups, however many blocks: those of a stream lie side by side.
+        Two look-ups for any number of blocks: those of a stream are adjacent.
 
         Raises:
             CorruptObjectError: there are no such blocks, or they do not begin and end there.

@@ -30,7 +30,7 @@ def decode_tail(tail: memoryview, object_size_bytes: int) -> Footer:
         CorruptObjectError: there is no valid footer.
     """
     if len(tail) < FOOTER_BYTES:
-        raise CorruptObjectError(f"object of {object_size_bytes} bytes has no room for a footer")
+        raise CorruptObjectError(f"object of {object_size_bytes} bytes is too small for a footer")
     return decode_footer(tail[-FOOTER_BYTES:], object_size_bytes)
 
 

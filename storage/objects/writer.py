@@ -25,7 +25,7 @@ _NO_STREAM = -1
 class WrittenObject:
     """What `finish` returns."""
 
-    parts: list[Buffer]  # concatenated: the object, or what `drain` has not handed out of it
+    parts: list[Buffer]  # concatenated: the object, or what `drain` has not returned of it
     size_bytes: int  # of the whole object
     ranges: list[StreamRange]  # one per contiguous run of a stream, in (stream id, offset) order
 
@@ -77,7 +77,7 @@ class ObjectWriter:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the object if it were finished now, but for the current block's index entry."""
+        """Bytes of the object if it were finished now, without the current block's index entry."""
         block = BLOCK_HEADER_BYTES + self._data_bytes if self._data_bytes else 0
         return self._position + block + len(self._index) + FOOTER_BYTES
 
@@ -113,7 +113,7 @@ class ObjectWriter:
         self._crc = crc32c(data, self._crc)
 
     def drain(self) -> list[Buffer]:
-        """Hand out, in order, what is final so far: all blocks but the current one."""
+        """Return, in order, what is final so far: all blocks except the current one."""
         final = self._header_slot if self._data_bytes else len(self._parts)
         parts, self._parts = self._parts[:final], self._parts[final:]
         self._header_slot = 0
@@ -128,7 +128,7 @@ class ObjectWriter:
         self._close_block()
         self._close_range()
         if not self._ranges:
-            raise ValueError("an object without data")
+            raise ValueError("an object must hold data")
         index = bytes(self._index)
         footer = encode_footer(Footer(self._position, len(index), crc32c(index)))
         self._parts += (index, footer)

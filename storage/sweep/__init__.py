@@ -1,1 +1,1 @@
-"""Removes from the bucket what neither metadata nor any node knows of any more."""
+"""Removes objects and uploads from the bucket that neither the metadata nor any node knows any more."""

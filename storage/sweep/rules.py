@@ -2,11 +2,11 @@
 
 Of objects it is what `headrace bucket gc` would remove (`headrace.storage.audit.garbage`), decided page by
 page. One look is enough here, since the metadata are read after the page: an id that has been given
-out and is not known has been forgotten, and whoever forgets an id has deleted its object. What lies
-there was written later: by a PUT that took its time. Nobody can ever commit it.
+out and is not known has been forgotten, and an id is forgotten only after its object was deleted. An
+object that exists nevertheless was written later, by a PUT that arrived late. It can never be committed.
 
-An upload of several parts may be ended when nobody can commit its object any more: its id is not
-prepared. The age is a margin only, against clocks and metadata of another cluster.
+A multipart upload may be aborted when its object can no longer be committed: its id is not prepared.
+The age is only a margin, against wrong clocks and against metadata of another cluster.
 """
 
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ from headrace.storage.audit.comparison import (
 from headrace.storage.audit.garbage import plan_garbage
 from headrace.storage.audit.inventory import KeyKind, ListedObject, meaning_of
 
-# Files that a writer of this machine has left; their names do not tell what they were to become.
+# Files that a writer of this machine left behind; their names do not contain an object's key.
 TEMPORARY_AGE_MS: Final = 24 * 3_600_000
 
 
 class IncompleteUpload(NamedTuple):
-    """An upload of several parts that has been begun, and neither completed nor aborted."""
+    """A multipart upload that has been begun, and neither completed nor aborted."""
 
     key: str
     upload_id: str  # empty: a file that was never renamed
@@ -37,12 +37,10 @@ class IncompleteUpload(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SweptPage:
-    """What a page of a listing comes to."""
+    """The outcome for one page of a listing."""
 
     removable: Sequence[Finding]
-    beyond_metadata: (
-        int  # old objects with ids that were never given out: whose metadata are these?
-    )
+    beyond_metadata: int  # old objects with ids that were never given out: wrong metadata?
 
 
 def swept(
@@ -53,7 +51,7 @@ def swept(
     Args:
         known: at least of the objects of the page, read after it.
         page: a part of a listing.
-        now_ms: by the store's clock, more or less.
+        now_ms: approximately, by the store's clock.
         safe_age_ms: only what is older goes.
     """
     compared = compare(known, page, now_ms=now_ms)
@@ -69,7 +67,7 @@ def swept(
 def is_abandoned(
     known: KnownBucket, upload: IncompleteUpload, *, now_ms: int, safe_age_ms: int
 ) -> bool:
-    """Whether an upload may be ended: it is ours, old, and its object cannot be committed any more."""
+    """Whether an upload may be aborted: this cluster's, old, and its object can no longer be committed."""
     kind, cluster_id, object_id = meaning_of(upload.key)
     if kind == KeyKind.TEMPORARY and not upload.upload_id:
         return upload.begun_ms <= now_ms - TEMPORARY_AGE_MS

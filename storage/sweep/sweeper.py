@@ -1,9 +1,9 @@
-"""Sweeper: looks through the whole bucket from time to time for what everybody has forgotten.
+"""Sweeper: lists the whole bucket from time to time, and removes what the metadata has forgotten.
 
-There are two ways for something to be left over. A PUT can arrive after its object was given up,
-expired, and was deleted and forgotten: nobody looks there again. And a writer that dies, or whose
-abort is lost, leaves an upload with parts that no list of objects shows. One node of the cluster
-looks for both; `headrace.storage.sweep.rules` decides.
+There are two ways for something to be left over. A PUT can arrive after its object has expired and
+was deleted and forgotten. And a writer that is killed, or whose abort is lost, leaves a multipart
+upload with parts that no list of objects shows. One node of the cluster looks for both;
+`headrace.storage.sweep.rules` decides.
 """
 
 import asyncio
@@ -25,18 +25,18 @@ from headrace.storage.sweep.swept_bucket import SweptBucket
 
 logger = logging.getLogger("headrace.storage.sweep")
 
-# Keys of objects begin with two hexadecimal digits: the bucket is listed in these pieces, so that
-# one that is too large for one round is gone on with in the next.
+# Keys of objects begin with two hexadecimal digits: the bucket is listed in these pieces, so that a
+# bucket that is too large for one round is continued in the next.
 PREFIXES: Final = "0123456789abcdef"
-MAX_PAGES_PER_ROUND: Final = 1_000  # of 1,000 objects; the piece that is begun is finished
+MAX_PAGES_PER_ROUND: Final = 1_000  # of 1,000 objects; a piece that was begun is finished
 MAX_UPLOAD_PAGES_PER_ROUND: Final = 100
 
 
 class SweepMetadata(Protocol):
-    """What the control plane says."""
+    """What the sweeper needs of the control plane."""
 
     def is_sweeper(self) -> bool:
-        """Whether it is this node's turn: of a cluster, one sweeps."""
+        """Whether this node is the one of the cluster that sweeps."""
         ...
 
     def known_bucket(self, object_ids: Iterable[int]) -> KnownBucket:
@@ -48,7 +48,7 @@ class SweepMetadata(Protocol):
 class SweepStatistics:
     """Counted since the start."""
 
-    laps: int = 0  # times that the whole bucket was seen
+    laps: int = 0  # times that the whole bucket was listed
     listed_objects: int = 0
     removed_objects: int = 0
     removed_bytes: int = 0
@@ -64,17 +64,17 @@ class Sweeper:
         self,
         config: StorageConfig,
         store: ObjectStore,
-        place: SweptBucket,
+        bucket: SweptBucket,
         metadata: SweepMetadata,
         *,
         rng: random.Random,
         wall_clock_ms: Callable[[], int],
     ) -> None:
         self._interval_ms = config.sweep_interval_ms
-        # Twice as long as anybody relies on a prepared id.
+        # Twice as long as a prepared id may be relied on.
         self._safe_age_ms = 2 * config.object_prepare_ttl_ms
         self._store = store
-        self._place = place
+        self._bucket = bucket
         self._metadata = metadata
         self._rng = rng
         self._wall_clock_ms = wall_clock_ms
@@ -84,13 +84,13 @@ class Sweeper:
         self.statistics = SweepStatistics()
 
     async def run(self) -> None:
-        """Sweep, wait, and so on. Survives what bucket and control plane do."""
+        """Sweep, wait, repeat. Errors of bucket and control plane do not end it."""
         while True:
             await asyncio.sleep(self._interval_ms * (0.75 + self._rng.random() / 2) / 1000)
             await self.sweep()
 
     async def sweep(self) -> None:
-        """Look through the bucket once, or through as much of it as one round takes."""
+        """List the bucket once, or as much of it as one round takes, and remove what is left over."""
         if not self._metadata.is_sweeper():
             return
         for step in (self._sweep_objects, self._sweep_uploads):
@@ -102,7 +102,7 @@ class Sweeper:
     def _failed(self, error: Exception) -> None:
         self.statistics.failures += 1
         logger.warning(
-            "the sweep will try again later",
+            "the sweep of the bucket failed; trying again in the next round",
             exc_info=error if isinstance(error, UnforeseenError) else None,
             extra={"reason": repr(error)},
         )
@@ -113,10 +113,10 @@ class Sweeper:
             prefix = PREFIXES[self._next_prefix]
             if self._next_prefix == 0:
                 self._seen_pieces = self._beyond_metadata = 0
-            # Now: a piece that fails is for the next lap, and holds up no other.
+            # Now: a piece that fails is for the next lap, and does not block the others.
             self._next_prefix = (self._next_prefix + 1) % len(PREFIXES)
-            # The protocol promises less than what a generator gives; it must end when we do.
-            listing = self._place.lister.pages(prefix)
+            # The protocol has no `aclose`, but every lister is a generator, and must be closed here.
+            listing = self._bucket.lister.pages(prefix)
             async with aclosing(cast("AsyncGenerator[list[ListedObject], None]", listing)) as found:
                 async for page in found:
                     pages += 1
@@ -142,18 +142,19 @@ class Sweeper:
         self.statistics.removed_objects += len(removed)
         self.statistics.removed_bytes += size_bytes
         logger.info(
-            "removed objects that nobody knows",
+            "removed objects that the metadata has forgotten",
             extra={"objects": len(removed), "size_bytes": size_bytes, "first": removed[0].key},
         )
 
     async def _delete(self, keys: Sequence[str]) -> set[str]:
-        """Delete, and return what the bucket keeps: it is for the next lap, and holds up nothing."""
+        """Delete, and return what the bucket did not delete: the next lap tries it again."""
         try:
             await self._store.delete(keys)
         except NotDeletedError as error:
             self.statistics.failures += 1
             logger.warning(
-                "the bucket keeps some objects that nobody knows",
+                "the bucket did not delete some objects that the metadata has forgotten; "
+                "trying again the next time",
                 extra={"objects": len(error.keys), "first": error.keys[0], "reason": str(error)},
             )
             return set(error.keys)
@@ -164,14 +165,15 @@ class Sweeper:
         self.statistics.beyond_metadata = self._beyond_metadata
         if self.statistics.beyond_metadata:
             logger.error(
-                "the bucket has objects of this cluster with ids that its metadata have never given "
-                "out: are these older metadata, or another cluster's?",
+                "the bucket has objects of this cluster with ids that its metadata has never given out; "
+                "they are kept. Check whether the metadata is older than the bucket, or whether another "
+                "cluster with the same cluster id uses this bucket",
                 extra={"objects": self.statistics.beyond_metadata},
             )
 
     async def _sweep_uploads(self) -> None:
         pages = 0
-        listing = self._place.uploads.pages()
+        listing = self._bucket.uploads.pages()
         async with aclosing(cast("AsyncGenerator[list[IncompleteUpload], None]", listing)) as found:
             async for page in found:
                 pages += 1
@@ -190,9 +192,12 @@ class Sweeper:
         if not abandoned:
             return
         try:
-            await self._place.uploads.abort(abandoned)
+            await self._bucket.uploads.abort(abandoned)
         except StorageError as error:
-            self._failed(error)  # those that stay are for the next round, and hold up no other page
+            self._failed(error)  # those that stay are for the next round, and block no other page
         else:
             self.statistics.aborted_uploads += len(abandoned)
-            logger.info("ended uploads that nobody completes", extra={"uploads": len(abandoned)})
+            logger.info(
+                "aborted multipart uploads whose objects can no longer be committed",
+                extra={"uploads": len(abandoned)},
+            )

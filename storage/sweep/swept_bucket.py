@@ -17,17 +17,17 @@ from headrace.storage.sweep.uploads import DirectoryUploads, IncompleteUploads, 
 
 @dataclass(frozen=True, slots=True)
 class SweptBucket:
-    """A bucket's lists."""
+    """The lists of a bucket: of its objects and of its incomplete uploads."""
 
     lister: BucketLister
     uploads: IncompleteUploads
 
 
 def open_swept_bucket(uri: str, environment: Mapping[str, str]) -> SweptBucket | None:
-    """Prepare the lists of a bucket; None: `mem://`, which nothing outlives.
+    """Prepare the lists of a bucket; None: `mem://`, which ends with its process.
 
     Raises:
-        ValueError: the URI is none.
+        ValueError: the URI is invalid.
     """
     match parse_bucket_uri(uri):
         case MemoryLocation():

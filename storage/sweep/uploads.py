@@ -1,4 +1,4 @@
-"""Uploads that were begun and never completed: S3 keeps, and charges for, their parts."""
+"""Multipart uploads that were begun and never completed: S3 keeps their parts, and charges for them."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 class IncompleteUploads(Protocol):
-    """A bucket's list of uploads under way."""
+    """A bucket's list of uploads that are neither completed nor aborted."""
 
     def pages(self) -> AsyncIterator[list[IncompleteUpload]]:
         """Yield them page by page.
@@ -29,7 +29,7 @@ class IncompleteUploads(Protocol):
         ...
 
     async def abort(self, uploads: Sequence[IncompleteUpload]) -> None:
-        """End uploads; one that has ended already is no error, one that cannot be ended holds up none.
+        """Abort uploads; one that has ended already is not an error, one that fails does not stop the others.
 
         Raises:
             StorageError: the bucket does not answer, or does not allow it, for some of them at least.
@@ -40,9 +40,9 @@ class IncompleteUploads(Protocol):
 class S3Uploads:
     """Of an `s3://` bucket, by boto3, in one thread while it is used.
 
-    The whole bucket is listed, from the prefix on: MinIO lists its uploads, or those of one key, but
-    none below a prefix. In S3's list, which is sorted, that costs no page more. MinIO's has all of
-    them on one page, in any order.
+    The whole bucket is listed, from the prefix on: MinIO lists all uploads, or those of one key, but
+    not those below a prefix. S3's list is sorted, so this costs no additional page. MinIO's list has
+    all of them on one page, in any order.
     """
 
     def __init__(self, access: S3Access, prefix: str) -> None:
@@ -50,7 +50,7 @@ class S3Uploads:
 
         Args:
             access: how the bucket is reached.
-            prefix: of the cluster's URI, empty or ending in "/"; keys are told without it.
+            prefix: of the cluster's URI, empty or ending in "/"; keys are returned without it.
         """
         self._access = access
         self._prefix = prefix
@@ -69,11 +69,11 @@ class S3Uploads:
     def _walk(self) -> Iterator[list[IncompleteUpload]]:
         client = s3_client(self._access)
         try:
-            place = {"Bucket": self._access.bucket}
+            where = {"Bucket": self._access.bucket}
             if self._prefix:
-                place["KeyMarker"] = self._prefix
-            for page in pages_of(client, "list_multipart_uploads", "Uploads", place):
-                # A page without any of ours as well: whoever bounds the pages counts requests.
+                where["KeyMarker"] = self._prefix
+            for page in pages_of(client, "list_multipart_uploads", "Uploads", where):
+                # Also a page without uploads of this cluster: the caller bounds the number of requests.
                 yield [self._listed(it) for it in page if it["Key"].startswith(self._prefix)]
                 if page and self._is_behind(page[-1]["Key"]):
                     return
@@ -109,7 +109,7 @@ class S3Uploads:
 
 
 class DirectoryUploads:
-    """Of a `file://` bucket: files that were never renamed to what they should become."""
+    """Of a `file://` bucket: temporary files that were never renamed to an object's name."""
 
     def __init__(self, root: Path) -> None:
         self._temporaries = root / TEMPORARY_FOLDER
@@ -146,7 +146,7 @@ class DirectoryUploads:
 
 
 def _each(uploads: Sequence[IncompleteUpload], end: Callable[[IncompleteUpload], None]) -> None:
-    """End each of them: one that stays holds up no other, and its error is raised in the end."""
+    """Abort each of them: one that fails does not stop the others, and its error is raised at the end."""
     failure: Exception | None = None
     for upload in uploads:
         try:

@@ -11,7 +11,7 @@ _MAX_DOUBLINGS = 30  # far beyond the cap; keeps the power small
 
 
 class Backoff:
-    """Delays of one sequence of attempts that goes on until one succeeds."""
+    """Delays of one sequence of attempts, until one succeeds."""
 
     __slots__ = ("_attempt", "_rng")
 

@@ -1,4 +1,4 @@
-"""Makes uploaded objects part of their streams, however often that must be asked for."""
+"""Commits uploaded objects to their streams, repeating it until the control plane answers."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from headrace.storage.upload.plan import UploadPlan
 
 
 class UploadCommitter:
-    """Takes plans to the bucket and into the control plane, whatever it takes."""
+    """Uploads plans to the bucket and commits them in the control plane, retrying until it is done."""
 
     def __init__(
         self,
@@ -32,12 +32,12 @@ class UploadCommitter:
         """Commit; upload again first if the objects' preparation has or may have expired.
 
         Raises:
-            CommitRefusedError: the control plane knows better; nothing can be done here.
+            CommitRefusedError: the commit contradicts the control plane; a retry will not help.
             FencedError: this node has been replaced.
         """
         while True:
-            # Waiting for older blocks can take longer than a preparation lives. This must be
-            # asked before the first attempt: later ones may repeat one that took effect.
+            # Waiting for older blocks can take longer than a preparation is valid. This must be
+            # checked before the first attempt: later ones may repeat one that took effect.
             if not self._uploads.may_have_expired(uploaded.prepared_ms):
                 commit = uploaded.commit
                 attempt = partial(self._objects.commit_stream_set_object, commit)

@@ -31,7 +31,7 @@ class Uploaded:
     """Objects that are in the bucket but not committed."""
 
     commit: StreamSetCommit
-    prepared_ms: int  # when the oldest of their ids was asked for
+    prepared_ms: int  # when the oldest of their ids was requested
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class _Prepared:
 
 
 class ObjectUpload:
-    """Uploads plans; `upload_concurrency` puts and `max_upload_bytes` are under way at most, over all plans."""
+    """Uploads plans; at most `upload_concurrency` puts and `max_upload_bytes` are inflight, over all plans."""
 
     def __init__(
         self,
@@ -63,18 +63,18 @@ class ObjectUpload:
         self._counters = counters
         self.retrying = retrying
         self.budget = RequestBudget(config.upload_concurrency, config.max_upload_bytes)
-        # One after the other, so that the first is on its way while the next is laid out.
+        # One after the other, so that the first is being sent while the next is encoded.
         self._encoding = asyncio.Lock()
 
     def may_have_expired(self, prepared_ms: int) -> bool:
-        """Whether ids that were asked for then must not be relied on any more.
+        """Whether ids that were requested then must not be relied on any more.
 
         Half of the time to live is kept for the put or commit that is about to begin.
         """
         return 2 * (self._clock_ms() - prepared_ms) > self._prepare_ttl_ms
 
     async def upload(self, plan: UploadPlan) -> Uploaded:
-        """Put every object of a plan into the bucket, retrying for as long as it takes.
+        """Put every object of a plan into the bucket, retrying until it succeeds.
 
         Raises:
             FencedError: this node has been replaced.
@@ -110,8 +110,8 @@ class ObjectUpload:
                 written = await self._encode(slices)
 
             async def put() -> None:
-                # An earlier attempt may yet arrive: under an id that nobody will commit it is
-                # garbage that expires, under the same id it is the same bytes.
+                # An earlier attempt may still arrive: under an id that will not be committed it is
+                # garbage that expires, under the same id it has the same bytes.
                 if self.may_have_expired(prepared.prepared_ms):
                     fresh = await self._prepare(1)
                     prepared.object_id = fresh.object_id
@@ -121,7 +121,7 @@ class ObjectUpload:
                 await self._store.put(key, written.parts)
 
             await self.retrying.call("put object", put)
-            while written.parts:  # a million objects at once would take their time to die
+            while written.parts:  # to free a million Python objects at once would block the loop
                 del written.parts[-RELEASE_STEP_PARTS:]
                 await asyncio.sleep(0)
         return prepared, written.size_bytes

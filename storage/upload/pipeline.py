@@ -4,8 +4,8 @@ Only a committed block releases its stretch of the WAL and its memory. The order
 order of the WAL, so that a trim never passes a record that is not in the bucket, and the ranges
 of a stream arrive at the control plane without gaps.
 
-A block is archived when it is full, when it is old, and when somebody waits for what it holds or
-for room. While one that was archived for a waiter is under way, further waiters gather behind it:
+A block is archived when it is full, when it is old, and when a caller waits for its records or for
+room. While one that was archived for a waiter is inflight, further waiters share the next block:
 a thousand streams that close together make a few objects, not a thousand.
 """
 
@@ -22,7 +22,7 @@ from headrace.storage.upload.commit import UploadCommitter
 from headrace.storage.upload.object_upload import Uploaded
 from headrace.storage.upload.plan import UploadPlan, plan_upload
 
-# An old block that may not be archived yet (many are waiting) is looked at again after this.
+# An old block that may not be archived yet (many are waiting) is checked again after this.
 AGED_RETRY_MS = 1_000
 
 
@@ -52,7 +52,7 @@ class UploadPipeline:
 
         `max_blocks_inflight` bounds the blocks that are archived before they are full.
         `on_committed` is called in WAL order with what is in the bucket now and the WAL offset
-        below which everything is; `on_failed` when uploading cannot go on: it calls `stop`.
+        below which everything is; `on_failed` when uploading cannot continue: it calls `stop`.
         """
         self._cache = cache
         self._committer = committer
@@ -65,7 +65,7 @@ class UploadPipeline:
         self._commits: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Uploaded] | asyncio.Task[None]] = set()
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
-        self._awaited_wal_end = -1  # the newest that somebody waits for
+        self._awaited_wal_end = -1  # the newest that a caller waits for
         self._archived_wal_end = -1
         self._committed_wal_end = -1
         self._stopped: StorageError | None = None
@@ -103,12 +103,12 @@ class UploadPipeline:
             self._start(was_awaited=False)
 
     def relieve(self) -> None:
-        """Archive the active block because somebody needs its room."""
+        """Archive the active block because an append needs its room."""
         if self._stopped is None and not self._inflight:
             self._start(was_awaited=True)
 
     async def committed(self, wal_end_offset: int) -> None:
-        """Wait until everything below a WAL offset is in the bucket; hurry it up.
+        """Wait until everything below a WAL offset is in the bucket; upload it early for that.
 
         Raises:
             FencedError: this node has been replaced.
@@ -150,7 +150,7 @@ class UploadPipeline:
     async def _commit_in_order(self) -> None:
         while self._inflight:
             upload = self._inflight[0]
-            # Not awaited as such: its failure is reported by its own end, which stops us too.
+            # Not awaited directly: `_ended` reports its failure, which cancels this task too.
             await asyncio.wait([upload.task])
             if upload.task.cancelled() or upload.task.exception() is not None:
                 return
@@ -192,7 +192,7 @@ class UploadPipeline:
                 waiter.set_exception(error)
 
     async def shutdown(self) -> None:
-        """Cancel what is under way and wait for its end."""
+        """Cancel the inflight uploads and wait for their end."""
         self.stop(EngineFailedError("uploads have ended"))
         while self._tasks:
             await asyncio.wait(self._tasks)

@@ -1,8 +1,8 @@
 """Decides which objects a set of records becomes. Pure.
 
-A stream with much data gets a Stream Object of its own, which no compaction need split again; the
-small rest shares one Stream Set Object. A stream that is alone always gets a Stream Object: its
-Stream Set Object would hold nothing else.
+A stream with much data gets a Stream Object of its own, which no compaction needs to split again; the
+small rest shares one Stream Set Object. A stream that is alone always gets a Stream Object: a Stream
+Set Object would hold nothing else.
 
 Source: S3Stream's upload of LogCache blocks.
 """
@@ -25,7 +25,7 @@ class StreamSlice:
 
 @dataclass(frozen=True, slots=True)
 class UploadPlan:
-    """What goes where; slices in stream order."""
+    """Which slice goes into which object; slices in stream order."""
 
     stream_set: tuple[StreamSlice, ...]  # together in one Stream Set Object; may be empty
     stream_objects: tuple[StreamSlice, ...]  # one Stream Object each

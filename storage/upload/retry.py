@@ -1,4 +1,4 @@
-"""Repeats an operation for as long as its failure says that it may work later."""
+"""Repeats an operation as long as it fails with an error that may go away."""
 
 import asyncio
 import logging
@@ -12,26 +12,26 @@ from headrace.storage.upload.backoff import Backoff
 
 logger = logging.getLogger("headrace.storage.upload")
 
-# What a call to the bucket or to the control plane may fail with and still work later.
+# Errors of calls to the bucket or to the control plane that may succeed later.
 RETRIABLE = (RetriableStorageError, TimeoutError, ConnectionError)
 
 T = TypeVar("T")
 
 
 class Retrying:
-    """Repeats for ever: what waits behind is safe in the WAL, and back-pressure bounds it."""
+    """Repeats without end: the records that wait are safe in the WAL, and back-pressure bounds them."""
 
     def __init__(self, rng: random.Random, counters: UploadCounters) -> None:
         self._rng = rng
         self._counters = counters
 
     async def call(self, what: str, operation: Callable[[], Awaitable[T]]) -> T:
-        """Await `operation()` until it succeeds or fails for good.
+        """Await `operation()` until it succeeds or fails with an error that is not retriable.
 
         Raises:
-            Exception: whatever `operation` raises that is not retriable.
+            Exception: any error of `operation` that is not retriable.
 
-        Cancellation: the attempt under way may still take effect.
+        Cancellation: the inflight attempt may still take effect.
         """
         backoff = Backoff(self._rng)
         while True:
@@ -41,7 +41,9 @@ class Retrying:
                 delay_ms = backoff.next_delay_ms()
                 self._counters.retries_total += 1
                 logger.warning(
-                    "will try again",
+                    "%s failed; trying again in %.1f s",
+                    what,
+                    delay_ms / 1000,
                     extra={"what": what, "reason": repr(error), "delay_ms": round(delay_ms)},
                 )
                 await asyncio.sleep(delay_ms / 1000)

@@ -106,7 +106,7 @@ def test_damage_is_refused_until_its_loss_is_accepted(
         caplog.clear()
         async with serving(accepting) as (client, _):  # the setting is still there
             assert await client.values(topic="damaged") == [*expected, b"next"]
-        assert "nothing is accepted" in caplog.text
+        assert "no loss is accepted" in caplog.text
 
     asyncio.run(run())
 

@@ -102,7 +102,7 @@ def test_a_device_is_resized_up_to_its_size(tmp_path: Path) -> None:
             process = await cluster.start()
             rng = random.Random(5)
             await process.produce(300, rng)
-            refused = f"{device} has {CAPACITY} bytes, less than the capacity of {CAPACITY + 4096}"
+            refused = f"{device} has {CAPACITY} bytes, less than the requested capacity of {CAPACITY + 4096}"
             with pytest.raises(ResizeRefusedError, match=refused):
                 await process.engine.resize_wal(CAPACITY + 4096)
             for capacity_bytes in (CAPACITY, 16 * MIB):
@@ -159,7 +159,7 @@ def test_a_bucket_that_is_away_leaves_the_wal_as_it_was(
         await process.produce(100, rng)
         bucket, away = tmp_path / "bucket", tmp_path / "away"
         bucket.rename(away)
-        with pytest.raises(RetriableStorageError, match="is the bucket there"):
+        with pytest.raises(RetriableStorageError, match="is the bucket reachable"):
             await process.engine.resize_wal(64 * MIB)
         await process.produce(100, rng)
         away.rename(bucket)

@@ -27,9 +27,8 @@ BUGS = (
         "object-02",
         "whatever is in an object's way is taken for it",
         "wal/objects/writer.py",
-        "ObjectWriter._put",
-        "require_own(in_the_way.header, outgoing.content[0], key)",
-        "pass",
+        "                require_own(existing.header, outgoing.content[0], key)\n",
+        "                pass\n",
         _RACE,
     ),
     SeededBug(
@@ -125,16 +124,9 @@ BUGS = (
         "object-11",
         "released objects are deleted before that is durable",
         "wal/objects/commit.py",
-        "ObjectCommit.next_object",
-        """
-            self._told_confirmed = outgoing.header.confirmed
-            self._refresh_wanted = False
-        """,
-        """
-            self.durable_head = outgoing.header.released
-            self._told_confirmed = outgoing.header.confirmed
-            self._refresh_wanted = False
-        """,
+        "        self._reported_trim_offset = outgoing.header.trim_offset\n",
+        "        self._reported_trim_offset = outgoing.header.trim_offset\n"
+        "        self.durable_head = outgoing.header.released\n",
         f"{_UNIT}/test_commit.py::test_what_is_released_is_told_and_then_free",
     ),
     SeededBug(

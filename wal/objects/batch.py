@@ -1,4 +1,4 @@
-"""Records on their way into one object. Pure."""
+"""Collects the records of one object. Pure."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from headrace.wal.port import Appended, Buffer
 
 
 class Arena:
-    """Hands out memory for records, from buffers that consecutive batches share.
+    """Allocates memory for records, from buffers that consecutive batches share.
 
     So a cache that keeps a few records alive does not keep a whole batch of memory for them.
     """
@@ -26,7 +26,7 @@ class Arena:
             if size_bytes > self._buffer_bytes:
                 return self._take_buffer(
                     size_bytes
-                ), 0  # a buffer of its own; the other one goes on
+                ), 0  # a buffer of its own; the other one stays in use
             self._buffer = self._take_buffer(self._buffer_bytes)
             self._at = 0
         at = self._at

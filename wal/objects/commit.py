@@ -7,7 +7,7 @@ Objects are created side by side and confirmed in the order of their numbers: nu
 once all up to n are durable. No number is `REACH` or more beyond the first that is not confirmed:
 that bounds what a successor must fence.
 
-What is released and what is confirmed is told by the next object's header (by an object of its own
+The next object's header records what is released and what is confirmed (an object of its own does so
 when nothing is appended). What is released counts as free, and may be deleted, once that object is confirmed.
 """
 
@@ -21,7 +21,7 @@ from headrace.wal.objects.batch import Arena, Batch
 from headrace.wal.objects.layout import HEADER_BYTES, REACH, Kind, ObjectHeader
 from headrace.wal.port import Appended, Buffer
 
-# What a log may keep unreleased, however small its objects: 7 hours at four objects a second.
+# Unreleased objects of a log, for objects of any size: 7 hours at four objects a second.
 MAX_OBJECTS = 100_000
 
 
@@ -33,7 +33,7 @@ class CommitLimits:
         int  # soft limit of an object's records; one larger record has an object of its own
     )
     batch_interval_s: float  # between two objects that are not full
-    linger_s: float  # how long the first record after a pause waits for company
+    linger_s: float  # how long the first record after a pause waits for more
     max_inflight: int  # objects being created at once
     max_unconfirmed_bytes: int  # appended and not durable: what is kept in memory for the bucket
     max_record_bytes: int  # of a body
@@ -43,7 +43,7 @@ class CommitLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
-    """Who writes, and where its numbers and offsets begin."""
+    """The writer, and where its numbers and offsets begin."""
 
     cluster_id: str
     node_id: int
@@ -89,7 +89,7 @@ class _Live:
 
 
 class ObjectCommit:
-    """Places appends in objects and decides what is created next."""
+    """Assigns appends to objects and decides what is created next."""
 
     def __init__(
         self,
@@ -116,10 +116,10 @@ class ObjectCommit:
         self.confirmed_number = generation.first_number
         self.confirmed_offset = generation.start_offset
         self.trim_offset = generation.start_offset - 1
-        self._told_trim_offset: int | None = (
-            None  # None: nothing was told yet, which is due at once
+        self._reported_trim_offset: int | None = (
+            None  # None: nothing was recorded yet, which is due at once
         )
-        self._told_confirmed = generation.first_number  # by the newest object
+        self._reported_confirmed = generation.first_number  # by the newest object
         self._last_records_number = -1  # of the newest confirmed object that holds records
         self._refresh_wanted = False
         self.durable_head = generation.first_number  # number below which nothing is needed
@@ -142,7 +142,7 @@ class ObjectCommit:
 
     @property
     def pending_batches(self) -> int:
-        """Batches that are full and wait for their turn."""
+        """Full batches that wait to be created."""
         return len(self._pending)
 
     @property
@@ -156,9 +156,9 @@ class ObjectCommit:
         return not self._writing and not self._pending and not self._has_content
 
     @property
-    def is_untold(self) -> bool:
-        """Whether records are confirmed, and no object says so: if theirs vanished nobody would know."""
-        return self._last_records_number >= self._told_confirmed
+    def is_unreported(self) -> bool:
+        """Whether records are confirmed, and no object records it: the loss of theirs would not be noticed."""
+        return self._last_records_number >= self._reported_confirmed
 
     def append(self, header: Buffer, payload: Buffer) -> Appended:
         """Copy a record into the current batch; errors as in `headrace.wal.port`."""
@@ -188,11 +188,11 @@ class ObjectCommit:
 
     @property
     def has_full_batch(self) -> bool:
-        """Whether a batch waits for nothing but its turn."""
+        """Whether a batch is full, so that it only waits for its turn."""
         return bool(self._pending) or self._batch.length >= self._limits.batch_bytes
 
     def refuse(self, error: WalError) -> None:
-        """Let every later append raise `error`; what there is goes out without waiting for company."""
+        """Let every later append raise `error`; what was appended goes out without waiting for more."""
         self._refusal = error
 
     def halt(self, error: WalError) -> None:
@@ -207,7 +207,7 @@ class ObjectCommit:
             ValueError: `offset` is not confirmed yet.
         """
         if offset >= self.confirmed_offset:
-            msg = f"cannot trim to {offset}: confirmed is what is below {self.confirmed_offset}"
+            msg = f"cannot trim to offset {offset}: only offsets below {self.confirmed_offset} are confirmed"
             raise ValueError(msg)
         self.trim_offset = max(self.trim_offset, offset)
         live = self._live
@@ -215,8 +215,8 @@ class ObjectCommit:
             live.popleft()
 
     def want_refresh(self) -> None:
-        """Let an object tell what is confirmed, if none does and there is nothing else to tell."""
-        self._refresh_wanted = self.is_untold
+        """Let an object record what is confirmed, if none does and no other object is due."""
+        self._refresh_wanted = self.is_unreported
 
     def next_object(self, now_s: float) -> Outgoing | None:
         """Return the next object to create, or None while there is none that may go."""
@@ -231,8 +231,8 @@ class ObjectCommit:
         self.inflight += 1
         self._next_number += 1
         self.last_submission_s = now_s
-        self._told_trim_offset = outgoing.header.trim_offset
-        self._told_confirmed = outgoing.header.confirmed
+        self._reported_trim_offset = outgoing.header.trim_offset
+        self._reported_confirmed = outgoing.header.confirmed
         self._refresh_wanted = False
         self._content_since_s = now_s if self._has_content else None
         return outgoing
@@ -244,7 +244,7 @@ class ObjectCommit:
         return max(0.0, self._due_s() - now_s)
 
     def settled(self, outgoing: Outgoing) -> bool:
-        """Note that an object is durable; return whether the confirmed offset moved."""
+        """Record that an object is durable; return whether the confirmed offset moved."""
         assert not outgoing.settled
         outgoing.settled = True
         self.inflight -= 1
@@ -255,11 +255,11 @@ class ObjectCommit:
 
     @property
     def _has_content(self) -> bool:
-        """Whether there is anything to tell that is in no object yet."""
+        """Whether there is anything to write that is in no object yet."""
         return (
             bool(self._batch.records)
             or bool(self._pending)
-            or self._told_trim_offset != self.trim_offset
+            or self._reported_trim_offset != self.trim_offset
             or self._refresh_wanted
         )
 
@@ -274,7 +274,9 @@ class ObjectCommit:
 
     def _due_s(self) -> float:
         """When the next object may go out."""
-        at_once = self.has_full_batch or self._refusal is not None or self._told_trim_offset is None
+        at_once = (
+            self.has_full_batch or self._refusal is not None or self._reported_trim_offset is None
+        )
         if at_once or self._content_since_s is None:
             return self.last_submission_s
         return max(

@@ -1,11 +1,11 @@
-"""Deletes objects that are released, in the background; its failures are no errors of the log.
+"""Deletes objects that are released, in the background; its failures are not errors of the log.
 
-What a writer has released itself goes at once. What it found at its start (fences, void objects)
-must outlive every request of an older generation that could still be under way: otherwise such a request
-would create its object in the gap, and its sender would take it for confirmed. So it goes in a
-*sweep*: every `FENCE_RETENTION_S` all objects below the head of the sweep before are deleted,
-whoever made them. S3 refuses a request that was signed more than 15 minutes ago; a process that was
-stopped for longer, and signs anew, has lost its lease, which is asked before anything is
+Objects that a writer has released itself are deleted at once. Objects that it found at its start (fences,
+void objects) must outlive every request of an older generation that could still be inflight: otherwise such
+a request would create its object in the gap, and its sender would take it for confirmed. So they are
+deleted by a *sweep*: every `FENCE_RETENTION_S` it deletes all objects below the head of the sweep before,
+of any generation. S3 refuses a request that was signed more than 15 minutes ago; a process that was
+suspended for longer, and signs again, has lost its lease, which is checked before anything is
 acknowledged.
 """
 
@@ -21,19 +21,19 @@ from headrace.wal.objects.requests import Requests
 FENCE_RETENTION_S = 30 * 60.0
 KEYS_PER_REQUEST = 500
 RETRY_S = 10.0
-# What is beyond that is forgotten, and found by a sweep.
+# Numbers beyond that are dropped, and found by a sweep.
 MAX_WAITING = 100_000
 
 _logger = logging.getLogger("headrace.wal")
 
 
 class Deletion:
-    """The one who deletes objects of one log."""
+    """Deletes the objects of one log."""
 
     def __init__(self, requests: Requests, keys: LogKeys, *, head: Callable[[], int]) -> None:
         """Start nothing yet.
 
-        `head` tells the number below which nothing is needed, durably.
+        `head` returns the number below which nothing is needed, durably.
         """
         self._requests = requests
         self._keys = keys
@@ -62,11 +62,12 @@ class Deletion:
                 await self._delete_waiting()
         except (BucketError, TimeoutError) as error:
             _logger.info(
-                "released WAL objects are left to the next start", extra={"reason": repr(error)}
+                "released WAL objects were not deleted before the stop; the next start of this node deletes them",
+                extra={"reason": repr(error)},
             )
 
     def stop(self) -> list[asyncio.Task[None]]:
-        """Stop; return what is coming to its end."""
+        """Stop; return the tasks that are ending."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
@@ -80,7 +81,9 @@ class Deletion:
             except BucketError as error:
                 self.failures_total += 1
                 _logger.warning(
-                    "released WAL objects are not deleted yet", extra={"reason": str(error)}
+                    "released WAL objects were not deleted; trying again in %g s",
+                    RETRY_S,
+                    extra={"reason": str(error)},
                 )
                 await asyncio.sleep(RETRY_S)
 
@@ -101,7 +104,11 @@ class Deletion:
             try:
                 listed = await self._requests.list(self._keys.folder)
             except BucketError as error:
-                _logger.warning("WAL objects were not listed", extra={"reason": str(error)})
+                _logger.warning(
+                    "WAL objects were not listed, so old ones are not deleted; trying again in %g min",
+                    FENCE_RETENTION_S / 60,
+                    extra={"reason": str(error)},
+                )
                 head = before
                 continue
             numbers = (self._keys.number(key) for key, _ in listed)

@@ -1,16 +1,16 @@
-"""Who owns a number, and what an object in one's way means. Pure.
+"""Which generation owns a number, and what an object means that exists already. Pure.
 
-The rules on which the log's safety rests:
+The rules for the log's safety:
 
 1. A writer uses no number that is `WINDOW` or more beyond the first that it has not confirmed.
-2. Who takes over walks up to the first missing number m and creates a fence there. From then on the
-   old writer cannot confirm m, so all that it may still have under way is below m + WINDOW.
-3. It then takes every number up to there, by fences; what is there already is void. Its own numbers
-   begin at m + WINDOW, where no request of an older generation can ever arrive.
-   A fence need not be at m: any one below m + WINDOW stops the old writer there. Such a *barrier*
-   makes an end of a race with a writer that is alive, and faster than the walk.
-4. An object in one's way is never taken for one's own unless it says so: the generation id and every
-   other byte of the header are compared.
+2. The new owner walks up to the first missing number m and creates a fence there. From then on the
+   old writer cannot confirm m, so all its inflight objects are below m + WINDOW.
+3. It then takes every number up to there, by fences; objects that exist there already are void. Its own
+   numbers begin at m + WINDOW, where no request of an older generation can ever arrive.
+   A fence need not be at m: any fence below m + WINDOW stops the old writer there. Such a *barrier*
+   ends a race with a writer that is alive, and faster than the walk.
+4. An object that exists already counts as the writer's own only if its header is the same: the generation
+   id and every other byte of the header are compared.
 """
 
 from dataclasses import dataclass
@@ -37,37 +37,37 @@ class Owner:
 
 
 def require_own(found: Buffer | None, sent: Buffer, key: str) -> None:
-    """Judge what lies where an object of ours was to be created and something was there.
+    """Check that an object which exists already is the one that this writer tried to create.
 
     Args:
-        found: the header that is there now, None when nothing is.
-        sent: the header of ours.
-        key: the place.
+        found: the header that exists now, None when there is no object any more.
+        sent: the header of this writer's object.
+        key: of the object.
 
     Raises:
-        WalFencedError: it is not ours. If nothing is there any more, somebody has released a number
-            that we have not confirmed.
+        WalFencedError: it is not this writer's. If the object is gone, another owner has released a number
+            that this writer has not confirmed.
     """
     if found is not None and bytes(found) == bytes(sent):
         return
     header = None if found is None else decode_header(found)
-    raise WalFencedError(f"the WAL has been taken over: {key} {_told(header)}")
+    raise WalFencedError(f"the WAL has been taken over: {key} {_described(header)}")
 
 
 def require_void(found: Buffer | None, owner: Owner, key: str) -> None:
-    """Judge what lies where a fence was to be created, in the range behind our first fence.
+    """Check that an object which exists where a fence was to be created, behind our first fence, is void.
 
-    A fence of another generation at our own epoch is no rest of an older one for certain: it may be that
-    of somebody who takes over right now, and takes our fences for rests.
+    A fence of another generation at our own epoch need not be left from an older one: it may be of a
+    generation that takes over right now, and considers our fences to be left over.
 
     Raises:
         WalFencedError: a newer generation, or another one at our epoch, is taking over too.
     """
     header = None if found is None else decode_header(found)
     if header is None and found is not None:
-        return  # void, whatever it is: it takes the number
+        return  # not a valid object, so it is void: it takes the number
     if header is None or owner.is_behind(header) or _competes(header, owner):
-        raise WalFencedError(f"somebody else is taking the WAL over: {key} {_told(header)}")
+        raise WalFencedError(f"another owner is taking the WAL over: {key} {_described(header)}")
 
 
 def _competes(header: ObjectHeader, owner: Owner) -> bool:
@@ -78,7 +78,7 @@ def _competes(header: ObjectHeader, owner: Owner) -> bool:
     )
 
 
-def _told(header: ObjectHeader | None) -> str:
+def _described(header: ObjectHeader | None) -> str:
     if header is None:
         return "is not what was written there"
     kind = header.kind.name.lower()

@@ -1,6 +1,6 @@
 """Names and headers of the objects. Pure.
 
-The log of a node is one dense sequence of numbers, whoever of the node's generations wrote them:
+The log of a node is one dense sequence of numbers across all of its generations:
 
     wal/<cluster id>/<node id>/<number, 20 digits>
 
@@ -24,14 +24,14 @@ generation id. So every byte has a checksum. Header, big-endian, 160 bytes:
         56 |     8 | i64   | trim offset: records that begin at or below it are released
         64 |     8 | u64   | logical offset of the first record; where the next one goes, if there is none
         72 |     8 | u64   | bytes of the records
-        80 |     8 | u64   | capacity: no offset was handed out further than this beyond a confirmed one
+        80 |     8 | u64   | capacity: no offset was given out further than this beyond a confirmed one
         88 |     4 | u32   | number of records
         92 |     4 | u32   | bytes of the cluster id in use
         96 |    60 | bytes | cluster id, UTF-8, zero-padded
        156 |     4 | u32   | CRC32C of bytes 0 to 155
 
 `released <= confirmed <= number < confirmed + WINDOW` always holds: how far numbers may reach is part
-of the format, since whoever takes over relies on it.
+of the format, since a new owner relies on it.
 """
 
 import re
@@ -55,7 +55,7 @@ FORMAT_VERSION = 1
 WINDOW = 32
 REACH = WINDOW // 2  # a writer's own limit: so there is room for a fence ahead of it
 MAX_CLUSTER_ID_BYTES = 60
-PROBE_NAME = "conditional-put"  # of the object by which a start sees that nothing is overwritten
+PROBE_NAME = "conditional-put"  # of the object by which a start checks that nothing is overwritten
 
 _FIELDS = struct.Struct(">8sHHiqQQQQqQQQII60s")
 _CRC = struct.Struct(">I")
@@ -70,7 +70,7 @@ class Kind(IntEnum):
 
     DATA = 1  # holds records
     FENCE = 2  # takes a number, so that no writer of an earlier generation can have it
-    TRIM = 3  # only tells what is released
+    TRIM = 3  # only records what is released
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +159,7 @@ def decode_header(content: Buffer) -> ObjectHeader | None:
 
 
 def _is_consistent(header: ObjectHeader) -> bool:
-    """Whether the relations between fields hold that every writer keeps."""
+    """Whether the fields have the relations that every writer keeps."""
     has_records = header.kind is Kind.DATA
     return (
         header.released <= header.confirmed <= header.number < header.confirmed + WINDOW
@@ -201,7 +201,7 @@ class LogKeys:
 
     @property
     def folder(self) -> str:
-        """Where all of them lie."""
+        """The folder of all of them."""
         return f"wal/{self.cluster_id}/{self.node_id}"
 
     @property
@@ -214,6 +214,6 @@ class LogKeys:
         return f"{self.folder}/{number:020d}"
 
     def number(self, key: str) -> int | None:
-        """Return the number of an object; None for a key that is none of ours."""
+        """Return the number of an object; None for a key that is not one of this log's objects."""
         folder, _, name = key.rpartition("/")
         return int(name) if folder == self.folder and _NUMBER.fullmatch(name) else None

@@ -1,6 +1,6 @@
 """Object WAL: the life cycle of a node's log in a bucket.
 
-`start` checks the bucket and whose log it is, `recover` walks and fences, `reset` takes the numbers
+`start` checks the bucket and the log's owner, `recover` walks and fences, `reset` takes the numbers
 that an older generation may still use and begins a new one, which an `ObjectWriter` drives.
 """
 
@@ -38,13 +38,13 @@ class _State(Enum):
 
 
 def _ignore_room() -> None:
-    """Stand for a caller that does not wait for room."""
+    """Do nothing: the callback of a caller that does not wait for room."""
 
 
 class ObjectWal:
     """A `WriteAheadLog` in a bucket; see `headrace.wal.port` for its methods."""
 
-    def __init__(  # noqa: PLR0913 - what a composition root hands over, by name
+    def __init__(  # noqa: PLR0913 - what a composition root passes, by name
         self,
         config: WalConfig,
         bucket: LogBucket,
@@ -58,11 +58,11 @@ class ObjectWal:
         on_room: Callable[[], None] = _ignore_room,
         registry: LogRegistry = _NO_REGISTRY,
     ) -> None:
-        """Nothing is asked of the bucket before `start`.
+        """No request is sent to the bucket before `start`.
 
         Args:
             config: bounds and pace.
-            bucket: where the objects lie; belongs to the caller.
+            bucket: that holds the objects; belongs to the caller.
             node_id: owner of the log.
             node_epoch: registration of the owner; it takes the log over from every older one.
             cluster_id: part of every key.
@@ -91,7 +91,7 @@ class ObjectWal:
         self._requests = Requests(
             bucket,
             statistics=self.statistics,
-            place=self._keys.folder,
+            log_name=self._keys.folder,
             rng=rng,
             timeout_s=self._timeout_s,
         )
@@ -147,16 +147,16 @@ class ObjectWal:
 
     @property
     def recovery_summary(self) -> WalkSummary:
-        """What `recover` met; valid once it has begun."""
+        """What `recover` found; valid once it has begun."""
         return self._takeover.walk.summary
 
     async def start(self) -> None:
-        """Check that the bucket never replaces an object, and whose log is in it.
+        """Check that the bucket never replaces an object, and that the log in it is this node's.
 
         Raises:
             WalIdentityError: a newer registration of this node has used the log.
-            WalMissingError: the log that was there is missing.
-            WalDeviceError: the bucket replaces objects, refuses us, or does not answer.
+            WalMissingError: the log that this node used last is missing.
+            WalDeviceError: the bucket replaces objects, refuses the requests, or does not answer.
         """
         self._require(_State.NEW)
         await self._takeover.prepare()
@@ -164,10 +164,10 @@ class ObjectWal:
         self._state = _State.STARTED
 
     async def recover(self) -> AsyncIterator[RecoveredRecord]:
-        """Yield what survived, and fence older generations off; see `headrace.wal.port`. May be repeated.
+        """Yield the surviving records, and fence older generations off; see `headrace.wal.port`. May be repeated.
 
         Raises:
-            WalObjectCorruptError: what was confirmed cannot be read.
+            WalObjectCorruptError: a confirmed object cannot be read.
             WalFencedError: a newer generation takes the log over.
             WalDeviceError: the bucket does not answer.
         """
@@ -234,7 +234,7 @@ class ObjectWal:
         self._writer.trim(offset)
 
     async def shutdown(self) -> None:
-        """Make every append durable, and tell what is released.
+        """Make every append durable, and record what is released.
 
         Raises:
             WalFailedError: the log failed before or meanwhile, or the bucket did not answer in time.

@@ -7,22 +7,21 @@ Part = bytes | memoryview
 
 
 class BucketError(Exception):
-    """The bucket did not answer as asked: the outcome is unknown, trying again is safe."""
+    """The bucket did not answer, or not correctly: the outcome is unknown, trying again is safe."""
 
 
 class BucketRefusedError(BucketError):
-    """The bucket understood and refused (credentials, permissions, no such bucket)."""
+    """The bucket answered with a refusal (credentials, permissions, no such bucket)."""
 
 
 class LogBucket(Protocol):
-    """Objects by key, strongly consistent: whatever was answered is seen by every later request.
+    """Objects by key, strongly consistent: every later request sees what was answered before.
 
-    Every method may raise `BucketError`. No request may be repeated behind the caller's back, but
-    for `list` and `delete`.
+    Every method may raise `BucketError`. Only `list` and `delete` may repeat a request by themselves.
     """
 
     async def create(self, key: str, parts: Sequence[Part]) -> bool:
-        """Write the concatenation of `parts` unless the key is taken; return whether it was written.
+        """Write the concatenation of `parts` unless the key exists; return whether it was written.
 
         After an error, or a cancellation, it may have been written, or may be later.
         """
@@ -37,5 +36,5 @@ class LogBucket(Protocol):
         ...
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """Delete; a key that does not exist is no error."""
+        """Delete; a key that does not exist is not an error."""
         ...

@@ -1,4 +1,4 @@
-"""Reads objects for a walk: the one that is wanted, and some of those that will be wanted next."""
+"""Reads objects for a walk: the current one, and some of the next ones in advance."""
 
 import asyncio
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ MAX_READS = 3
 
 
 class ObjectReadAhead:
-    """Objects on their way here."""
+    """Inflight reads of objects."""
 
     def __init__(self, requests: Requests, keys: LogKeys) -> None:
         self._requests = requests
@@ -24,7 +24,7 @@ class ObjectReadAhead:
 
         Args:
             number: of the object.
-            sizes: of the objects that are likely to be there.
+            sizes: of the objects that probably exist.
 
         Raises:
             BucketError: no answer in time.
@@ -39,7 +39,7 @@ class ObjectReadAhead:
         return await self._tasks.pop(number)
 
     def stop(self) -> None:
-        """Give up what is under way."""
+        """Cancel inflight reads."""
         for task in self._tasks.values():
             task.cancel()
         self._tasks.clear()
@@ -52,14 +52,14 @@ class ObjectReadAhead:
     async def _read(self, key: str, size_bytes: int) -> memoryview | None:
         if size_bytes >= HEADER_BYTES:
             content = await self._requests.read(key, 0, size_bytes)
-            if content is None or len(content) == size_bytes == _told_bytes(content):
+            if content is None or len(content) == size_bytes == _declared_bytes(content):
                 return content
-        # Not listed, or no longer what was listed. A number that was released may be taken by a
-        # fence between the two reads; an object that is cut off stays so.
+        # Not listed, or no longer as listed. A number that was released may be taken by a fence
+        # between the two reads; an object that is cut off stays so.
         header: memoryview | None = None
         for _ in range(MAX_READS):
             header = await self._requests.read(key, 0, HEADER_BYTES)
-            size_bytes = 0 if header is None else _told_bytes(header)
+            size_bytes = 0 if header is None else _declared_bytes(header)
             if size_bytes <= HEADER_BYTES:
                 return header
             content = await self._requests.read(key, 0, size_bytes)
@@ -68,7 +68,7 @@ class ObjectReadAhead:
         return header
 
 
-def _told_bytes(content: memoryview) -> int:
-    """Size of an object as its header tells it; 0 when it has no valid one."""
+def _declared_bytes(content: memoryview) -> int:
+    """Size of an object according to its header; 0 when it has no valid one."""
     header = decode_header(content)
     return 0 if header is None else HEADER_BYTES + header.length

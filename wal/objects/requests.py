@@ -1,7 +1,7 @@
 """Requests to the bucket: each attempt has a time-out, and is repeated until it is answered.
 
-Repeating is safe: nothing is ever replaced, and who finds something in his way reads what it is. An
-attempt that timed out may still take effect; it then finds its own object, or makes it.
+Repeating is safe: no object is ever replaced, and if one exists already, its header is read. An attempt
+that timed out may still take effect; the next one then finds the object.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from headrace.wal.objects.layout import HEADER_BYTES
 from headrace.wal.objects.port import BucketError, BucketRefusedError, LogBucket, Part
 from headrace.wal.submissions import WriteStatistics
 
-# The first attempt is given up early: a request that hangs holds up everything behind it.
+# The first attempt ends early: a request that hangs blocks everything behind it.
 ATTEMPT_S_INITIAL = 5.0
 MIN_BYTES_PER_S = 1024 * 1024  # an attempt gets a second more for each of these
 BACKOFF_S_INITIAL = 0.1
@@ -26,8 +26,8 @@ _logger = logging.getLogger("headrace.wal")
 
 
 @dataclass(frozen=True, slots=True)
-class InTheWay:
-    """What was found where an object was to be created: its header, None when it is gone again."""
+class ExistingObject:
+    """An object that exists already where one was to be created: its header, None when it is gone again."""
 
     header: memoryview | None
 
@@ -40,30 +40,30 @@ class Requests:
         bucket: LogBucket,
         *,
         statistics: WriteStatistics,
-        place: str,
+        log_name: str,
         rng: random.Random,
         timeout_s: float,
     ) -> None:
         """Nothing is sent yet.
 
         Args:
-            bucket: where the objects lie.
+            bucket: that holds the objects.
             statistics: where attempts that fail are counted.
-            place: the log, for messages.
+            log_name: for messages.
             rng: jitter of the back-off.
-            timeout_s: of an attempt, at most; and of all attempts, where a request may be given up.
+            timeout_s: of an attempt, at most; and of all attempts, where a request may be abandoned.
         """
         self._bucket = bucket
         self._statistics = statistics
-        self._place = place
+        self._log_name = log_name
         self._rng = rng
         self._timeout_s = timeout_s
         self._failing = 0  # requests whose last attempt failed
 
     async def create(
         self, key: str, content: Sequence[Part], *, may_give_up: bool
-    ) -> InTheWay | None:
-        """Create an object; return None when this call did, else what is in the way.
+    ) -> ExistingObject | None:
+        """Create an object; return None when this call did, else the object that exists already.
 
         Raises:
             BucketError: no answer in time, if it may give up.
@@ -73,8 +73,8 @@ class Requests:
             lambda: self._bucket.create(key, content), size, may_give_up=may_give_up
         ):
             return None
-        # Not created again from here on: whatever is in the way must be seen.
-        return InTheWay(await self.read(key, 0, HEADER_BYTES, may_give_up=may_give_up))
+        # Not created again from here on: the existing object must be read.
+        return ExistingObject(await self.read(key, 0, HEADER_BYTES, may_give_up=may_give_up))
 
     async def read(
         self, key: str, start: int, end: int, *, may_give_up: bool = True
@@ -113,7 +113,7 @@ class Requests:
                         self._begins_to_fail(error)
                 else:
                     if failed and self._failing == 1:
-                        _logger.info("the bucket of the WAL %s answers again", self._place)
+                        _logger.info("the bucket of the WAL %s answers again", self._log_name)
                     return answer
                 await asyncio.sleep(backoff_s * (0.5 + self._rng.random() / 2))
                 backoff_s = min(2 * backoff_s, MAX_BACKOFF_S)
@@ -125,8 +125,8 @@ class Requests:
         self._failing += 1
         if self._failing == 1:
             _logger.warning(
-                "the bucket of the WAL %s does not answer; nothing is acknowledged until it does",
-                self._place,
+                "the bucket of the WAL %s does not answer; trying again, nothing is acknowledged until it does",
+                self._log_name,
                 extra={"reason": str(error)},
             )
 

@@ -1,7 +1,7 @@
 """Takes a node's log over: checks the bucket, drives the walk, and takes the numbers of older generations.
 
-What the walk wants is decided in `headrace.wal.objects.walk`, what an object in the way means in
-`headrace.wal.objects.fencing`.
+`headrace.wal.objects.walk` decides what is read and created, `headrace.wal.objects.fencing` what an
+object means that exists already.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 class Takeover:
-    """One generation's way to its log. Order of use: `prepare`, `recover` to its end, `take_window`."""
+    """The takeover of a log by one generation. Order of use: `prepare`, `recover` to its end, `take_window`."""
 
     def __init__(
         self, requests: Requests, keys: LogKeys, owner: Owner, *, accept_loss_generation: str
@@ -38,7 +38,7 @@ class Takeover:
         self._listed: dict[int, int] = {}  # size by number
         self._walk: Walk | None = None
         self.claims = Claims()
-        self.newest_epoch: int | None = None  # of who wrote any of the newest objects
+        self.newest_epoch: int | None = None  # of the writers of the newest objects
 
     @property
     def walk(self) -> Walk:
@@ -47,12 +47,12 @@ class Takeover:
         return self._walk
 
     async def prepare(self) -> None:
-        """Check that the bucket never replaces an object, and whose log is in it.
+        """Check that the bucket never replaces an object, and that the log in it is this node's.
 
         Raises:
             WalIdentityError: a newer registration of this node has used the log.
             WalObjectCorruptError: none of the newest objects is valid.
-            WalDeviceError: the bucket replaces objects, refuses us, or does not answer.
+            WalDeviceError: the bucket replaces objects, refuses the requests, or does not answer.
         """
         with self._answers_needed():
             await self._probe()
@@ -62,10 +62,10 @@ class Takeover:
                 self.newest_epoch = max(header.node_epoch, self.newest_epoch or 0)
 
     async def recover(self) -> AsyncGenerator[RecoveredRecord, None]:
-        """Yield what survived; at the end our fence is there.
+        """Yield the surviving records; at the end our fence exists.
 
         Raises:
-            WalObjectCorruptError: what was confirmed cannot be read.
+            WalObjectCorruptError: a confirmed object cannot be read.
             WalFencedError: a newer generation takes the log over.
             WalDeviceError: the bucket does not answer.
         """
@@ -100,13 +100,13 @@ class Takeover:
         return walk.number + WINDOW
 
     async def _probe(self) -> None:
-        """Create the same object twice; one of a start long ago counts."""
+        """Create the same object twice; one that an earlier start created counts."""
         for _ in range(2):
             if await self._requests.create(self._keys.probe, [_PROBE], may_give_up=True):
                 return
         msg = (
-            f"the bucket replaces objects that are only to be created (it ignores If-None-Match on PUT): "
-            f"it cannot hold a WAL, since two writers of {self._keys.folder} would not see each other"
+            f"the bucket replaces existing objects on a conditional PUT (it ignores If-None-Match): "
+            f"it cannot hold a WAL, since two writers of {self._keys.folder} could overwrite each other's objects"
         )
         raise WalDeviceError(msg)
 
@@ -128,18 +128,18 @@ class Takeover:
                 self._requests.read(keys.key(number), 0, HEADER_BYTES) for number in newest
             )
             if contents and contents[-1] is None:
-                continue  # the list is out of date: there is something newer that says so
+                continue  # the list is out of date: a newer object has released the newest listed one
             found = [content for content in contents if content is not None]
             headers = [header for each in found if (header := decode_header(each)) is not None]
             if found and not headers and not self._accept_loss_generation:
                 key = keys.key(newest[-1])
                 raise WalObjectCorruptError(key, newest[-1], "is damaged", generation_id=0)
             return headers
-        msg = f"objects below {keys.folder} vanish while they are read: its owner is alive"
+        msg = f"objects below {keys.folder} disappear while they are read: another process still writes this WAL"
         raise BucketError(msg)
 
     async def _step(self, walk: Walk, ahead: ObjectReadAhead) -> list[RecoveredRecord]:
-        """Do what the walk wants."""
+        """Do the walk's next action."""
         match walk.action:
             case Action.READ:
                 return walk.found(await ahead.get(walk.number, self._listed))
@@ -150,8 +150,8 @@ class Takeover:
                 fence = walk.wanted_fence()
                 key = self._keys.key(fence.number)
                 content = fence.encode()
-                in_the_way = await self._requests.create(key, [content], may_give_up=True)
-                if in_the_way is None or bytes(in_the_way.header or b"") == content:
+                existing = await self._requests.create(key, [content], may_give_up=True)
+                if existing is None or bytes(existing.header or b"") == content:
                     walk.created()
                 else:
                     walk.lost_race()
@@ -162,9 +162,9 @@ class Takeover:
     async def _take(self, fence: ObjectHeader) -> None:
         """Take a number behind our first fence."""
         key = self._keys.key(fence.number)
-        in_the_way = await self._requests.create(key, [fence.encode()], may_give_up=True)
-        if in_the_way is not None:
-            require_void(in_the_way.header, self._owner, key)
+        existing = await self._requests.create(key, [fence.encode()], may_give_up=True)
+        if existing is not None:
+            require_void(existing.header, self._owner, key)
 
     @contextmanager
     def _answers_needed(self) -> Iterator[None]:

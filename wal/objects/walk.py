@@ -1,23 +1,23 @@
-"""What a node's objects mean to whoever takes its log over: the walk from the head to the fence. Pure.
+"""What a node's objects mean to the new owner of its log: the walk from the head to the fence. Pure.
 
-Sans-IO: `Walk` says what to read or create next and is told the outcome. The old writer may be alive
-meanwhile, and go on: an object may arrive after it was looked for, or be released and deleted.
+Sans-IO: `Walk` says what to read or create next and is given the outcome. The old writer may be alive
+meanwhile, and continue: an object may arrive after it was looked for, or be released and deleted.
 
 A missing object is
 
-- released, if any object tells of a head beyond it: the walk goes on there;
-- lost, if any object tells that it was confirmed, or lies further on than a writer could with this
-  one unconfirmed: refused as corruption, after a look at a list that is newer than the miss;
-- otherwise the end, if a fence can be created in its place. If not, it has just arrived, and is
-  read. If so, a list made after it tells whether it had arrived, been confirmed, released and
-  deleted in between: then the fence has stopped nobody (a *stray* one), and the walk goes on at the
+- released, if any object has a head beyond it: the walk continues there;
+- lost, if any object says that it was confirmed, or has a number further on than a writer could use with
+  this one unconfirmed: refused as corruption, after a look at a list that is newer than the miss;
+- otherwise the end, if a fence can be created with its number. If not, it has just arrived, and is
+  read. If so, a list made after it shows whether the object had arrived, been confirmed, released and
+  deleted in between: then the fence has stopped no writer (a *stray* one), and the walk continues at the
   head.
 
-Whoever is alive and fast could win that race for ever. So when it is lost, a fence is created ahead,
-further than a writer reaches, yet in the window: the walk comes to an end there at the latest.
+A writer that is alive and fast could win that race again and again. So when it is lost, a fence is created
+ahead, further than a writer reaches, yet in the window: the walk ends there at the latest.
 
-Behind a fence every object of another generation is void: its writer cannot have confirmed it. Those that
-lie above the newest head were not stopped by a fence below it.
+Behind a fence every object of another generation is void: its writer cannot have confirmed it. Objects
+above the newest head were not stopped by a fence below it.
 """
 
 from collections.abc import Collection, Iterable
@@ -40,7 +40,7 @@ from headrace.wal.port import RecoveredRecord
 
 @dataclass(slots=True)
 class Claims:
-    """What is known of the whole log: what the objects tell, each of which only grows, and what we did."""
+    """What is known of the whole log: what the objects say, values that only grow, and what we did."""
 
     newest: ObjectHeader | None = None  # of the highest number
     released: int = 0
@@ -51,9 +51,9 @@ class Claims:
     barrier: int = -1  # number of our fence ahead of the old writer; -1 when there is none
 
     def absorb(self, header: ObjectHeader) -> None:
-        """Take in what an object tells.
+        """Take in what an object's header says.
 
-        That of a void object is true as well: its writer knew what it had confirmed and released.
+        The header of a void object is true as well: its writer knew what it had confirmed and released.
         """
         if self.newest is None or header.number > self.newest.number:
             self.newest = header
@@ -65,20 +65,20 @@ class Claims:
 
     @property
     def next_start_offset(self) -> int:
-        """Offset beyond any that was ever handed out."""
+        """Offset beyond any that was ever given out."""
         return self.end_offset + self.capacity_bytes
 
 
 def newest_numbers(listed: Collection[int]) -> list[int]:
-    """Return the numbers whose headers, together, tell the newest that there is to know.
+    """Return the numbers whose headers, together, hold the newest state.
 
-    A writer's headers tell more with every number, and those of two writers overlap in one window.
+    A writer's headers are newer with every number, and those of two writers overlap in one window.
     """
     return sorted(listed)[-WINDOW:]
 
 
 def check_identity(header: ObjectHeader, keys: LogKeys, owner: Owner) -> None:
-    """Refuse the log of somebody else.
+    """Refuse the log of another owner.
 
     Raises:
         WalIdentityError: other cluster, other node, or a newer registration of this node.
@@ -92,33 +92,33 @@ def check_identity(header: ObjectHeader, keys: LogKeys, owner: Owner) -> None:
     if owner.is_behind(header):
         msg = (
             f"the WAL below {keys.folder} was used by node epoch {header.node_epoch}, newer than "
-            f"{owner.node_epoch}: this node has been registered again since"
+            f"{owner.node_epoch} of this process: another process runs with this node id, or ran after this one"
         )
         raise WalIdentityError(msg)
 
 
 class Action(Enum):
-    """What a walk wants."""
+    """What a walk needs next."""
 
     READ = "read the object, whole"
     FENCE = "create the fence"
     LIST = "list the objects, and read the newest headers"
-    END = "nothing: the fence is there"
+    END = "nothing: the fence exists"
 
 
 @dataclass(slots=True)
 class WalkSummary:
-    """What a walk met; for the log and for tools."""
+    """What a walk found; for the log and for tools."""
 
     objects: int = 0  # that hold records
-    records: int = 0  # handed out
+    records: int = 0  # returned
     void_objects: int = 0
     fences: int = 0
-    lost: list[int] = field(default_factory=list)  # numbers given up, as configured
+    lost: list[int] = field(default_factory=list)  # numbers whose loss was accepted, as configured
 
 
 class Walk:
-    """One walk; begins where the newest head says."""
+    """One walk; begins at the newest head."""
 
     def __init__(
         self,
@@ -136,8 +136,8 @@ class Walk:
         self._accept_loss_generation = accept_loss_generation
         self._writer: Owner | None = None  # whose objects are valid here
         self._first_fence: int | None = None  # that was passed since the walk was at a head
-        self._void_to = -1  # highest number that was passed over as void since then
-        self._read_to = -1  # highest number whose records were handed out
+        self._void_to = -1  # highest number that was skipped as void since then
+        self._read_to = -1  # highest number whose records were returned
         self._is_fenced = False  # the object at `number` is our fence
         self._wants_barrier = False
         self._fence_is_barrier = False  # the one that is to be created
@@ -148,10 +148,10 @@ class Walk:
         self.summary = WalkSummary()
 
     def wanted_fence(self) -> ObjectHeader:
-        """Return the fence that is to be created."""
+        """Return the fence to create."""
         if not self._fence_is_barrier:
             return self.fence(self.number)
-        # Up to the window before it, all objects were there.
+        # Up to the window before it, all objects existed.
         barrier = self._claims.barrier
         return self.fence(barrier, confirmed=barrier - WINDOW + 1)
 
@@ -175,7 +175,7 @@ class Walk:
         )
 
     def found(self, content: memoryview | None) -> list[RecoveredRecord]:
-        """Take the object that was to be read, None for a missing one; return its records that count.
+        """Take the object that was read, None for a missing one; return its valid records.
 
         Raises:
             WalObjectCorruptError: it is needed and damaged.
@@ -204,14 +204,14 @@ class Walk:
         return self._read(content, header)
 
     def created(self) -> None:
-        """The fence is there, and ours."""
+        """The fence exists, and is ours."""
         assert self.action is Action.FENCE
         self._is_fenced = not self._fence_is_barrier
         self._fence_is_barrier = False
         self.action = Action.LIST if self._is_fenced else Action.READ
 
     def lost_race(self) -> None:
-        """Something is where the fence was to be."""
+        """Another object exists where the fence was to be created."""
         assert self.action is Action.FENCE
         if self._fence_is_barrier:
             self._fence_is_barrier = False
@@ -237,7 +237,7 @@ class Walk:
             self._go_on_at_head()
         elif self._is_fenced:
             if self._seems_lost:
-                msg = f"the WAL below {self._keys.folder} is taken over by another generation, at this epoch"
+                msg = f"the WAL below {self._keys.folder} is being taken over by another process at this node epoch"
                 raise WalFencedError(msg)
             self.action = Action.END
         elif self._wants_barrier:
@@ -254,7 +254,7 @@ class Walk:
             self.action = Action.FENCE
 
     def _barrier_number(self) -> int:
-        """Where a fence may be ahead of a writer; -1 when something is there."""
+        """The number of a fence ahead of a writer; -1 when an object has that number."""
         first_missing = max(self.number, self._claims.confirmed)
         while first_missing in self._listed:
             first_missing += 1
@@ -268,7 +268,7 @@ class Walk:
         return self._claims.confirmed > self.number or highest >= self.number + WINDOW
 
     def _passed_stray_fence(self) -> bool:
-        """Whether something that is needed was taken for void because of a fence below the head."""
+        """Whether a needed object was taken for void because of a fence below the head."""
         fence, head = self._first_fence, self._claims.released
         return fence is not None and fence < head <= self._void_to
 
@@ -282,13 +282,11 @@ class Walk:
 
     def _require_not_behind(self, header: ObjectHeader) -> None:
         if self._owner.is_behind(header):
-            msg = (
-                f"the WAL below {self._keys.folder} is taken over by node epoch {header.node_epoch}"
-            )
+            msg = f"the WAL below {self._keys.folder} has been taken over by node epoch {header.node_epoch}"
             raise WalFencedError(msg)
 
     def _lost(self, what: str) -> None:
-        """Refuse, or go on behind the object if that loss is accepted."""
+        """Refuse, or continue behind the object if that loss is accepted."""
         newest = self._claims.newest
         generation_id = 0 if newest is None else newest.generation_id
         if self._accept_loss_generation != f"{generation_id:016x}":
@@ -326,7 +324,7 @@ class Walk:
             self._lost("is damaged")
             return []
         if self.number <= self._read_to:
-            records = []  # on the way a second time, after a stray fence
+            records = []  # read a second time, after a stray fence
         self._read_to = max(self._read_to, self.number)
         self.unneeded.append(self.number)
         self.number += 1

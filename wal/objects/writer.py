@@ -1,8 +1,8 @@
 """Drives one generation of the object WAL: performs what `headrace.wal.objects.commit` decides, until its end.
 
-A bucket that does not answer is no failure: objects are tried again until they are settled, nothing
-behind the first that is not is confirmed, and the room ends where the memory for it does. The log
-fails for good in one case: somebody else has taken a number of it.
+A bucket that does not answer is not a failure: objects are tried again until they are settled, nothing
+behind the first one that is not settled is confirmed, and appends are refused once the memory for them
+is used up. The log fails permanently in one case: another owner has taken a number of it.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from headrace.wal.submissions import WriteStatistics
 # Loop timers are not finer than this: uvloop rounds less to nothing.
 _MIN_WAKE_DELAY_S = 0.001
 _MAX_DELETION_S = 5.0
-# So long after the last object one more tells what was confirmed, so that objects that vanish are missed.
+# So long after the last object one more records what was confirmed, so that lost objects are noticed.
 REFRESH_DELAY_S = 1.0
 
 _logger = logging.getLogger("headrace.wal")
@@ -62,10 +62,10 @@ class ObjectWriter:
         self.failure: WalError | None = None
 
     async def begin(self, unneeded: Iterable[int]) -> None:
-        """Tell durably that nothing older is needed; return when that is so.
+        """Record durably that nothing older is needed; return when that is done.
 
         Raises:
-            WalFailedError: somebody else has taken the log over.
+            WalFailedError: another owner has taken the log over.
         """
         await self._until_quiet()
         self._deletion.add(unneeded)
@@ -116,12 +116,13 @@ class ObjectWriter:
                 await self._until_quiet()
         except TimeoutError as error:
             raise WalFailedError(
-                f"the WAL {self._keys.folder} was shut down with appends that are not durable"
+                f"the WAL {self._keys.folder} was shut down with appends that are not durable: the bucket did not "
+                f"answer within {timeout_s:g} s; the next start recovers what was acknowledged"
             ) from error
         await self._deletion.finish(_MAX_DELETION_S)
 
     async def close(self) -> None:
-        """Start nothing more, give up what is under way, and wait until it has ended."""
+        """Start nothing more, cancel inflight requests, and wait until they have ended."""
         await asyncio.gather(*self._stop(), return_exceptions=True)
 
     def _stop(self) -> list[asyncio.Task[None]]:
@@ -179,16 +180,16 @@ class ObjectWriter:
         self._pump()
 
     async def _put(self, outgoing: Outgoing) -> None:
-        """Create an object, and settle whether it is there, however long that takes."""
+        """Create an object, and retry until it is known whether it exists."""
         key = self._keys.key(outgoing.header.number)
         started_ns = self._now_ns()
         try:
-            in_the_way = await self._requests.create(key, outgoing.content, may_give_up=False)
-            if in_the_way is not None:
-                require_own(in_the_way.header, outgoing.content[0], key)
+            existing = await self._requests.create(key, outgoing.content, may_give_up=False)
+            if existing is not None:
+                require_own(existing.header, outgoing.content[0], key)
         except WalError as error:
             self.fail(error if isinstance(error, WalFencedError) else WalFailedError(str(error)))
-        except Exception as error:  # noqa: BLE001 - a bug must not leave appends waiting for ever
+        except Exception as error:  # noqa: BLE001 - a bug must not leave appends waiting without end
             failure = WalFailedError(f"the WAL {self._keys.folder} failed: {error!r}")
             failure.__cause__ = error
             self.fail(failure)
@@ -204,7 +205,7 @@ class ObjectWriter:
         moved = commit.settled(outgoing)
         self._deletion.add(range(head, commit.durable_head))
         self._pump()  # first, so that the bucket works while the confirmation is passed on
-        if commit.is_untold and self._refresh_timer is None:
+        if commit.is_unreported and self._refresh_timer is None:
             self._refresh_timer = self._loop.call_later(REFRESH_DELAY_S, self._refresh)
         if moved:
             self._open.confirmed(commit.confirmed_offset, self._now_ns())
@@ -215,10 +216,10 @@ class ObjectWriter:
         self._settle()
 
     def _refresh(self) -> None:
-        """Tell what was confirmed last, once nothing else goes out that would."""
+        """Record what was confirmed last, once no other object is due that would."""
         self._refresh_timer = None
         commit = self.commit
-        if not commit.is_untold:
+        if not commit.is_unreported:
             return
         idle_s = self._loop.time() - commit.last_submission_s
         if idle_s < REFRESH_DELAY_S:
@@ -237,6 +238,6 @@ class ObjectWriter:
         return int(self._loop.time() * 1e9)
 
     def _settle(self) -> None:
-        """Wake who waits for it when nothing is under way."""
+        """Wake the waiter when nothing is inflight."""
         if self._quiet is not None and not self._quiet.done() and self.commit.is_quiet:
             self._quiet.set_result(None)

@@ -1,1 +1,1 @@
-"""Looks at logs from outside, prepares and measures devices: what no running broker needs."""
+"""Offline tools: inspect logs, format and measure devices. No running broker needs them."""

@@ -1,10 +1,10 @@
 """Makes a file or device blank and zero-filled, so that the next start begins a log on it.
 
-The order makes every crash in the middle one of three things: what was there before, a device that
+The order ensures that a crash in the middle leaves one of three states: the old content, a device that
 is refused because formatting it was not finished, or a blank one.
 
 1. Both superblock slots become the mark of a device that is being formatted: first the slot of the
-   older superblock, so that the log stays what it was until both are gone.
+   older superblock, so that the log stays valid until both are gone.
 2. The ring is zeroed, and the last MiB of the device, where other formats keep copies.
 3. The slots are zeroed.
 """
@@ -31,11 +31,11 @@ from headrace.wal.tools.inspection import OfflineDevice
 
 _STEP_BYTES = 1024 * 1024
 
-Advance = Callable[[int], None]  # told how many bytes more were zeroed
+Advance = Callable[[int], None]  # called with how many more bytes were zeroed
 
 
 def _ignore(_done: int) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""
 
 
 class WalNotEmptyError(WalDeviceError):
@@ -44,7 +44,7 @@ class WalNotEmptyError(WalDeviceError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is going to be zeroed."""
+    """What will be zeroed."""
 
     capacity_bytes: int
     regions: tuple[tuple[int, int], ...]  # positions, in order; the slots are not among them
@@ -79,29 +79,29 @@ class Formatter:
 
     @property
     def present_bytes(self) -> int:
-        """Of the file or device, as it is."""
+        """Current size of the file or device."""
         return self._file.size_bytes
 
     def plan(self, capacity_bytes: int | None, *, force: bool, on_read: Advance = _ignore) -> Plan:
-        """Find out what there is to do, and whether it may be done. Changes nothing.
+        """Find out what must be done, and whether it may be done. Changes nothing.
 
-        Without `force` everything that would be zeroed is read first, unless it is known for what
-        it is by then.
+        Without `force` everything that would be zeroed is read first, unless the content is recognised
+        before that.
 
         Args:
-            capacity_bytes: that the log is going to have; None for all of a device, or of a file.
+            capacity_bytes: that the log will have; None for all of a device, or of a file.
             force: also erase what is not a log, or not empty.
-            on_read: told how many bytes more were read.
+            on_read: called with how many more bytes were read.
 
         Raises:
-            WalNotEmptyError: there is something, and no `force`.
+            WalNotEmptyError: it holds something, and `force` is not set.
             WalDeviceError: the size does not allow it.
             OSError: it cannot be read.
         """
         present = self._file.size_bytes
         capacity = present if capacity_bytes is None else capacity_bytes
         if capacity == 0:
-            raise WalDeviceError(f"{self.path} is empty: say what capacity it is to have")
+            raise WalDeviceError(f"{self.path} is empty: a capacity is needed")
         Ring.of_capacity(capacity)
         newest = self._require_expendable(capacity, None if force else on_read)
         first_slot = 0 if newest is None else PAGE_BYTES - newest.slot_position
@@ -112,7 +112,7 @@ class Formatter:
         return Plan(capacity, tuple(regions), first_slot)
 
     def run(self, plan: Plan, advance: Advance) -> None:
-        """Do it, durably.
+        """Format, durably.
 
         Raises:
             WalDeviceError: a device, or the space left for a file, is too small; nothing was changed.
@@ -131,7 +131,7 @@ class Formatter:
             self._write(slot, self._zeros[:PAGE_BYTES])
 
     def begin(self, superblock: Superblock) -> None:
-        """Begin an empty log, whatever lies in its ring; `run` has been there before.
+        """Begin an empty log, with any content in its ring; `run` has formatted the device before.
 
         Raises:
             OSError: the device failed.
@@ -180,7 +180,7 @@ class Formatter:
 
 
 def _is_released(device: OfflineDevice, superblock: Superblock) -> bool:
-    """Whether recovery would find nothing, and nothing wrong."""
+    """Whether recovery would find no record and no damage."""
     scan = Scan(superblock, path=device.file.path)
     try:
         return next(device.records(scan), None) is None

@@ -1,4 +1,4 @@
-"""Looks at a log from outside, whoever uses it: read-only, without lock, claim or event loop."""
+"""Inspects a log while it is used or not: read-only, without lock, claim or event loop."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ class OfflineDevice:
 
     @classmethod
     def open(cls, path: str) -> Self:
-        """Open beside whoever else has it open.
+        """Open it, also while another process has it open.
 
         Raises:
             WalDeviceError: it is missing, neither file nor block device, or not accessible.
@@ -89,9 +89,9 @@ class OfflineDevice:
         """Judge what it holds; see `headrace.wal.content`.
 
         Args:
-            capacity_bytes: what is going to be used of a device; what lies behind need not be blank.
-            on_read: everything is read before the device is called blank, not only samples; told of
-                how many bytes more were.
+            capacity_bytes: of a device that will be used; the rest need not be blank.
+            on_read: if set, everything is read before the device is called blank, not only samples;
+                called with how many more bytes were read.
 
         Raises:
             WalVersionError: a log of another format version.
@@ -130,7 +130,7 @@ class OfflineDevice:
             yield from scan.feed(self._read_ring(scan.ring, *wanted))
 
     def walk(self, walk: RingWalk) -> Iterator[Seen]:
-        """Yield what a walk meets.
+        """Yield what a walk finds.
 
         Raises:
             OSError: the device cannot be read.
@@ -146,7 +146,7 @@ class OfflineDevice:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One of the two places of the superblock."""
+    """One of the two slots of the superblock."""
 
     position: int
     state: str  # valid, zeros, formatting, another version, invalid
@@ -155,7 +155,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """Everything that can be said of a device without reading its ring."""
+    """Everything that is known of a device without reading its ring."""
 
     path: str
     is_file: bool
@@ -165,11 +165,11 @@ class Inspection:
     slots: tuple[Slot, ...]
     content: Content | WalVersionError
     writer: Writer | None
-    tells_writer: bool  # whether this system says who holds a lock
+    tells_writer: bool  # whether this system shows which process holds a lock
 
 
 def inspect(path: str) -> Inspection:
-    """Look at a device.
+    """Inspect a device.
 
     Raises:
         WalDeviceError: it cannot be opened.

@@ -1,7 +1,7 @@
-"""Looks at logs in a bucket from outside: only lists and reads, and fences nobody.
+"""Inspects logs in a bucket: only lists and reads, and fences no writer.
 
-Recovery creates fences as it goes. Here it runs on a bucket whose creations stay in memory, so that
-what it says is what a successor would find, and its owner goes on undisturbed.
+Recovery creates fences. Here it runs on a bucket that keeps new objects in memory, so that it reports
+what a new owner would find, and the current owner continues undisturbed.
 """
 
 import random
@@ -24,18 +24,18 @@ from headrace.wal.objects.walk import Claims, WalkSummary, newest_numbers
 from headrace.wal.port import RecoveredRecord
 
 MAX_ATTEMPTS = 8
-_EPOCH_MAX = 2**62  # newer than any registration: what a successor's is
+_EPOCH_MAX = 2**62  # newer than any registration, as that of a new owner
 
 
 class DryBucket:
-    """A `LogBucket` that shows another one, and keeps what is created to itself."""
+    """A `LogBucket` that reads from another one, and keeps new objects in memory."""
 
     def __init__(self, bucket: LogBucket) -> None:
         self._bucket = bucket
         self._created: dict[str, bytes] = {}
 
     async def create(self, key: str, parts: Sequence[Part]) -> bool:
-        """See `headrace.wal.objects.port.Bucket`; the key may be taken meanwhile, and nobody will know."""
+        """See `headrace.wal.objects.port.Bucket`; the key may be created there later without being noticed."""
         if key in self._created or await self._bucket.read(key, 0, 1) is not None:
             return False
         self._created[key] = b"".join(parts)
@@ -63,7 +63,7 @@ class DryBucket:
 
 @dataclass(frozen=True, slots=True)
 class LogSeen:
-    """What the names and the newest headers of a log tell."""
+    """What the names and the newest headers of a log show."""
 
     keys: LogKeys
     sizes: dict[int, int]  # bytes by number
@@ -73,7 +73,7 @@ class LogSeen:
 
 @dataclass(frozen=True, slots=True)
 class ObjectSeen:
-    """An object, and its records if it is whole."""
+    """An object, and its records if it is intact."""
 
     number: int
     key: str
@@ -82,7 +82,7 @@ class ObjectSeen:
 
 
 class Soundness(Enum):
-    """What came out of a verification."""
+    """The result of a verification."""
 
     SOUND = "sound"
     DAMAGED = "damaged"
@@ -115,7 +115,7 @@ async def find_logs(bucket: LogBucket) -> list[LogKeys]:
 
 
 async def inspect_log(bucket: LogBucket, keys: LogKeys) -> LogSeen:
-    """Read what the newest objects tell.
+    """Read the headers of the newest objects.
 
     Raises:
         BucketError: it does not answer.
@@ -138,7 +138,7 @@ async def inspect_log(bucket: LogBucket, keys: LogKeys) -> LogSeen:
 async def read_objects(
     bucket: LogBucket, seen: LogSeen, *, first: int
 ) -> AsyncIterator[ObjectSeen]:
-    """Yield the objects from a number on, in order; those that are gone meanwhile are left out.
+    """Yield the objects from a number on, in order; those that were deleted meanwhile are left out.
 
     Raises:
         BucketError: it does not answer.
@@ -159,8 +159,8 @@ async def verify_log(
 ) -> Verification:
     """Recover without changing anything.
 
-    Damage counts when a second attempt finds it at the same number: an owner at work releases
-    objects, and confirms what was to be fenced, meanwhile.
+    Damage counts when a second attempt finds it at the same number: an active owner releases objects,
+    and confirms what was to be fenced, meanwhile.
 
     Raises:
         WalDeviceError: the bucket does not answer.
@@ -181,7 +181,7 @@ async def verify_log(
 
 
 def _ignore(_: object) -> None:
-    """Hear what nothing that only recovers tells."""
+    """Ignore a callback that a log which only recovers never calls."""
 
 
 async def _dry_run(

@@ -1,7 +1,7 @@
-"""Shows a ring for people: block by block as recovery goes, or page by page, with what is wrong. Pure.
+"""Lists a ring for display: block by block as recovery reads it, or page by page, with the damage. Pure.
 
-Sans-IO, fed like `headrace.wal.recovery.Scan`. It decides nothing and never stops at damage: what recovery
-makes of the same pages is `Scan`'s to say.
+Sans-IO, fed like `headrace.wal.recovery.Scan`. It decides nothing and never stops at damage: `Scan` decides
+what recovery does with the same pages.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class RecordSeen:
 
 @dataclass(frozen=True, slots=True)
 class BlockSeen:
-    """A block of this generation at its place."""
+    """A block of this generation at its position."""
 
     offset: int
     position: int
@@ -57,7 +57,7 @@ class BlockSeen:
 
 @dataclass(frozen=True, slots=True)
 class PagesSeen:
-    """Neighbouring pages that are no block and all alike."""
+    """Adjacent pages of the same kind that are not a block."""
 
     offset: int  # that a block at the first of them would have in this lap
     position: int
@@ -104,7 +104,7 @@ class RingWalk:
         return None if self._at >= reach else (self._at, self._bytes_needed)
 
     def feed(self, memory: memoryview) -> Iterator[Seen]:
-        """Yield what lies at the offset wanted, in whole pages. Views of bodies are on `memory`."""
+        """Yield what is found at the wanted offset, in whole pages. Views of bodies are on `memory`."""
         start = self._at
         while (wanted := self.wants()) is not None and (at := wanted[0] - start) < len(memory):
             header = read_block_header(memory, at)

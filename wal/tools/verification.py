@@ -1,4 +1,4 @@
-"""Says whether a log is sound: what recovery would say now, also while its owner writes."""
+"""Reports whether a log is sound: what recovery would find now, also while its owner writes."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -15,7 +15,7 @@ MAX_ATTEMPTS = 8
 
 
 class Soundness(Enum):
-    """What came out."""
+    """The result of a verification."""
 
     SOUND = "sound"
     BLANK = "blank"
@@ -25,7 +25,7 @@ class Soundness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What the last scan met."""
+    """What the last scan found."""
 
     soundness: Soundness
     attempts: int
@@ -37,7 +37,7 @@ class Verification:
 async def verify(path: str, *, max_attempts: int = MAX_ATTEMPTS) -> Verification:
     """Scan the log on `path` as recovery by another node does; nothing is locked or written.
 
-    A scan that meets a writer at work (`WalChangedError`) is begun again, so many times at most.
+    A scan that finds an active writer (`WalChangedError`) is repeated, at most `max_attempts` times.
 
     Raises:
         WalDeviceError: it cannot be opened, or holds something else.

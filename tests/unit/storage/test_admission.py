@@ -152,7 +152,7 @@ def test_refused_at_once_when_too_many_wait():
         gate = room.gate(max_waiting=2)
         waiting = [asyncio.create_task(append(gate, room, 1, [])) for _ in range(2)]
         await settle()
-        with pytest.raises(BackPressureError, match="waiting already"):
+        with pytest.raises(BackPressureError, match="already wait for room"):
             await gate.wait(1)
         assert gate.refused_total == 1
         for task in waiting:

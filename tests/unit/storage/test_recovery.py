@@ -239,7 +239,7 @@ def test_refuses_bytes_behind_the_batch():
         record = old.wal.records[-1]
         body = memoryview(bytes(record.body) + b"more")
         old.wal.records[-1] = record._replace(body=body)
-        with pytest.raises(CorruptObjectError, match="behind its batch"):
+        with pytest.raises(CorruptObjectError, match="after its batch"):
             await old.next_life().start()
 
     run(scenario())

@@ -235,7 +235,7 @@ class TestGivenUp:
             await settle()
             node.wal.auto_confirm = True
             node.wal.confirm()
-            with pytest.raises(RetriableStorageError, match="is the bucket there"):
+            with pytest.raises(RetriableStorageError, match="is the bucket reachable"):
                 await resizing
             assert not node.journal.of("park")
             await require_unharmed(node, stream)
@@ -263,7 +263,9 @@ class TestGivenUp:
             await settle()
             parked = asyncio.create_task(produce(node, stream, 1))
             begin = asyncio.get_running_loop().time()
-            with pytest.raises(RetriableStorageError, match="appends were parked; they go on"):
+            with pytest.raises(
+                RetriableStorageError, match="while appends were parked; appends continue"
+            ):
                 await resizing
             assert asyncio.get_running_loop().time() - begin == pytest.approx(pause_s)
             await parked

@@ -52,7 +52,7 @@ def test_aio_that_is_asked_for_and_not_there_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     no_aio(monkeypatch)
-    with pytest.raises(WalDeviceError, match="kernel AIO was asked for"):
+    with pytest.raises(WalDeviceError, match="kernel AIO is configured but not available"):
         asyncio.run(io_of(tmp_path / "wal", "aio"))
     monkeypatch.undo()
     assert asyncio.run(io_of(tmp_path / "wal", "aio")) == "aio", "the lock was released"

@@ -185,4 +185,4 @@ def test_a_loss_is_accepted_by_the_life_that_the_refusal_names(
     lines = [record.getMessage() for record in caplog.records if record.levelname == "CRITICAL"]
     assert len(lines) == 2
     assert "(32 bytes) at device position 8248" in lines[0]
-    assert "names 0123456789abcdef" in caplog.text
+    assert "names generation 0123456789abcdef" in caplog.text

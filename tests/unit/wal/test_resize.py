@@ -177,7 +177,7 @@ def test_the_trim_that_empties_the_ring_must_be_durable_first() -> None:
     [
         (
             DISK_BYTES + 4096,
-            f"has {DISK_BYTES} bytes, less than the capacity of {DISK_BYTES + 4096}",
+            f"has {DISK_BYTES} bytes, less than the requested capacity of {DISK_BYTES + 4096}",
         ),
         (8192, "a WAL of 8192 bytes is too small"),
         (-1, "too small"),
@@ -214,7 +214,7 @@ def test_calls_out_of_order_are_refused() -> None:
         log.wal.begin_resize()
         first = asyncio.create_task(log.wal.resize(LARGER))
         await asyncio.sleep(0)
-        with pytest.raises(WalStateError, match="being resized already"):
+        with pytest.raises(WalStateError, match="already being resized"):
             await log.wal.resize(SMALLER)
         await first
         await log.wal.shutdown()
@@ -399,7 +399,7 @@ def test_giving_up_while_a_resize_waits_ends_it() -> None:
         resizing = asyncio.create_task(log.wal.resize(LARGER))
         await asyncio.sleep(0)
         log.wal.cancel_resize()
-        with pytest.raises(WalStateError, match="given up"):
+        with pytest.raises(WalStateError, match="cancelled"):
             await resizing
         log.append(b"goes on")
         log.disk.automatic = True
@@ -614,7 +614,7 @@ def test_a_restart_on_a_full_disk_keeps_the_capacity_that_there_is(
         assert await again.begin() == [b"kept"]
         assert again.wal.device_bytes == again.file_bytes == MIB
         assert "cannot allocate 4194304 bytes" in caplog.text
-        assert "stays at 1048576 bytes" in caplog.text
+        assert "keeps its capacity of 1048576 bytes" in caplog.text
         await again.append(b"goes on")
         await again.wal.shutdown()
         with pytest.raises(WalDeviceError, match="No space left"):

@@ -1,4 +1,4 @@
-"""What a run of the benchmark says: summaries, medians and ratios. Pure."""
+"""The figures of a benchmark run: summaries, medians and ratios. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -13,7 +13,7 @@ _WINDOW_NS = 1_000_000_000
 
 
 class Load(NamedTuple):
-    """What is offered to the log."""
+    """The load on the log."""
 
     record_bytes: int
     bytes_per_second: int  # of the records; 0 is flat out
@@ -32,7 +32,7 @@ class Figures:
     bytes_per_second: float  # of records, without headers and padding
     iops: float  # device writes
     request_bytes: float  # mean of a device write
-    depth: float  # mean of device writes under way
+    depth: float  # mean of inflight device writes
     cpu_share: float  # of one core, for the log and the load together
 
 
@@ -122,7 +122,7 @@ def peer_request_bytes(figures: Figures) -> int:
 
 
 def peer_depth(figures: Figures) -> int:
-    """How many writes fio is to keep under way."""
+    """How many writes fio is to keep inflight."""
     return max(1, round(figures.depth))
 
 
@@ -136,7 +136,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What the device's own counters say of a run."""
+    """A run by the device's own counters."""
 
     max_writes_per_second: int  # within any second
     max_bytes_per_second: int
@@ -144,7 +144,7 @@ class Counted:
 
 
 def count(samples: Sequence[Sample]) -> Counted:
-    """Slide a second over the samples, which must be dense: between two a second may hide what lies there."""
+    """Slide a second over the samples, which must be dense: a peak between two samples is not seen."""
     max_writes = max_bytes = 0
     end = 0
     for begin in samples:

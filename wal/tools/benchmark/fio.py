@@ -1,4 +1,4 @@
-"""fio beside the log: the same device, the same size of writes, as many under way.
+"""fio for comparison with the log: the same device, the same size of writes, as many inflight.
 
 Source: fio(1); Debian's package.
 """
@@ -18,7 +18,7 @@ _NS_PER_MS = 1e6
 
 
 class FioError(WalError):
-    """fio did not do what it was asked; the message carries what it said."""
+    """fio failed; the message has its output."""
 
 
 def find_fio() -> str | None:
@@ -35,7 +35,7 @@ def fio_command(
         "--name=wal",
         f"--filename={path}",
         "--rw=write",
-        f"--offset={RING_POSITION}",  # so that the device can be told to be the benchmark's, whenever it ends
+        f"--offset={RING_POSITION}",  # keeps the superblocks, by which the device is known as the benchmark's
         f"--size={capacity_bytes - RING_POSITION}",
         f"--bs={request_bytes}",
         f"--iodepth={depth}",
@@ -62,7 +62,7 @@ def parse_fio(output: str) -> PeerFigures:
             average_ms=float(written["lat_ns"]["mean"]) / _NS_PER_MS,
         )
     except (ValueError, LookupError, TypeError) as error:
-        msg = f"fio's output is not understood: {output[:500]!r}"
+        msg = f"unexpected output of fio: {output[:500]!r}"
         raise FioError(msg) from error
 
 
@@ -79,7 +79,9 @@ async def run_fio(command: Sequence[str], *, seconds: float) -> PeerFigures:
         async with asyncio.timeout(seconds + _GRACE_S):
             output, errors = await process.communicate()
     except TimeoutError as error:
-        raise FioError(f"fio has not ended {_GRACE_S:g} s after its time") from error
+        raise FioError(
+            f"fio was to run for {seconds:g} s, and has not ended {_GRACE_S:g} s later"
+        ) from error
     finally:
         if process.returncode is None:
             process.kill()

@@ -18,10 +18,10 @@ from headrace.wal.open_device import DeviceOpener, open_device
 from headrace.wal.tools.benchmark.figures import Load
 from headrace.wal.wake_timer import WakeTimer, WakeTimerFactory, precise_timer
 
-CLUSTER_ID = "benchmark"  # of the logs that are left
+CLUSTER_ID = "benchmark"  # of the logs that a benchmark leaves behind
 _HEADER = bytes(33)  # the stream engine puts as much before each batch
 _NS_PER_SECOND = 1_000_000_000
-# Who is not awake anyway looks for arrivals so often; as in a broker, where requests share a turn of the loop.
+# An idle driver looks for arrivals so often; as in a broker, where requests share a turn of the loop.
 _TICK_NS = 100_000
 _TRIMS_PER_CAPACITY = 4
 
@@ -38,7 +38,7 @@ class LoadDriver:
         clock_ns: Callable[[], int] = time.perf_counter_ns,
         wake_timer: WakeTimerFactory = precise_timer,
     ) -> None:
-        """Nothing is opened before `wal.start`; the clock and what waits by it are the log's too."""
+        """Nothing is opened before `wal.start`; the log uses the same clock and timer."""
         self._clock_ns = clock_ns
         self._wake_timer = wake_timer
         self._payload = random.Random(1).randbytes(load.record_bytes)  # noqa: S311 - filling
@@ -125,7 +125,7 @@ class LoadDriver:
             missing -= 1
 
     def _arrive(self) -> None:
-        """Append what is due by now; what finds no room comes when there is some, and its time goes on."""
+        """Append what is due by now; without room it is appended later, and the wait counts as latency."""
         opened, append, payload = self._open, self.wal.append, self._payload
         arrived = self._arrivals
         due = int((self._clock_ns() - self._began_ns) / self._interval_ns) + 1

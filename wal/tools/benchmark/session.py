@@ -39,7 +39,7 @@ OFFERED_BYTES_PER_SECOND = 120 * 1024 * 1024  # of the article
 CAPACITY_BYTES = 1024 * 1024 * 1024
 _WARM_UP_S = 0.3
 _SAMPLE_NS = 5_000_000
-# A run goes on until something was confirmed, so often at most.
+# A run continues until something was confirmed, with so many checks at most.
 _MAX_LOOKS = 1200
 _LOOK_AGAIN_S = 0.05
 
@@ -74,15 +74,15 @@ def expendable(
     force: bool,
     reading: Reading = _silently,
 ) -> Iterator[int]:
-    """Lend a file or device that may be overwritten: a missing file is created, and removed afterwards.
+    """Provide a file or device that may be overwritten: a missing file is created, and removed afterwards.
 
-    One that is there is read first, all of it, unless it is the log of a benchmark.
+    An existing one is read first, all of it, unless it is the log of a benchmark.
 
     Args:
         path: of it.
         capacity_bytes: of the log on it; by default a GiB, or what a smaller device has, or all of a file.
-        force: also take what is not blank.
-        reading: shows how far that is, given the number of bytes.
+        force: also take a device that is not blank.
+        reading: shows the progress of that, given the number of bytes.
 
     Yields:
         The capacity.
@@ -104,7 +104,7 @@ def expendable(
         with reading(size_bytes) as on_read:
             content = None if force else device.content(capacity, on_read=on_read)
         if content is not None and not _is_expendable(content):
-            msg = f"{path} is not blank, and would be overwritten: --force does so"
+            msg = f"{path} is not blank, and would be overwritten: use --force to do so"
             raise WalDeviceError(msg)
     yield capacity
 
@@ -112,14 +112,14 @@ def expendable(
 def _require_capacity(path: str, capacity_bytes: int) -> None:
     if capacity_bytes < MIN_WAL_CAPACITY_BYTES:
         msg = (
-            f"{path} would hold a WAL of {capacity_bytes} bytes; it takes {MIN_WAL_CAPACITY_BYTES} at least "
-            f"({MIN_WAL_CAPACITY_BYTES >> 20} MiB)"
+            f"{path} would hold a WAL of {capacity_bytes} bytes; at least {MIN_WAL_CAPACITY_BYTES} "
+            f"({MIN_WAL_CAPACITY_BYTES >> 20} MiB) are needed"
         )
         raise WalDeviceError(msg)
 
 
 def _is_expendable(content: Content) -> bool:
-    """Whether nobody needs it: nothing, or what a benchmark has left."""
+    """Whether it may be overwritten: it is blank, or a benchmark has left it behind."""
     left = content.superblock is not None and content.superblock.cluster_id == CLUSTER_ID
     return left or content.kind in {Kind.BLANK, Kind.FORMATTING}
 
@@ -132,7 +132,7 @@ class Session:
         self._config = config
         self._plan = plan
         self._is_zeroed = False
-        self.io = ""  # the way of IO that was used
+        self.io = ""  # the kind of IO that was used
 
     async def rows(self) -> AsyncIterator[Row]:
         """Measure, and yield each load's row when it is complete; errors as of `row`."""
@@ -195,7 +195,7 @@ class Session:
         driver.take_latencies()
         before, began_ns, began_cpu_ns = _work(driver), _now_ns(), time.process_time_ns()
         await asyncio.sleep(self._plan.seconds)
-        for _ in range(_MAX_LOOKS):  # a machine that is busy otherwise confirms nothing for a while
+        for _ in range(_MAX_LOOKS):  # on a busy machine nothing is confirmed for a while
             if driver.latencies_ns or driver.failure is not None:
                 break
             await asyncio.sleep(_LOOK_AGAIN_S)

@@ -84,7 +84,7 @@ def test_what_does_not_agree_with_the_index(made, entry, text):
 
 def test_a_block_that_is_none():
     damage, heads = scan(bytes(200), entry_of(bytes(200)))
-    assert "no data block begins here" in damage[0].what
+    assert "not a data block" in damage[0].what
     assert damage[0].position == AT
     assert heads == []
 

@@ -140,9 +140,9 @@ def beyond_the_data(entries):
     [
         (swap_first_two, "offset 0 of stream 1 comes after"),
         (repeat_first, "overlaps the one that ends at"),
-        (beyond_the_data, "makes no sense"),
-        (lambda entries: [entries[0][:-1]], "has no whole entries"),
-        (lambda _: [], "has no whole entries"),
+        (beyond_the_data, "is invalid"),
+        (lambda entries: [entries[0][:-1]], "is not made of whole entries"),
+        (lambda _: [], "is not made of whole entries"),
     ],
 )
 def test_an_index_that_contradicts_itself(change, text):
@@ -181,9 +181,9 @@ def test_the_index_alone():
 
 
 def test_something_that_is_no_object():
-    assert "no footer" in check(bytes(500)).damage[0].what
+    assert "not a footer" in check(bytes(500)).damage[0].what
     assert check(bytes(500)).damage[0].position == 500 - FOOTER_BYTES
-    assert "no room for a footer" in check(b"short").damage[0].what
+    assert "too few for a footer" in check(b"short").damage[0].what
 
 
 def test_what_is_kept_of_damage_is_bounded(monkeypatch):

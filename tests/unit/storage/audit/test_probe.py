@@ -100,7 +100,7 @@ def conditional(store):
     [
         (MemoryObjectStore, (Status.OK, Status.OK), "1 of 8 won"),
         (Overwriting, (Status.FAILED, Status.SKIPPED), "If-None-Match is ignored"),
-        (Careless, (Status.OK, Status.FAILED), "8 of 8 creators"),
+        (Careless, (Status.OK, Status.FAILED), "8 of 8 conditional puts"),
         (Lying, (Status.FAILED, Status.SKIPPED), "overwrote the object"),
         (Refusing, (Status.DENIED, Status.SKIPPED), "AccessDenied: no"),
     ],

@@ -99,8 +99,8 @@ def test_a_race_that_one_has_won():
 @pytest.mark.parametrize(
     ("outcomes", "stored", "text"),
     [
-        ([None, None], b"a", "2 of 2 creators"),
-        ([LOST, LOST], b"a", "0 of 2 creators"),
+        ([None, None], b"a", "2 of 2 conditional puts"),
+        ([LOST, LOST], b"a", "0 of 2 conditional puts"),
         ([None, LOST], b"b", "does not hold what its creator wrote"),
     ],
 )

@@ -600,7 +600,7 @@ def check_accounts(setup):
     segments = list(blocks._segments)
     assert statistics.cached_bytes == sum(it.size_bytes for it in segments)
     assert statistics.loading_bytes == 0
-    places = [place for found in segments for place in found.places]
-    assert sorted(places) == sorted(blocks._blocks)
+    block_keys = [key for found in segments for key in found.block_keys]
+    assert sorted(block_keys) == sorted(blocks._blocks)
     assert statistics.cached_bytes <= blocks._capacity_bytes
     assert (blocks._budget.requests, blocks._budget.bytes) == (0, 0)

@@ -60,8 +60,8 @@ class Setup:
         segments = list(self.cache._segments)
         statistics = self.cache.statistics
         assert statistics.cached_bytes == sum(it.size_bytes for it in segments)
-        assert statistics.cached_bytes == BLOCK_BYTES * sum(len(it.places) for it in segments)
-        assert len(self.cache._blocks) == sum(len(it.places) for it in segments)
+        assert statistics.cached_bytes == BLOCK_BYTES * sum(len(it.block_keys) for it in segments)
+        assert len(self.cache._blocks) == sum(len(it.block_keys) for it in segments)
         assert statistics.cached_bytes + statistics.loading_bytes <= self.cache._capacity_bytes
 
 

@@ -284,6 +284,6 @@ def test_ranges_that_contradict_each_other_hold_up_nothing_else(caplog):
         assert len(setup.objects.committed) == 6 + 1
         assert store.statistics.failures.total() == 0
         # The cause, once, and no request for help with the bucket.
-        assert ["left out of compaction" in it.message for it in caplog.records] == [True]
+        assert ["compaction leaves it out" in it.message for it in caplog.records] == [True]
 
     run(main())

@@ -36,7 +36,7 @@ def test_truncation_at_every_byte_is_detected():
 
 @pytest.mark.parametrize("size", [0, SIZE - 1, SIZE + 1])
 def test_an_index_that_does_not_end_the_object_is_detected(size):
-    with pytest.raises(CorruptObjectError, match="does not end"):
+    with pytest.raises(CorruptObjectError, match="does not fit into an object"):
         decode_footer(memoryview(GOLDEN), size)
 
 

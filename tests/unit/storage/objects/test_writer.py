@@ -122,7 +122,7 @@ def test_a_count_that_does_not_fit_is_refused(count):
 
 
 def test_an_empty_object_is_refused():
-    with pytest.raises(ValueError, match="without data"):
+    with pytest.raises(ValueError, match="must hold data"):
         ObjectWriter(1000).finish()
 
 

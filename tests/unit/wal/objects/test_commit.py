@@ -241,7 +241,7 @@ def test_a_trim_inside_of_an_object_keeps_the_object():
 def test_only_what_is_confirmed_can_be_trimmed():
     log = Log.begun()
     (one,) = log.append(100)
-    with pytest.raises(ValueError, match="confirmed is"):
+    with pytest.raises(ValueError, match="are confirmed"):
         log.commit.trim(one.offset)
     assert log.commit.trim_offset == 6999
 

@@ -501,7 +501,7 @@ def test_a_number_that_is_taken_anew_between_two_reads(listed_bytes):
 
         client.read = replace_first
         requests = Requests(
-            client, statistics=WriteStatistics(), place="", rng=random.Random(0), timeout_s=1
+            client, statistics=WriteStatistics(), log_name="", rng=random.Random(0), timeout_s=1
         )
         number = KEYS.number(key)
         sizes = {number: listed_bytes} if listed_bytes else {}

@@ -146,7 +146,7 @@ def test_every_page_of_a_lap_says_what_it_is() -> None:
         (
             head + 6 * page,
             1,
-            "a block of this generation that tells of a newer superblock than the newest found",
+            "a block of this generation that names a newer superblock than the newest found",
         ),
         (head + 7 * page, RING_PAGES - 7, ZEROS),
     ]

@@ -39,7 +39,7 @@ def test_output_is_understood_behind_warnings() -> None:
     "output", ["", "no json", "{}", '{"jobs": []}', '{"jobs": [{"write": 1}]}']
 )
 def test_other_output_is_shown(output: str) -> None:
-    with pytest.raises(FioError, match="not understood"):
+    with pytest.raises(FioError, match="unexpected output of fio"):
         parse_fio(output)
 
 
