@@ -127,7 +127,7 @@ def _log_holes(report: RecoveryReport) -> None:
     if report.lost_bytes:
         logger.critical(
             "acknowledged records in the damaged part of the WAL are lost, which was accepted "
-            "(s3.wal.accept.loss); their streams end before them, so the records after them were dropped too",
+            "(headrace.wal.accept.loss); their streams end before them, so the records after them were dropped too",
             extra={"lost_bytes": report.lost_bytes, **details},
         )
     elif by_stream:

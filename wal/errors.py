@@ -53,7 +53,7 @@ class WalMissingError(WalDeviceError):
             f"stop, so it may hold acknowledged records of this node's {streams} open streams that are nowhere else. "
             f"Check the path (s3.wal.path) and whether its file system is mounted, or bring the device or the bucket "
             f"back; nothing was changed. To lose the records that only that WAL holds, and start without them, start "
-            f"once with s3.wal.accept.loss={generation}"
+            f"once with headrace.wal.accept.loss={generation}"
         )
 
 
@@ -143,7 +143,7 @@ class WalCorruptError(WalError):
         if generation_id is not None:
             advice += (
                 f"; to recover what is intact and lose the rest, start once with "
-                f"s3.wal.accept.loss={generation_id:016x}"
+                f"headrace.wal.accept.loss={generation_id:016x}"
             )
         super().__init__(f"WAL {path} is damaged at {where}: {what}; {advice}")
         self.offset = offset

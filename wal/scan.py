@@ -24,7 +24,7 @@ def begin_scan(superblock: Superblock, config: WalConfig) -> Scan:
     accepted = config.accept_loss_generation
     if accepted and accepted != generation:
         _logger.warning(
-            "s3.wal.accept.loss names generation %s, but the WAL on %s has generation %s: no loss is accepted. "
+            "headrace.wal.accept.loss names generation %s, but the WAL on %s has generation %s: no loss is accepted. "
             "Remove the setting",
             accepted,
             config.path,
@@ -88,7 +88,7 @@ def _report_loss(scan: Scan, path: str) -> None:
         )
     if summary.lost_ranges:
         _logger.critical(
-            "the WAL %s has lost %d acknowledged bytes (ranges: %d), which was accepted (s3.wal.accept.loss); "
+            "the WAL %s has lost %d acknowledged bytes (ranges: %d), which was accepted (headrace.wal.accept.loss); "
             "records intact: %d. Remove the setting",
             path,
             summary.lost_bytes,
@@ -97,5 +97,6 @@ def _report_loss(scan: Scan, path: str) -> None:
         )
     elif scan.accepts_loss:
         _logger.warning(
-            "s3.wal.accept.loss is set, but the WAL %s has lost nothing. Remove the setting", path
+            "headrace.wal.accept.loss is set, but the WAL %s has lost nothing. Remove the setting",
+            path,
         )

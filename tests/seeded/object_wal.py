@@ -27,8 +27,9 @@ BUGS = (
         "object-02",
         "whatever is in an object's way is taken for it",
         "wal/objects/writer.py",
-        "                require_own(existing.header, outgoing.content[0], key)\n",
-        "                pass\n",
+        "ObjectWriter._put",
+        "require_own(existing.header, outgoing.content[0], key)",
+        "pass",
         _RACE,
     ),
     SeededBug(
@@ -55,13 +56,13 @@ BUGS = (
         "wal/objects/takeover.py",
         "Takeover._step",
         """
-            if in_the_way is None or bytes(in_the_way.header or b"") == content:
+            if existing is None or bytes(existing.header or b"") == content:
                 walk.created()
             else:
                 walk.lost_race()
         """,
         """
-            if in_the_way is None or bytes(in_the_way.header or b"") == content:
+            if existing is None or bytes(existing.header or b"") == content:
                 walk.created()
             else:
                 walk.created()
@@ -124,9 +125,16 @@ BUGS = (
         "object-11",
         "released objects are deleted before that is durable",
         "wal/objects/commit.py",
-        "        self._reported_trim_offset = outgoing.header.trim_offset\n",
-        "        self._reported_trim_offset = outgoing.header.trim_offset\n"
-        "        self.durable_head = outgoing.header.released\n",
+        "ObjectCommit.next_object",
+        """
+            self._told_confirmed = outgoing.header.confirmed
+            self._refresh_wanted = False
+        """,
+        """
+            self.durable_head = outgoing.header.released
+            self._told_confirmed = outgoing.header.confirmed
+            self._refresh_wanted = False
+        """,
         f"{_UNIT}/test_commit.py::test_what_is_released_is_told_and_then_free",
     ),
     SeededBug(

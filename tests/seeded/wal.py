@@ -364,8 +364,9 @@ BUGS = (
         "wal-32",
         "what a misdirected block tells ignored",
         "wal/recovery.py",
-        "            self._absorb_misdirected(memory)\n",
-        "            pass\n",
+        "Scan._read_block",
+        "self._absorb_misdirected(memory)",
+        "pass",
         f"{_UNIT}/test_recovery.py::test_a_block_that_went_into_another_tells_what_it_has_damaged",
     ),
     SeededBug(
@@ -399,8 +400,9 @@ BUGS = (
         "wal-36",
         "a file system whose partition table is gone not looked for",
         "wal/superblock_store.py",
-        "        for (position, _), memory in zip(ranges, memories, strict=True):",
-        "        for (position, _), memory in zip(ranges[:0], memories[:0], strict=True):",
+        "_examine",
+        "zip(ranges, memories, strict=True)",
+        "zip(ranges[:0], memories[:0], strict=True)",
         "tests/integration/test_wal_devices.py"
         "::test_a_file_system_in_a_partition_is_found_though_the_table_is_gone",
     ),

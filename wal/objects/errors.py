@@ -18,7 +18,7 @@ class WalObjectCorruptError(WalCorruptError):
         Exception.__init__(
             self,
             f"the WAL object {key} {what}; nothing was changed: bring the object back (versions of the bucket, "
-            f"a copy), or start once with s3.wal.accept.loss={generation_id:016x} if its records that are not "
+            f"a copy), or start once with headrace.wal.accept.loss={generation_id:016x} if its records that are not "
             f"in the data bucket yet may be lost",
         )
         self.offset = -1
