@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
+from headrace.daemon_threads import in_own_thread
 from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataDivergedError,
@@ -12,7 +13,6 @@ from headrace.metadata.errors import (
     RefusedError,
 )
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.log.one_thread import OneThread
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.records.codec import decode_records
 from headrace.metadata.records.entry import LogEntry
@@ -165,8 +165,4 @@ class LogFollower:
 
 async def _decoded(data: bytes) -> MetadataImage:
     """Decode beside the loop: 10,000 partitions take 100 ms, and heartbeats go on meanwhile."""
-    thread = OneThread("metadata-snapshot")
-    try:
-        return await asyncio.get_running_loop().run_in_executor(thread, decode_snapshot, data)
-    finally:
-        thread.shutdown(wait=False)
+    return await in_own_thread("metadata-snapshot", decode_snapshot, data)

@@ -1,6 +1,7 @@
 """Errors of the stream engine, by what the caller should do. Pure."""
 
 from collections.abc import Sequence
+from enum import Enum
 
 
 class StorageError(Exception):
@@ -11,15 +12,32 @@ class RetriableStorageError(StorageError):
     """Try again later; nothing is lost."""
 
 
+class FailureKind(Enum):
+    """Why a request to the bucket failed; the values are labels of a metric."""
+
+    THROTTLED = "throttled"  # 503 SlowDown, 429
+    SERVER = "server"  # any other 5xx
+    TIMEOUT = "timeout"  # no answer, or not all of it, in time
+    CONNECTION = "connection"  # refused, reset, or the body ended early
+    REFUSED = "refused"  # credentials, rights, no such bucket, another region
+    CREDENTIALS = "credentials"  # expired and about to be renewed, or their provider fails
+    CLOCK = "clock"  # this machine's or the server's is off
+    OTHER = "other"
+
+
 class ObjectStoreError(RetriableStorageError):
     """The bucket did not answer, or not correctly, within the bounded retries."""
+
+    def __init__(self, message: str, kind: FailureKind | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind  # None: whoever raised it did not know
 
 
 class NotDeletedError(ObjectStoreError):
     """Of the keys that were to be deleted, `keys` still exist, or may exist; the others are deleted."""
 
-    def __init__(self, message: str, keys: Sequence[str]) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, keys: Sequence[str], kind: FailureKind | None = None) -> None:
+        super().__init__(message, kind)
         self.keys = keys
 
 

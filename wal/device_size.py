@@ -8,11 +8,9 @@ from ending.
 
 import asyncio
 import logging
-import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
-from typing import Any, TypeVar
 
+from headrace.daemon_threads import in_own_thread
 from headrace.wal.device import BlockDevice
 from headrace.wal.errors import WalDeviceError
 
@@ -20,7 +18,6 @@ SHRINK_STEP_BYTES = 64 * 1024 * 1024
 # Who must wait for a change to end waits so long for one that hangs. Its descriptor stays open then.
 HANG_TIMEOUT_S = 10.0
 
-_T = TypeVar("_T")
 _logger = logging.getLogger("headrace.wal")
 
 
@@ -87,8 +84,7 @@ class DeviceSize:
             await asyncio.sleep(clock_s() - started_s)
 
     async def _in_thread(self, change: Callable[[int], None], size_bytes: int) -> None:
-        loop = asyncio.get_running_loop()
-        self._work = work = loop.run_in_executor(_DaemonThread(), change, size_bytes)
+        self._work = work = in_own_thread("wal-size", change, size_bytes)
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -102,19 +98,3 @@ class DeviceSize:
             if not (await asyncio.wait([work], timeout=HANG_TIMEOUT_S))[0]:
                 return False
         return True
-
-
-class _DaemonThread(Executor):
-    """Runs each call in a thread that the process does not wait for at its end."""
-
-    def submit(self, call: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        future: Future[_T] = Future()
-
-        def run() -> None:
-            try:
-                future.set_result(call(*args, **kwargs))
-            except Exception as error:  # noqa: BLE001 - whoever waits is to hear of it
-                future.set_exception(error)
-
-        threading.Thread(target=run, name="wal-size", daemon=True).start()
-        return future

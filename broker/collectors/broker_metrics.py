@@ -18,7 +18,7 @@ from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.storage.engine import StorageEngine
-from headrace.storage.object_store.failures import FailureKind
+from headrace.storage.errors import FailureKind
 from headrace.storage.object_store.statistics import Operation, StoreStatistics, Trouble
 from headrace.wal.latencies import BUCKETS_NS, EMPTY_QUEUE, LatencyHistogram
 

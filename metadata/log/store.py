@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
+from headrace.daemon_threads import DaemonThreads
 from headrace.metadata.errors import MetadataIdentityError, MetadataLogCorruptError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.contents import INSTALL_SUFFIX, has_log
@@ -20,7 +21,6 @@ from headrace.metadata.log.durable_files import Sync
 from headrace.metadata.log.files import LogFiles
 from headrace.metadata.log.hard_state import HardStateFile
 from headrace.metadata.log.identity import Identity, find_identity, lock_directory, write_identity
-from headrace.metadata.log.one_thread import OneThread
 from headrace.metadata.log.recovered import Opened
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.raft.effects import FRESH, NOBODY, HardState, Persist
@@ -60,7 +60,7 @@ class LogStore:
         self._files = LogFiles(directory, sync)
         self._hard_state: HardStateFile | None = None
         self._identity: Identity | None = None
-        self._thread = OneThread("metadata-log")
+        self._thread = DaemonThreads(1, "metadata-log")
         self._lock_descriptor = -1
         self._is_closed = False
 

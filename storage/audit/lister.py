@@ -1,4 +1,4 @@
-"""Lists a bucket page by page, with the time of each object: by a client of its own.
+"""Lists a bucket page by page, with the time of each object: in a thread of its own.
 
 A lister takes everything below the bucket's prefix, what the broker's listing leaves out included,
 and holds one page at a time.
@@ -8,14 +8,14 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from headrace.daemon_threads import stepwise
 from headrace.storage.audit.inventory import ListedObject
-from headrace.storage.object_store.daemon_threads import stepwise
 from headrace.storage.object_store.s3_access import S3Access
-from headrace.storage.object_store.s3_administration import s3_client
+from headrace.storage.object_store.s3_client import one_thread
 from headrace.storage.object_store.s3_errors import asked_of_bucket
-from headrace.storage.object_store.s3_listing import MAX_PAGE_ENTRIES, pages_of
+from headrace.storage.object_store.s3_listing import MAX_PAGE_ENTRIES, OBJECTS, Entry, pages_of
 
 
 class BucketLister(Protocol):
@@ -72,7 +72,7 @@ class DirectoryLister:
 
 
 class S3Lister:
-    """An `s3://` bucket, by boto3."""
+    """An `s3://` bucket."""
 
     def __init__(
         self, access: S3Access, prefix: str, *, max_page_objects: int = MAX_PAGE_ENTRIES
@@ -90,24 +90,14 @@ class S3Lister:
 
     async def pages(self, prefix: str = "") -> AsyncIterator[list[ListedObject]]:
         """See `BucketLister`."""
-        walk = self._walk(prefix)
-        step = partial(asked_of_bucket, "list", lambda: next(walk, None))
-        async for page in stepwise(step, "bucket-list"):
-            yield page
+        place = {"Bucket": self._access.bucket, "Prefix": self._prefix + prefix}
+        limit = self._max_page_objects
+        with one_thread(self._access, "bucket-list") as client:
+            pages = pages_of(client, OBJECTS, place, self._listed, max_page_entries=limit)
+            async for page in pages:
+                yield page
 
-    def _walk(self, prefix: str) -> Iterator[list[ListedObject]]:
-        client = s3_client(self._access)
-        try:
-            place = {"Bucket": self._access.bucket, "Prefix": self._prefix + prefix}
-            limit = self._max_page_objects
-            for page in pages_of(
-                client, "list_objects_v2", "Contents", place, max_page_entries=limit
-            ):
-                yield [self._listed(entry) for entry in page]
-        finally:
-            client.close()
-
-    def _listed(self, entry: Any) -> ListedObject:
+    def _listed(self, entry: Entry) -> ListedObject:
         key = entry["Key"].removeprefix(self._prefix)
         return ListedObject(key, entry["Size"], int(entry["LastModified"].timestamp() * 1000))
 

@@ -8,9 +8,9 @@ import asyncio
 import random
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -29,6 +29,7 @@ from headrace.storage.errors import StorageError
 from headrace.storage.object_store.factory import open_object_store
 from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
 from headrace.storage.object_store.s3_access import resolve_access
+from headrace.storage.object_store.s3_client import one_thread
 from headrace.storage.object_store.uri import FileLocation, S3Location, parse_bucket_uri
 from headrace.storage.ports import Buffer, ObjectStore
 
@@ -90,8 +91,10 @@ async def probe_bucket(
     probe = _Probe(store, rng, creators, on_outcome, is_directory=is_directory)
     try:
         if isinstance(location, S3Location):
-            requests = S3Requests(resolve_access(location, environment), location.prefix)
-            await _ThroughS3(probe, requests).run()
+            access = resolve_access(location, environment)
+            with one_thread(access, "bucket-probe", _POLICY) as client:
+                requests = S3Requests(client, access.bucket, location.prefix)
+                await _ThroughS3(probe, requests).run()
         elif isinstance(location, FileLocation):
             await _through_directory(probe, Path(location.path))
     finally:
@@ -236,7 +239,6 @@ class _ThroughS3:
     def __init__(self, probe: _Probe, requests: S3Requests) -> None:
         self._probe = probe
         self._requests = requests
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="bucket-probe")
 
     async def run(self) -> None:
         """Do every step, then remove what is left, also when this is cancelled."""
@@ -244,39 +246,33 @@ class _ThroughS3:
             await self._steps()
         finally:
             await self._clean_up()
-            self._requests.close()
-            self._thread.shutdown(wait=False)
 
     async def _steps(self) -> None:
         probe, requests = self._probe, self._requests
         attempt = probe.attempt
-        await attempt(rights.HEAD_BUCKET, self._blocking(requests.head_bucket))
+        await attempt(rights.HEAD_BUCKET, requests.head_bucket)
         if probe.report.outcomes[-1].status == Status.FAILED:
             self._skip_all("the bucket cannot be reached")
             return
         small = probe.content[:SMALL_BYTES]
         put = probe.key("put")
-        wrote = await attempt(rights.PUT, self._blocking(requests.put, put, small))
+        wrote = await attempt(rights.PUT, partial(requests.put, put, small))
         if rights.blames_credentials(probe.report.outcomes[-1]):
             self._skip_all("the credentials are not accepted")
             return
         if wrote:
-            await attempt(rights.HEAD, self._blocking(requests.head, put, len(small)))
-            await attempt(rights.RANGED_GET, self._blocking(requests.ranged_get, put, small))
+            await attempt(rights.HEAD, partial(requests.head, put, len(small)))
+            await attempt(rights.RANGED_GET, partial(requests.ranged_get, put, small))
         else:
             probe.skip(rights.HEAD, "the put failed")
             probe.skip(rights.RANGED_GET, "the put failed")
         await attempt(rights.LIST_PAGES, lambda: self._list_pages(wrote=wrote))
         source = probe.key("multipart")
-        made = await attempt(
-            rights.MULTIPART, self._blocking(requests.multipart, source, probe.content)
-        )
-        await attempt(rights.ABORT, self._blocking(requests.abort, f"{probe.folder}/aborted"))
-        await attempt(
-            rights.LIST_UPLOADS, self._blocking(requests.list_uploads, f"{probe.folder}/listed")
-        )
+        made = await attempt(rights.MULTIPART, partial(requests.multipart, source, probe.content))
+        await attempt(rights.ABORT, partial(requests.abort, f"{probe.folder}/aborted"))
+        await attempt(rights.LIST_UPLOADS, partial(requests.list_uploads, f"{probe.folder}/listed"))
         if made:
-            copy = self._blocking(requests.part_copy, probe.key("copy"), source, probe.content)
+            copy = partial(requests.part_copy, probe.key("copy"), source, probe.content)
             await attempt(rights.PART_COPY, copy)
         else:
             probe.skip(rights.PART_COPY, "the multipart upload failed")
@@ -290,13 +286,13 @@ class _ThroughS3:
         if wrote:
             keys = [self._probe.key(f"list/{number}") for number in range(LISTED_KEYS)]
             for key in keys:
-                await self._blocking(self._requests.put, key, b"x")()
+                await self._requests.put(key, b"x")
         folder = f"{self._probe.folder}/list/"
-        return await self._blocking(self._requests.list_pages, folder, set(keys))()
+        return await self._requests.list_pages(folder, set(keys))
 
     async def _delete_many(self) -> str:
         probe = self._probe
-        detail = await self._blocking(self._requests.delete_many, list(probe.keys))()
+        detail = await self._requests.delete_many(probe.keys)
         probe.keys.clear()
         return detail
 
@@ -306,17 +302,17 @@ class _ThroughS3:
         with suppress(TimeoutError):
             async with asyncio.timeout(CLEANUP_TIMEOUT_S):
                 for key, upload_id in list(self._requests.uploads):
-                    await self._quietly(self._requests.abort_upload, key, upload_id)
-                if probe.keys and await self._quietly(self._requests.delete_many, list(probe.keys)):
+                    await self._quietly(self._requests.abort_upload(key, upload_id))
+                if probe.keys and await self._quietly(self._requests.delete_many(probe.keys)):
                     probe.keys.clear()
         written = {it.step for it in probe.report.outcomes if it.status == Status.OK}
         if probe.keys and written & {rights.PUT, rights.MULTIPART, rights.CONDITIONAL_PUT}:
             probe.report.left_behind += probe.keys
         probe.report.left_behind += [f"{key} (upload {it})" for key, it in self._requests.uploads]
 
-    async def _quietly(self, request: Callable[..., object], *arguments: object) -> bool:
+    async def _quietly(self, request: Awaitable[object]) -> bool:
         with suppress(RefusedRequestError):
-            await self._blocking(request, *arguments)()
+            await request
             return True
         return False
 
@@ -325,12 +321,6 @@ class _ThroughS3:
         for step in rights.STEPS:
             if step not in tried:
                 self._probe.skip(step, why)
-
-    def _blocking(
-        self, request: Callable[..., _T], *arguments: object
-    ) -> Callable[[], Awaitable[_T]]:
-        loop = asyncio.get_running_loop()
-        return lambda: loop.run_in_executor(self._thread, lambda: request(*arguments))
 
 
 async def _conditional_steps(probe: _Probe) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headrace.storage.object_store.filesystem import FileObjectStore
 from headrace.storage.object_store.memory import MemoryObjectStore
-from headrace.storage.object_store.retrying import RetryingObjectStore, RetryPolicy
+from headrace.storage.object_store.retrying import Retries, RetryingObjectStore, RetryPolicy
 from headrace.storage.object_store.uri import (
     FileLocation,
     MemoryLocation,
@@ -40,6 +40,7 @@ def open_object_store(
         ObjectStoreError: the directory of `file://` cannot be created.
     """
     inner: ObjectStore
+    policy = policy or RetryPolicy()
     match parse_bucket_uri(uri):
         case MemoryLocation():
             inner = MemoryObjectStore()
@@ -49,7 +50,12 @@ def open_object_store(
             # Loaded only where it is used: the client starts threads of its own.
             from headrace.storage.object_store.s3 import S3ObjectStore  # noqa: PLC0415
 
-            inner = S3ObjectStore(location, environment=environment or {}, part_bytes=part_bytes)
+            inner = S3ObjectStore(
+                location,
+                environment=environment or {},
+                part_bytes=part_bytes,
+                retries=Retries(policy, rng),
+            )
     return RetryingObjectStore(inner, rng, policy)
 
 

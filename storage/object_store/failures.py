@@ -1,87 +1,132 @@
-"""What kind of failure a bucket's error is, for metrics and readiness. Pure.
+"""What a failed request to a bucket means: one table, for metrics, readiness and retries. Pure.
 
-The client has few types for what servers answer; the text has the status and S3's code.
+S3's code decides, then the HTTP status, then the type of the exception. The text of an error counts
+last, where nobody answered and the client has one type for everything.
+
+Source: Amazon S3 API reference, "Error responses"; tests/integration/test_s3_client_errors.py has
+each row raised by the client versions that are pinned.
 """
 
 import re
-from collections.abc import Sequence
-from enum import Enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 from xml.sax.saxutils import unescape
 
-
-class FailureKind(Enum):
-    """Why an attempt failed; the values are labels of a metric."""
-
-    THROTTLED = "throttled"  # 503 SlowDown, 429
-    SERVER = "server"  # any other 5xx
-    TIMEOUT = "timeout"  # no answer, or not all of it, in time
-    CONNECTION = "connection"  # refused, reset, or the body ended early
-    REFUSED = "refused"  # credentials, rights, no such bucket, another region
-    CREDENTIALS = "credentials"  # expired and about to be renewed, or their provider fails
-    CLOCK = "clock"  # this machine's or the server's is off
-    OTHER = "other"
-
+from headrace.storage.errors import FailureKind, ObjectStoreError
 
 CREDENTIALS_FAILED: Final = "the provider of S3 credentials failed"
 
+_BY_CODE: Final[Mapping[str, FailureKind]] = {
+    "RequestTimeTooSkewed": FailureKind.CLOCK,
+    "ExpiredToken": FailureKind.CREDENTIALS,
+    "RequestExpired": FailureKind.CREDENTIALS,
+    "TokenRefreshRequired": FailureKind.CREDENTIALS,
+    "SlowDown": FailureKind.THROTTLED,
+    "TooManyRequests": FailureKind.THROTTLED,
+    "RequestLimitExceeded": FailureKind.THROTTLED,
+    "RequestTimeout": FailureKind.TIMEOUT,
+    "NoSuchBucket": FailureKind.REFUSED,
+    # Another region's bucket: nothing but the configuration can change that.
+    "AuthorizationHeaderMalformed": FailureKind.REFUSED,
+    "InternalError": FailureKind.SERVER,
+    "ServiceUnavailable": FailureKind.SERVER,
+}
+_BY_STATUS: Final[Mapping[int, FailureKind]] = {
+    301: FailureKind.REFUSED,  # another region's bucket
+    401: FailureKind.REFUSED,
+    403: FailureKind.REFUSED,
+    429: FailureKind.THROTTLED,
+    500: FailureKind.SERVER,
+    502: FailureKind.SERVER,
+    503: FailureKind.SERVER,
+    504: FailureKind.SERVER,
+}
+# Names of classes, since botocore takes 100 ms to import; bases come after what is derived from them.
+_BY_TYPE: Final[Mapping[str, FailureKind]] = {
+    # botocore's
+    "ReadTimeoutError": FailureKind.TIMEOUT,
+    "ConnectTimeoutError": FailureKind.TIMEOUT,
+    "HTTPClientError": FailureKind.CONNECTION,  # base of all that ends without an answer
+    "IncompleteReadError": FailureKind.CONNECTION,
+    "NoCredentialsError": FailureKind.CREDENTIALS,
+    "PartialCredentialsError": FailureKind.CREDENTIALS,
+    "CredentialRetrievalError": FailureKind.CREDENTIALS,
+    # obstore's; its UnauthenticatedError may be a credential provider that fails as well
+    "PermissionDeniedError": FailureKind.REFUSED,
+}
 # In this order: an error's text may hold what several of them look for.
-_SIGNS: Final[tuple[tuple[FailureKind, tuple[str, ...]], ...]] = (
-    (FailureKind.CLOCK, ("RequestTimeTooSkewed",)),
-    (
-        FailureKind.CREDENTIALS,
-        (
-            "ExpiredToken",
-            "RequestExpired",
-            "TokenRefreshRequired",
-            CREDENTIALS_FAILED,
-            "Error when retrieving credentials",  # botocore's
-        ),
-    ),
-    (
+_BY_TEXT: Final[Sequence[tuple[str, FailureKind]]] = (
+    (CREDENTIALS_FAILED, FailureKind.CREDENTIALS),
+    ("Error when retrieving credentials", FailureKind.CREDENTIALS),
+    ("no answer within", FailureKind.TIMEOUT),
+    ("timed out", FailureKind.TIMEOUT),
+    ("Read timeout", FailureKind.TIMEOUT),
+    ("redirect without LOCATION", FailureKind.REFUSED),  # obstore's 301
+    ("error sending request", FailureKind.CONNECTION),
+    ("body error", FailureKind.CONNECTION),
+    ("onnection", FailureKind.CONNECTION),
+    ("Could not connect", FailureKind.CONNECTION),
+    (", got ", FailureKind.CONNECTION),  # obstore's, of a body that ended early
+)
+# What may be different with the next request; all else is the same, or is about more than a request.
+PASSING: Final = frozenset(
+    {
         FailureKind.THROTTLED,
-        ("SlowDown", "429 Too Many", "TooManyRequests", "RequestLimitExceeded"),
-    ),
-    (
-        FailureKind.TIMEOUT,
-        ("no answer within", "timed out", "RequestTimeout", "Read timeout", "Connect timeout"),
-    ),
-    (
-        FailureKind.REFUSED,
-        (
-            "403 Forbidden",
-            "401 Unauthorized",
-            "<Code>NoSuchBucket</Code>",
-            # Another region's bucket: nothing but the configuration can change that.
-            "301 Moved Permanently",
-            "redirect without LOCATION",
-            "AuthorizationHeaderMalformed",
-        ),
-    ),
-    (
         FailureKind.SERVER,
-        (
-            "500 Internal",
-            "502 Bad Gateway",
-            "503 Service",
-            "504 Gateway",
-            "InternalError",
-            "ServiceUnavailable",
-        ),
-    ),
-    (
+        FailureKind.TIMEOUT,
         FailureKind.CONNECTION,
-        ("error sending request", "body error", "onnection", "Could not connect", ", got "),
-    ),
+    }
 )
 
+# obstore tells status and code in its text alone: "... non-2xx status code: 503 Service Unavailable: <Error>...".
+_STATUS: Final = re.compile(r"(?:status code: |^)(\d{3})\b")
+_CODE: Final = re.compile(r"<Code>(\w+)</Code>|An error occurred \((\w+)\)")
 
-def failure_kind(message: str) -> FailureKind:
-    """Tell by the text of an error what kind it is."""
-    for kind, signs in _SIGNS:
-        if any(sign in message for sign in signs):
-            return kind
-    return FailureKind.OTHER
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What is known of a request that failed."""
+
+    types: Sequence[str] = ()  # names of the exception's class and its bases, in this order
+    status: int = 0  # of HTTP; 0: nobody answered
+    code: str = ""  # S3's name of an error
+    text: str = ""
+
+    @property
+    def kind(self) -> FailureKind:
+        """What the table says."""
+        if self.code in _BY_CODE:
+            return _BY_CODE[self.code]
+        if self.status in _BY_STATUS:
+            return _BY_STATUS[self.status]
+        for name in self.types:
+            if name in _BY_TYPE:
+                return _BY_TYPE[name]
+        if self.status >= 300:
+            return FailureKind.OTHER  # somebody has answered: the text is theirs
+        return next((kind for sign, kind in _BY_TEXT if sign in self.text), FailureKind.OTHER)
+
+
+def failure_in(text: str, types: Sequence[str] = ()) -> Failure:
+    """Read status and code out of a text that has them."""
+    status, code = _STATUS.search(text), _CODE.search(text)
+    return Failure(
+        types,
+        int(status[1]) if status else 0,
+        (code[1] or code[2]) if code else "",
+        text,
+    )
+
+
+def kind_of(error: ObjectStoreError) -> FailureKind:
+    """Tell what kind of failure an error of ours is."""
+    return error.kind if error.kind is not None else failure_in(str(error)).kind
+
+
+def is_passing(error: ObjectStoreError) -> bool:
+    """Whether the same request may well work in a moment."""
+    return kind_of(error) in PASSING
 
 
 _ERROR: Final = re.compile(r"<Error>(.*?)</Error>", re.DOTALL)

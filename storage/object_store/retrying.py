@@ -1,7 +1,11 @@
 """Bounded retries with jitter, a time-out per attempt, and counters, around any object store.
 
+`Retries` is the only loop that sends a request again: the clients' own retries are off. Around a
+store it repeats whole calls of the port; inside of a store it repeats the requests of a call that
+takes several (parts of an upload, pages of a list), so that one of them does not fail all.
+
 What is retried is `ObjectStoreError`, and whatever else a client may raise is made one
-(`headrace.storage.object_store.unforeseen`): every operation of the port is idempotent (a `put` repeats
+(`headrace.storage.object_store.unexpected`): every operation of the port is idempotent (a `put` repeats
 the same content under the same key), except `put_stream`, whose chunks are gone. `RefusedError` is
 not retried: the store answered, and would answer the same again. An object that is not found is
 looked for once more at once: a single wrong answer must not be taken for a loss.
@@ -17,14 +21,15 @@ from typing import Final, TypeVar
 
 from headrace.storage.errors import (
     CorruptObjectError,
+    FailureKind,
     NotDeletedError,
     ObjectNotFoundError,
     ObjectStoreError,
     StorageError,
 )
-from headrace.storage.object_store.failures import FailureKind, failure_kind
+from headrace.storage.object_store.failures import is_passing, kind_of
 from headrace.storage.object_store.statistics import Operation, StoreStatistics
-from headrace.storage.object_store.unforeseen import UnforeseenError, foreseen
+from headrace.storage.object_store.unexpected import UnexpectedError, storage_errors_only
 from headrace.storage.ports import Buffer, CopiedRange, ObjectStore, Progress, unnoticed
 
 logger = logging.getLogger("headrace.storage.object_store")
@@ -59,6 +64,67 @@ class RetryPolicy:
     total_ms_base: int = 60_000
 
 
+class Retries:
+    """Tries again, by a policy."""
+
+    def __init__(self, policy: RetryPolicy, rng: random.Random | None = None) -> None:
+        """Prepare.
+
+        Args:
+            policy: how often, and for how long.
+            rng: jitter; None: pauses are half of what they may be, for a caller that is alone.
+        """
+        self._policy = policy
+        self._rng = rng
+
+    def attempt_s(self, size_bytes: int) -> float:
+        """How long one attempt at so many bytes may take."""
+        policy = self._policy
+        return policy.attempt_ms_base / 1000 + size_bytes / policy.attempt_bytes_per_s
+
+    async def run(
+        self,
+        attempt: Callable[[], Awaitable[_T]],
+        size_bytes: int = 0,
+        *,
+        is_worth: Callable[[ObjectStoreError], bool] = is_passing,
+        repeated: Callable[[], None] = lambda: None,
+    ) -> _T:
+        """Await `attempt()` until it succeeds, fails for good, or the policy gives up.
+
+        Args:
+            attempt: begins one attempt.
+            size_bytes: how much it sends or reads.
+            is_worth: whether the next attempt may end in another way.
+            repeated: called before each attempt but the first.
+
+        Raises:
+            ObjectStoreError: the last attempt's.
+            Exception: anything else, at once.
+        """
+        policy = self._policy
+        more_s = (policy.total_ms_base - policy.attempt_ms_base) / 1000
+        give_up_s = _now_s() + self.attempt_s(size_bytes) + more_s
+        tried = 0
+        while True:
+            try:
+                return await attempt()
+            except ObjectStoreError as error:
+                if not is_worth(error):
+                    raise
+                pause_s = self._pause_s(tried)
+                tried += 1
+                if tried == policy.max_attempts or _now_s() + pause_s > give_up_s:
+                    raise
+            repeated()
+            await asyncio.sleep(pause_s)
+
+    def _pause_s(self, tried: int) -> float:
+        policy = self._policy
+        ceiling_ms = min(policy.backoff_ms_initial << tried, policy.max_backoff_ms)
+        return (0.5 if self._rng is None else self._rng.random()) * ceiling_ms / 1000
+
+
 class RetryingObjectStore:
     """Wraps a store that tries once."""
 
@@ -66,8 +132,7 @@ class RetryingObjectStore:
         self, inner: ObjectStore, rng: random.Random, policy: RetryPolicy | None = None
     ) -> None:
         self._inner = inner
-        self._rng = rng
-        self._policy = policy or RetryPolicy()
+        self._retries = Retries(policy or RetryPolicy(), rng)
         self.statistics = StoreStatistics()
         # What the log has been told, and has not been made up for.
         self._told: set[tuple[Operation, type | None]] = set()
@@ -88,7 +153,7 @@ class RetryingObjectStore:
         self.statistics.put_requests += 1
         with self._counted_call(Operation.PUT):
             attempt = self._inner.create(key, parts)
-            created = await self._attempt(Operation.PUT, attempt, self._attempt_s(size))
+            created = await self._attempt(Operation.PUT, attempt, self._retries.attempt_s(size))
         self.statistics.put_bytes += size
         self.statistics.put_seconds += _now_s() - started
         return created
@@ -171,7 +236,7 @@ class RetryingObjectStore:
         except ObjectStoreError as error:
             if len(left) == len(keys) or isinstance(error, NotDeletedError):
                 raise
-            raise NotDeletedError(str(error), left) from error
+            raise NotDeletedError(str(error), left, error.kind) from error
         finally:
             self.statistics.deleted_objects += len(keys) - len(left)
 
@@ -184,18 +249,14 @@ class RetryingObjectStore:
         """See `headrace.storage.ports.ObjectStore`."""
         await self._inner.close()
 
-    def _attempt_s(self, size_bytes: int) -> float:
-        policy = self._policy
-        return policy.attempt_ms_base / 1000 + size_bytes / policy.attempt_bytes_per_s
-
     async def _try(
         self, operation: Operation, attempt: Callable[[], Awaitable[_T]], size_bytes: int
     ) -> _T:
-        policy = self._policy
-        timeout_s = self._attempt_s(size_bytes)
-        give_up_s = _now_s() + timeout_s + (policy.total_ms_base - policy.attempt_ms_base) / 1000
-        tried = looks = 0
-        with self._counted_call(operation):
+        timeout_s = self._retries.attempt_s(size_bytes)
+        looks = 0
+
+        async def look() -> _T:
+            nonlocal looks
             while True:
                 try:
                     return await self._attempt(operation, attempt(), timeout_s)
@@ -203,31 +264,30 @@ class RetryingObjectStore:
                     looks += 1
                     if looks == MAX_LOOKS:
                         raise
-                    continue
-                except RefusedError:
-                    raise
-                except ObjectStoreError:
-                    ceiling_ms = min(policy.backoff_ms_initial << tried, policy.max_backoff_ms)
-                    pause_s = self._rng.random() * ceiling_ms / 1000
-                    tried += 1
-                    if tried == policy.max_attempts or _now_s() + pause_s > give_up_s:
-                        raise
-                self.statistics.retries += 1
-                await asyncio.sleep(pause_s)
+
+        def count() -> None:
+            self.statistics.retries += 1
+
+        with self._counted_call(operation):
+            return await self._retries.run(
+                look,
+                size_bytes,
+                is_worth=lambda error: not isinstance(error, RefusedError),
+                repeated=count,
+            )
 
     async def _attempt(
         self, operation: Operation, attempt: Awaitable[_T], timeout_s: float | None
     ) -> _T:
         statistics = self.statistics
         try:
-            with foreseen(operation.value):
+            with storage_errors_only(operation.value):
                 result = await _within(timeout_s, attempt)
         except ObjectStoreError as error:
-            if isinstance(error, UnforeseenError):
+            if isinstance(error, UnexpectedError):
                 self._tell(operation, error)
-            kind = FailureKind.REFUSED
-            if not isinstance(error, RefusedError):
-                kind = failure_kind(str(error))
+            is_refusal = isinstance(error, RefusedError)
+            kind = FailureKind.REFUSED if is_refusal else kind_of(error)
             statistics.failed(operation, _now_s(), kind, str(error))
             raise
         except (ObjectNotFoundError, CorruptObjectError):
@@ -238,14 +298,14 @@ class RetryingObjectStore:
             self._told = {it for it in self._told if it[0] is not operation}
         return result
 
-    def _tell(self, operation: Operation, error: UnforeseenError) -> None:
+    def _tell(self, operation: Operation, error: UnexpectedError) -> None:
         """Log with its traceback what may be a mistake of ours: once, until something works again."""
         told = (operation, type(error.__cause__))
         if told in self._told:
             return
         self._told.add(told)
         logger.error(
-            "the client of the bucket failed as nobody foresaw, it will be tried again",
+            "unexpected error of the client of the bucket, it will be tried again",
             exc_info=error.__cause__,
             extra={"operation": operation.value, "reason": str(error)},
         )
@@ -293,7 +353,8 @@ async def _within(timeout_s: float | None, attempt: Awaitable[_T]) -> _T:
     except TimeoutError as error:
         if timeout_s is None:
             raise  # not ours
-        raise ObjectStoreError(f"no answer within {timeout_s:g} s") from error
+        message = f"no answer within {timeout_s:g} s"
+        raise ObjectStoreError(message, FailureKind.TIMEOUT) from error
 
 
 def _now_s() -> float:

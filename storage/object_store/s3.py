@@ -1,51 +1,35 @@
-"""`s3://`: a bucket of AWS, MinIO, Ceph or whoever else speaks S3.
+"""`s3://`: a bucket of AWS, MinIO, Ceph or whatever else speaks S3.
 
-The data path is obstore (Rust; its own threads, no GIL while bytes move). An object up to
-`part_bytes` is one PUT, a larger one a multipart upload with its parts in parallel. obstore wants
-the whole of a request at once, in one copy; so what is large and all here is sent by boto3, step by
-step (`S3Copier.upload`). When that fails, the object is sent in small parts from then on, each of
-which is retried by itself. The clients retry parts and copies; all else is retried by
-`headrace.storage.object_store.retrying`, which counts it. Lists are boto3's, which lets us see each page.
+Reads, small objects, conditional creation and deletion are obstore's (Rust; its own threads, no GIL
+while bytes move). It wants the whole of a request at once, in one copy; so large objects, copies and
+lists are boto3's (`S3Multipart`, `pages_of`): docs/adr/0008-one-way-to-s3.md. An object up to
+`part_bytes` is one PUT, a larger one has parts that are sent side by side. When a large PUT fails,
+the object is sent in small parts from then on, each of which is retried by itself.
 
-A failed multipart upload is aborted by the client; what a killed or cancelled one leaves is for the
-sweep. One whose completion was answered by "no such upload" is settled by the object's size: a key
-is never given another content of several parts.
+No client repeats anything: `headrace.storage.object_store.retrying` does, and counts it. A failed
+upload is aborted; what a killed or cancelled one leaves is for the sweep.
 """
 
 import asyncio
-import logging
-from collections.abc import (
-    AsyncIterable,
-    AsyncIterator,
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from contextlib import contextmanager
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError
+from obstore.exceptions import AlreadyExistsError
 from obstore.store import S3Store
 
-from headrace.storage.errors import (
-    CorruptObjectError,
-    NotDeletedError,
-    ObjectNotFoundError,
-    ObjectStoreError,
-)
-from headrace.storage.object_store.failures import FailureKind, failure_kind, keys_left
+from headrace.storage.errors import FailureKind, NotDeletedError, ObjectStoreError
+from headrace.storage.object_store.failures import keys_left, kind_of
 from headrace.storage.object_store.ranges import exactly, folder_of, require_valid_range
-from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.retrying import RefusedError, Retries, RetryPolicy
 from headrace.storage.object_store.s3_access import ChainCredentials, S3Access, resolve_access
-from headrace.storage.object_store.s3_administration import s3_client
-from headrace.storage.object_store.s3_calls import S3Calls
-from headrace.storage.object_store.s3_copy import S3Copier
-from headrace.storage.object_store.s3_listing import S3Listing
-from headrace.storage.object_store.upload_parts import part_bytes_for
+from headrace.storage.object_store.s3_client import S3Client, make_client
+from headrace.storage.object_store.s3_errors import Asked, failure_of, text_of, translating_obstore
+from headrace.storage.object_store.s3_listing import OBJECTS, Entry, pages_of
+from headrace.storage.object_store.s3_multipart import S3Multipart
+from headrace.storage.object_store.upload_parts import cut_stream, part_bytes_for
 from headrace.storage.object_store.uri import S3Location
 from headrace.storage.objects.keys import require_valid_key
 from headrace.storage.ports import Buffer, CopiedRange, Progress, unnoticed
@@ -53,42 +37,45 @@ from headrace.storage.ports import Buffer, CopiedRange, Progress, unnoticed
 if TYPE_CHECKING:
     from obstore.store import S3Config
 
-logger = logging.getLogger("headrace.storage.object_store")
-
 MIN_PART_BYTES = 5 * 1024 * 1024  # S3's own limit
-# Of an object that comes in chunks: its parts are in memory, as many as are in flight and one more.
+# Of an object that comes in chunks: its parts are in memory, as many as are inflight and one more.
 MAX_STREAMED_PART_BYTES = 32 * 1024 * 1024
 MAX_STREAMED_PARTS_INFLIGHT = 2
-MIN_STEPPED_BYTES = 4 * 1024 * 1024  # objects of this size on are sent step by step
+MIN_LARGE_BYTES = 4 * 1024 * 1024  # objects of this size on are sent by boto3, step by step
 # Of an object whose first attempt has failed: no more than a part is repeated from then on.
 REPEATED_PART_BYTES = 32 * 1024 * 1024
 MAX_BROKEN_OFF = 256  # objects of which that is known; one that is forgotten is sent in one again
-UPLOAD_THREADS = 8  # parts of large objects under way at once; each has a step in memory
-UPLOAD_TIMEOUT_S = 60  # without a byte moving
-JOIN_BYTES = 4 * 1024 * 1024  # small buffers are joined to about this before the client gets them
-MAX_PART_RETRIES = 4
-MAX_PART_ATTEMPTS = 4  # of boto3
-COPY_THREADS = 4  # parts copied at once, over all objects
-LIST_THREADS = 2
 MAX_DELETED_KEYS = 1_000  # by one request
 REQUEST_TIMEOUT = timedelta(seconds=60)
 CONNECT_TIMEOUT = timedelta(seconds=5)
-RETRY_TIMEOUT = timedelta(seconds=120)
-COPY_TIMEOUT_S = 300  # of one part, which has up to a gigabyte
-_MAX_MESSAGE_LENGTH = 500
-# Refusals that pass by themselves: a clock that is being set, a token that is being renewed.
-_PASSING = (FailureKind.CLOCK, FailureKind.CREDENTIALS, FailureKind.THROTTLED)
-_CONFLICT = "409 Conflict"
-_UPLOAD_IS_GONE = "NoSuchUpload"
+# Requests of boto3 that are inflight at once, over all objects, and how long the service may say
+# nothing meanwhile. Each kind of work has threads of its own, so that none waits for another.
+UPLOAD_THREADS: Final = 8  # each has a step in memory
+UPLOAD_TIMEOUT_S: Final = 60
+COMPACTION_THREADS: Final = 6  # for what is streamed and composed
+COMPACTION_TIMEOUT_S: Final = 300  # the service copies up to a gigabyte by one request
+LIST_THREADS: Final = 2
+LIST_TIMEOUT_S: Final = 30
 
 
 class S3ObjectStore:
-    """Tries each request once; wrap it in `RetryingObjectStore`."""
+    """Tries each call once; wrap it in `RetryingObjectStore`."""
 
     def __init__(
-        self, location: S3Location, *, environment: Mapping[str, str], part_bytes: int
+        self,
+        location: S3Location,
+        *,
+        environment: Mapping[str, str],
+        part_bytes: int,
+        retries: Retries | None = None,
     ) -> None:
-        """Prepare a client; nothing is sent yet.
+        """Prepare the clients; nothing is sent yet.
+
+        Args:
+            location: of the bucket.
+            environment: where `AWS_*` variables are looked up.
+            part_bytes: size of the parts of uploads.
+            retries: of single parts, and of the other requests of an upload or a copy.
 
         Raises:
             ValueError: there are no credentials, or `part_bytes` is below S3's minimum.
@@ -96,34 +83,29 @@ class S3ObjectStore:
         if part_bytes < MIN_PART_BYTES:
             raise ValueError(f"parts of {part_bytes} bytes: S3 wants at least {MIN_PART_BYTES}")
         access = resolve_access(location, environment)
+        self._bucket = access.bucket
         self._prefix = location.prefix
         self._part_bytes = part_bytes
         self._streamed_part_bytes = min(part_bytes, MAX_STREAMED_PART_BYTES)
-        self._single = _open(access, retries=0)
-        self._multipart = _open(access, retries=MAX_PART_RETRIES)
-        # boto3 knows no other checksum without a library of its own.
-        self._uploads_by_steps = access.checksum in ("", "SHA256")
-        checksum = access.checksum if self._uploads_by_steps else ""
+        self._retries = retries or Retries(RetryPolicy())
+        self._store = _open(access)
 
-        def copier(max_attempts: int, timeout_s: int, threads: int, checksum: str) -> S3Copier:
-            return S3Copier(
-                lambda: s3_client(access, max_attempts=max_attempts, read_timeout_s=timeout_s),
-                access.bucket,
-                location.prefix,
-                self.get_range,
-                threads=threads,
-                checksum=checksum,
+        def client(name: str, threads: int, timeout_s: int) -> S3Client:
+            make = partial(make_client, access, timeout_s)
+            return S3Client(make, threads=threads, name=name, retries=self._retries)
+
+        uploads = client("bucket-upload", UPLOAD_THREADS, UPLOAD_TIMEOUT_S)
+        compaction = client("bucket-compaction", COMPACTION_THREADS, COMPACTION_TIMEOUT_S)
+        self._lists = client("bucket-list", LIST_THREADS, LIST_TIMEOUT_S)
+        self._clients = (uploads, compaction, self._lists)
+        self._uploads, self._compaction = (
+            S3Multipart(
+                it, access.bucket, location.prefix, self.get_range, checksum=access.checksum
             )
-
-        self._at_once = copier(1, UPLOAD_TIMEOUT_S, UPLOAD_THREADS, checksum)
-        self._by_parts = copier(MAX_PART_ATTEMPTS, UPLOAD_TIMEOUT_S, UPLOAD_THREADS, checksum)
-        self._copier = copier(MAX_PART_ATTEMPTS, COPY_TIMEOUT_S, COPY_THREADS, checksum)
-        listing = S3Calls(
-            lambda: s3_client(access, max_attempts=1), threads=LIST_THREADS, name="bucket-list"
+            for it in (uploads, compaction)
         )
         # Keys of large objects that an attempt has left unfinished; the values mean nothing.
         self._broken_off: dict[str, None] = {}
-        self._listing = S3Listing(listing, access.bucket)
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         """See `headrace.storage.ports.ObjectStore`.
@@ -132,15 +114,22 @@ class S3ObjectStore:
         """
         require_valid_key(key)
         size_bytes = sum(map(len, parts))
-        if size_bytes >= MIN_STEPPED_BYTES and self._uploads_by_steps:
-            await self._put_by_steps(key, parts, size_bytes)
+        if size_bytes < MIN_LARGE_BYTES:
+            await self._put_small(key, parts)
             return
-        if size_bytes > self._streamed_part_bytes:
-            await self._put_multipart(key, _joined_chunks(_once(parts)))
-            return
-        with _translated(key, ObjectStoreError):
-            content = parts[0] if len(parts) == 1 else b"".join(parts)
-            await obstore.put_async(self._single, self._prefix + key, content, use_multipart=False)
+        try:
+            await self._put_large(key, parts, size_bytes)
+        except RefusedError:
+            raise
+        except ObjectStoreError as error:
+            # Who is asked to slow down has sent little, and parts are more requests.
+            if kind_of(error) is not FailureKind.THROTTLED:
+                self._note_broken_off(key)
+            raise
+        except asyncio.CancelledError:
+            self._note_broken_off(key)
+            raise
+        self._broken_off.pop(key, None)
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
         """See `headrace.storage.ports.ObjectStore`: `If-None-Match: *`.
@@ -148,22 +137,22 @@ class S3ObjectStore:
         Cancellation: the object may still appear.
         """
         require_valid_key(key)
-        with _translated(key, ObjectStoreError):
+        with translating_obstore(key, Asked.WRITE):
             try:
                 # An iterator's buffers are sent as they are; a list would have to be joined.
                 await obstore.put_async(
-                    self._single,
+                    self._store,
                     self._prefix + key,
                     iter(parts),
                     use_multipart=False,
                     mode="create",
                 )
             except AlreadyExistsError as error:
-                # The client also says so when another request for the key is under way (409), and
-                # that one may come to nothing.
-                if _CONFLICT in str(error):
-                    raise
-                return False
+                # It also says so when another request for the key is inflight (409), and that one
+                # may come to nothing.
+                if failure_of(error).status == 412:
+                    return False
+                raise
         return True
 
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
@@ -171,18 +160,16 @@ class S3ObjectStore:
         require_valid_key(key)
         begin: list[Buffer] = []
         begin_bytes = 0
-        buffers = _joined_chunks(chunks)
-        async for buffer in buffers:
-            begin.append(buffer)
-            begin_bytes += len(buffer)
+        source = aiter(chunks)
+        async for buffers in source:
+            begin += buffers
+            begin_bytes += sum(map(len, buffers))
             if begin_bytes > self._streamed_part_bytes:
-                await self._put_multipart(key, _chained(begin, buffers))
+                parts = cut_stream(_chained(begin, source), self._streamed_part_bytes)
+                await self._compaction.upload(key, parts, max_inflight=MAX_STREAMED_PARTS_INFLIGHT)
                 return
-        with _translated(key, ObjectStoreError):
-            content = b"".join(begin)
-            await obstore.put_async(
-                self._multipart, self._prefix + key, content, use_multipart=False
-            )
+        put = self._put_small if begin_bytes < MIN_LARGE_BYTES else self._compaction.put
+        await self._retries.run(lambda: put(key, begin), begin_bytes)
 
     @property
     def copies_remotely(self) -> bool:
@@ -198,15 +185,15 @@ class S3ObjectStore:
         """See `headrace.storage.ports.ObjectStore`: multipart copy."""
         for name in (key, *(it.key for it in pieces if isinstance(it, CopiedRange))):
             require_valid_key(name)
-        await self._copier.compose(key, pieces, progress)
+        await self._compaction.compose(key, pieces, progress)
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `headrace.storage.ports.ObjectStore`."""
         require_valid_key(key)
         require_valid_range(start, end)
-        with _translated(key, ObjectNotFoundError):
+        with translating_obstore(key, Asked.READ):
             content = await obstore.get_range_async(
-                self._single, self._prefix + key, start=start, end=end
+                self._store, self._prefix + key, start=start, end=end
             )
         return exactly(memoryview(content), key, start, end)
 
@@ -217,83 +204,60 @@ class S3ObjectStore:
         if not keys:
             return
         try:
-            with _translated("delete", ObjectStoreError):
-                await obstore.delete_async(self._single, [self._prefix + key for key in keys])
+            with translating_obstore("delete", Asked.WRITE):
+                await obstore.delete_async(self._store, [self._prefix + key for key in keys])
         except ObjectStoreError as error:
-            left = keys_left(_text(error.__cause__), self._prefix)
+            left = keys_left(text_of(error.__cause__), self._prefix)
             # What is longer takes several requests, of which this may be the first.
             if left and len(keys) <= MAX_DELETED_KEYS and set(left) <= set(keys):
-                raise NotDeletedError(f"{len(left)} keys not deleted: {error}", left) from error
+                message = f"{len(left)} keys not deleted: {error}"
+                raise NotDeletedError(message, left, error.kind) from error
             raise
 
     async def list(self, prefix: str) -> Sequence[tuple[str, int]]:
         """See `headrace.storage.ports.ObjectStore`."""
-        found = await self._listing.objects(self._prefix + folder_of(prefix))
-        return sorted((key.removeprefix(self._prefix), size) for key, size in found)
+        place = {"Bucket": self._bucket, "Prefix": self._prefix + folder_of(prefix)}
+        # Whole lists are repeated, by who asks for them.
+        pages = pages_of(self._lists, OBJECTS, place, self._listed, is_repeated=False)
+        return sorted([entry async for page in pages for entry in page])
 
     async def close(self) -> None:
-        """End the threads; connections close when the client is collected."""
-        users = (self._copier, self._at_once, self._by_parts, self._listing)
-        await asyncio.gather(*(it.close() for it in users))
+        """End the threads; connections close when the clients are collected."""
+        await asyncio.gather(*(it.close() for it in self._clients))
 
-    async def _put_by_steps(self, key: str, parts: Sequence[Buffer], size_bytes: int) -> None:
-        try:
-            if key in self._broken_off:
-                part_bytes = min(REPEATED_PART_BYTES, self._part_bytes)
-                await self._by_parts.upload(key, parts, part_bytes)
-            elif size_bytes > self._part_bytes:
-                part_bytes = part_bytes_for(size_bytes, self._part_bytes)
-                await self._by_parts.upload(key, parts, part_bytes)
-            else:
-                await self._at_once.upload(key, parts, size_bytes)
-        except RefusedError:
-            raise
-        except ObjectStoreError as error:
-            # Who is asked to slow down has sent little, and parts are more requests.
-            if failure_kind(str(error)) is not FailureKind.THROTTLED:
-                self._note_broken_off(key)
-            raise
-        except asyncio.CancelledError:
-            self._note_broken_off(key)
-            raise
-        self._broken_off.pop(key, None)
+    async def _put_small(self, key: str, parts: Sequence[Buffer]) -> None:
+        with translating_obstore(key, Asked.WRITE):
+            content = parts[0] if len(parts) == 1 else b"".join(parts)
+            await obstore.put_async(self._store, self._prefix + key, content, use_multipart=False)
+
+    async def _put_large(self, key: str, parts: Sequence[Buffer], size_bytes: int) -> None:
+        part_bytes = part_bytes_for(size_bytes, self._part_bytes)
+        if key in self._broken_off:
+            part_bytes = min(REPEATED_PART_BYTES, self._part_bytes)
+        if size_bytes <= part_bytes:
+            await self._uploads.put(key, parts)
+        else:
+            await self._uploads.put_parts(key, parts, part_bytes)
 
     def _note_broken_off(self, key: str) -> None:
         self._broken_off[key] = None
         if len(self._broken_off) > MAX_BROKEN_OFF:
             del self._broken_off[next(iter(self._broken_off))]
 
-    async def _put_multipart(self, key: str, buffers: AsyncIterator[Buffer]) -> None:
-        sent = _Sent(buffers)
-        try:
-            with _translated(key, ObjectStoreError):
-                await obstore.put_async(
-                    self._multipart,
-                    self._prefix + key,
-                    sent.buffers(),
-                    use_multipart=True,
-                    chunk_size=self._streamed_part_bytes,
-                    max_concurrency=MAX_STREAMED_PARTS_INFLIGHT,
-                )
-        except ObjectStoreError as error:
-            # The client repeats a completion whose answer was lost, and is told that there is no
-            # such upload: it is an object by now, or somebody has removed it. The object decides.
-            if _UPLOAD_IS_GONE not in str(error.__cause__) or not sent.is_all:
-                raise
-            if await self._size(key) != sent.size_bytes:
-                raise
-            logger.info("uploaded after all", extra={"key": key, "answer": str(error)})
-
-    async def _size(self, key: str) -> int:
-        """Size of an object; -1 if there is none."""
-        with _translated(key, ObjectNotFoundError):
-            try:
-                return (await obstore.head_async(self._single, self._prefix + key))["size"]
-            except FileNotFoundError:
-                return -1
+    def _listed(self, entry: Entry) -> tuple[str, int]:
+        return entry["Key"].removeprefix(self._prefix), entry["Size"]
 
 
-def _open(access: S3Access, *, retries: int) -> S3Store:
+async def _chained(
+    begin: list[Buffer], rest: AsyncIterator[Sequence[Buffer]]
+) -> AsyncIterator[Sequence[Buffer]]:
+    while begin:
+        yield [begin.pop(0)]
+    async for buffers in rest:
+        yield buffers
+
+
+def _open(access: S3Access) -> S3Store:
     config: S3Config = {
         "region": access.region,
         "virtual_hosted_style_request": not access.path_style,
@@ -318,82 +282,6 @@ def _open(access: S3Access, *, retries: int) -> S3Store:
             "timeout": REQUEST_TIMEOUT,
             "connect_timeout": CONNECT_TIMEOUT,
         },
-        retry_config={"max_retries": retries, "retry_timeout": RETRY_TIMEOUT},
+        retry_config={"max_retries": 0},
         credential_provider=provider,
     )
-
-
-class _Sent:
-    """Counts what the client takes of an upload."""
-
-    def __init__(self, buffers: AsyncIterator[Buffer]) -> None:
-        self._buffers = buffers
-        self.size_bytes = 0
-        self.is_all = False
-
-    async def buffers(self) -> AsyncIterator[Buffer]:
-        """Yield them."""
-        async for buffer in self._buffers:
-            self.size_bytes += len(buffer)
-            yield buffer
-        self.is_all = True
-
-
-def _joined(parts: Iterable[Buffer]) -> Iterator[Buffer]:
-    """Join small buffers to moderate ones; large ones pass as they are."""
-    pending: list[Buffer] = []
-    pending_bytes = 0
-    for part in parts:
-        pending.append(part)
-        pending_bytes += len(part)
-        if pending_bytes >= JOIN_BYTES:
-            yield b"".join(pending) if len(pending) > 1 else part
-            pending, pending_bytes = [], 0
-    if pending:
-        yield b"".join(pending)
-
-
-async def _once(parts: Sequence[Buffer]) -> AsyncIterator[Sequence[Buffer]]:
-    yield parts
-
-
-async def _chained(begin: list[Buffer], rest: AsyncIterator[Buffer]) -> AsyncIterator[Buffer]:
-    while begin:
-        yield begin.pop(0)
-    async for buffer in rest:
-        yield buffer
-
-
-async def _joined_chunks(chunks: AsyncIterable[Sequence[Buffer]]) -> AsyncIterator[Buffer]:
-    async for parts in chunks:
-        for buffer in _joined(parts):
-            yield buffer
-
-
-@contextmanager
-def _translated(what: str, not_found: Callable[[str], Exception]) -> Iterator[None]:
-    """Turn the client's errors into ours; `not_found` makes the one for a missing key."""
-    try:
-        yield
-    except (FileNotFoundError, BaseError) as error:
-        # The client has types for some answers to some requests only; the text tells them all.
-        message = _message(what, error)
-        kind = failure_kind(message)
-        if kind is FailureKind.REFUSED:
-            raise RefusedError(message) from error
-        if kind in _PASSING:
-            raise ObjectStoreError(message) from error
-        if "InvalidRange" in message:
-            raise CorruptObjectError(f"{what}: the object is too short") from error
-        if isinstance(error, FileNotFoundError):
-            raise not_found(message) from error
-        raise ObjectStoreError(message) from error
-
-
-def _text(error: BaseException | None) -> str:
-    return str(error).partition("Debug source:")[0].strip()
-
-
-def _message(what: str, error: Exception) -> str:
-    text = _text(error)
-    return f"{what}: {text}".replace("\n", " ")[:_MAX_MESSAGE_LENGTH]

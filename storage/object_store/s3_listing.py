@@ -1,4 +1,4 @@
-"""Lists of an S3 bucket, page by page, by boto3: each page must say whether it is the last one.
+"""Lists of an S3 bucket, page by page: each page must say whether it is the last one.
 
 What says so is `IsTruncated`, which every answer to a list has. An error's text or a proxy's page in
 a 200 has none, and most clients take either for a page with nothing on it and nothing behind it: a
@@ -7,73 +7,93 @@ list that lacks its end looks whole then.
 Source: Amazon S3 API reference, ListObjectsV2 and ListMultipartUploads.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from headrace.storage.errors import ObjectStoreError
-from headrace.storage.object_store.s3_calls import S3Calls
+from headrace.storage.object_store.s3_client import S3Client
+from headrace.storage.object_store.s3_errors import Asked
 
 MAX_PAGE_ENTRIES: Final = 1_000  # what one page of S3 has at most
 
+Entry = Mapping[str, Any]
 
-def pages_of(
-    client: Any,
-    operation: str,
-    field: str,
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list of S3's: its names in boto3."""
+
+    operation: str
+    entries: str  # field of an answer
+    size: str  # argument: how many to ask for at once
+    following: Mapping[str, str]  # argument for the next page: field of the answer that has it
+
+
+OBJECTS: Final = Listing(
+    "list_objects_v2", "Contents", "MaxKeys", {"ContinuationToken": "NextContinuationToken"}
+)
+UPLOADS: Final = Listing(
+    "list_multipart_uploads",
+    "Uploads",
+    "MaxUploads",
+    {"KeyMarker": "NextKeyMarker", "UploadIdMarker": "NextUploadIdMarker"},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Page(Generic[_T]):
+    entries: list[_T]
+    following: dict[str, str]  # arguments for the next one; none: this is the last
+
+
+async def pages_of(
+    client: S3Client,
+    listing: Listing,
     place: Mapping[str, str],
+    read: Callable[[Entry], _T],
     *,
     max_page_entries: int = MAX_PAGE_ENTRIES,
-) -> Iterator[list[Mapping[str, Any]]]:
-    """Yield the entries of a list page by page. Blocking.
+    is_repeated: bool = True,
+) -> AsyncIterator[list[_T]]:
+    """Yield what a list has page by page.
 
     Args:
-        client: of boto3.
-        operation: `list_objects_v2` or `list_multipart_uploads`.
-        field: of an answer, where the entries are.
-        place: `Bucket` and `Prefix`.
+        client: asks for them.
+        listing: which list.
+        place: `Bucket` and where to begin.
+        read: makes what is yielded of an entry, in a thread.
         max_page_entries: how many to ask for at once.
+        is_repeated: whether to ask again for a single page, or leave it to the caller to begin anew.
 
     Raises:
-        ObjectStoreError: an answer is no page of a list.
-        Exception: botocore's, for anything else.
+        RefusedError: the credentials do not allow it, or there is no such bucket.
+        ObjectStoreError: the bucket does not answer, or with something that is no page of a list.
     """
-    pages = client.get_paginator(operation).paginate(
-        **place, PaginationConfig={"PageSize": max_page_entries}
-    )
-    is_truncated = False
-    for page in pages:
-        if not isinstance(page.get("IsTruncated"), bool):
-            raise ObjectStoreError("list: an answer does not say whether it is whole")
-        is_truncated = page["IsTruncated"]
-        yield page.get(field, [])
-    if is_truncated:
-        raise ObjectStoreError("list: there is more of it, and no way to ask for that")
+    ask = client.repeated if is_repeated else client.once
+    following: dict[str, str] = {}
+    while True:
+        arguments = {**place, **following, listing.size: max_page_entries}
+        page = await ask("list", Asked.BUCKET, partial(_page, listing, arguments, read))
+        yield page.entries
+        if not page.following:
+            return
+        following = page.following
 
 
-class S3Listing:
-    """Lists objects for the data path."""
-
-    def __init__(self, calls: S3Calls, bucket: str) -> None:
-        self._calls = calls
-        self._bucket = bucket
-
-    async def objects(self, prefix: str) -> list[tuple[str, int]]:
-        """Return (key, size in bytes) of all objects whose keys begin with `prefix`, in any order.
-
-        Raises:
-            RefusedError: the credentials do not allow it, or there is no such bucket.
-            ObjectStoreError: the bucket does not answer, or with something that is no list.
-        """
-        return await self._calls.call(f"list {prefix}", partial(self._objects, prefix))
-
-    async def close(self) -> None:
-        """End the threads."""
-        await self._calls.close()
-
-    def _objects(self, prefix: str, client: Any) -> list[tuple[str, int]]:
-        found: list[tuple[str, int]] = []
-        place = {"Bucket": self._bucket, "Prefix": prefix}
-        for page in pages_of(client, "list_objects_v2", "Contents", place):
-            found += ((entry["Key"], entry["Size"]) for entry in page)
-        return found
+def _page(
+    listing: Listing, arguments: dict[str, Any], read: Callable[[Entry], _T], client: Any
+) -> _Page[_T]:
+    answer = getattr(client, listing.operation)(**arguments)
+    if not isinstance(answer.get("IsTruncated"), bool):
+        raise ObjectStoreError("list: an answer does not say whether it is whole")
+    following = {}
+    if answer["IsTruncated"]:
+        found = ((name, answer.get(field)) for name, field in listing.following.items())
+        following = {name: value for name, value in found if value}
+        if not following or following.items() <= arguments.items():
+            raise ObjectStoreError("list: there is more of it, and no way to ask for that")
+    return _Page([read(entry) for entry in answer.get(listing.entries, ())], following)

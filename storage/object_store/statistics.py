@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 
-from headrace.storage.object_store.failures import FailureKind
+from headrace.storage.errors import FailureKind
 
 # A failure that is older, of an operation that nobody has tried since, says nothing of now.
 TROUBLE_REMEMBERED_S = 60.0

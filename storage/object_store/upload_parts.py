@@ -5,13 +5,13 @@ sent side by side. Requests can be that large since their bytes are joined only 
 however large it is, a request takes one step of memory.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
 from typing import Final
 
 from headrace.storage.ports import Buffer
 
 MIB: Final = 1024 * 1024
-MAX_PARTS: Final = 4  # of one object, all of them under way at once
+MAX_PARTS: Final = 4  # of one object that is all here, all of them inflight at once
 MAX_PART_BYTES: Final = 5 * 1024 * MIB  # S3's own limit
 STEP_BYTES: Final = MIB  # joined at a time: large enough for few system calls
 SEEK_SET: Final = 0  # as files have them
@@ -29,19 +29,43 @@ def part_bytes_for(size_bytes: int, min_part_bytes: int) -> int:
 
 def cut(buffers: Sequence[Buffer], part_bytes: int) -> Iterator[list[Buffer]]:
     """Yield the buffers of each part; one that lies across a border is cut, not copied."""
-    part: list[Buffer] = []
-    room = part_bytes
-    for buffer in buffers:
-        rest = buffer
-        while len(rest) >= room:
-            view = memoryview(rest)
-            yield [*part, view[:room]]
-            rest, part, room = view[room:], [], part_bytes
-        if rest:
-            part.append(rest)
-            room -= len(rest)
-    if part:
-        yield part
+    cutter = _Cutter(part_bytes)
+    yield from cutter.full(buffers)
+    if cutter.part:
+        yield cutter.part
+
+
+async def cut_stream(
+    chunks: AsyncIterable[Sequence[Buffer]], part_bytes: int
+) -> AsyncIterator[list[Buffer]]:
+    """As `cut`, of what comes in chunks; holds the part that is not yet full."""
+    cutter = _Cutter(part_bytes)
+    async for buffers in chunks:
+        for part in cutter.full(buffers):
+            yield part
+    if cutter.part:
+        yield cutter.part
+
+
+class _Cutter:
+    """Fills one part after the other."""
+
+    def __init__(self, part_bytes: int) -> None:
+        self._part_bytes = self._room = part_bytes
+        self.part: list[Buffer] = []  # that is not yet full
+
+    def full(self, buffers: Iterable[Buffer]) -> Iterator[list[Buffer]]:
+        """Take buffers; yield the parts that they fill."""
+        for buffer in buffers:
+            rest = buffer
+            while len(rest) >= self._room:
+                view = memoryview(rest)
+                part, rest = [*self.part, view[: self._room]], view[self._room :]
+                self.part, self._room = [], self._part_bytes
+                yield part
+            if rest:
+                self.part.append(rest)
+                self._room -= len(rest)
 
 
 class PartBody:

@@ -1,20 +1,26 @@
 """Multipart uploads that were begun and never completed: S3 keeps their parts, and charges for them."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
+from headrace.daemon_threads import in_own_thread
 from headrace.storage.audit.inventory import TEMPORARY_FOLDER
-from headrace.storage.object_store.daemon_threads import stepwise
+from headrace.storage.errors import StorageError
 from headrace.storage.object_store.s3_access import S3Access
-from headrace.storage.object_store.s3_administration import s3_client
-from headrace.storage.object_store.s3_errors import asked_of_bucket, code_of, status_of
-from headrace.storage.object_store.s3_listing import MAX_PAGE_ENTRIES, pages_of
+from headrace.storage.object_store.s3_client import one_thread
+from headrace.storage.object_store.s3_errors import (
+    NO_SUCH_UPLOAD,
+    Asked,
+    asked_of_bucket,
+    failure_of,
+)
+from headrace.storage.object_store.s3_listing import MAX_PAGE_ENTRIES, UPLOADS, Entry, pages_of
 from headrace.storage.sweep.rules import IncompleteUpload
 
-_T = TypeVar("_T")
+_asked = partial(asked_of_bucket, "bucket directory")
 
 
 class IncompleteUploads(Protocol):
@@ -38,7 +44,7 @@ class IncompleteUploads(Protocol):
 
 
 class S3Uploads:
-    """Of an `s3://` bucket, by boto3, in one thread while it is used.
+    """Of an `s3://` bucket, in one thread while it is used.
 
     The whole bucket is listed, from the prefix on: MinIO lists all uploads, or those of one key, but
     not those below a prefix. S3's list is sorted, so this costs no additional page. MinIO's list has
@@ -57,46 +63,36 @@ class S3Uploads:
 
     async def pages(self) -> AsyncIterator[list[IncompleteUpload]]:
         """See `IncompleteUploads`."""
-        walk = self._walk()
-        step = partial(asked_of_bucket, "uploads", lambda: next(walk, None))
-        async for page in stepwise(step, "bucket-sweep"):
-            yield page
+        place = {"Bucket": self._access.bucket}
+        if self._prefix:
+            place["KeyMarker"] = self._prefix
+        with one_thread(self._access, "bucket-sweep") as client:
+            async for page in pages_of(client, UPLOADS, place, _listed):
+                # A page without any of ours as well: whoever bounds the pages counts requests.
+                yield [
+                    it._replace(key=it.key.removeprefix(self._prefix))
+                    for it in page
+                    if it.key.startswith(self._prefix)
+                ]
+                if page and self._is_behind(page[-1].key):
+                    return
 
     async def abort(self, uploads: Sequence[IncompleteUpload]) -> None:
         """See `IncompleteUploads`."""
-        await _once("uploads", lambda: self._abort(uploads))
-
-    def _walk(self) -> Iterator[list[IncompleteUpload]]:
-        client = s3_client(self._access)
-        try:
-            where = {"Bucket": self._access.bucket}
-            if self._prefix:
-                where["KeyMarker"] = self._prefix
-            for page in pages_of(client, "list_multipart_uploads", "Uploads", where):
-                # Also a page without uploads of this cluster: the caller bounds the number of requests.
-                yield [self._listed(it) for it in page if it["Key"].startswith(self._prefix)]
-                if page and self._is_behind(page[-1]["Key"]):
-                    return
-        finally:
-            client.close()
+        failure: StorageError | None = None
+        with one_thread(self._access, "bucket-sweep") as client:
+            for upload in uploads:
+                try:
+                    await client.repeated("uploads", Asked.BUCKET, partial(self._abort, upload))
+                except StorageError as error:  # it holds up no other
+                    failure = error
+        if failure is not None:
+            raise failure
 
     def _is_behind(self, key: str) -> bool:
         return key > self._prefix and not key.startswith(self._prefix)
 
-    def _listed(self, entry: Any) -> IncompleteUpload:
-        begun_ms = int(entry["Initiated"].timestamp() * 1000)
-        return IncompleteUpload(
-            entry["Key"].removeprefix(self._prefix), entry["UploadId"], begun_ms
-        )
-
-    def _abort(self, uploads: Sequence[IncompleteUpload]) -> None:
-        client = s3_client(self._access)
-        try:
-            _each(uploads, partial(self._abort_one, client))
-        finally:
-            client.close()
-
-    def _abort_one(self, client: Any, upload: IncompleteUpload) -> None:
+    def _abort(self, upload: IncompleteUpload, client: Any) -> None:
         try:
             client.abort_multipart_upload(
                 Bucket=self._access.bucket,
@@ -104,7 +100,8 @@ class S3Uploads:
                 UploadId=upload.upload_id,
             )
         except Exception as error:
-            if status_of(error) != 404 and code_of(error) != "NoSuchUpload":
+            failure = failure_of(error)
+            if failure.status != 404 and failure.code != NO_SUCH_UPLOAD:
                 raise
 
 
@@ -116,11 +113,11 @@ class DirectoryUploads:
 
     async def pages(self) -> AsyncIterator[list[IncompleteUpload]]:
         """See `IncompleteUploads`."""
-        yield await _once("bucket directory", self._list)
+        yield await in_own_thread("bucket-sweep", _asked, self._list)
 
     async def abort(self, uploads: Sequence[IncompleteUpload]) -> None:
         """See `IncompleteUploads`."""
-        await _once("bucket directory", lambda: self._remove(uploads))
+        await in_own_thread("bucket-sweep", _asked, partial(self._remove, uploads))
 
     def _list(self) -> list[IncompleteUpload]:
         found: list[IncompleteUpload] = []
@@ -139,32 +136,17 @@ class DirectoryUploads:
         return found
 
     def _remove(self, uploads: Sequence[IncompleteUpload]) -> None:
-        _each(
-            uploads,
-            lambda it: (self._temporaries / it.key.rpartition("/")[2]).unlink(missing_ok=True),
-        )
+        failure: OSError | None = None
+        for upload in uploads:
+            try:
+                (self._temporaries / upload.key.rpartition("/")[2]).unlink(missing_ok=True)
+            except OSError as error:  # it holds up no other
+                failure = error
+        if failure is not None:
+            raise failure
 
 
-def _each(uploads: Sequence[IncompleteUpload], end: Callable[[IncompleteUpload], None]) -> None:
-    """Abort each of them: one that fails does not stop the others, and its error is raised at the end."""
-    failure: Exception | None = None
-    for upload in uploads:
-        try:
-            end(upload)
-        except Exception as error:  # noqa: BLE001 - raised below
-            failure = error
-    if failure is not None:
-        raise failure
-
-
-async def _once(what: str, call: Callable[[], _T]) -> _T:
-    """Make one blocking call in a thread of its own."""
-    calls = iter((call,))
-
-    def step() -> tuple[_T] | None:
-        following = next(calls, None)
-        return None if following is None else (following(),)
-
-    ask = partial(asked_of_bucket, what, step)
-    results = [result async for (result,) in stepwise(ask, "bucket-sweep")]
-    return results[0]
+def _listed(entry: Entry) -> IncompleteUpload:
+    """Keys are told with the prefix."""
+    begun_ms = int(entry["Initiated"].timestamp() * 1000)
+    return IncompleteUpload(entry["Key"], entry["UploadId"], begun_ms)

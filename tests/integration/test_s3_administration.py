@@ -9,7 +9,7 @@ from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.factory import ensure_bucket, open_object_store
 from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
 from headrace.storage.object_store.s3_access import resolve_access
-from headrace.storage.object_store.s3_administration import s3_client
+from headrace.storage.object_store.s3_client import make_client
 from headrace.storage.object_store.uri import S3Location, parse_bucket_uri
 from headrace.storage.sweep.swept_bucket import open_swept_bucket
 from tests.contracts.object_stores import PART_BYTES, moto_endpoint, s3_uri
@@ -181,7 +181,7 @@ def test_uploads_below_a_prefix_of_a_real_server(minio):
     asyncio.run(ensure_bucket(uri))
     location = parse_bucket_uri(uri)
     assert isinstance(location, S3Location)
-    client = s3_client(resolve_access(location, {}))
+    client = make_client(resolve_access(location, {}))
     keys = ["9e/c/1", "0a/c/2"]
     for key in ("a/1", *(location.prefix + it for it in keys), "zz/1"):
         client.create_multipart_upload(Bucket="uploads", Key=key)

@@ -5,9 +5,8 @@ import random
 
 import pytest
 
-from headrace.storage.errors import ObjectStoreError
+from headrace.storage.errors import FailureKind, ObjectStoreError
 from headrace.storage.object_store.factory import ensure_bucket, open_object_store
-from headrace.storage.object_store.failures import FailureKind
 from headrace.storage.object_store.retrying import RetryPolicy
 from headrace.storage.sweep.swept_bucket import open_swept_bucket
 from tests.integration.s3_fault_server import FaultServer

@@ -7,12 +7,12 @@ import pytest
 
 from headrace.storage.errors import (
     CorruptObjectError,
+    FailureKind,
     NotDeletedError,
     ObjectNotFoundError,
     ObjectStoreError,
 )
 from headrace.storage.object_store.factory import open_object_store
-from headrace.storage.object_store.failures import FailureKind
 from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
 from headrace.storage.ports import CopiedRange
 from tests.contracts.object_stores import PART_BYTES

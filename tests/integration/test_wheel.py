@@ -40,6 +40,7 @@ def test_everything_lies_under_one_name(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert {name.partition("/")[0].split("-")[0] for name in names} == {"headrace"}
+    assert "headrace/daemon_threads.py" in names
     for folder in FOREIGN:
         modules = [path for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".json"}]
         assert modules

@@ -541,35 +541,31 @@ _COMMITS_AND_DELETION = (
     SeededBug(
         "storage-41",
         "a completion whose answer was lost is taken for a failure",
-        "storage/object_store/s3_copy.py",
-        "S3Copier._check",
-        "found == size_bytes and (failure is None or await self._ends_with(key, found, tail))",
+        "storage/object_store/s3_multipart.py",
+        "S3Multipart._settle",
+        "found == size_bytes and (failure is None or await self._ends_with(key, found, written.tail))",
         """
             found == size_bytes and failure is None and (
-                True or await self._ends_with(key, found, tail)
+                True or await self._ends_with(key, found, written.tail)
             )
         """,
-        f"{_UNIT}/object_store/test_s3_copy.py"
+        f"{_UNIT}/object_store/test_s3_multipart.py"
         "::test_a_completion_whose_answer_was_lost_counts_if_the_object_is_there",
     ),
     SeededBug(
         "storage-42",
         "an answer that is no page of a list is taken for its end",
         "storage/object_store/s3_listing.py",
-        "pages_of",
-        """
-            if not isinstance(page.get("IsTruncated"), bool):
-                raise ObjectStoreError("...")
-            is_truncated = page["IsTruncated"]
-        """,
-        'is_truncated = page.get("IsTruncated", False)',
+        "_page",
+        'not isinstance(answer.get("IsTruncated"), bool)',
+        'answer.setdefault("IsTruncated", False) is None',
         "tests/integration/test_s3_lists.py::test_what_is_no_page_of_a_list_makes_no_shorter_list",
     ),
     SeededBug(
         "storage-43",
         "a large object whose PUT broke off is sent whole again",
         "storage/object_store/s3.py",
-        "S3ObjectStore._put_by_steps",
+        "S3ObjectStore._put_large",
         "key in self._broken_off",
         "False and key in self._broken_off",
         "tests/integration/test_s3_uploads.py"

@@ -32,7 +32,7 @@ def source(path: str, text: str) -> Source:
     return Source(path, text, tree, tuple(ast.walk(tree)))
 
 
-def sources(folders: Iterable[str] = PACKAGES) -> tuple[Source, ...]:
+def sources(folders: Iterable[str] = (*PACKAGES, "headrace")) -> tuple[Source, ...]:
     """Return all Python files in these folders: the product's, unless others are named."""
     return tuple(it for folder in folders for it in _in_folder(folder))
 

@@ -8,8 +8,7 @@ import pytest
 
 from headrace.broker.node.bucket_health import BucketHealth
 from headrace.broker.telemetry.readiness import CheckResult
-from headrace.storage.errors import ObjectStoreError
-from headrace.storage.object_store.failures import FailureKind
+from headrace.storage.errors import FailureKind, ObjectStoreError
 from headrace.storage.object_store.retrying import RefusedError
 from headrace.storage.object_store.statistics import Operation, StoreStatistics
 from tests.simulation.virtual_time import run

@@ -8,7 +8,7 @@ from headrace.broker.collectors.broker_metrics import NodeCollector
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
-from headrace.storage.object_store.failures import FailureKind
+from headrace.storage.errors import FailureKind
 from headrace.storage.object_store.statistics import Operation, StoreStatistics
 from headrace.storage.stats import EngineStats
 from headrace.wal.latencies import WriteQueue

@@ -2,7 +2,8 @@
 
 import pytest
 
-from headrace.storage.object_store.failures import FailureKind, failure_kind, keys_left
+from headrace.storage.errors import FailureKind
+from headrace.storage.object_store.failures import failure_in, keys_left
 
 STATUS = "Generic S3 error: Error performing PUT http://h/b/k in 5.8ms - Server returned non-2xx status code: "
 
@@ -39,7 +40,7 @@ STATUS = "Generic S3 error: Error performing PUT http://h/b/k in 5.8ms - Server 
     ],
 )
 def test_kinds(message, kind):
-    assert failure_kind(message) is FailureKind(kind)
+    assert failure_in(message).kind is FailureKind(kind)
 
 
 AWS = "<Error><Key>p/b&amp;1</Key><Code>AccessDenied</Code><Message>no</Message></Error>"

@@ -7,13 +7,18 @@ import pytest
 
 from headrace.storage.errors import (
     CorruptObjectError,
+    FailureKind,
     NotDeletedError,
     ObjectNotFoundError,
     ObjectStoreError,
 )
-from headrace.storage.object_store.failures import FailureKind
 from headrace.storage.object_store.memory import MemoryObjectStore
-from headrace.storage.object_store.retrying import RefusedError, RetryingObjectStore, RetryPolicy
+from headrace.storage.object_store.retrying import (
+    RefusedError,
+    Retries,
+    RetryingObjectStore,
+    RetryPolicy,
+)
 from headrace.storage.object_store.statistics import Operation
 from headrace.storage.ports import CopiedRange
 from tests.simulation.faulty_store import Fault, FaultyStore
@@ -219,7 +224,7 @@ def test_trouble_lasts_while_somebody_waits():
         async def put(self, key, parts):
             if parts[0] == b"hang":
                 await asyncio.Event().wait()
-            raise ObjectStoreError("SlowDown")
+            raise ObjectStoreError("slow down", FailureKind.THROTTLED)
 
     async def main():
         policy = RetryPolicy(max_attempts=1, attempt_ms_base=1000_000)
@@ -350,5 +355,36 @@ def test_cancellation_passes():
             await task
         assert store.statistics.requests_inflight == 0
         assert store.statistics.errors == 0
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("kind", "attempts"),
+    [
+        (FailureKind.THROTTLED, 3),
+        (FailureKind.SERVER, 3),
+        (FailureKind.TIMEOUT, 3),
+        (FailureKind.CONNECTION, 3),
+        (FailureKind.REFUSED, 1),
+        (FailureKind.CREDENTIALS, 1),
+        (FailureKind.CLOCK, 1),
+        (FailureKind.OTHER, 1),
+    ],
+)
+def test_single_requests_are_repeated_for_what_passes(kind, attempts):
+    """And without jitter where nobody has an `rng`."""
+
+    async def main():
+        made = []
+
+        async def attempt():
+            made.append(now())
+            raise ObjectStoreError("failed", kind)
+
+        policy = RetryPolicy(max_attempts=3, backoff_ms_initial=100, max_backoff_ms=10_000)
+        with pytest.raises(ObjectStoreError):
+            await Retries(policy).run(attempt)
+        assert made == pytest.approx([0, 0.05, 0.15][:attempts])
 
     run(main())

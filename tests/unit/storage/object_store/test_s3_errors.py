@@ -1,13 +1,13 @@
-"""What boto3's errors, and others on the way, mean for lists and buckets."""
+"""What the clients' errors, and others on the way, mean."""
 
 import pytest
 from botocore.exceptions import ClientError, CredentialRetrievalError, ReadTimeoutError
 
-from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError
-from headrace.storage.object_store.failures import FailureKind, failure_kind
+from headrace.storage.errors import FailureKind, ObjectNotFoundError, ObjectStoreError
+from headrace.storage.object_store.failures import kind_of
 from headrace.storage.object_store.retrying import RefusedError
-from headrace.storage.object_store.s3_errors import asked_of_bucket, translating
-from headrace.storage.object_store.unforeseen import UnforeseenError
+from headrace.storage.object_store.s3_errors import Asked, asked_of_bucket, translating
+from headrace.storage.object_store.unexpected import UnexpectedError
 
 SILENCE = ReadTimeoutError(endpoint_url="http://s3.test/bucket")
 
@@ -37,7 +37,7 @@ def raising(error):
         (answer(501, "NotImplemented"), ObjectStoreError),
         (SILENCE, ObjectStoreError),
         (PermissionError(13, "Permission denied"), ObjectStoreError),
-        (ValueError("time data 'n/a'"), UnforeseenError),
+        (ValueError("time data 'n/a'"), UnexpectedError),
     ],
 )
 def test_about_a_bucket(error, kind):
@@ -51,22 +51,22 @@ def test_about_a_bucket(error, kind):
 def test_a_silent_service_is_no_directory():
     """Botocore's timeouts are `OSError`s as well."""
     assert isinstance(SILENCE, OSError)
-    with pytest.raises(ObjectStoreError) as caught, translating("9e/c/1"):
+    with pytest.raises(ObjectStoreError) as caught, translating("9e/c/1", Asked.READ):
         raise SILENCE
     assert str(caught.value).startswith("9e/c/1: Read timeout on endpoint URL")
-    assert failure_kind(str(caught.value)) is FailureKind.TIMEOUT
+    assert kind_of(caught.value) is FailureKind.TIMEOUT
 
 
 def test_about_an_object():
-    with pytest.raises(ObjectNotFoundError), translating("9e/c/1"):
+    with pytest.raises(ObjectNotFoundError), translating("9e/c/1", Asked.READ):
         raise answer(404, "NoSuchKey")
     # Not an object that is gone: the program that prints the credentials is.
-    with pytest.raises(ObjectStoreError), translating("9e/c/1"):
+    with pytest.raises(ObjectStoreError), translating("9e/c/1", Asked.READ):
         raise FileNotFoundError(2, "No such file or directory", "aws-vault")
 
 
 def test_credentials_that_cannot_be_had_are_told_as_such():
     error = CredentialRetrievalError(provider="custom-process", error_msg="exit code 1")
-    with pytest.raises(ObjectStoreError) as caught, translating("9e/c/1"):
+    with pytest.raises(ObjectStoreError) as caught, translating("9e/c/1", Asked.READ):
         raise error
-    assert failure_kind(str(caught.value)) is FailureKind.CREDENTIALS
+    assert kind_of(caught.value) is FailureKind.CREDENTIALS

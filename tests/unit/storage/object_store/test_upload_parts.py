@@ -1,5 +1,6 @@
 """Parts of a large upload: few, all of the object in order, and read step by step, again if need be."""
 
+import asyncio
 import random
 from io import SEEK_END
 
@@ -11,6 +12,7 @@ from headrace.storage.object_store.upload_parts import (
     AbandonedError,
     PartBody,
     cut,
+    cut_stream,
     part_bytes_for,
 )
 
@@ -40,6 +42,18 @@ def test_parts_hold_everything_in_order_and_all_but_the_last_have_the_size(seed)
     assert b"".join(parts) == b"".join(buffers)
     assert all(len(part) == part_bytes for part in parts[:-1])
     assert all(0 < len(part) <= part_bytes for part in parts)
+
+    async def chunks():
+        at = 0
+        while at < len(buffers):
+            end = at + rng.randrange(4)
+            yield buffers[at:end]
+            at = end
+
+    async def streamed():
+        return [b"".join(part) async for part in cut_stream(chunks(), part_bytes)]
+
+    assert asyncio.run(streamed()) == parts, "in chunks as in one"
 
 
 def test_what_lies_within_a_part_is_not_copied():

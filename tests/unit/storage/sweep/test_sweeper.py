@@ -11,7 +11,7 @@ from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownObj
 from headrace.storage.audit.inventory import ListedObject
 from headrace.storage.errors import NotDeletedError, ObjectStoreError
 from headrace.storage.object_store.memory import MemoryObjectStore
-from headrace.storage.object_store.unforeseen import unforeseen
+from headrace.storage.object_store.unexpected import unexpected
 from headrace.storage.objects.keys import object_key
 from headrace.storage.sweep import sweeper as module
 from headrace.storage.sweep.rules import IncompleteUpload
@@ -79,7 +79,7 @@ class Scene:
     async def pages(self, prefix=""):
         self.listed.append(prefix)
         if prefix == self.unreadable:
-            raise unforeseen("list", ValueError("time data 'n/a'"))
+            raise unexpected("list", ValueError("time data 'n/a'"))
         keys = sorted(it for it in self.store.inner.objects if it.startswith(prefix))
         for start in range(0, len(keys), 2):
             yield [ListedObject(it, 1, NOW_MS - 2 * HOUR_MS) for it in keys[start : start + 2]]

@@ -9,16 +9,20 @@ import pytest
 
 from headrace.storage.errors import (
     CorruptObjectError,
+    FailureKind,
     FencedError,
     InvalidRequestError,
     ObjectNotFoundError,
     ObjectStoreError,
 )
-from headrace.storage.object_store.failures import FailureKind
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.object_store.retrying import RetryingObjectStore, RetryPolicy
 from headrace.storage.object_store.statistics import Operation
-from headrace.storage.object_store.unforeseen import MAX_MESSAGE_LENGTH, UnforeseenError, foreseen
+from headrace.storage.object_store.unexpected import (
+    MAX_MESSAGE_LENGTH,
+    UnexpectedError,
+    storage_errors_only,
+)
 from tests.simulation.virtual_time import run
 
 
@@ -118,9 +122,9 @@ def test_what_is_tried_once_fails_with_an_error_of_ours_as_well():
 
     async def main():
         _, store = retrying(TypeError("a bug"), 2)
-        with pytest.raises(UnforeseenError):
+        with pytest.raises(UnexpectedError):
             await store.create("b", [b"x"])
-        with pytest.raises(UnforeseenError):
+        with pytest.raises(UnexpectedError):
             await store.put_stream("b", chunks())
         assert store.statistics.errors == 2
         assert store.statistics.failures[FailureKind.OTHER] == 2
@@ -132,12 +136,12 @@ def test_the_log_has_it_once_with_its_cause_until_something_works_again(caplog):
     async def main():
         inner, store = retrying(TypeError("a bug"), 8)
         for _ in range(2):
-            with pytest.raises(UnforeseenError):
+            with pytest.raises(UnexpectedError):
                 await store.put("a", [b"x"])
         (told,) = caplog.records
         assert (told.levelno, told.exc_info[1]) == (logging.ERROR, inner.failure)
         inner.times = 3
-        with pytest.raises(UnforeseenError):
+        with pytest.raises(UnexpectedError):
             await store.list("")
         assert len(caplog.records) == 2
         await store.put("a", [b"x"])
@@ -154,7 +158,7 @@ def test_the_log_has_it_once_with_its_cause_until_something_works_again(caplog):
     ids=lambda it: type(it).__name__,
 )
 def test_what_is_no_failure_of_the_bucket_passes(failure):
-    with pytest.raises(type(failure)) as caught, foreseen("put"):
+    with pytest.raises(type(failure)) as caught, storage_errors_only("put"):
         raise failure
     assert caught.value is failure
 
@@ -170,7 +174,7 @@ def test_what_is_no_failure_of_the_bucket_passes(failure):
     ids=lambda it: type(it).__name__,
 )
 def test_errors_of_ours_pass_as_they_are(failure):
-    with pytest.raises(type(failure)) as caught, foreseen("put"):
+    with pytest.raises(type(failure)) as caught, storage_errors_only("put"):
         raise failure
     assert caught.value is failure
 
@@ -184,19 +188,19 @@ def test_a_panic_of_one_of_several_tasks_is_no_more():
         raise error
 
     async def main():
-        with foreseen("compose"):
+        with storage_errors_only("compose"):
             async with asyncio.TaskGroup() as group:
                 group.create_task(failing(PanicException("unwrap")))
                 group.create_task(failing(ValueError("time data")))
 
-    with pytest.raises(UnforeseenError, match="compose: PanicException: unwrap"):
+    with pytest.raises(UnexpectedError, match="compose: PanicException: unwrap"):
         run(main())
 
 
 @pytest.mark.parametrize("other", [MemoryError(), KeyboardInterrupt(), SystemExit(1)])
 def test_what_is_no_failure_of_the_bucket_passes_in_a_group_as_well(other):
     failure = grouped(ValueError("time data"), PanicException("unwrap"), other)
-    with pytest.raises(BaseExceptionGroup) as caught, foreseen("put"):
+    with pytest.raises(BaseExceptionGroup) as caught, storage_errors_only("put"):
         raise failure
     assert caught.value is failure
 
@@ -212,7 +216,7 @@ def test_memory_that_is_out_ends_the_call_at_once():
 
 
 def test_a_message_is_one_short_line():
-    with pytest.raises(UnforeseenError) as caught, foreseen("list"):
+    with pytest.raises(UnexpectedError) as caught, storage_errors_only("list"):
         raise ValueError("first\nsecond" + "x" * 10_000)
     assert str(caught.value).startswith("list: ValueError: first secondxx")
     assert len(str(caught.value)) == MAX_MESSAGE_LENGTH

@@ -7,11 +7,11 @@ import threading
 
 import pytest
 
-from headrace.storage.object_store.daemon_threads import DaemonThreads
+from headrace.daemon_threads import DaemonThreads, in_own_thread, stepwise
 
 HANGS = """
 import threading
-from headrace.storage.object_store.daemon_threads import DaemonThreads
+from headrace.daemon_threads import DaemonThreads
 threads = DaemonThreads(2, "test")
 begun = threading.Event()
 threads.submit(lambda: (begun.set(), threading.Event().wait()))
@@ -78,3 +78,40 @@ def test_a_call_that_is_cancelled_before_its_turn_is_not_made():
         assert made == []
 
     asyncio.run(main())
+
+
+def test_one_thread_has_the_plain_name_and_keeps_the_order():
+    threads = DaemonThreads(1, "test")
+    made = []
+    for number in range(50):
+        threads.submit(made.append, number)
+    assert threads.submit(lambda: threading.current_thread().name).result(10) == "test"
+    assert made == list(range(50))
+    threads.shutdown()
+
+
+def test_a_call_in_a_thread_of_its_own_ends_the_thread_with_it():
+    found = []
+
+    def call(value):
+        found.append(threading.current_thread())
+        return int(value)
+
+    async def main():
+        assert await in_own_thread("test-own", call, "7") == 7
+        with pytest.raises(ValueError):
+            await in_own_thread("test-own", call, "x")
+
+    asyncio.run(main())
+    for thread in found:
+        thread.join(10)
+        assert (thread.name, thread.daemon, thread.is_alive()) == ("test-own", True, False)
+
+
+def test_steps_are_taken_one_at_a_time_until_one_gives_none():
+    steps = iter([1, 2, None])
+
+    async def main():
+        return [found async for found in stepwise(lambda: next(steps), "test")]
+
+    assert asyncio.run(main()) == [1, 2]

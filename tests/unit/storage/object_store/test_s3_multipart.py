@@ -1,4 +1,4 @@
-"""S3Copier: which requests it sends, and that the object, not the answer, decides what happened."""
+"""S3Multipart: which requests it sends, and that the object, not the answer, decides what happened."""
 
 # ruff: noqa: N803 - the names are boto3's
 
@@ -21,8 +21,9 @@ from headrace.storage.errors import (
     ObjectStoreError,
 )
 from headrace.storage.object_store.copy_parts import MIB
-from headrace.storage.object_store.retrying import RefusedError
-from headrace.storage.object_store.s3_copy import S3Copier
+from headrace.storage.object_store.retrying import RefusedError, Retries, RetryPolicy
+from headrace.storage.object_store.s3_client import S3Client
+from headrace.storage.object_store.s3_multipart import S3Multipart
 from headrace.storage.ports import CopiedRange, unnoticed
 
 TIMED_OUT = ReadTimeoutError(endpoint_url="http://s3")
@@ -73,7 +74,8 @@ class Service:
         return {"UploadId": "u"}
 
     def _upload_part(self, Bucket, Key, UploadId, PartNumber, Body):
-        self.uploads[UploadId][PartNumber] = bytes(Body)
+        content = Body if isinstance(Body, bytes) else b"".join(iter(Body.read, b""))
+        self.uploads[UploadId][PartNumber] = content
         return {"ETag": f"e{PartNumber}"}
 
     def _upload_part_copy(self, Bucket, Key, UploadId, PartNumber, CopySource, CopySourceRange):
@@ -115,22 +117,33 @@ PIECES = [CopiedRange("a", 0, len(A)), CopiedRange("b", 10, len(B)), b"the end"]
 MADE = A + B[10:] + b"the end"
 
 
-def compose(service, pieces=PIECES, progress=unnoticed):
-    """What `made` is afterwards."""
-    service.objects |= {"p/a": A, "p/b": B}
+def client_of(make_client, max_attempts=1):
+    policy = RetryPolicy(max_attempts=max_attempts, backoff_ms_initial=1)
+    return S3Client(make_client, threads=4, name="test", retries=Retries(policy))
 
+
+def reader_of(service):
     async def read(key, start, end):
         content = service.objects[f"p/{key}"]
         if end > len(content):
             raise CorruptObjectError(key)
         return memoryview(content)[start:end]
 
+    return read
+
+
+def compose(service, pieces=PIECES, progress=unnoticed):
+    """What `made` is afterwards."""
+    service.objects |= {"p/a": A, "p/b": B}
+
     async def main():
-        copier = S3Copier(lambda: service, "bucket", "p/", read, threads=4)
+        client = client_of(lambda: service)
         try:
-            await copier.compose("made", pieces, progress)
+            await S3Multipart(client, "bucket", "p/", reader_of(service)).compose(
+                "made", pieces, progress
+            )
         finally:
-            await copier.close()
+            await client.close()
 
     asyncio.run(main())
     return service.objects["p/made"]
@@ -248,6 +261,80 @@ def test_a_service_that_copies_whole_objects_is_found_out():
     assert "p/made" not in service.objects
 
 
+@pytest.mark.parametrize("max_attempts", [1, 2])
+@pytest.mark.parametrize("operation", ["upload", "put_parts", "compose"])
+def test_a_completion_is_settled_at_one_place_whatever_was_written(operation, max_attempts):
+    """Its answer was lost; with a second attempt, that one is told that there is no such upload."""
+    service = Service()
+    service.after["complete_multipart_upload"] = [TIMED_OUT]
+    buffers = [A, b"the end"]
+
+    async def main():
+        client = client_of(lambda: service, max_attempts)
+        copier = S3Multipart(client, "bucket", "p/", reader_of(service))
+
+        async def parts():
+            for buffer in buffers:
+                yield [buffer]
+
+        match operation:
+            case "upload":
+                await copier.upload("made", parts())
+            case "put_parts":
+                await copier.put_parts("made", buffers, 6 * MIB)
+            case _:
+                await copier.compose("made", buffers)
+        await client.close()
+
+    asyncio.run(main())
+    assert service.objects["p/made"] == b"".join(buffers)
+    assert service.log.count("complete_multipart_upload") == max_attempts
+    assert "abort_multipart_upload" not in service.log
+
+
+def test_parts_that_cannot_be_had_leave_nothing_behind():
+    service = Service()
+
+    async def parts():
+        yield [A]
+        raise ZeroDivisionError
+
+    async def main():
+        client = client_of(lambda: service)
+        with pytest.raises(ZeroDivisionError):
+            await S3Multipart(client, "bucket", "p/", None).upload("made", parts())
+        await client.close()
+
+    asyncio.run(main())
+    assert (service.uploads, service.objects) == ({}, {})
+
+
+@pytest.mark.parametrize("operation", ["upload_part", "abort_multipart_upload"])
+def test_requests_of_an_upload_are_repeated_one_by_one(operation):
+    service = Service()
+    service.before["upload_part"] = [TIMED_OUT, answer("SlowDown", 503)]
+    if operation == "abort_multipart_upload":
+        service.before["upload_part"] += [answer("AccessDenied", 403)]
+        service.before[operation] = [TIMED_OUT, answer("InternalError", 500)]
+
+    async def main():
+        client = client_of(lambda: service, max_attempts=3)
+        try:
+            await S3Multipart(client, "bucket", "p/", None).put_parts("made", [A, B], 6 * MIB)
+        finally:
+            await client.close()
+
+    if operation == "upload_part":
+        asyncio.run(main())
+        assert service.objects == {"p/made": A + B}
+        assert service.log.count("upload_part") == 3 + 2
+    else:
+        with pytest.raises(RefusedError):
+            asyncio.run(main())
+        assert service.log.count(operation) == 3
+    assert service.uploads == {}
+
+
 def test_after_a_failure_no_more_parts_are_begun():
     service = Service()
     service.before["upload_part_copy"] = [TIMED_OUT] * 4
@@ -271,14 +358,15 @@ def test_a_cancelled_caller_leaves_no_upload():
     service.objects["p/a"] = A
 
     async def main():
-        copier = S3Copier(lambda: service, "bucket", "p/", None, threads=4)
+        client = client_of(lambda: service)
+        copier = S3Multipart(client, "bucket", "p/", None)
         task = asyncio.create_task(copier.compose("made", [CopiedRange("a", 0, len(A))]))
         await asyncio.get_running_loop().run_in_executor(None, begun.wait, 10)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         go_on.set()
-        copier._calls._threads.shutdown(wait=True)
+        client._threads.shutdown(wait=True)
 
     asyncio.run(main())
     assert service.uploads == {}
@@ -298,13 +386,14 @@ def test_credentials_that_are_away_for_a_while_are_looked_for_again():
         return made
 
     async def main():
-        copier = S3Copier(make_client, "bucket", "p/", None, threads=4)
+        client = client_of(make_client)
+        copier = S3Multipart(client, "bucket", "p/", None)
         content = [bytes(6 * MIB), b"end"]
         for _ in range(2):
             with pytest.raises(ObjectStoreError):
                 await copier.compose("made", content)
         await copier.compose("made", content)
-        await copier.close()
+        await client.close()
 
     asyncio.run(main())
     assert service.objects == {"p/made": bytes(6 * MIB) + b"end"}

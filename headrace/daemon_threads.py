@@ -1,7 +1,9 @@
-"""A pool of threads that does not keep the process from ending.
+"""Threads for calls that block, which do not keep the process from ending.
 
-Requests of boto3 block, and a service that says nothing holds a thread for minutes. The standard
+A disk may never answer, and a service that says nothing holds a thread for minutes. The standard
 pool waits for its threads when the interpreter ends, and so would a broker that was told to stop.
+
+This module stands below all packages: each of them uses it.
 """
 
 import asyncio
@@ -16,9 +18,10 @@ _T = TypeVar("_T")
 
 
 class DaemonThreads(Executor):
-    """Like `ThreadPoolExecutor`; what is under way when the process ends is cut off there.
+    """Like `ThreadPoolExecutor`; a call that is inflight when the process ends is cut off there.
 
-    The queue before the threads is bounded by its users.
+    One thread makes calls in the order in which they come. The queue before the threads is bounded
+    by its users.
     """
 
     def __init__(self, max_threads: int, name: str) -> None:
@@ -28,7 +31,7 @@ class DaemonThreads(Executor):
         self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
-        self._pending = 0  # calls that are waiting or under way
+        self._pending = 0  # calls that are waiting or inflight
         self._alive = 0  # threads that have not ended since `shutdown`
         self._is_shut_down = False
         self.ended: Future[None] = Future()  # done when `shutdown` was called and no thread is left
@@ -76,7 +79,7 @@ class DaemonThreads(Executor):
                 thread.join()
 
     def _start(self) -> None:
-        name = f"{self._name}_{len(self._threads)}"
+        name = f"{self._name}_{len(self._threads)}" if self._max_threads > 1 else self._name
         thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -95,6 +98,20 @@ class DaemonThreads(Executor):
     def _end(self) -> None:
         if self.ended.set_running_or_notify_cancel():
             self.ended.set_result(None)
+
+
+def in_own_thread(
+    name: str, fn: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
+) -> "asyncio.Future[_T]":
+    """Begin one call in a thread of that name, which ends with it; call it from the loop.
+
+    Cancelling the future does not end a call that has begun.
+    """
+    executor = DaemonThreads(1, name)
+    try:
+        return asyncio.wrap_future(executor.submit(fn, *args, **kwargs))
+    finally:
+        executor.shutdown(wait=False)
 
 
 async def stepwise(step: Callable[[], _T | None], name: str) -> AsyncIterator[_T]:

@@ -1,26 +1,26 @@
-"""What a client fails with that is neither an answer of the store nor the lack of one.
+"""Unexpected errors of a client: neither an answer of the store nor the lack of one.
 
 An answer with a value that cannot be parsed, a panic in a library, a credential provider that
 prints nonsense: none of it may end a broker, so all of it is an `ObjectStoreError` like any other,
-to be tried again. So is a mistake of ours that shows only there; it stays visible, since whoever
-logs the error logs its cause with it.
+to be tried again. So is a mistake of ours that shows only there; it stays visible, since the log
+has the cause with the error.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from headrace.storage.errors import InvalidRequestError, ObjectStoreError, StorageError
+from headrace.storage.errors import FailureKind, InvalidRequestError, ObjectStoreError, StorageError
 
 MAX_MESSAGE_LENGTH: Final = 500
 
 
-class UnforeseenError(ObjectStoreError):
-    """Nobody knows what it means; `__cause__` is what was raised."""
+class UnexpectedError(ObjectStoreError):
+    """An error that no table explains; `__cause__` is what was raised."""
 
 
 @contextmanager
-def foreseen(what: str) -> Iterator[None]:
+def storage_errors_only(what: str) -> Iterator[None]:
     """Raise nothing but errors of ours.
 
     Args:
@@ -29,7 +29,7 @@ def foreseen(what: str) -> Iterator[None]:
     Raises:
         StorageError: as raised.
         InvalidRequestError: as raised: no store was asked.
-        UnforeseenError: anything else was raised.
+        UnexpectedError: anything else was raised.
         MemoryError, BaseException: as raised, and a group with one of them in it.
     """
     try:
@@ -39,14 +39,14 @@ def foreseen(what: str) -> Iterator[None]:
     except BaseException as error:
         if not all(map(_is_failure, _singles(error))):
             raise
-        raise unforeseen(what, error) from error
+        raise unexpected(what, error) from error
 
 
-def unforeseen(what: str, error: BaseException) -> UnforeseenError:
-    """Return our error for one that nobody foresaw; raise it from that one."""
+def unexpected(what: str, error: BaseException) -> UnexpectedError:
+    """Return our error for one that no table explains; raise it from that one."""
     first = next(_singles(error))
     message = f"{what}: {type(first).__name__}: {first}"
-    return UnforeseenError(message.replace("\n", " ")[:MAX_MESSAGE_LENGTH])
+    return UnexpectedError(message.replace("\n", " ")[:MAX_MESSAGE_LENGTH], FailureKind.OTHER)
 
 
 def _is_failure(error: BaseException) -> bool:
