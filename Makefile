@@ -1,4 +1,4 @@
-# Every target is a few words here; what it takes stands in .ci/, tests/ and bench/.
+# Targets are short; the work is in .ci/, tests/ and bench/.
 VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
@@ -14,7 +14,7 @@ help: ## Show the targets
 run: $(VENV)/.complete-run ## Start a broker with everything in one process: make run ARGS="--port 9092"
 	@$(BIN)/headrace dev $(ARGS)
 
-setup: $(VENV)/.complete-test ## Install what the tests, the demo and the benchmark need
+setup: $(VENV)/.complete-test ## Install the dependencies of tests, demo and benchmarks
 
 test: export TEST_REQUIRE_ALL = 1
 test: check unit integration e2e ## Run every test, with real clients, an S3 server and Spark
@@ -28,13 +28,13 @@ lint: setup ## Check style and format
 types: setup ## Check types
 	@$(BIN)/mypy
 
-imports: setup ## Check which package imports which
+imports: setup ## Check the import contracts
 	@$(BIN)/lint-imports
 
 tidy: setup ## Check sizes, names, docstrings and which modules are pure
 	@$(BIN)/python -m pytest -q tests/tidy
 
-fmt: setup ## Format the code and mend what ruff can mend
+fmt: setup ## Format the code and apply ruff's fixes
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 unit: setup ## Run unit, property, contract and fuzz tests
@@ -43,13 +43,13 @@ unit: setup ## Run unit, property, contract and fuzz tests
 integration: setup ## Run the tests with real sockets, files and an S3 server
 	@$(BIN)/python -m pytest -q tests/integration $(ARGS)
 
-e2e: setup ## Run real clients, crashes, a cluster and Spark against brokers in other processes
+e2e: setup ## Run end-to-end tests: real clients, crashes, a cluster, Spark
 	@$(BIN)/python -m pytest -q tests/e2e tests/cluster $(ARGS)
 
-seeded: setup ## Seed bugs and see whether the tests catch them: make seeded ARGS="--only wal-07"
+seeded: setup ## Seed bugs and check that the tests catch them: make seeded ARGS="--only wal-07"
 	@$(BIN)/python -m tests.seeded $(ARGS)
 
-soak: setup ## Try 500,000 crashes of the WAL, 6,000 quorums and every seeded bug, disturb a cluster, cut power, kill the broker: make soak ARGS="--crash-rounds 1000"
+soak: setup ## Run the long tests: simulated crashes and quorums, seeded bugs, chaos, power cuts: make soak ARGS="--crash-rounds 1000"
 	@$(BIN)/python -m tests.simulation.wal_crash_run --images 500000 && $(BIN)/python -m tests.simulation.raft_run --seeds 6000
 	@$(BIN)/python -m tests.seeded && $(BIN)/python -m tests.cluster.chaos --minutes 30
 	@$(BIN)/python -m pytest -q -s -o timeout=0 tests/integration/test_wal_power_cut.py tests/e2e/test_crash.py --power-cut-rounds 50 --crash-rounds 500 $(ARGS)
@@ -57,16 +57,16 @@ soak: setup ## Try 500,000 crashes of the WAL, 6,000 quorums and every seeded bu
 bench: setup ## Compare with Apache Kafka on this machine
 	@$(BIN)/python -m bench $(ARGS)
 
-bench-storage: setup ## Count requests to a bucket, measure uploads, compaction and cold reads: make bench-storage ARGS="--only upload"
+bench-storage: setup ## Measure requests to the bucket, uploads, compaction, cold reads: make bench-storage ARGS="--only upload"
 	@$(BIN)/python -m bench.storage $(ARGS)
 
-bench-wal: setup ## Measure the WAL beside fio, on a raw device and a file
+bench-wal: setup ## Compare the WAL with fio, on a raw device and a file
 	@$(BIN)/python -m bench.wal $(ARGS)
 
-bench-cluster: setup ## Measure the loss of a leader, 1,000 topics, and three brokers beside one: make bench-cluster ARGS="--quick"
+bench-cluster: setup ## Measure leader failover, 1,000 topics, three brokers against one: make bench-cluster ARGS="--quick"
 	@$(BIN)/python -m bench.cluster $(ARGS)
 
-demo: setup ## Feed real data through the broker and Spark: make demo DATA=file.jsonl
+demo: setup ## Run real data through the broker and Spark: make demo DATA=file.jsonl
 	@$(BIN)/python -m headrace.pipeline.demo $(if $(DATA),--data "$(DATA)") $(addprefix --connector-jars ,$(wildcard .cache/spark-kafka-*)) $(ARGS)
 
 clean: ## Remove the environment, caches and build output

@@ -1,1 +1,1 @@
-"""Benchmarks: repeatable, against a baseline in the same run, printed as a table. Nothing here is a test."""
+"""Benchmarks: repeatable, against a baseline in the same run, printed as a table. They are not tests."""

@@ -1,7 +1,7 @@
 """`make bench`: Headrace and Apache Kafka on this machine, in alternating runs, as one table with ratios.
 
 One librdkafka client in C is the load. Both brokers run for the whole time; while one is measured the other is idle. Each
-figure is the median of the runs. Ours is durable on every acknowledgement; Kafka's is in the page cache.
+figure is the median of the runs. Headrace acknowledges records that are durable; Kafka's are in the page cache.
 """
 
 import argparse
@@ -26,13 +26,13 @@ WAL_BYTES = 512 * MIB
 UPLOAD_THRESHOLD_BYTES = 96 * MIB
 LOG_CACHE_BYTES = 640 * MIB
 BLOCK_CACHE_BYTES = 128 * MIB
-RING_CAPACITIES = 3  # a throughput run writes at least so many
+RING_CAPACITIES = 3  # a throughput run fills the ring at least this many times
 HOT_BYTES = 512 * MIB  # of the consume run: in LogCache, and in Kafka's page cache
 PACED_RATE = 5_000
 
 
 class Server(Protocol):
-    """What is measured."""
+    """A server under test."""
 
     name: str
     bootstrap: str
@@ -43,7 +43,7 @@ class Server(Protocol):
 
 @dataclass
 class Headrace:
-    """Ours, with the sizes that the table states."""
+    """A Headrace broker, with the sizes that the table shows."""
 
     process: HeadraceProcess
     name: str = "headrace"
@@ -86,7 +86,7 @@ class Workload:
 
 
 def workloads(*, quick: bool) -> list[Workload]:
-    """The rows; a quick run writes less than the ring and is for looking, not for quoting."""
+    """The rows; a quick run writes less than the ring, and its figures are not to be quoted."""
     volume = 128 * MIB if quick else RING_CAPACITIES * WAL_BYTES
     paced = (2 if quick else 15) * PACED_RATE * RECORD_BYTES
     hot = HOT_BYTES // 4 if quick else HOT_BYTES
@@ -100,7 +100,7 @@ def workloads(*, quick: bool) -> list[Workload]:
 
 
 class Benchmark:
-    """Runs workloads and collects their figures."""
+    """Runs the workloads and collects their figures."""
 
     def __init__(self, servers: list[Server], say: Callable[[str], None]) -> None:
         self.servers = servers
@@ -109,7 +109,7 @@ class Benchmark:
         self.figures: dict[tuple[str, str, str], list[float]] = defaultdict(list)
 
     def run(self, workload: Workload, run_number: int) -> None:
-        """One run of a workload on every server, which one first alternating."""
+        """One run of a workload on every server; the first server alternates."""
         servers = self.servers if run_number % 2 == 0 else self.servers[::-1]
         for server in servers:
             os.sync()
@@ -168,7 +168,7 @@ def topics_tool(server: Server, *arguments: object) -> None:
 def print_table(
     figures: dict[tuple[str, str, str], list[float]], rows: list[Workload], names: list[str]
 ) -> None:
-    """Medians, their spread, and ours as a share of the baseline's."""
+    """Medians, their spread, and the ratio of Headrace to the baseline."""
     print(
         f"\n{'workload':20}{'figure':12}"
         + "".join(f"{name:>26}" for name in names)
@@ -194,10 +194,10 @@ def main() -> int:
     """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="alternating runs of each row")
-    parser.add_argument("--quick", action="store_true", help="small volumes: to look, not to quote")
-    parser.add_argument("--only", default="", help="rows whose name contains this")
-    parser.add_argument("--alone", action="store_true", help="without Apache Kafka beside it")
-    parser.add_argument("--directory", type=Path, help="where both keep their data")
+    parser.add_argument("--quick", action="store_true", help="small volumes; not for quoting")
+    parser.add_argument("--only", default="", help="run only rows whose name contains this")
+    parser.add_argument("--alone", action="store_true", help="without Apache Kafka")
+    parser.add_argument("--directory", type=Path, help="data directory of both brokers")
     options = parser.parse_args()
     load_program.build()
     rows = [row for row in workloads(quick=options.quick) if options.only in row.name]
@@ -243,7 +243,7 @@ def measure(
             left = ours.metrics().get("headrace_log_cache_unuploaded_bytes", 0.0)
             if left > UPLOAD_THRESHOLD_BYTES:
                 print(
-                    f"  not uploaded at the end: {left / MIB:,.0f} MiB, more than a threshold",
+                    f"  not uploaded at the end: {left / MIB:,.0f} MiB, more than the upload threshold",
                     file=sys.stderr,
                 )
     return benchmark

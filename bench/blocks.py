@@ -1,21 +1,21 @@
-"""Blocks of records as LogCache archives them: what an upload begins with."""
+"""Blocks of records as LogCache archives them: the input of an upload."""
 
 import random
 from collections.abc import Mapping
 
 from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch
 
-BUFFER_BYTES = 4 * 1024 * 1024  # batches are views into buffers of the WAL, about that large
+BUFFER_BYTES = 4 * 1024 * 1024  # batches are views into WAL buffers of about this size
 BATCH_BYTES = 16 * 1024
 
 
 def make_block(
     streams: int, size_bytes: int, *, first_offset: int = 0, seed: int = 1
 ) -> tuple[dict[int, list[StreamRecordBatch]], Mapping[int, int]]:
-    """Return batches by stream, and their encoded sizes; every byte lies in memory of its own.
+    """Return batches by stream, and their encoded sizes; no two batches share memory.
 
     Args:
-        streams: how many; batches go to them in turn.
+        streams: number of streams; batches go to them in turn.
         size_bytes: of all payloads.
         first_offset: of each stream.
         seed: of the bytes.

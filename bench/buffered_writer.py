@@ -1,7 +1,7 @@
-"""What programs without a log of ours do: write to a file through the page cache, then fsync.
+"""A baseline without a WAL: writes to a file through the page cache, then fsync.
 
-The same schedule of arrivals as the WAL's benchmark has; all records that are due share one fsync. A writer of a
-few lines, for comparison only: it has no headers, no checksums and no recovery.
+It has the same schedule of arrivals as the WAL's benchmark; all records that are due share one fsync. The writer is
+for comparison only: it has no headers, no checksums and no recovery.
 """
 
 import os
@@ -10,12 +10,12 @@ from array import array
 
 from headrace.wal.tools.benchmark.figures import DeviceWork, Figures, Load, summarise
 
-OPEN_BYTES = 4 << 20  # flat out, as much is written before each fsync
+OPEN_BYTES = 4 << 20  # at full speed, this many bytes are written before each fsync
 MAX_VECTORS = 1000  # of one writev
 
 
 class BufferedWriter:
-    """Overwrites a file that is there, from its start to its end, again and again."""
+    """Overwrites an existing file from its start to its end, repeatedly."""
 
     def __init__(self, path: str, capacity_bytes: int) -> None:
         self._fd = os.open(path, os.O_RDWR)

@@ -1,13 +1,13 @@
-"""`make bench-cluster`: what a quorum and several brokers cost on this machine, and which marks are met.
+"""`make bench-cluster`: the cost of a quorum and several brokers on this machine, and which marks are met.
 
 | part | what |
 |---|---|
-| leader-loss | SIGKILL of the leading controller, again and again, then SIGSTOP: time to the next metadata write at any broker |
-| topics | 1,000 topics of 10 partitions: creation, size of the image, memory, processor time at rest, a fresh broker |
+| leader-loss | SIGKILL of the leading controller, repeatedly, then SIGSTOP: time to the next metadata write at any broker |
+| topics | 1,000 topics of 10 partitions: creation, size of the image, memory, idle processor time, a new broker |
 | throughput | three brokers against one: the same load on a topic of one broker and on one of three, alternating |
 
-Three controllers and three brokers run as processes, each in a network namespace where that is allowed, with their
-data on the disk of `--directory`. Marks are in the last table; the program ends with 1 when one is missed.
+Three controllers and three brokers run as processes, each in a network namespace if that is allowed, with their
+data on the disk of `--directory`. Marks are in the last table; the exit code is 1 when one is missed.
 """
 
 import argparse
@@ -28,8 +28,8 @@ PARTS = {
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.cluster", description=__doc__)
     parser.add_argument("--only", choices=PARTS, nargs="*", default=list(PARTS))
-    parser.add_argument("--quick", action="store_true", help="small: to look, not to quote")
-    parser.add_argument("--directory", type=Path, help="where the nodes keep their data")
+    parser.add_argument("--quick", action="store_true", help="small volumes; not for quoting")
+    parser.add_argument("--directory", type=Path, help="data directory of the nodes")
     arguments = parser.parse_args()
     marks: list[tuple[str, bool, str]] = []
     began = time.monotonic()

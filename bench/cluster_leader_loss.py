@@ -1,7 +1,7 @@
-"""From the loss of the leading controller to the answer of the next metadata write that began after it.
+"""Time from the loss of the leading controller to the answer of the next metadata write that began after it.
 
-Killed, its connections end and everybody hears of it. Stopped, it is silent, as a machine without power would be: that is
-found out by waiting.
+When it is killed, its connections end and all nodes notice at once. When it is stopped, it is silent, as a machine
+without power: the nodes notice by a time-out.
 """
 
 import statistics
@@ -39,7 +39,7 @@ def run(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
 
 
 def times_ms(cluster: Cluster, lose: Callable[[Node], None], losses: int, what: str) -> list[float]:
-    """Lose the leader again and again; return the times, sorted."""
+    """Lose the leader repeatedly; return the times, sorted."""
     probe = Probe(cluster)
     probe.ns_until_written(now_ns())
     times: list[float] = []

@@ -34,7 +34,7 @@ def run(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
             for brokers in (1, 3) if number % 2 else (3, 1):
                 rate = megabytes_per_s(cluster, f"bench-{number}-{brokers}", brokers, volume)
                 print(f"  run {number}: {brokers} broker(s) {rate:.1f} MB/s", flush=True)
-                if number:  # the first of each only warms up
+                if number:  # the first run of each is a warm-up
                     figures[brokers].append(rate)
     one, three = (statistics.median(figures[brokers]) for brokers in (1, 3))
     ratio = three / one
@@ -43,7 +43,7 @@ def run(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
 
 
 def megabytes_per_s(cluster: Cluster, topic: str, brokers: int, volume: int) -> float:
-    """Produce `volume` bytes to a topic on so many brokers."""
+    """Produce `volume` bytes to a topic on this many brokers."""
     ids = [cluster.brokers[number % brokers].node_id for number in range(PARTITIONS)]
     with cluster.connect(cluster.brokers[0]) as connection:
         error, _ = create_topic(connection, topic, brokers=ids)

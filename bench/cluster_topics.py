@@ -1,4 +1,4 @@
-"""1,000 topics of 10 partitions: how fast they are created, and what they cost from then on."""
+"""1,000 topics of 10 partitions: speed of creation, and their cost in memory and idle processor time."""
 
 import time
 from pathlib import Path
@@ -25,7 +25,7 @@ def run(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
     with Cluster(directory, small_disks=False) as cluster:
         nodes = cluster.nodes
         print_costs(nodes, rest_s, "without topics")
-        print(f"a fresh broker is ready after {seconds_to_join(cluster, None):.2f} s")
+        print(f"a new broker is ready after {seconds_to_join(cluster, None):.2f} s")
         create(cluster, topics)
         image = image_of(cluster.leader())
         print(
@@ -33,18 +33,18 @@ def run(directory: Path, *, quick: bool) -> list[tuple[bool, str]]:
         )
         print_costs(nodes, rest_s, f"with {topics:,} topics of {PARTITIONS} partitions")
         seconds = seconds_to_join(cluster, f"topic-{topics - 1}")
-        print(f"a fresh broker is ready, and knows the last topic, after {seconds:.2f} s")
+        print(f"a new broker is ready, and has the last topic, after {seconds:.2f} s")
         print_restart(cluster)
         probe = Probe(cluster)
         seen_ms = sorted(probe.ns_until_seen(node) / 1e6 for _ in range(10) for node in nodes[3:])
         print(
-            f"a change is seen at every broker after {seen_ms[len(seen_ms) // 2]:.1f} ms (median)"
+            f"a change is visible at every broker after {seen_ms[len(seen_ms) // 2]:.1f} ms (median)"
         )
     return []
 
 
 def create(cluster: Cluster, topics: int) -> None:
-    """One request at a time, a topic each, as `kafka-topics --create` would."""
+    """One request at a time, with one topic each, as `kafka-topics --create` does."""
     began = time.monotonic()
     with cluster.connect(cluster.brokers[0], timeout_s=60) as connection:
         for number in range(topics):
@@ -57,7 +57,7 @@ def create(cluster: Cluster, topics: int) -> None:
 
 
 def print_costs(nodes: list[Node], rest_s: float, when: str) -> None:
-    """Memory, and the processor time that heartbeats and timers take while nothing is asked."""
+    """Memory, and the processor time of heartbeats and timers without requests."""
     time.sleep(3)
     before = {node.name: usage(node.process.process_id).cpu_s for node in nodes}
     time.sleep(rest_s)
@@ -65,11 +65,13 @@ def print_costs(nodes: list[Node], rest_s: float, when: str) -> None:
     for node in nodes:
         now = usage(node.process.process_id)
         percent = 100 * (now.cpu_s - before[node.name]) / rest_s
-        print(f"  {node.name}  {now.rss_bytes / MIB:7.1f} MiB  {percent:5.2f} % of a core at rest")
+        print(
+            f"  {node.name}  {now.rss_bytes / MIB:7.1f} MiB  {percent:5.2f} % of a core when idle"
+        )
 
 
 def seconds_to_join(cluster: Cluster, last_topic: str | None) -> float:
-    """Start a broker that has nothing, and wait until it is ready and knows what the others know."""
+    """Start an empty broker, and wait until it is ready and has the metadata of the others."""
     broker = cluster.add_broker()
     began = time.monotonic()
     broker.begin()

@@ -1,4 +1,4 @@
-"""A broker in another process whose bucket holds a topic that is nowhere in its memory."""
+"""A broker in another process, with a topic that is in its bucket but not in its memory."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -28,14 +28,14 @@ def broker_on(
     distance: Distance | None = None,
     bucket_directory: Path | None = None,
 ) -> Iterator[HeadraceProcess]:
-    """Start a broker whose bucket is a directory, or lies in a MinIO that is started for it, far away perhaps.
+    """Start a broker whose bucket is a directory, or in a MinIO that is started for it, optionally distant.
 
     Args:
-        store: of `STORES`.
+        store: one of `STORES`.
         directory: of the broker.
         settings: of the broker.
         distance: of the bucket.
-        bucket_directory: of the bucket; the broker's if it may lie on the same disk as the WAL.
+        bucket_directory: of the bucket; the broker's if it may be on the same disk as the WAL.
     """
     kept_in = bucket_directory or directory
     with ExitStack() as stack:
@@ -56,23 +56,23 @@ def broker_on(
 
 
 def bucket_uri_of(broker: HeadraceProcess) -> str:
-    """Where a broker's bucket is, as `open_object_store` takes it."""
+    """The URI of a broker's bucket, for `open_object_store`."""
     for line in (broker.directory / "server.properties").read_text().splitlines():
         key, _, value = line.partition("=")
         if key == "s3.data.buckets":
             return value.removeprefix("0@")
-    raise AssertionError("every broker here is told its bucket")
+    raise AssertionError("every broker here has a bucket")
 
 
 def create_topic(bootstrap: str, name: str, partitions: int = 1) -> None:
-    """Create a topic and wait until it is there."""
+    """Create a topic and wait until it exists."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     for created in admin.create_topics([NewTopic(name, partitions)]).values():
         created.result(timeout=30)
 
 
 def produce_topic(broker: HeadraceProcess, topic: str, size_bytes: int, *, batch_bytes: int) -> int:
-    """Create a topic and produce so much to it; return the records."""
+    """Create a topic and produce `size_bytes` to it; return the number of records."""
     create_topic(broker.bootstrap, topic)
     records = size_bytes // RECORD_BYTES
     load_program.produce(
@@ -87,7 +87,7 @@ def produce_topic(broker: HeadraceProcess, topic: str, size_bytes: int, *, batch
 
 
 def fill(broker: HeadraceProcess, topic: str, size_bytes: int, *, batch_bytes: int) -> int:
-    """Produce a topic, and restart the broker: what it had in memory is in the bucket. Return the records."""
+    """Produce a topic, and restart the broker, so that all is in the bucket. Return the number of records."""
     records = produce_topic(broker, topic, size_bytes, batch_bytes=batch_bytes)
     broker.restart()
     return records

@@ -1,4 +1,4 @@
-"""Streams and objects in memory: a control plane that costs next to nothing, for benchmarks of the storage."""
+"""Streams and objects in memory: a control plane without cost, for benchmarks of the storage."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -16,7 +16,7 @@ from headrace.storage.ports import (
 
 
 class ControlPlane:
-    """StreamManager and ObjectManager of one node. It refuses gaps, and nothing else."""
+    """StreamManager and ObjectManager of one node. It refuses gaps only."""
 
     def __init__(self) -> None:
         self.ends: dict[int, int] = {}
@@ -114,7 +114,7 @@ class ControlPlane:
 
 
 class Lease:
-    """Never lost."""
+    """A lease that is always valid."""
 
     def is_lease_valid(self) -> bool:
         return True

@@ -1,10 +1,10 @@
-"""A TCP proxy that makes what is near look far: a delay each way, and a rate that all connections share.
+"""A TCP proxy that simulates a distant server: a delay each way, and a rate that all connections share.
 
     python -m bench.distant_link PORT DELAY_MS MB_PER_S
 
-Listens on a free port, which it prints. Each direction is a line of its own: bytes enter it one after
-the other at the rate, whatever connection they are of, and leave it after the delay. Of one connection
-at most `WINDOW_BYTES` are in a direction, as a TCP window has it: then its sender is not read. So one
+Listens on a free port, which it prints. Each direction is a separate line: bytes of all connections
+enter it one after the other at the rate, and leave it after the delay. Each connection has at most
+`WINDOW_BYTES` in a direction, like a TCP window: beyond that its sender is not read. So one
 connection alone gets about 100 MB/s at 7 ms, which is why readers of S3 use several.
 """
 
@@ -22,14 +22,14 @@ WINDOW_BYTES = 1024 * 1024
 
 
 class Distance(NamedTuple):
-    """How far away, and how wide the way is."""
+    """Delay and rate of the link."""
 
     delay_ms: float  # one way
     mb_per_s: float  # 10**6 bytes/s in each direction
 
 
 class DistantLink:
-    """The proxy as a process of its own, while entered."""
+    """The proxy in a separate process, while entered."""
 
     def __init__(self, port: int, distance: Distance) -> None:
         arguments = [str(port), str(distance.delay_ms), str(distance.mb_per_s)]
@@ -52,7 +52,7 @@ class DistantLink:
 
 
 class _Line:
-    """One direction: what entered it first leaves it first."""
+    """One direction, first in, first out."""
 
     def __init__(self, distance: Distance) -> None:
         self._delay_s = distance.delay_ms / 1000
@@ -84,14 +84,14 @@ class _Line:
 
 
 class _End(asyncio.Protocol):
-    """One end of a connection: what it is sent goes through the line to the other."""
+    """One end of a connection: received bytes go through the line to the other end."""
 
     def __init__(self, line: _Line) -> None:
         self._line = line
         self.other: _End | None = None
         self._transport: asyncio.Transport | None = None
         self._in_line_bytes = 0
-        self._early = b""  # what came before there was another end
+        self._early = b""  # bytes that arrived before the other end existed
         self._is_writable = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -116,7 +116,7 @@ class _End(asyncio.Protocol):
         self._pace()
 
     def arrived(self, data: bytes) -> None:
-        """Hand over what has come through the line; nothing at all is the end."""
+        """Write bytes that came through the line; empty bytes mean the end."""
         self._in_line_bytes -= len(data)
         assert self.other is not None
         transport = self.other._transport
@@ -150,7 +150,7 @@ class _End(asyncio.Protocol):
 
 
 async def listen(port: int, distance: Distance) -> asyncio.Server:
-    """Take connections, on a free port, for a server of this machine."""
+    """Accept connections, on a free port, for a server of this machine."""
     loop = asyncio.get_running_loop()
     there, back = _Line(distance), _Line(distance)
     joining = set()

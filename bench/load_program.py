@@ -49,7 +49,7 @@ def produce(
     rate: float = 0,
     settings: tuple[str, ...] = (),
 ) -> dict[str, float]:
-    """Run one producer; add `requests`, the Produce requests that it sent."""
+    """Run one producer; add `requests`, the number of Produce requests that it sent."""
     statistics = BINARY.with_name("statistics.json")
     statistics.unlink(missing_ok=True)
     result = _run(

@@ -1,4 +1,4 @@
-"""What a server process has used, from the kernel's accounting."""
+"""Resource usage of a process, from the kernel's accounting."""
 
 import os
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Usage:
-    """Processor seconds since the process began, and memory now and at its peak, in bytes."""
+    """Processor seconds since the process started, and current and peak memory, in bytes."""
 
     cpu_s: float
     rss_bytes: int
@@ -17,7 +17,7 @@ class Usage:
 
 
 def usage(process_id: int | str) -> Usage:
-    """Read the accounting of one process ("self": of this one), threads included."""
+    """Read the accounting of one process ("self": this one), threads included."""
     fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(") ")[2].split()
     status = {}
     for line in Path(f"/proc/{process_id}/status").read_text().splitlines():

@@ -1,9 +1,9 @@
-"""Stands between a client and an S3 server and writes down every request, as S3 would bill it.
+"""A proxy between a client and an S3 server that logs every request, as S3 bills it.
 
     python -m bench.s3_proxy PORT LOG
 
 Listens on a free port, which it prints. A line of the log is [method, target, headers], written
-before the request is passed on. Bodies pass as they are.
+before the request is forwarded. Bodies are forwarded unchanged.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ HEADERS = frozenset({"content-length", "range", "x-amz-copy-source", "x-amz-copy
 
 
 class CountingProxy:
-    """The proxy as a process of its own, while entered."""
+    """The proxy in a separate process, while entered."""
 
     def __init__(self, port: int, log: Path) -> None:
         log.touch()
@@ -35,7 +35,7 @@ class CountingProxy:
         self.endpoint = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
 
     def take(self) -> Tally:
-        """Count the requests since this was last asked."""
+        """Count the requests since the last call."""
         return Tally.of(parse_log(self._log.readlines()))
 
     def __enter__(self) -> Self:
@@ -53,7 +53,7 @@ class CountingProxy:
 
 
 class _Connection:
-    """One client's connection, and one to the server for it."""
+    """One client's connection, and its connection to the server."""
 
     def __init__(self, port: int, log: IO[str]) -> None:
         self._port = port
@@ -82,12 +82,12 @@ class _Connection:
             writer.close()
 
     def _note(self, head: bytes) -> int:
-        """Write a request down; return the length of its body."""
+        """Log a request; return the length of its body."""
         request_line, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
         method, target, _ = request_line.split(" ")
         headers = _headers(lines)
         if "transfer-encoding" in headers:
-            raise NotImplementedError("a body in chunks")
+            raise NotImplementedError("request bodies with chunked encoding")
         kept = {name: value for name, value in headers.items() if name in HEADERS}
         print(json.dumps([method, target, kept]), file=self._log, flush=True)
         return int(headers.get("content-length", 0))

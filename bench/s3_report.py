@@ -18,7 +18,7 @@ SUM = "sum"
 
 @dataclass(frozen=True)
 class PhaseCost:
-    """What one phase takes for each GiB that goes through it."""
+    """The cost of one phase per GiB."""
 
     gib: float
     puts: float
@@ -27,13 +27,13 @@ class PhaseCost:
 
 
 def phase_cost(tally: Tally, size_bytes: int, prices: Prices) -> PhaseCost:
-    """Say what a phase with so many bytes has taken."""
+    """Compute the cost of a phase that processed `size_bytes`."""
     gib = size_bytes / GIB
     return PhaseCost(gib, tally.puts / gib, tally.gets / gib, tally.price(prices) / gib)
 
 
 def summed(costs: Mapping[str, PhaseCost], gib: float) -> PhaseCost:
-    """All phases of a GiB that is ingested, compacted and read once from the bucket."""
+    """The sum of all phases for a GiB that is ingested, compacted and read once from the bucket."""
     found = costs.values()
     return PhaseCost(
         gib,
@@ -44,7 +44,7 @@ def summed(costs: Mapping[str, PhaseCost], gib: float) -> PhaseCost:
 
 
 def phase_lines(streams: int, costs: Mapping[str, PhaseCost], gib: float) -> list[Sequence[str]]:
-    """The lines of one number of streams: a phase each, then their sum."""
+    """The lines for one number of streams: one for each phase, then their sum."""
     return [
         (
             f"{streams:,}",
@@ -59,7 +59,7 @@ def phase_lines(streams: int, costs: Mapping[str, PhaseCost], gib: float) -> lis
 
 
 def published_line(prices: Prices) -> Sequence[str]:
-    """What AutoMQ has published for all that it does."""
+    """AutoMQ's published figures for all of its requests."""
     price = PUBLISHED_PUT_PER_GB / 1000 * prices.put_per_1000
     price += PUBLISHED_GET_PER_GB / 1000 * prices.get_per_1000
     puts, gets = f"{PUBLISHED_PUT_PER_GB:.2f}", f"{PUBLISHED_GET_PER_GB:.2f}"
@@ -67,11 +67,11 @@ def published_line(prices: Prices) -> Sequence[str]:
 
 
 def aligned(lines: Sequence[Sequence[str]], *, left: Sequence[int] = ()) -> list[str]:
-    """Write lines of cells in columns as wide as their widest cell, two spaces apart.
+    """Align cells in columns as wide as their widest cell, two spaces apart.
 
     Args:
-        lines: each with as many cells.
-        left: columns of text; the others are numbers, and end at the same place.
+        lines: all with the same number of cells.
+        left: columns of text; the others are numbers, aligned to the right.
     """
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return [
@@ -84,7 +84,7 @@ def aligned(lines: Sequence[Sequence[str]], *, left: Sequence[int] = ()) -> list
 
 
 def described(tally: Tally) -> list[str]:
-    """Operations, how many, and how large on average."""
+    """Number and average size of each operation."""
     found = []
     for operation, count in sorted(tally.requests.items()):
         mean = tally.mean_bytes(operation)

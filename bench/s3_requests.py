@@ -1,7 +1,7 @@
-"""What S3 charges for: requests by operation, their class and their sizes, for each GiB. Pure.
+"""Requests as S3 charges for them: by operation, class and size, per GiB. Pure.
 
-A request is charged by what it is, not by what it moves: each part of a multipart upload, its
-creation and its completion are PUT-class, as are copies and lists; GET and HEAD are GET-class;
+A request is charged by its class, not by its size: each part of a multipart upload, its creation
+and its completion are PUT-class, as are copies and lists; GET and HEAD are GET-class;
 deletions and aborts are free (https://aws.amazon.com/s3/pricing/).
 """
 
@@ -15,7 +15,7 @@ from headrace.storage.audit.cost import FREE_OPERATIONS, GET_OPERATIONS, Prices,
 
 GIB = 1 << 30
 MIB = 1 << 20
-# AutoMQ's kafka-provider-comparison: 31.25 PUT and 12.5 GET per GB, of all that it does.
+# AutoMQ's kafka-provider-comparison: 31.25 PUT and 12.5 GET per GB, for all of its requests.
 PUBLISHED_PUT_PER_GB = 31
 PUBLISHED_GET_PER_GB = 12
 
@@ -25,19 +25,19 @@ class Request:
     """One request as the server received it."""
 
     operation: str
-    size_bytes: int  # of its body, or of the range that it asks for or copies; 0: none
+    size_bytes: int  # of its body, or of the range that it reads or copies; 0: none
 
 
 def parse_request(method: str, target: str, headers: Mapping[str, str]) -> Request:
-    """Say what a request of a path-style client is.
+    """Classify a request of a path-style client.
 
     Args:
-        method: of HTTP.
+        method: the HTTP method.
         target: path and query.
         headers: names in lower case.
 
     Raises:
-        ValueError: no S3 request of ours looks like that.
+        ValueError: it is not an S3 request of this project.
     """
     split = urlsplit(target)
     query = parse_qs(split.query, keep_blank_values=True)
@@ -74,11 +74,11 @@ def _operation(
             return "head"
         case "DELETE":
             return "abort" if "uploadId" in query else "delete"
-    raise ValueError(f"no request of S3: {method} {key} {sorted(query)}")
+    raise ValueError(f"unknown S3 request: {method} {key} {sorted(query)}")
 
 
 def _range_bytes(text: str) -> int:
-    """Length of `bytes=a-b` or `bytes=-n`; 0 where it is not said."""
+    """Length of `bytes=a-b` or `bytes=-n`; 0 if there is none."""
     first, _, last = text.removeprefix("bytes=").partition("-")
     if not last:
         return 0
@@ -86,7 +86,7 @@ def _range_bytes(text: str) -> int:
 
 
 def parse_log(lines: Iterable[str]) -> list[Request]:
-    """Read what `bench.s3_proxy` has written: a method, a target and headers in each line."""
+    """Parse the log of `bench.s3_proxy`: a method, a target and headers in each line."""
     return [parse_request(*json.loads(line)) for line in lines]
 
 
@@ -122,20 +122,20 @@ class Tally:
         return sum(self.requests.get(operation, 0) for operation in GET_OPERATIONS)
 
     def mean_bytes(self, *operations: str) -> float:
-        """Mean size of requests of some operations; 0 where there are none."""
+        """Mean size of the requests of some operations; 0 if there are none."""
         count = sum(self.requests.get(it, 0) for it in operations)
         return sum(self.bytes.get(it, 0) for it in operations) / count if count else 0.0
 
     def price(self, prices: Prices) -> float:
-        """What these requests cost."""
+        """The price of these requests."""
         return sum(request_price(it, count, prices) for it, count in self.requests.items())
 
     @property
     def calls(self) -> dict[str, int]:
-        """How many calls of an object store these requests are, by the name of its counter.
+        """The number of object store calls that these requests are, by the name of the store's counter.
 
-        An upload is one call, however many parts it has; a copied object likewise. The retries of
-        a client would make it more here than it counts itself.
+        An upload is one call with any number of parts; a copied object likewise. If the client
+        retries requests, this number is above the client's own.
         """
         copies = self.requests.get("copy part", 0) > 0
         multipart = self.requests.get("create upload", 0)
@@ -149,16 +149,16 @@ class Tally:
 
 @dataclass(frozen=True)
 class Mark:
-    """What is to be, and whether it is."""
+    """A limit for a figure, and whether it is met."""
 
     text: str
     value: float
     limit: float
-    at_least: bool = False  # else at most
+    at_least: bool = False  # False: at most
 
     @property
     def is_met(self) -> bool:
-        """Whether it is."""
+        """Whether the figure is within the limit."""
         return self.value >= self.limit if self.at_least else self.value <= self.limit
 
     def __str__(self) -> str:
@@ -167,7 +167,7 @@ class Mark:
         return f"{verdict}: {self.text}: {self.value:.2f} ({sign} {self.limit:g})"
 
     def as_json(self) -> dict[str, object]:
-        """For machines."""
+        """The JSON form."""
         return {
             "text": self.text,
             "value": self.value,
@@ -180,7 +180,7 @@ class Mark:
 def request_marks(
     streams: int, upload: Tally, compaction: Tally, ingested_bytes: int
 ) -> list[Mark]:
-    """Return the marks of one row: half of what is published at one stream, else as much for uploads."""
+    """The marks of one row: half of the published figures at one stream, otherwise all of them for uploads."""
     gib = ingested_bytes / GIB
     if streams == 1:
         what = "1 stream, upload and Stream Object compaction"

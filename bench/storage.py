@@ -1,7 +1,7 @@
 """`make bench-storage`: requests, uploads, compaction, cold reads and their effect on producers, and which marks are met.
 
-Each part is a program of its own, `python -m bench.storage_...`, with options of its own; here they run one after the
-other, some with fewer runs than by themselves. Their tables stand as they come, the marks of all of them in one table below.
+Each part is a separate program, `python -m bench.storage_...`, with its own options; here they run one after the
+other, some with fewer runs than by default. Each prints its table; the marks of all parts are in one table at the end.
 """
 
 import argparse
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-# With fewer runs than by themselves, so that all of it takes minutes.
+# Fewer runs than by default, so that all parts take minutes.
 PARTS = {
     "requests": ("storage_requests",),
     "upload": ("storage_upload", "--runs", "3"),
@@ -19,7 +19,7 @@ PARTS = {
     "cold-read-distant": ("storage_cold_read", "--distant", "--runs", "3"),
     "isolation": ("storage_isolation", "--runs", "3", "--seconds", "8"),
 }
-# A line that begins or ends with its verdict.
+# A line that begins or ends with the verdict.
 VERDICTS = (
     re.compile(r"^(?P<verdict>met|NOT MET): (?P<text>.*)$"),
     re.compile(r"^(?P<text>.*): (?P<verdict>met|MISSED)$"),
@@ -27,7 +27,7 @@ VERDICTS = (
 
 
 def run(part: str) -> list[tuple[bool, str]]:
-    """Run one program and pass its output on; return whether each of its marks is met, and its text."""
+    """Run one program and print its output; return whether each of its marks is met, and its text."""
     module, *options = PARTS[part]
     command = [sys.executable, "-m", f"bench.{module}", *options]
     marks = []
@@ -38,7 +38,7 @@ def run(part: str) -> list[tuple[bool, str]]:
             for found in filter(None, (it.match(line) for it in VERDICTS)):
                 marks.append((found["verdict"] == "met", found["text"]))
     if process.returncode and all(met for met, _ in marks):
-        marks.append((False, f"the program ended with {process.returncode}"))
+        marks.append((False, f"the program failed with exit code {process.returncode}"))
     return marks
 
 

@@ -1,18 +1,18 @@
-"""What a Kafka client gets of one partition that is in the bucket only, beside plain ranged GETs of the same objects.
+"""Cold reads: a Kafka client that reads one partition from the bucket, compared with plain ranged GETs of its objects.
 
     python -m bench.storage_cold_read [--store file|minio] [--distant] [--runs 5] [--mib 1024] [--batch 16384]
 
 Each run restarts the broker, so that nothing is cached. `client` is librdkafka with its defaults, from the first record
-to the last; `plain` reads the partition's objects with the store that the broker uses, by the number and size of ranges
-of `PLAIN_WAYS` that was fastest in a trial before, and drops the bytes. `first byte` is what one Fetch of the partition's beginning takes from its request to the
-first byte of its answer, on a connection that is there; beside it a GET of 1 MiB of an object. `elsewhere` is the same at
-`--points` places within objects, each for the first time, where the index must be read before the data. The ratio is
-client / plain for MB/s, plain / client for times.
+to the last; `plain` reads the partition's objects with the same object store as the broker, with the number and size of
+ranges of `PLAIN_WAYS` that was fastest in a previous trial, and drops the bytes. `first byte` is the time from the request
+of one Fetch at the partition's start to the first byte of its answer, on an open connection; beside it a GET of 1 MiB of an
+object. `elsewhere` is the same at `--points` positions within objects, each for the first time, so that the index must be
+read before the data. The ratio is client / plain for MB/s, plain / client for times.
 
-Without `--distant` all processes share the loopback interface, and the ratio says how their processor time compares. With
-it, both ways go through `bench.distant_link` before MinIO: 7 ms each way, so that a first byte takes about 15 ms, and
-400 MB/s for all connections together. That is what a machine of 8 processors has for good in a cloud (3.1 Gbit/s of an
-EC2 m6i.2xlarge, its baseline); so the ratio says what the broker adds where the network is the limit.
+Without `--distant` all processes share the loopback interface, and the ratio compares their processor time. With it,
+both go through `bench.distant_link` to MinIO: 7 ms each way, so that a first byte takes about 15 ms, and 400 MB/s for
+all connections together. That is the permanent bandwidth of a cloud machine with 8 processors (3.1 Gbit/s of an EC2
+m6i.2xlarge, its baseline); so the ratio shows the broker's overhead where the network is the limit.
 """
 
 import argparse
@@ -46,7 +46,7 @@ from tests.e2e.wire import WireConnection, fetch_request
 TOPIC, HOT = "cold", "hot"
 HOT_BYTES = 256 * MIB
 LOG_CACHE_BYTES = 2 * HOT_BYTES
-# Ranges at once, and their size: Amazon's advice for S3 is 8 or 16 MiB.
+# Concurrent ranges, and their size: Amazon recommends 8 or 16 MiB for S3.
 PLAIN_WAYS = ((4, 8 * MIB), (8, 4 * MIB), (8, 8 * MIB), (8, 16 * MIB), (16, 8 * MIB), (32, 8 * MIB))
 DISTANT = Distance(delay_ms=7.0, mb_per_s=400.0)
 FIRST_BYTES = 1 * MIB
@@ -54,7 +54,7 @@ MIN_OBJECT_BYTES = 4 * MIB  # smaller ones hold checkpoints and offsets
 FETCH_VERSION = 12
 BLOCK_CACHE_BYTES = 256 * MIB
 MIN_RATIO = 0.8
-MIN_BOUND_SHARE = 0.6  # of what shared cores allow
+MIN_BOUND_SHARE = 0.6  # of the rate that shared cores allow
 Figures = dict[str, list[float]]
 
 
@@ -62,12 +62,12 @@ Way = tuple[int, int]
 
 
 async def plain_reads(uri: str, way: Way, points: int) -> tuple[float, float, float]:
-    """Read every object of the partition by ranges.
+    """Read every object of the partition in ranges.
 
     Args:
         uri: of the bucket.
-        way: ranges at once, and their size.
-        points: how many single GETs to measure before.
+        way: number of concurrent ranges, and their size.
+        points: number of single GETs to measure first.
 
     Returns:
         Bytes, seconds, and the median seconds of a single GET.
@@ -77,7 +77,7 @@ async def plain_reads(uri: str, way: Way, points: int) -> tuple[float, float, fl
     try:
         found = [it for it in await store.list("") if it[1] >= MIN_OBJECT_BYTES]
         singles = []
-        await store.get_range(found[0][0], 0, 1)  # the broker's connection is there as well
+        await store.get_range(found[0][0], 0, 1)  # opens the connection, as the broker's is open
         for number in range(points):
             key, size = found[number * len(found) // points]
             start = (size - FIRST_BYTES) * number // points
@@ -98,23 +98,23 @@ async def plain_reads(uri: str, way: Way, points: int) -> tuple[float, float, fl
 
 
 def fastest_way(uri: str) -> Way:
-    """Try all ways to read plainly, and return the best."""
+    """Try all combinations for plain reads, and return the fastest."""
     rates = {}
     for way in PLAIN_WAYS:
         total, seconds, _ = asyncio.run(plain_reads(uri, way, 1))
         rates[way] = total / seconds / 1e6
-        print(f"  plain, {way[0]} ranges of {way[1] // MIB} MiB at once: {rates[way]:,.0f} MB/s")
+        print(f"  plain, {way[0]} concurrent ranges of {way[1] // MIB} MiB: {rates[way]:,.0f} MB/s")
     return max(rates, key=lambda way: rates[way])
 
 
 async def _read_ranges(store: ObjectStore, ranges: deque[tuple[str, int, int]]) -> None:
-    """Take ranges off the front until there are none left."""
+    """Read ranges from the front of the queue until it is empty."""
     while ranges:
         await store.get_range(*ranges.popleft())
 
 
 def first_bytes(broker: HeadraceProcess, offsets: list[int]) -> float:
-    """Ask for one place of the partition after the other; the median milliseconds to the first byte."""
+    """Fetch at one position after the other; return the median milliseconds to the first byte."""
     found_ms = []
     with WireConnection(broker.bootstrap) as connection:
         for offset in offsets:
@@ -125,12 +125,12 @@ def first_bytes(broker: HeadraceProcess, offsets: list[int]) -> float:
             found_ms.append((time.perf_counter() - began) * 1000)
             answer = connection.receive(FetchResponse, FETCH_VERSION).responses[0].partitions[0]
             if answer.error_code or not answer.records:
-                raise RuntimeError(f"no records at {offset}: error {answer.error_code}")
+                raise RuntimeError(f"no records at offset {offset}: error code {answer.error_code}")
     return statistics.median(found_ms)
 
 
 def hot_rate(broker: HeadraceProcess) -> float:
-    """MB/s of what the broker has in memory: what broker and client take of the cores, whatever the store does."""
+    """MB/s of records in the broker's memory: the limit of broker and client on these cores, without the store."""
     records = produce_topic(broker, HOT, HOT_BYTES, batch_bytes=16_384)
     rates = []
     for _ in range(3):
@@ -142,7 +142,7 @@ def hot_rate(broker: HeadraceProcess) -> float:
 def one_run(
     broker: HeadraceProcess, uri: str, records: int, way: Way, options: argparse.Namespace
 ) -> dict[str, float]:
-    """Read everything both ways, each with nothing cached."""
+    """Read everything with both, each without cached data."""
     starts_ms = []
     later = range(records // 4, records, records // options.points)  # not in the first object
     for _ in range(options.starts):
@@ -166,14 +166,14 @@ def one_run(
 
 
 def where(distance: Distance | None) -> str:
-    """Say how far away the bucket is."""
+    """Describe the distance of the bucket."""
     if distance is None:
         return ""
     return f" {distance.delay_ms:g} ms away at {distance.mb_per_s:g} MB/s"
 
 
 def report(figures: Figures, place: str, hot_mb_s: float | None) -> int:
-    """Print the table and the verdict; the exit code."""
+    """Print the table and the verdict; return the exit code."""
     medians = {name: statistics.median(values) for name, values in figures.items()}
     print(f"\n{'figure':24}{'median':>10}{'least':>10}{'most':>10}")
     for name, values in figures.items():
@@ -186,17 +186,17 @@ def report(figures: Figures, place: str, hot_mb_s: float | None) -> int:
         bound = 1 / (1 + medians["plain MB/s"] / hot_mb_s)
         share = ratios["MB/s"] / bound
         print(
-            f"ratios {ratios['MB/s']:.2f} of the rate, {ratios['first byte']:.2f} of the first byte. No network is the limit "
-            f"but the cores, which give a client {hot_mb_s:,.0f} MB/s of hot records: getting the bytes plainly and "
-            f"handing them out one after the other gives {bound:.2f}. The mark of {MIN_RATIO} is for a bucket behind a "
-            "network: --distant"
+            f"ratios {ratios['MB/s']:.2f} of the rate, {ratios['first byte']:.2f} of the first byte. The limit is not a network "
+            f"but the cores, with which a client gets {hot_mb_s:,.0f} MB/s of hot records: reading the bytes plainly and "
+            f"then sending them gives {bound:.2f} at best. The mark of {MIN_RATIO} is for a bucket behind a network: "
+            "--distant"
         )
         verdict = "met" if share >= MIN_BOUND_SHARE else "MISSED"
-        print(f"share of that {share:.2f}, to be at least {MIN_BOUND_SHARE}: {verdict}")
+        print(f"share of that {share:.2f}, at least {MIN_BOUND_SHARE} required: {verdict}")
         return 0 if share >= MIN_BOUND_SHARE else 1
     for name, ratio in ratios.items():
         verdict = "met" if ratio >= MIN_RATIO else "MISSED"
-        print(f"{name} ratio{place} {ratio:.2f}, to be at least {MIN_RATIO}: {verdict}")
+        print(f"{name} ratio{place} {ratio:.2f}, at least {MIN_RATIO} required: {verdict}")
     return 0 if min(ratios.values()) >= MIN_RATIO else 1
 
 
@@ -207,18 +207,26 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--mib", type=int, default=1024, help="size of the partition")
     parser.add_argument("--batch", type=int, default=16_384, help="batch.size of its producer")
-    parser.add_argument("--points", type=int, default=8, help="places asked for their first byte")
     parser.add_argument(
-        "--starts", type=int, default=8, help="restarts to ask for the first byte of all"
+        "--points", type=int, default=8, help="positions at which to measure the first byte"
+    )
+    parser.add_argument(
+        "--starts",
+        type=int,
+        default=8,
+        help="restarts with a measurement of the first byte at the start of the partition",
     )
     parser.add_argument("--distant", action="store_true", help="the bucket is far away")
     parser.add_argument(
-        "--fetch-bytes", type=int, default=0, help="of a Fetch; 0: librdkafka's 1 MiB"
+        "--fetch-bytes",
+        type=int,
+        default=0,
+        help="maximum bytes of a Fetch; 0: librdkafka's default of 1 MiB",
     )
-    parser.add_argument("--directory", type=Path, help="where broker and store keep their data")
+    parser.add_argument("--directory", type=Path, help="data directory of broker and store")
     options = parser.parse_args()
     if options.distant and options.store != "minio":
-        parser.error("only a bucket in MinIO can be distant")
+        parser.error("--distant needs --store minio")
     distance = DISTANT if options.distant else None
     load_program.build()
     settings = {

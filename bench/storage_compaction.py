@@ -1,13 +1,13 @@
-"""Compacts N GB in a fresh process: how fast, and within which memory?
+"""Compacts N GB in a new process, and measures speed and memory.
 
     python -m bench.storage_compaction [--gb 2] [--json]
 
 The bucket is a MinIO; objects are written as uploads write them, 128 MiB each, of batches of 16 KiB.
-`merge` is Stream Set Objects of so many streams that they stay in one, `split` of so few that each
-gets a Stream Object of its own, `copy` Stream Objects of one stream, which are put together within
+`merge` has Stream Set Objects of many streams, which stay in one object; `split` has few streams, each
+of which gets a separate Stream Object; `copy` has Stream Objects of one stream, which are joined within
 the bucket. Each is compacted by a process that does nothing else, with the default budget
-(`s3.stream.set.object.compaction.cache.size`) and without the limit of bytes per second. Memory is the peak of
-the process beyond what it had before; a MB/s is read and written.
+(`s3.stream.set.object.compaction.cache.size`) and without the limit of bytes per second. Memory is the
+growth of the process up to its peak; each MB of the MB/s is read and written.
 """
 
 import argparse
@@ -42,7 +42,7 @@ from headrace.storage.upload.retry import Retrying
 
 CLUSTER = "bench"
 OBJECT_BYTES = 128 * MIB
-MIN_BYTES = MIN_COPIED_GROUP_WIDTH * OBJECT_BYTES  # fewer objects are left as they are
+MIN_BYTES = MIN_COPIED_GROUP_WIDTH * OBJECT_BYTES  # fewer objects are not compacted
 MAX_MEMORY_SHARE = 1.2  # of the budget
 STREAMS = {"merge": 1000, "split": 16, "copy": 1}
 
@@ -59,12 +59,12 @@ class Row:
     copied_bytes: int
     seconds: float
     cpu_s: float
-    memory_bytes: int  # beyond what the process had before
+    memory_bytes: int  # growth of the process up to its peak
     budget_bytes: int
 
     @property
     def mark(self) -> Mark:
-        """Whether the memory is as it should be."""
+        """The mark for the memory."""
         share = self.memory_bytes / self.budget_bytes
         return Mark(
             f"memory of compaction ({self.kind}), share of its budget", share, MAX_MEMORY_SHARE
@@ -72,8 +72,8 @@ class Row:
 
 
 async def prepare(uri: str, streams: int, size_bytes: int) -> ControlPlane:
-    """Upload objects of that size in all, and commit them."""
-    # Nothing is large enough to be split out on the way, but where a stream is alone.
+    """Upload objects of `size_bytes` in total, and commit them."""
+    # No stream is large enough for a separate Stream Object, unless it is the only stream.
     config = StorageConfig(bucket_uri=uri, stream_split_bytes=1 << 40)
     rng = random.Random(1)
     store = open_object_store(uri, rng=rng, part_bytes=config.object_part_bytes)
@@ -136,14 +136,14 @@ async def compact(uri: str, kind: str, control: ControlPlane) -> Row:
 
 
 def measure(uri: str, kind: str, state: Path) -> None:
-    """Do that, and print the row: what the fresh process runs."""
+    """Compact and print the row: the program of the new process."""
     tune()
     row = uvloop.run(compact(uri, kind, pickle.loads(state.read_bytes())))
     print(json.dumps(asdict(row)))
 
 
 def run(size_bytes: int) -> list[Row]:
-    """Measure each kind, each on a bucket of its own."""
+    """Measure each kind with a separate bucket."""
     rows = []
     for kind, streams in STREAMS.items():
         with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".storage-bench-") as directory:
@@ -156,13 +156,13 @@ def run(size_bytes: int) -> list[Row]:
                 command += ["--measure", kind, uri, str(state)]
                 done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
                 if done.returncode:
-                    sys.exit(f"{kind}: nothing was measured, see above")
+                    sys.exit(f"{kind}: the measurement failed, see the output above")
                 rows.append(Row(**json.loads(done.stdout)))
     return rows
 
 
 def print_table(rows: list[Row]) -> None:
-    """A line for each kind."""
+    """Print a line for each kind."""
     print(
         f"\n{'compaction':12}{'streams':>8}{'objects':>14}{'MB':>8}{'copied MB':>11}{'MB/s':>8}"
         f"{'CPU s':>8}{'memory MiB':>12}{'budget MiB':>12}"
@@ -177,13 +177,13 @@ def print_table(rows: list[Row]) -> None:
 
 
 def volume(text: str) -> int:
-    """Read --gb; return bytes."""
+    """Parse --gb; return bytes."""
     size_bytes = int(float(text) * 1e9)
     if size_bytes < MIN_BYTES:
         least = math.ceil(MIN_BYTES / 1e7) / 100
         raise argparse.ArgumentTypeError(
-            f"{text} GB are fewer than {MIN_COPIED_GROUP_WIDTH} objects of {OBJECT_BYTES // MIB} MiB, "
-            f"which compaction leaves alone; at least {least:g}"
+            f"{text} GB make fewer than {MIN_COPIED_GROUP_WIDTH} objects of {OBJECT_BYTES // MIB} MiB, "
+            f"which are not compacted; give at least {least:g}"
         )
     return size_bytes
 
@@ -192,7 +192,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--gb", type=volume, default="2", help="in each bucket, in 10**9 bytes")
+    parser.add_argument(
+        "--gb", type=volume, default="2", help="data in each bucket, in 10**9 bytes"
+    )
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -1,19 +1,19 @@
-"""Does a reader of old data slow a producer? A producer at half of its maximum, with and without a cold consumer.
+"""Effect of a cold consumer on a producer that runs at half of its maximum rate.
 
     python -m bench.storage_isolation [--store file|minio] [--runs 5] [--seconds 6] [--batch 16384]
 
-The maximum is what one producer reaches in the same broker before (median of three). Then, `runs` times in turn: the
-producer at half of that, alone (`alone`), and beside a consumer that reads a topic of `--cold-mib` from its beginning,
-over and over; the broker was restarted after that topic was written, and its BlockCache is a small part of it. A
-record's latency runs from when it was due to its acknowledgement. `--cold-pace 2` lets the consumer read that many
-times the produced bytes; 0 is as fast as it gets them.
+The maximum is the rate of one producer at the same broker, measured first (median of three). Then, `runs` times in turn:
+the producer at half of that, alone (`alone`), and beside a consumer that reads a topic of `--cold-mib` from its beginning,
+repeatedly; the broker was restarted after that topic was written, and its BlockCache is much smaller than the topic. A
+record's latency is the time from when it was due to its acknowledgement. `--cold-pace 2` limits the consumer to twice
+the produced bytes; 0 means no limit.
 
-The bucket is not on the WAL's disk, as S3 is not: by default it is in memory, and takes what all the runs produce, some
-15 GB. On one disk each upload's flush holds up the WAL's writes for 10 to 30 ms, with or without a reader.
+Like S3, the bucket is not on the WAL's disk: by default it is in memory, and takes what all the runs produce, some
+15 GB. On the same disk each upload's flush delays the WAL's writes by 10 to 30 ms, with or without a reader.
 
-What is to be: p99 beside the reader at most 1.5 times that alone, throughput at least 0.95 of it, the reader at
-least at twice the producer's rate. Broker, producer and consumer share the machine's cores, whose number is printed:
-what the consumer's own process takes of them is in the ratio as well.
+The marks: p99 beside the reader at most 1.5 times that alone, throughput at least 0.95 of it, the reader at least at
+twice the producer's rate. Broker, producer and consumer share the machine's cores, whose number is printed: the
+processor time of the consumer itself affects the ratio as well.
 """
 
 import argparse
@@ -38,7 +38,7 @@ LOG_CACHE_BYTES = 384 * MIB
 BLOCK_CACHE_BYTES = 128 * MIB
 COLD, HOT = "cold", "hot"
 GIB = 1024 * MIB
-BUCKET_BYTES = 18 * GIB  # at least: the cold topic twice, and all that is produced
+BUCKET_BYTES = 18 * GIB  # at least: twice the cold topic, and everything that is produced
 MEMORY = Path("/dev/shm")  # noqa: S108 - a file system
 MAX_RATIO_P99 = 1.5
 MIN_RATIO_THROUGHPUT = 0.95
@@ -58,7 +58,7 @@ class Run:
 
 
 class ColdConsumer(threading.Thread):
-    """Reads a topic from its beginning, over and over, until it is told to stop."""
+    """Reads a topic from its beginning, repeatedly, until `stop`."""
 
     def __init__(self, bootstrap: str, topic: str, records: int, pace_bytes_per_s: float) -> None:
         super().__init__(daemon=True)
@@ -79,7 +79,7 @@ class ColdConsumer(threading.Thread):
             self.seconds += time.monotonic() - began
 
     def stop(self) -> float:
-        """End after the pass under way; return bytes/s of all, each pass's beginning included."""
+        """Stop after the current pass; return bytes/s of all passes, including the start of each."""
         self._stopping.set()
         self.join()
         return self.bytes / self.seconds
@@ -119,7 +119,7 @@ class Isolation:
             pace = self._options.cold_pace * self._rate * RECORD_BYTES
             consumer = ColdConsumer(self._broker.bootstrap, COLD, self._cold_records, pace)
             consumer.start()
-            time.sleep(1)  # the reader's connection, and its first reads ahead
+            time.sleep(1)  # time for the reader to connect, and for its first read-ahead
         before, began = usage(self._broker.process.process_id), time.monotonic()
         found = self._produce(round(self._rate * self._options.seconds), rate=self._rate)
         elapsed_s = time.monotonic() - began
@@ -146,7 +146,7 @@ class Isolation:
 
 
 def available_memory() -> int:
-    """Bytes that processes and memory file systems may take."""
+    """Memory in bytes that is available to processes and memory file systems."""
     for line in Path("/proc/meminfo").read_text().splitlines():
         name, _, value = line.partition(":")
         if name == "MemAvailable":
@@ -155,11 +155,11 @@ def available_memory() -> int:
 
 
 def refusal(bucket_directory: Path, memory_bytes: int) -> str:
-    """Say why the runs' bucket does not fit into a directory, and what to do; nothing if it does.
+    """Return why the bucket does not fit into a directory, and what to do; empty if it fits.
 
     Args:
-        bucket_directory: where the bucket is to lie.
-        memory_bytes: what is available, of which a bucket in memory takes its bytes.
+        bucket_directory: the directory of the bucket.
+        memory_bytes: available memory, which a bucket in memory uses.
     """
     free_bytes, what = shutil.disk_usage(bucket_directory).free, f"in {bucket_directory}"
     if bucket_directory == MEMORY and memory_bytes < free_bytes:
@@ -167,10 +167,10 @@ def refusal(bucket_directory: Path, memory_bytes: int) -> str:
     if free_bytes >= BUCKET_BYTES:
         return ""
     return (
-        f"the bucket of all the runs takes up to {BUCKET_BYTES / GIB:.0f} GiB, and "
-        f"{free_bytes / GIB:.1f} GiB {what} are free: name a directory that has room with "
-        "--bucket-directory DIR, best on another disk than the broker's (--directory): uploads to "
-        "the same disk hold up the WAL, and count against the producer then"
+        f"the bucket needs up to {BUCKET_BYTES / GIB:.0f} GiB, but only "
+        f"{free_bytes / GIB:.1f} GiB {what} are free: give a directory with enough space with "
+        "--bucket-directory DIR, if possible on another disk than the broker's (--directory), since "
+        "uploads to the same disk slow down the WAL and so the producer"
     )
 
 
@@ -179,7 +179,7 @@ def median(runs: list[Run], field: str) -> float:
 
 
 def report(alone: list[Run], beside: list[Run]) -> int:
-    """Print medians, ranges and the verdict; the exit code."""
+    """Print medians, ranges and the verdict; return the exit code."""
     print(f"\n{'figure':16}{'alone':>28}{'beside a cold reader':>28}{'ratio':>9}")
     for field in Run.__dataclass_fields__:
         cells, medians = [], []
@@ -209,7 +209,7 @@ def report(alone: list[Run], beside: list[Run]) -> int:
         is_met = value >= bound if at_least else value <= bound
         met = met and is_met
         sign = "at least" if at_least else "at most"
-        print(f"{name}: {value:.2f}, to be {sign} {bound}: {'met' if is_met else 'MISSED'}")
+        print(f"{name}: {value:.2f}, {sign} {bound} required: {'met' if is_met else 'MISSED'}")
     return 0 if met else 1
 
 
@@ -218,20 +218,28 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.storage_isolation", description=__doc__)
     parser.add_argument("--store", choices=STORES, default="file")
     parser.add_argument("--runs", type=int, default=5, help="alternating runs of each kind")
-    parser.add_argument("--seconds", type=float, default=6, help="of a paced run")
+    parser.add_argument("--seconds", type=float, default=6, help="length of a paced run")
     parser.add_argument("--batch", type=int, default=16_384, help="batch.size of the producer")
-    parser.add_argument("--rate", type=float, default=0, help="MB/s instead of half of the maximum")
     parser.add_argument(
-        "--cold-pace", type=float, default=2.5, help="times the producer's rate; 0: unbounded"
+        "--rate",
+        type=float,
+        default=0,
+        help="rate of the producer in MB/s; default: half of the maximum",
+    )
+    parser.add_argument(
+        "--cold-pace",
+        type=float,
+        default=2.5,
+        help="limit of the reader, in multiples of the producer's rate; 0: none",
     )
     parser.add_argument("--cold-mib", type=int, default=4096)
     parser.add_argument(
         "--cold-batch", type=int, default=16_384, help="batch.size of the cold topic"
     )
     parser.add_argument("--max-mib", type=int, default=1024, help="volume of a run at the maximum")
-    parser.add_argument("--directory", type=Path, help="where the broker keeps its data")
+    parser.add_argument("--directory", type=Path, help="data directory of the broker")
     parser.add_argument(
-        "--bucket-directory", type=Path, help="where the bucket is; by default in memory (18 GiB)"
+        "--bucket-directory", type=Path, help="directory of the bucket; default: in memory (18 GiB)"
     )
     options = parser.parse_args()
     bucket_directory = options.bucket_directory or MEMORY

@@ -1,20 +1,20 @@
-"""Requests to the bucket for each GiB ingested, at 1, 100 and 10,000 streams, as a server counts them.
+"""Requests to the bucket per ingested GiB, at 1, 100 and 10,000 streams, as a server counts them.
 
     python -m bench.storage_requests [--streams 1 100 10000] [--gib N] [--json]
 
-The real engine with its default configuration, a WAL in a file, a MinIO server, and between the two a
-proxy that writes every request down. First batches of 16 KiB are appended, 2 GiB spread evenly over
-the streams, or 3 GiB of one stream (so that it has enough objects to be compacted): `upload`. Then
-compaction has its rounds until it finds nothing to do: `compaction`. Then streams are read from the
-bucket, with empty caches, 1 MiB at a time: `reads`, for each GiB read; at most 500 streams are. `sum`
-is a GiB that is ingested, compacted and read once. What the engine's own counters say must agree.
+The real engine runs with its default configuration, a WAL in a file, a MinIO server, and a proxy
+between the two that logs every request. `upload`: batches of 16 KiB are appended, 2 GiB spread evenly
+over the streams, or 3 GiB of one stream (so that it has enough objects to be compacted).
+`compaction`: compaction rounds until there is nothing to do. `reads`: at most 500 streams are read from
+the bucket, with empty caches, 1 MiB at a time; figures are per GiB read. `sum` is a GiB that is
+ingested, compacted and read once. The engine's own counters must agree with the proxy.
 
-`upkeep` goes by the hour and not by the GiB: a sweep of the bucket as it is then, and a snapshot of the
-metadata, each as often as the default configuration has it. It is in no sum.
+`upkeep` is per hour and not per GiB: a sweep of the bucket in its final state, and a snapshot of the
+metadata, each as often as in the default configuration. It is not part of the sum.
 
 PUT-class are uploads, parts, copies, creations, completions and lists, GET-class are reads and HEAD;
-deletions are free. Beside that stands what AutoMQ has published for all that it does:
-31 PUT and 12 GET per GB.
+deletions are free. For comparison, AutoMQ has published 31 PUT and 12 GET per GB for all of its
+requests.
 """
 
 import argparse
@@ -67,7 +67,7 @@ PHASES = ("upload", "compaction", "reads")
 
 @dataclass
 class Row:
-    """What one number of streams came to."""
+    """The results for one number of streams."""
 
     streams: int
     ingested_bytes: int
@@ -80,12 +80,12 @@ class Row:
 
     @property
     def marks(self) -> list[Mark]:
-        """Whether that is as it should be."""
+        """The marks of this row."""
         return request_marks(self.streams, self.upload, self.compaction, self.ingested_bytes)
 
     @property
     def costs(self) -> dict[str, PhaseCost]:
-        """What each phase takes for each GiB ingested, or read."""
+        """The cost of each phase per GiB ingested, or read."""
         return {
             phase: phase_cost(
                 getattr(self, phase),
@@ -97,7 +97,7 @@ class Row:
 
 
 class Client:
-    """The storage of one node, and its counters beside the server's."""
+    """The storage of one node, and its counters compared with the server's."""
 
     def __init__(self, store: RetryingObjectStore, proxy: CountingProxy) -> None:
         self.store = store
@@ -106,20 +106,20 @@ class Client:
         self.disagreements: list[str] = []
 
     def take(self, phase: str) -> Tally:
-        """Count the requests of a phase; note where the client's own counters say something else."""
+        """Count the requests of a phase; record where the client's own counters differ."""
         tally = self._proxy.take()
         statistics = self.store.statistics
         for name, requests in tally.calls.items():
             counted = getattr(statistics, name) - self._counted[name]
             self._counted[name] += counted
             if counted != requests:
-                text = f"{phase}: {name} is {counted} here, {requests} at the server"
+                text = f"{phase}: {name} is {counted} at the client, {requests} at the server"
                 self.disagreements.append(text)
         return tally
 
 
 async def ingest(engine: StorageEngine, streams: int, size_bytes: int, epoch: int) -> int:
-    """Append until that is reached, and have it uploaded; return the bytes."""
+    """Append `size_bytes`, and upload them; return the bytes."""
     opened = [await engine.open_stream(number + 1, epoch) for number in range(streams)]
     payload = random.Random(1).randbytes(BATCH_BYTES)
     batches = -(-size_bytes // BATCH_BYTES)
@@ -151,7 +151,7 @@ async def ingest(engine: StorageEngine, streams: int, size_bytes: int, epoch: in
 async def compact(
     config: StorageConfig, store: ObjectStore, control: ControlPlane, streams: int, epoch: int
 ) -> None:
-    """Compact until there is nothing to do."""
+    """Compact until there is nothing left to do."""
     compactor = Compactor(
         replace(config, compaction_bytes_per_s=1 << 40),
         store,
@@ -165,13 +165,13 @@ async def compact(
         groups = compactor.statistics.groups
         await compactor.compact()
     if compactor.statistics.failures:
-        sys.exit("compaction has failed; see the log")
+        sys.exit("compaction failed, see the log")
 
 
 async def read(
     config: StorageConfig, store: ObjectStore, control: ControlPlane, streams: int
 ) -> int:
-    """Read streams from their beginning to their end, one after the other; return the bytes."""
+    """Read whole streams, one after the other; return the bytes."""
     blocks = BlockCache(config, store, control, CLUSTER)
     read_bytes = 0
     step = max(1, streams // MAX_STREAMS_READ)
@@ -188,7 +188,7 @@ async def read(
 async def measure(
     streams: int, size_bytes: int, epoch: int, wal_path: Path, proxy: CountingProxy
 ) -> Row:
-    """Take one number of streams through its life."""
+    """Run all phases for one number of streams."""
     config = StorageConfig(bucket_uri=bucket_uri(proxy.endpoint))
     rng = random.Random(epoch)
     store = open_object_store(config.bucket_uri, rng=rng, part_bytes=config.object_part_bytes)
@@ -231,7 +231,9 @@ async def measure(
     reads = client.take("reads")
     keys = [key for key, _ in await store.list("")]
     live = {*control.stream_sets, *control.stream_objects, *control.destroyed}
-    assert set(keys) == {object_key(CLUSTER, it) for it in live}, "the bucket holds something else"
+    assert set(keys) == {object_key(CLUSTER, it) for it in live}, (
+        "the bucket has exactly the live objects"
+    )
     upkeep = await measure_upkeep(config, store, control, CLUSTER, proxy)
     await store.delete([key for key, _ in await store.list("")])
     await store.close()
@@ -248,21 +250,21 @@ async def measure(
 
 
 def table(rows: list[Row]) -> list[str]:
-    """Requests and prices by phase; what upkeep costs; then what the requests are."""
+    """Requests and prices by phase; the cost of upkeep; then the requests by operation."""
     prices = Prices()
     lines: list[Sequence[str]] = [HEADING]
     for row in rows:
         lines += phase_lines(row.streams, row.costs, row.ingested_bytes / GIB)
     lines.append(published_line(prices))
     printed = aligned(lines, left=(1,))
-    printed.append("\nreads are for each GiB read; sum: a GiB ingested, compacted and read once")
+    printed.append("\nreads are per GiB read; sum: a GiB ingested, compacted and read once")
     for row in rows:
         upkeep = row.upkeep
         printed.append(
-            f"{row.streams:>7,} upkeep, in no sum: {upkeep.puts_per_hour:,.0f} PUT and "
+            f"{row.streams:>7,} upkeep, not in the sum: {upkeep.puts_per_hour:,.0f} PUT and "
             f"{upkeep.gets_per_hour:,.0f} GET an hour, ${upkeep.price_per_month(prices):.2f} a month: "
-            f"each hour {upkeep.sweeps_per_hour:g} times a sweep of {upkeep.swept_objects:,} objects, "
-            f"at most {upkeep.snapshots_per_hour:g} times a snapshot of the metadata"
+            f"{upkeep.sweeps_per_hour:g} sweeps of {upkeep.swept_objects:,} objects per hour, "
+            f"at most {upkeep.snapshots_per_hour:g} snapshots of the metadata"
         )
     for row in rows:
         tallies = {phase: getattr(row, phase) for phase in PHASES}
@@ -275,7 +277,7 @@ def table(rows: list[Row]) -> list[str]:
 
 
 def as_json(row: Row) -> dict[str, object]:
-    """For machines."""
+    """The JSON form."""
     costs = row.costs
     total = summed(costs, row.ingested_bytes / GIB)
     per_gib = {
@@ -314,7 +316,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--streams", type=int, nargs="*", default=[1, 100, 10_000])
-    parser.add_argument("--gib", type=float, help="ingested; default: 3 of one stream, else 2")
+    parser.add_argument(
+        "--gib", type=float, help="ingested GiB; default: 3 for one stream, otherwise 2"
+    )
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     rows = run(arguments.streams, arguments.gib)

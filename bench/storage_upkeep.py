@@ -1,4 +1,4 @@
-"""What a bucket is asked by the hour, whether anybody produces or not: sweeps, and snapshots of the metadata."""
+"""Hourly requests to a bucket that do not depend on the load: sweeps, and snapshots of the metadata."""
 
 import random
 import time
@@ -23,13 +23,13 @@ HOURS_OF_A_MONTH = 730
 
 @dataclass
 class Upkeep:
-    """Requests of one sweep and of one snapshot, and how many of each an hour has."""
+    """Requests of one sweep and of one snapshot, and the number of each per hour."""
 
     sweep: Tally
     snapshot: Tally
     swept_objects: int
     sweeps_per_hour: float
-    snapshots_per_hour: float  # at most: without a change of the metadata there is none
+    snapshots_per_hour: float  # at most: there is none without a change of the metadata
 
     @property
     def puts_per_hour(self) -> float:
@@ -44,13 +44,13 @@ class Upkeep:
         return sweeps + self.snapshot.gets * self.snapshots_per_hour
 
     def price_per_month(self, prices: Prices) -> float:
-        """What they cost in 730 hours."""
+        """The price for 730 hours."""
         sweeps = self.sweep.price(prices) * self.sweeps_per_hour
         snapshots = self.snapshot.price(prices) * self.snapshots_per_hour
         return (sweeps + snapshots) * HOURS_OF_A_MONTH
 
     def as_json(self, prices: Prices) -> dict[str, object]:
-        """For machines."""
+        """The JSON form."""
         return {
             "sweep": dict(self.sweep.requests),
             "snapshot": dict(self.snapshot.requests),
@@ -64,7 +64,7 @@ class Upkeep:
 
 
 class _SweptMetadata:
-    """What the control plane of the benchmarks knows, as a sweep asks for it."""
+    """The metadata of the benchmarks' control plane, for a sweep."""
 
     def __init__(self, control: ControlPlane, cluster_id: str) -> None:
         objects = control.stream_sets | control.stream_objects
@@ -89,7 +89,7 @@ async def measure_upkeep(
     cluster_id: str,
     proxy: CountingProxy,
 ) -> Upkeep:
-    """Sweep the bucket and put a snapshot into it, once each, and count what that takes."""
+    """Sweep the bucket and put a snapshot into it, once each, and count the requests."""
     place = open_swept_bucket(config.bucket_uri, {})
     assert place is not None
     sweeper = Sweeper(

@@ -1,14 +1,14 @@
-"""Uploads blocks of LogCache, and beside it puts as many bytes into the bucket without ado.
+"""Uploads of LogCache blocks, compared with plain multipart uploads of as many bytes.
 
     python -m bench.storage_upload [--mib 256] [--runs 5] [--json]
 
-`ours` is what happens to archived blocks: laid out as objects with checksums and an index, prepared, put
-with the default configuration, from batches of 16 KiB that lie where the WAL has left them. `plain` is
-obstore's multipart upload of as many bytes that lie there in one piece: parts of 16 MiB, four at a time.
+`ours` is the upload of archived blocks: encoded as objects with checksums and an index, prepared, put
+with the default configuration, from batches of 16 KiB in the buffers of the WAL. `plain` is obstore's
+multipart upload of as many contiguous bytes: parts of 16 MiB, four at a time.
 
-Four blocks side by side are what a busy broker uploads: four requests at a time, as plain has. That is
-what the mark is for. A block alone is one request, and is shown beside it. Ours and plain take turns, and
-the ratio is the median of the ratios of neighbours. MinIO shares the cores with us.
+A busy broker uploads four blocks in parallel: four requests at a time, as `plain` has. The mark is for
+that case. A single block is one request, and is shown for comparison. `ours` and `plain` alternate, and
+the ratio is the median of the ratios of adjacent runs. MinIO shares the cores with the benchmark.
 """
 
 import argparse
@@ -59,13 +59,13 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Median of the ratios of neighbouring runs."""
+        """Median of the ratios of adjacent runs."""
         pairs = zip(self.ours_mb_s, self.plain_mb_s, strict=True)
         return statistics.median(ours / plain for ours, plain in pairs)
 
     @property
     def marks(self) -> list[Mark]:
-        """Whether that is as it should be."""
+        """The marks of this row."""
         if self.blocks == 1:
             return []
         what = f"upload of {self.blocks} blocks, share of a plain multipart upload's MB/s"
@@ -80,7 +80,7 @@ async def timed(act: Callable[[], Awaitable[object]]) -> float:
 
 
 async def measure(endpoint: str, blocks: int, block_bytes: int, runs: int) -> Row:
-    """Upload so many blocks, and as many bytes plainly, in turn."""
+    """Upload `blocks` blocks, and as many bytes plainly, in turn."""
     config = StorageConfig(bucket_uri=bucket_uri(endpoint))
     rng = random.Random(1)
     store = open_object_store(config.bucket_uri, rng=rng, part_bytes=config.object_part_bytes)
@@ -126,14 +126,14 @@ async def measure(endpoint: str, blocks: int, block_bytes: int, runs: int) -> Ro
         )
 
     row = Row(blocks)
-    await ours()  # once without looking: connections, the client's code
+    await ours()  # once as a warm-up: connections, the client's code
     await plain()
     for run in range(runs):
         turns = [(row.ours_mb_s, ours), (row.plain_mb_s, plain)]
         for found, act in turns if run % 2 else turns[::-1]:
             found.append(blocks * block_bytes / 1e6 / await timed(act))
     if store.statistics.retries or counters.retries_total:
-        sys.exit("requests were repeated: nothing was measured")
+        sys.exit("the store retried requests, so the figures are not valid")
     await store.delete(
         [object_key(CLUSTER, it) for it in range(1, await control.prepare_objects(1, 0))]
     )
@@ -154,7 +154,7 @@ def run(block_mib: int, runs: int) -> list[Row]:
 
 
 def print_table(rows: list[Row], block_mib: int) -> None:
-    """Medians, and the range beside them."""
+    """Print medians and ranges."""
     print(f"\n{'blocks':16}{'ours MB/s':>24}{'plain MB/s':>24}{'ratio':>8}")
     for row in rows:
         cells = ""

@@ -1,7 +1,7 @@
 """`make bench-wal`: the WAL on a raw device and on a file, beside fio, beside a buffered file with fsync.
 
 Prints Markdown. Every figure is the median of the runs, which alternate with fio's: ours, fio, ours, fio. Below each
-table stand the marks that we set ourselves. A loop device needs root; without it its rows are left out, which is said.
+table are the project's own marks. A loop device needs root; without it its rows are left out, with a message.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from headrace.wal.tools.benchmark.session import (
 )
 
 MIB = 1024 * 1024
-THROUGHPUT_MARK = 0.95  # of fio's, flat out, from 64 KiB
+THROUGHPUT_MARK = 0.95  # of fio's, at full speed, from 64 KiB
 LATENCY_MARK = 2.5  # times fio's, 4 KiB at the offered rate
 IOPS_BUDGET, BANDWIDTH_BUDGET = 3000, 125 * MIB
 BANDWIDTH_MARK = 0.95
@@ -104,7 +104,7 @@ def verdict(what: str, *, holds: bool) -> None:
     print(f"- {'holds' if holds else 'MISSED'}: {what}", flush=True)
 
 
-class Places:
+class Devices:
     """The devices, and how long each run takes."""
 
     def __init__(self, stack: ExitStack, scratch: Path, options: argparse.Namespace) -> None:
@@ -117,7 +117,7 @@ class Places:
         try:
             self.device = stack.enter_context(image).path
         except MissingComponentError as error:
-            print(f"{error}: the rows of a raw device are left out", file=sys.stderr)
+            print(f"{error}: leaving out the rows of a raw device", file=sys.stderr)
         self.sessions = {"file, O_DIRECT": self.session(self.file)}
         if self.device is not None:
             self.sessions = {"raw device": self.session(self.device)} | self.sessions
@@ -133,7 +133,7 @@ class Places:
         return Session(config, self.plan)
 
 
-async def article_table(places: Places) -> None:
+async def article_table(devices: Devices) -> None:
     """The rows of the article, side by side."""
     marks: list[tuple[str, bool]] = []
     rate = None
@@ -141,11 +141,13 @@ async def article_table(places: Places) -> None:
         if load.bytes_per_second != rate:
             rate = load.bytes_per_second
             heading(f"Offered {size_text(rate)}/s" if rate else "Flat out", COLUMNS)
-        for where, session in places.sessions.items():
+        for where, session in devices.sessions.items():
             row = await session.row(load)
             print(line(row, where), flush=True)
             marks += marks_of(row, where)
-        runs = [places.buffered.measure(load, places.plan.seconds) for _ in range(places.plan.runs)]
+        runs = [
+            devices.buffered.measure(load, devices.plan.seconds) for _ in range(devices.plan.runs)
+        ]
         print(line(Row(load, medians(runs), None), "buffered file, fsync"), flush=True)
     print()
     for what, holds in marks:
@@ -167,18 +169,18 @@ def marks_of(row: Row, where: str) -> Iterator[tuple[str, bool]]:
         )
 
 
-async def ways_of_io(places: Places) -> None:
+async def ways_of_io(devices: Devices) -> None:
     """Kernel AIO and threads on the file; the first row is one record at a time."""
     heading("Kernel AIO and IO threads, on the file (the first two rows: one at a time)", COLUMNS)
-    sessions = {io: places.session(places.file, io=io) for io in ("aio", "threads")}
+    sessions = {io: devices.session(devices.file, io=io) for io in ("aio", "threads")}
     for load in WAYS_OF_IO:
         for io, session in sessions.items():
             print(line(await session.row(load), io), flush=True)
 
 
-async def budget_table(places: Places) -> None:
-    """The article's point: a cloud disk's free limits, as the device's own counters see them."""
-    if places.device is None:
+async def budget_table(devices: Devices) -> None:
+    """The article's claim: staying within the free limits of a cloud disk, by the device's own counters."""
+    if devices.device is None:
         return
     heading(
         f"Budgets of {IOPS_BUDGET:,} IOPS and {BANDWIDTH_BUDGET // MIB} MiB/s, by the raw device's own counters",
@@ -195,12 +197,12 @@ async def budget_table(places: Places) -> None:
     marks = []
     session = Session(
         WalConfig(
-            path=places.device,
-            capacity_bytes=places.capacity_bytes,
+            path=devices.device,
+            capacity_bytes=devices.capacity_bytes,
             max_iops=IOPS_BUDGET,
             max_bandwidth_bytes=BANDWIDTH_BUDGET,
         ),
-        Plan((), seconds=places.options.budget_seconds, runs=1, fio=None),
+        Plan((), seconds=devices.options.budget_seconds, runs=1, fio=None),
     )
     for load in BUDGET_LOADS:
         figures, counted = await session.run(load, counted=True)
@@ -232,12 +234,16 @@ async def budget_table(places: Places) -> None:
 def main() -> None:
     """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.wal", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=3.0, help="of each run")
-    parser.add_argument("--runs", type=int, default=3, help="of each row, in turn with fio")
+    parser.add_argument("--seconds", type=float, default=3.0, help="length of each run")
+    parser.add_argument(
+        "--runs", type=int, default=3, help="runs of each row, alternating with fio"
+    )
     parser.add_argument("--capacity-mib", type=int, default=1024, help="size of each device")
-    parser.add_argument("--budget-seconds", type=float, default=10.0, help="of each budget row")
+    parser.add_argument(
+        "--budget-seconds", type=float, default=10.0, help="length of each budget row"
+    )
     parser.add_argument("--only", choices=("article", "io", "budgets"), help="one of the tables")
-    parser.add_argument("--directory", type=Path, help="where the files lie")
+    parser.add_argument("--directory", type=Path, help="directory of the files")
     options = parser.parse_args()
     tune()  # as a node does
     parts = {"article": article_table, "budgets": budget_table, "io": ways_of_io}
@@ -245,11 +251,11 @@ def main() -> None:
         dir=options.directory or Path.cwd(), prefix=".bench-wal-"
     )
     with directory as scratch, ExitStack() as stack:
-        places = Places(stack, Path(scratch), options)
+        devices = Devices(stack, Path(scratch), options)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             for name, part in parts.items():
                 if options.only in (None, name):
-                    runner.run(part(places))
+                    runner.run(part(devices))
 
 
 if __name__ == "__main__":

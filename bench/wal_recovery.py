@@ -1,13 +1,13 @@
-"""Recovers full rings in fresh processes, and beside each reads the same bytes once without looking at them.
+"""Recovers full rings in new processes, compared with plain reads of the same bytes.
 
     python -m bench.wal_recovery [--path FILE_OR_DEVICE] [--capacity 2147483648] [--rounds 5]
 
-Per kind of ring, `rounds` times in turn: `read` is the device read once by kernel AIO with O_DIRECT, in reads of the
-same size, as many at once, always into the same few buffers; `recover` is `WalReader` to the end; `plan` also decodes each record, decides what is to be
-uploaded and keeps 64 MiB of it at a time, as a start does. Medians; `ratio` is recover / read; `memory` is the peak of
-the whole process (VmHWM) in `recover`, and behind the slash in `plan`.
+Per kind of ring, `rounds` times in turn: `read` reads the device once by kernel AIO with O_DIRECT, with reads of the
+same size and the same concurrency, always into the same few buffers; `recover` is `WalReader` to the end; `plan` also
+decodes each record, decides what must be uploaded and keeps 64 MiB of it at a time, as a start does. Medians; `ratio` is
+recover / read; `memory` is the peak of the whole process (VmHWM) in `recover`, and after the slash in `plan`.
 
-The last two kinds hold one record, and a window of 512 MiB in which nothing is valid: blocks of a generation before the last
+The last two kinds have one record, and a window of 512 MiB without valid blocks: blocks of a generation before the last
 reset, as a busy log leaves them, and a ring that was only zeroed.
 """
 
@@ -47,7 +47,7 @@ STREAMS = 16
 class Kind:
     name: str
     payload_bytes: int  # of a record, its stream header included
-    is_stale: bool = False  # what is in the ring is of a generation that is over
+    is_stale: bool = False  # the blocks in the ring are of an earlier generation
     is_full: bool = True
 
 
@@ -68,7 +68,7 @@ def config_of(path: str, capacity_bytes: int, kind: Kind) -> WalConfig:
 
 
 class Filling:
-    """A log that is written until it is full, or with one record."""
+    """Fills a log completely, or with one record."""
 
     def __init__(self, config: WalConfig, kind: Kind) -> None:
         self.kind = kind
@@ -115,7 +115,7 @@ class Filling:
 
 
 async def prepare(path: str, capacity_bytes: int, kind: Kind) -> int:
-    """Write the ring; return the bytes that a recovery has to read."""
+    """Write the ring; return the bytes that a recovery must read."""
     config = config_of(path, capacity_bytes, kind)
     if kind.is_full:
         await Filling(config, kind).run(max_records=None)
@@ -131,7 +131,7 @@ async def prepare(path: str, capacity_bytes: int, kind: Kind) -> int:
 
 
 def zero(path: str, capacity_bytes: int) -> None:
-    """Write the file or device once, so that no ring pays for first writes."""
+    """Write the file or device once, so that no ring has the cost of first writes."""
     zeros = bytes(4 * MIB)
     with open(path, "r+b" if Path(path).exists() else "wb") as file:
         for _ in range(0, capacity_bytes, len(zeros)):
@@ -140,7 +140,7 @@ def zero(path: str, capacity_bytes: int) -> None:
         os.fsync(file.fileno())
 
 
-# --- measured, each in a process of its own
+# --- measurements, each in a separate process
 
 
 async def read_once(config: WalConfig, size_bytes: int) -> dict[str, float]:
@@ -199,7 +199,7 @@ def measured(path: str, capacity_bytes: int, kind: int, what: str, size_bytes: i
 
 
 def measure(arguments: argparse.Namespace) -> None:
-    tune()  # as a broker runs
+    tune()  # as in a broker
     config = config_of(arguments.path, arguments.capacity, KINDS[arguments.kind[0]])
     if arguments.measure == "read":
         found = asyncio.run(read_once(config, arguments.bytes))

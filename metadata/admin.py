@@ -1,4 +1,4 @@
-"""What admin requests look like to the rest of the broker, and their way to RPCs and back. Pure."""
+"""Admin requests as the rest of the broker sees them, and their conversion to RPCs and back. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,16 +32,16 @@ class NewTopic:
 
 
 class TopicResult(NamedTuple):
-    """What became of a topic that was to be created."""
+    """The result of creating one topic."""
 
     name: str
     error: ErrorCode
     message: str | None
-    topic: TopicImage | None  # for validate_only: as it would be, without ids; None on error
+    topic: TopicImage | None  # for validate_only: as planned, without ids; None on error
 
 
 class DeletionResult(NamedTuple):
-    """What became of a topic that was to be deleted: its name and id, as far as they are known."""
+    """The result of deleting one topic: its name and id, as far as they are known."""
 
     name: str | None
     topic_id: UUID | None
@@ -53,7 +53,7 @@ class ConfigOperation(NamedTuple):
     """One operation of IncrementalAlterConfigs (KIP-339)."""
 
     key: str
-    op: int  # a ConfigOp; what is not is answered with INVALID_REQUEST
+    op: int  # a ConfigOp; any other number is answered with INVALID_REQUEST
     value: str | None = None
 
 
@@ -84,7 +84,7 @@ def config_change(operation: ConfigOperation) -> ConfigChange:
 
 
 def topic_result(created: TopicCreated, image: MetadataImage) -> TopicResult:
-    """What the controller answered, with the topic from an image that includes it."""
+    """The controller's answer, with the topic from an image that includes it."""
     error = ErrorCode(created.error_code)
     topic = None
     if error == ErrorCode.NONE:
@@ -93,17 +93,17 @@ def topic_result(created: TopicCreated, image: MetadataImage) -> TopicResult:
 
 
 def error_of(error: MetadataError) -> tuple[ErrorCode, str]:
-    """How a request that failed as a whole is answered to a client."""
+    """The error code and message that a client gets when a request fails as a whole."""
     if isinstance(error, RefusedError):
         return error.code, error.message
     if isinstance(error, ControllerUnavailableError | NodeFencedError):
-        # Clients may repeat it, at another broker when this one ends: it is not known to have taken effect.
+        # The outcome is unknown, so clients may retry, at another broker if this one ends.
         return ErrorCode.REQUEST_TIMED_OUT, str(error)
     return ErrorCode.UNKNOWN_SERVER_ERROR, str(error)
 
 
 def _planned_topic(created: TopicCreated) -> TopicImage:
-    """The topic as it would be, or as it was when another request removed it at once."""
+    """The topic as it would be created, or as it was before another request removed it."""
     return TopicImage(
         created.topic_id,
         created.name,

@@ -1,10 +1,10 @@
 """The broker's side of the control plane: registration, lease, image, and changes to it.
 
-Order of use: `start` registers this process and reads the metadata; `run` (in a task of the owner,
-from then on) keeps the session and follows the log, and must run for a change to return; `serve`
-shows this broker to clients once it has recovered its WAL and opened its partitions; `shutdown`
-ends the epoch when everything is uploaded and closed. A change returns only when the local image
-includes it.
+Order of use: `start` registers this process and reads the metadata. `run` (from then on, in a task
+of the owner) keeps the session and follows the log; no change returns unless it runs. `serve` asks
+the controller to unfence this broker, once it has recovered its WAL and opened its partitions.
+`shutdown` ends the broker epoch when everything is uploaded and closed. A change returns only when
+the local image includes it.
 """
 
 import asyncio
@@ -100,14 +100,13 @@ class MetadataClient:
             on_fenced=self._fenced,
         )
         self._follower.subscribe(self._look_at_own_epoch)
-        self.is_lease_valid = (
-            self._session.lease.is_lease_valid
-        )  # asked for every batch that is acknowledged
+        # Called for every acknowledged batch.
+        self.is_lease_valid = self._session.lease.is_lease_valid
         self.lease_remaining_ms = self._session.lease.remaining_ms
 
     @property
     def image(self) -> MetadataImage:
-        """The newest metadata that this node has; hold one for the length of a request."""
+        """The newest metadata that this node has. A request holds one image until it ends."""
         return self._follower.image
 
     @property
@@ -122,12 +121,12 @@ class MetadataClient:
 
     @property
     def node_epoch(self) -> int:
-        """Of this process's registration; -1 before the start."""
+        """The broker epoch of this process; -1 before the start."""
         return self._session.node_epoch
 
     @property
     def fenced(self) -> bool:
-        """Whether this process may do nothing any more. It never ends."""
+        """Whether this process is fenced and must stop. It stays fenced for good."""
         return self._session.fenced
 
     def subscribe(self, listener: Listener) -> None:
@@ -135,25 +134,28 @@ class MetadataClient:
         self._follower.subscribe(listener)
 
     def on_lease_renewed(self, listener: Callable[[], None]) -> None:
-        """Call `listener` on the loop each time that the lease has been extended."""
+        """Call `listener` on the loop after each extension of the lease."""
         self._session.on_renewed = listener
 
     async def start(self) -> None:
         """Register this process, read the metadata up to its registration, and get the first lease.
 
-        Most of the metadata is read before: a session begins with the registration, and may be over
-        before the whole log or a large snapshot has come.
+        Most of the metadata is read before the registration: the session begins with the
+        registration, and could expire while the whole log or a large snapshot is read.
 
         Raises:
             RefusedError: the controller does not accept this broker.
-            ControllerUnavailableError: it has not answered in `request_timeout_ms`.
+            ControllerUnavailableError: it did not answer in `request_timeout_ms`.
         """
         await self._follower.catch_up()
         registered_at = await self._session.register()
         while self.image.index < registered_at:
             await self._follower.advance(0)
         await self._session.heartbeat(self.image.index)
-        logger.info("registered", extra={"broker": self.node_id, "epoch": self.node_epoch})
+        logger.info(
+            "broker registered with the controller",
+            extra={"broker": self.node_id, "epoch": self.node_epoch},
+        )
 
     async def run(self) -> None:
         """Keep the session and follow the log, until cancelled.
@@ -169,23 +171,23 @@ class MetadataClient:
             )
 
     async def serve(self) -> None:
-        """Ask to be shown to clients and given partitions; return when the image says so.
+        """Ask to be unfenced, which shows this broker to clients; return when the image says so.
 
         Raises:
             NodeFencedError: this process must stop.
-            ControllerUnavailableError: it has not become so in `request_timeout_ms`.
+            ControllerUnavailableError: it was not unfenced in `request_timeout_ms`.
         """
         self._session.aim_to_serve()
         await self._wait_until(self._is_active)
 
     async def shutdown(self) -> None:
-        """End the lease, and the epoch if the controller can be reached. Best before `run` ends."""
+        """End the lease, and the epoch if the controller can be reached. To be called while `run` runs."""
         await self._session.shutdown(self.image.index)
 
     async def change(
         self, request: Mutation | QuorumRequest, answered: type[_Answered]
     ) -> _Answered:
-        """Have the controller make a change; return when the local image includes it.
+        """Send a change to the controller; return when the local image includes it.
 
         Raises:
             RefusedError: the controller refuses; nothing has changed.
@@ -210,7 +212,7 @@ class MetadataClient:
     async def create_topics(
         self, topics: Sequence[NewTopic], *, validate_only: bool = False
     ) -> list[TopicResult]:
-        """Create topics, each on its own; results are in the order of `topics`."""
+        """Create topics, each independently; results are in the order of `topics`."""
         request = CreateTopics(tuple(map(topic_creation, topics)), validate_only)
         try:
             created = await self.change(request, TopicsCreated)
@@ -220,7 +222,7 @@ class MetadataClient:
         return [topic_result(result, self.image) for result in created.results]
 
     async def delete_topics(self, topics: Sequence[str | UUID]) -> list[DeletionResult]:
-        """Delete topics, by names or by ids, each on its own; results are in the order of `topics`."""
+        """Delete topics by name or id, each independently; results are in the order of `topics`."""
         wanted = tuple(map(topic_deletion, topics))
         try:
             deleted = await self.change(DeleteTopics(wanted), TopicsDeleted)
@@ -257,7 +259,7 @@ class MetadataClient:
         return await self._admin(AlterConfigs(resource_type, name, changes, validate_only))
 
     async def allocate_producer_ids(self) -> range:
-        """Take a block of producer ids that nobody else gets.
+        """Reserve a block of producer ids that no other broker gets.
 
         Raises:
             MetadataError: as `change`.
@@ -282,15 +284,16 @@ class MetadataClient:
         )
 
     async def _wait_until(self, satisfied: Callable[[MetadataImage], bool]) -> None:
-        def looked_at(image: MetadataImage) -> bool:
+        def checked(image: MetadataImage) -> bool:
             self._session.require_unfenced()
             return satisfied(image)
 
         try:
             async with asyncio.timeout(self._config.request_timeout_ms / 1000):
-                await self._follower.wait_until(looked_at)
+                await self._follower.wait_until(checked)
         except TimeoutError:
-            msg = f"the metadata has not come in {self._config.request_timeout_ms} ms"
+            timeout_ms = self._config.request_timeout_ms
+            msg = f"this broker's metadata did not catch up with the controller in {timeout_ms} ms"
             raise ControllerUnavailableError(msg) from None
 
     def _look_at_own_epoch(self, old: MetadataImage, new: MetadataImage) -> None:
@@ -304,4 +307,4 @@ class MetadataClient:
 
 
 def _unexpected(body: object) -> MetadataFormatError:
-    return MetadataFormatError(f"the controller answered with {type(body).__name__}")
+    return MetadataFormatError(f"unexpected answer of the controller: {type(body).__name__}")

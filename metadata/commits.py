@@ -1,15 +1,15 @@
 """Turns proposals into committed entries: decide, replicate, answer.
 
-Proposals are decided one after the other, each on the image that the one before leaves, and a group
-of them is replicated at once. Until the quorum has committed it nothing of it shows: neither image,
-nor entries, nor answers. A group that changes nothing is answered after a round of the quorum has
-confirmed that it was decided by the leader, on the newest image.
+Proposals are decided one after the other, each on the image that the previous one leaves. A group
+of them is replicated at once. Nothing of a group is visible before the quorum has committed it:
+neither image, nor entries, nor answers. A group that changes nothing is answered after a round of
+the quorum has confirmed that this node led when it decided, on the newest image.
 
 | the node stops leading            | the proposal is answered with                                 |
 |-----------------------------------|---------------------------------------------------------------|
-| before its group was written      | NOT_CONTROLLER: it has certainly not taken effect             |
+| before its group was written      | NOT_CONTROLLER: it has not taken effect                       |
 | after, and it makes no entry      | the same                                                      |
-| after, and it makes an entry      | a time-out: nobody knows whether the next leader has the entry |
+| after, and it makes an entry      | a time-out: unknown whether the next leader has the entry      |
 """
 
 import asyncio
@@ -27,11 +27,11 @@ from headrace.metadata.replay import replay
 from headrace.metadata.rpc.responses import Response
 from headrace.protocol.errors import ErrorCode
 
-MAX_PROPOSALS: Final = 10_000  # waiting; beyond, they are refused as too many
+MAX_PROPOSALS: Final = 10_000  # waiting; beyond that they are refused
 MAX_GROUP_PROPOSALS: Final = 1_000
 MAX_GROUP_BYTES: Final = 16 << 20
-LOOP_SLICE_S: Final = 0.005  # deciding goes on for so long before others get their turn
-NOT_LEADING: Final = "this controller does not lead any more"
+LOOP_SLICE_S: Final = 0.005  # decisions take the event loop for at most this long at a time
+NOT_LEADING: Final = "this node no longer leads the quorum"
 
 Decide = Callable[[MetadataImage, Inputs], Decision]
 
@@ -40,17 +40,17 @@ class Committed(NamedTuple):
     """An answer that may be given."""
 
     response: Response
-    log_index: int  # what it rests on
+    log_index: int  # the entry that it depends on
 
 
 _Outcome = Committed | RefusedError
 
 
 class ReplicatedLog(Protocol):
-    """What the committer asks of the quorum; see `QuorumNode`."""
+    """What the committer needs of the quorum; see `QuorumNode`."""
 
     async def image_at_end(self) -> MetadataImage:
-        """Wait until what is in the log at the call is committed; its image, or a later one."""
+        """Wait until all that is in the log at the call is committed; return that image or a later one."""
         ...
 
     async def replicate(
@@ -60,7 +60,7 @@ class ReplicatedLog(Protocol):
         ...
 
     async def confirm_leadership(self) -> None:
-        """Return when this node has certainly led after the call, or refuse with NOT_CONTROLLER."""
+        """Return once it is proven that this node led after the call, or refuse with NOT_CONTROLLER."""
         ...
 
 
@@ -100,12 +100,12 @@ class _Group:
         self.outcomes.append(Committed(decision.response, self.image.index))
 
     def may_take_effect(self, position: int) -> bool:
-        """Whether a later leader may have what this proposal makes; also one that cannot be decided."""
+        """Whether a later leader may have this proposal's entry; True too if it is not decided yet."""
         return position >= len(self.outcomes) or (self.written and position in self.changing)
 
 
 class Committer:
-    """The one place where entries are made. `run` must be running for proposals to get on."""
+    """The only code that makes entries. Proposals progress only while `run` runs."""
 
     def __init__(self, log: ReplicatedLog, *, inputs: Callable[[], Inputs]) -> None:
         self._log = log
@@ -115,12 +115,12 @@ class Committer:
         self._stopped = False
 
     async def propose(self, decide: Decide) -> Committed:
-        """Have a decision made on the newest image; return when its records are committed.
+        """Make a decision on the newest image; return when its records are committed.
 
         Raises:
             RefusedError: the decision is a refusal, there are too many proposals, or (then with
-                NOT_CONTROLLER) this node does not lead any more. Nothing has changed.
-            ControllerUnavailableError: it stopped leading meanwhile. The outcome is unknown.
+                NOT_CONTROLLER) this node is no longer the leader. Nothing has changed.
+            ControllerUnavailableError: it lost the leadership meanwhile. The outcome is unknown.
 
         Cancellation: the proposal may still be decided and committed.
         """
@@ -129,7 +129,7 @@ class Committer:
         if len(self._proposals) >= MAX_PROPOSALS:
             raise RefusedError(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
-                f"{MAX_PROPOSALS} requests are waiting for the controller",
+                f"the controller is overloaded: {MAX_PROPOSALS} requests are waiting",
             )
         proposal = _Proposal(decide, asyncio.get_running_loop().create_future())
         self._proposals.append(proposal)
@@ -137,14 +137,14 @@ class Committer:
         return await proposal.answer
 
     def stop(self) -> None:
-        """Refuse what waits and all that comes: it has not been written. `run` answers for the rest."""
+        """Refuse what waits and whatever follows: it was not written. `run` answers the rest."""
         self._stopped = True
         for proposal in self._proposals:
             _refuse(proposal, RefusedError(ErrorCode.NOT_CONTROLLER, NOT_LEADING))
         self._proposals.clear()
 
     async def run(self) -> None:
-        """Commit proposals until cancelled: at the latest when this node does not lead any more."""
+        """Commit proposals until cancelled, at the latest when this node loses the leadership."""
         group: _Group | None = None
         try:
             while True:
@@ -155,7 +155,7 @@ class Committer:
                 if not self._proposals:
                     self._work.clear()
         except LeadershipLostError:
-            pass  # those who wait are told below
+            pass  # the callers that wait get their answers below
         finally:
             self._stop(group)
 
@@ -176,12 +176,12 @@ class Committer:
                 pause_at = loop.time() + LOOP_SLICE_S
 
     async def _commit(self, group: _Group) -> None:
-        """Have the group committed, or confirmed where there is nothing to commit, and answer."""
+        """Commit the group, or confirm the leadership if there is nothing to commit, and answer."""
         try:
             if group.entries:
                 group.written = True
                 if not await self._log.replicate(group.entries, group.images):
-                    # An entry about the members has come first: decide again behind that.
+                    # An entry about the members was appended first: decide again after it.
                     self._proposals.extendleft(reversed(group.proposals))
                     group.proposals.clear()
                     return
@@ -196,10 +196,10 @@ class Committer:
                 proposal.answer.set_result(outcome)
 
     def _stop(self, group: _Group | None) -> None:
-        """Answer everybody: what was written may be committed by the next leader, nothing else."""
+        """Answer all callers: the next leader may commit what was written, and nothing else."""
         for position, proposal in enumerate(group.proposals if group else ()):
             if group and group.may_take_effect(position):
-                reason = "the controller stopped while it was committing"
+                reason = "the controller stopped during the commit: the outcome is unknown"
                 _refuse(proposal, ControllerUnavailableError(reason))
             else:
                 _refuse(proposal, RefusedError(ErrorCode.NOT_CONTROLLER, NOT_LEADING))
@@ -213,11 +213,11 @@ def _entry(decision: Decision, image: MetadataImage) -> LogEntry | None:
     if len(payload) > MAX_PAYLOAD_BYTES:
         raise RefusedError(
             ErrorCode.RECORD_LIST_TOO_LARGE,
-            f"the request makes an entry of {len(payload)} bytes, more than {MAX_PAYLOAD_BYTES}",
+            f"the request needs a log entry of {len(payload)} bytes, at most {MAX_PAYLOAD_BYTES} are allowed",
         )
     return LogEntry(image.index + 1, image.term, payload)
 
 
 def _refuse(proposal: _Proposal, error: Exception) -> None:
-    if not proposal.answer.done():  # else whoever asked has gone
+    if not proposal.answer.done():  # else the caller was cancelled
         proposal.answer.set_exception(error)

@@ -1,12 +1,12 @@
-"""The controller as it runs: a member of the quorum, and while it leads the one who decides.
+"""The controller: a member of the quorum, which makes the decisions while it is the leader.
 
-Every member replays what is committed and so has the image. The one that leads also makes entries
-(`Committer`), watches the brokers (`BrokerSupervision`) and serves those who follow the log; the
-others say who leads. A node without others is a quorum of one: it leads at once, what is durable
-in its log is committed, and a round of the quorum takes no message.
+Every member replays the committed entries and so has the image. The leader also makes entries
+(`Committer`), watches the brokers (`BrokerSupervision`) and serves the followers of the log; the
+other members answer with the leader's address. A single node is a quorum of one: it leads at once,
+an entry is committed when it is durable, and a round of the quorum needs no message.
 
-Leading begins when the no-op of the term is applied, with whole sessions for all brokers: none is
-fenced before the longest lease that a predecessor may have granted has ended.
+Leadership begins when the no-op of the term is applied, with full sessions for all brokers: none is
+fenced before the longest lease that a previous leader may have granted has ended.
 """
 
 import asyncio
@@ -64,12 +64,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger("headrace.controller")
 
 HEARTBEATS_PER_ELECTION_TIMEOUT: Final = 5
-NO_ADDRESS: Final = Address("", 0)  # nobody else is expected
+NO_ADDRESS: Final = Address("", 0)  # no other node connects to this one
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """What there is from `start` to `shutdown`."""
+    """The parts that exist from `start` to `shutdown`."""
 
     quorum: QuorumNode
     applied: AppliedLog
@@ -79,7 +79,7 @@ class _Member:
 class ControllerNode:
     """One controller. Order of use: `start`, then `run` in a task, `handle`, `receive`; then `shutdown`."""
 
-    def __init__(  # noqa: PLR0913 - what a controller takes from outside, by name
+    def __init__(  # noqa: PLR0913 - keyword arguments: what a controller depends on
         self,
         config: MetadataConfig,
         *,
@@ -92,18 +92,18 @@ class ControllerNode:
         network: PeerNetwork | None = None,
         bootstrap: Transport | None = None,
     ) -> None:
-        """Read nothing yet.
+        """Create the controller without reading anything yet.
 
         Args:
-            config: where the log lies, who founds the quorum, times.
+            config: the log's directory, the founders of the quorum, timeouts.
             node_id: of this node.
             rng: for ids and election timeouts.
             wall_clock_ms: for records.
-            boot_clock_ms: goes on in suspend; for all else.
-            configs: which configs there are.
-            cluster_id: of the cluster that it must be; empty: whichever it is.
-            network: to the other controllers; None where there are none.
-            bootstrap: to a quorum that this node waits to be added to; None: it may found one.
+            boot_clock_ms: also runs in suspend; for everything else.
+            configs: the configs of topics and brokers that exist.
+            cluster_id: the expected cluster; empty: any.
+            network: to the other controllers; None if there are none.
+            bootstrap: to the quorum that this node waits to be added to; None: it may found one.
         """
         self._config = config
         self._node_id = node_id
@@ -114,7 +114,7 @@ class ControllerNode:
         self._network = network or NoPeers()
         self._bootstrap = bootstrap
         self._directory_id = NO_DIRECTORY
-        self._founded = False  # by what the log holds at the start, committed or not
+        self._founded = False  # whether the log had a cluster id at the start, committed or not
         self._store = LogStore(Path(config.log_dir), rng)
         self._service = ControllerService(self)
         self._member: _Member | None = None
@@ -132,17 +132,17 @@ class ControllerNode:
 
     @property
     def cluster_id(self) -> str:
-        """Of which cluster this node is; empty until it knows."""
+        """The cluster of this node; empty until it is known."""
         return self._cluster_id
 
     @property
     def directory_id(self) -> UUID:
-        """Of the directory that holds the log; zero before the start."""
+        """The id of the log's directory; zero before the start."""
         return self._directory_id
 
     @property
     def leader_address(self) -> LeaderAddress | None:
-        """Where another controller leads, if that is known."""
+        """The address of the leader, if it is another controller and known."""
         return None if self._member is None else self._member.quorum.addresses.leader()
 
     def status(self) -> QuorumStatus:
@@ -160,7 +160,7 @@ class ControllerNode:
             address: where other nodes reach this one.
 
         Raises:
-            MetadataIdentityError: the directory is somebody else's, or in use.
+            MetadataIdentityError: the directory belongs to another node or cluster, or is in use.
             MetadataLogCorruptError: acknowledged entries cannot be read.
             MetadataFormatError: a newer version has written the log.
             MetadataLogFailedError: the log cannot be written.
@@ -168,7 +168,7 @@ class ControllerNode:
         opened = await self._store.open(node_id=self._node_id, cluster_id=self._cluster_id)
         if opened.recovered.cut_off_bytes:
             logger.warning(
-                "cut off the unfinished end of the metadata log",
+                "removed the incomplete last write of the metadata log; it was never acknowledged",
                 extra={"bytes": opened.recovered.cut_off_bytes},
             )
         self._cluster_id = opened.cluster_id
@@ -206,12 +206,12 @@ class ControllerNode:
         await quorum.start()
 
     async def run(self) -> None:
-        """Take part in the quorum, and lead it when it is so; until cancelled.
+        """Take part in the quorum, as its leader when elected, until cancelled.
 
-        A leader that is cancelled has another voter lead before it goes.
+        A leader that is cancelled transfers the leadership to another voter before it stops.
 
         Raises:
-            ExceptionGroup: of MetadataLogFailedError, when the log accepts nothing any more; of
+            ExceptionGroup: of MetadataLogFailedError, when the log accepts no more writes; of
                 MetadataIdentityError, when the quorum is of another cluster.
         """
         quorum = self._started().quorum
@@ -225,12 +225,12 @@ class ControllerNode:
                 try:
                     await asyncio.Event().wait()
                 finally:
-                    # What is under way is answered meanwhile.
+                    # Requests that are being served get their answers meanwhile.
                     if not member.done():
                         await quorum.hand_over(self._config.election_timeout_ms)
 
     async def shutdown(self) -> None:
-        """Serve nothing any more and close the log. `run` must have ended, or `start` failed."""
+        """Stop serving and close the log. `run` must have ended, or `start` failed."""
         self._end_leading()
         self._member = None
         await self._store.close()
@@ -240,7 +240,7 @@ class ControllerNode:
         return await self._service.handle(frame)
 
     def receive(self, message: RaftMessage) -> None:
-        """Take a message of another controller."""
+        """Receive a message of another controller."""
         if self._member is not None:
             self._member.quorum.receive(message)
 
@@ -267,13 +267,13 @@ class ControllerNode:
         return await self._started().reads.snapshot(request)
 
     async def describe_quorum(self) -> QuorumDescribed:
-        """Tell who the members are and how far each has come."""
+        """Describe the members and how far each has replicated the log."""
         await self.confirm_leading()
-        heard_of = self._leading().supervision.heard_of()
-        return describe(self._started().quorum, heard_of, self._clocks)
+        last_heartbeats = self._leading().supervision.last_heartbeats()
+        return describe(self._started().quorum, last_heartbeats, self._clocks)
 
     async def change_quorum(self, request: AddVoter | RemoveVoter) -> int:
-        """Add or remove a member; see `Membership`. Returns an index whose image has the change."""
+        """Add or remove a member; see `Membership`. Returns an index whose image includes the change."""
         membership = self._leading().membership
         if isinstance(request, AddVoter):
             await membership.add_voter(request)
@@ -297,10 +297,10 @@ class ControllerNode:
         )
 
     def _open_term(self, term: int, last_index: int) -> bytes:
-        """What a new leader writes first. It founds the cluster if, as far as it knows, nobody has.
+        """The first entry of a new leader. It names the cluster if, as far as it knows, no entry does.
 
-        That the log is not empty does not tell: a crash may have left the members alone, which come
-        first. If a predecessor has founded it unknown to us, its name is in the log before ours.
+        An empty log is not the criterion: after a crash the log may hold only the members, which come
+        first. If a previous leader named the cluster unknown to us, its entry is in the log before ours.
         """
         del last_index
         cluster_id = None
@@ -311,7 +311,7 @@ class ControllerNode:
         return encode_records(records)
 
     async def _accept(self, image: MetadataImage) -> None:
-        """Look at an image before it shows."""
+        """Check an image before it is published."""
         check_image(image, self._cluster_id)
         if image.cluster_id and not self._cluster_id:
             await self._store.name_cluster(image.cluster_id)
@@ -331,7 +331,7 @@ class ControllerNode:
         self._led.set()
         image = quorum.image
         logger.info(
-            "leading the metadata log",
+            "leading the metadata quorum",
             extra={"cluster_id": image.cluster_id, "term": image.term, "index": image.index},
         )
 
@@ -342,7 +342,7 @@ class ControllerNode:
             self._started().applied.entries.wake()
 
     async def _lead(self) -> None:
-        """Do the work of each term that this node leads, one after the other."""
+        """Do the leader's work in each term that this node leads, one after the other."""
         while True:
             await self._led.wait()
             self._led.clear()
@@ -356,11 +356,11 @@ class ControllerNode:
 
     def _leading(self) -> Leadership:
         if self._leadership is None:
-            raise RefusedError(ErrorCode.NOT_CONTROLLER, "this controller does not lead")
+            raise RefusedError(ErrorCode.NOT_CONTROLLER, "this node does not lead the quorum")
         return self._leadership
 
     def require_leading(self) -> None:
-        """Go on only as the leader.
+        """Return only if this node is the leader, as far as it knows.
 
         Raises:
             RefusedError: NOT_CONTROLLER.
@@ -368,7 +368,7 @@ class ControllerNode:
         self._leading()
 
     async def confirm_leading(self) -> None:
-        """Go on only as the leader that certainly is one; see `QuorumNode.confirm_leadership`.
+        """Return only if this node is proven to be the leader; see `QuorumNode.confirm_leadership`.
 
         Raises:
             RefusedError: NOT_CONTROLLER.

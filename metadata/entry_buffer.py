@@ -6,21 +6,21 @@ from typing import Final
 
 from headrace.metadata.records.entry import LogEntry
 
-# Kept although a snapshot includes them, so that a broker that is a little behind need not read it.
+# Kept although a snapshot includes them, so that a broker slightly behind need not read the snapshot.
 SLACK_BYTES: Final = 8 << 20
 
 
 class EntryBuffer:
-    """Everything after the newest durable snapshot, and a little before.
+    """All entries after the newest durable snapshot, and some before it.
 
-    Bounded by when snapshots are taken: see `MetadataConfig.snapshot_log_bytes`.
+    Bounded by the interval of snapshots: see `MetadataConfig.snapshot_log_bytes`.
     """
 
     def __init__(self, snapshot_index: int) -> None:
         self._entries: list[LogEntry] = []
         self._first_index = snapshot_index + 1
         self._snapshot_index = snapshot_index
-        self._stirred = asyncio.Event()  # replaced by a new one whenever it is set
+        self._changed = asyncio.Event()  # replaced by a new one whenever it is set
 
     @property
     def end_index(self) -> int:
@@ -33,25 +33,25 @@ class EntryBuffer:
         return self._snapshot_index
 
     def extend(self, entries: Sequence[LogEntry]) -> None:
-        """Add what has become committed, and wake who waits for it."""
-        assert entries[0].index == self.end_index + 1, "the log is dense"
+        """Add newly committed entries, and wake those who wait for them."""
+        assert entries[0].index == self.end_index + 1, "the log has no gaps"
         self._entries += entries
         self.wake()
 
     def wake(self) -> None:
-        """Let everybody who waits look whether waiting still makes sense."""
-        self._stirred.set()
-        self._stirred = asyncio.Event()
+        """Wake all waiters, so that they check whether to wait on."""
+        self._changed.set()
+        self._changed = asyncio.Event()
 
     def restart(self, snapshot_index: int) -> None:
-        """Begin again behind a snapshot that has taken the place of the whole log."""
+        """Start over after a snapshot that replaced the whole log."""
         self._entries = []
         self._first_index = snapshot_index + 1
         self._snapshot_index = snapshot_index
         self.wake()
 
     def snapshot_taken(self, snapshot_index: int) -> None:
-        """Drop what the snapshot includes, but for a little."""
+        """Drop entries that the snapshot includes, except the last few."""
         self._snapshot_index = snapshot_index
         included = snapshot_index - self._first_index + 1
         slack_bytes = 0
@@ -65,7 +65,7 @@ class EntryBuffer:
         self._first_index += included - keep
 
     def read(self, from_index: int, max_bytes: int) -> tuple[LogEntry, ...] | None:
-        """Entries from an index on, at least one if there is one; None when they are gone."""
+        """Entries from an index on, at least one if there is one; None when they were dropped."""
         if from_index < self._first_index:
             return None
         first = last = from_index - self._first_index
@@ -78,6 +78,6 @@ class EntryBuffer:
         return tuple(self._entries[first:last])
 
     async def wait_past(self, index: int) -> None:
-        """Wait until there is an entry behind this one, or `wake` is called."""
+        """Wait until there is an entry after this one, or `wake` is called."""
         if self.end_index <= index:
-            await self._stirred.wait()
+            await self._changed.wait()

@@ -1,4 +1,4 @@
-"""Errors of the control plane, by what the caller should do. Pure."""
+"""Errors of the control plane, by what the caller must do. Pure."""
 
 from headrace.protocol.errors import ErrorCode
 
@@ -25,7 +25,7 @@ class ControllerUnavailableError(MetadataError):
 
 
 class LeadershipLostError(MetadataError):
-    """This controller does not lead, or cannot be sure of it. What became of a proposal is unknown."""
+    """This controller does not lead, or cannot prove that it does. The outcome of a proposal is unknown."""
 
 
 class MetadataFormatError(MetadataError):
@@ -33,15 +33,15 @@ class MetadataFormatError(MetadataError):
 
 
 class MetadataDivergedError(MetadataError):
-    """What this node has applied is not a prefix of what the controller has: do not go on."""
+    """What this node has applied is not a prefix of the controller's log: stop."""
 
 
 class MetadataLogCorruptError(MetadataError):
-    """A part of the log that was acknowledged cannot be read, or is missing."""
+    """An acknowledged part of the log cannot be read, or is missing."""
 
 
 class MetadataLogFailedError(MetadataError):
-    """A write or sync has failed; the log accepts nothing any more until the process restarts."""
+    """A write or sync failed; the log accepts no more writes until the process restarts."""
 
 
 class MetadataIdentityError(MetadataError):

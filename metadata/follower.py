@@ -27,14 +27,14 @@ logger = logging.getLogger("headrace.metadata")
 
 FETCH_BYTES: Final = 8 << 20
 LONG_POLL_MS: Final = 2_000
-LOOP_SLICE_S: Final = 0.005  # replaying goes on for so long before others get their turn
-RETRY_MS: Final = 200  # after a refusal, which comes at once
+LOOP_SLICE_S: Final = 0.005  # replay takes the event loop for at most this long at a time
+RETRY_MS: Final = 200  # after a refusal, which arrives at once
 
 Listener = Callable[[MetadataImage, MetadataImage], None]
 
 
 class LogFollower:
-    """Holds the newest image, tells who has subscribed, and wakes who waits for an index."""
+    """Holds the newest image, notifies subscribers, and wakes those who wait for an index."""
 
     def __init__(self, requester: Requester, request_timeout_ms: int) -> None:
         self._requester = requester
@@ -51,7 +51,7 @@ class LogFollower:
 
     @property
     def lag(self) -> int:
-        """Entries that the controller had committed when it last answered and that are not applied yet."""
+        """Entries that were committed when the controller last answered and are not applied yet."""
         return max(0, self._end_index - self._image.index)
 
     def subscribe(self, listener: Listener) -> None:
@@ -59,27 +59,29 @@ class LogFollower:
         self._listeners.append(listener)
 
     async def wait_until(self, satisfied: Callable[[MetadataImage], bool]) -> None:
-        """Wait until an image satisfies a condition; what the condition raises passes through."""
+        """Wait until an image satisfies a condition; errors of the condition are passed on."""
         while not satisfied(self._image):
             await self._advanced.wait()
 
     def wake(self) -> None:
-        """Have every condition that is waited for looked at again."""
+        """Have every awaited condition checked again."""
         self._advanced.set()
         self._advanced = asyncio.Event()
 
     async def run(self) -> None:
-        """Follow until cancelled, through outages of the controller.
+        """Follow until cancelled; outages of the controller are retried.
 
         Raises:
-            MetadataDivergedError: the controller's log is not the continuation of what we have.
-            MetadataFormatError: the controller sends what this version cannot read.
+            MetadataDivergedError: the controller's log does not continue the log of this node.
+            MetadataFormatError: the controller sends data that this version cannot read.
         """
         while True:
             try:
                 await self.advance(LONG_POLL_MS)
             except ControllerUnavailableError as error:
-                logger.warning("metadata log not reachable", extra={"reason": str(error)})
+                logger.warning(
+                    "cannot read the metadata log, trying again", extra={"reason": str(error)}
+                )
                 await asyncio.sleep(RETRY_MS / 1000)
 
     async def catch_up(self) -> None:
@@ -93,12 +95,12 @@ class LogFollower:
             await self.advance(0)
 
     async def advance(self, wait_ms: int) -> None:
-        """Read and apply the next entries, waiting for the first at most so long.
+        """Read and apply the next entries, waiting at most `wait_ms` for the first.
 
         Raises:
             ControllerUnavailableError: the controller does not answer.
-            MetadataDivergedError: the controller's log is not the continuation of what we have.
-            MetadataFormatError: the controller sends what this version cannot read.
+            MetadataDivergedError: the controller's log does not continue the log of this node.
+            MetadataFormatError: the controller sends data that this version cannot read.
         """
         request = FetchEntries(self._image.index + 1, FETCH_BYTES, wait_ms)
         try:
@@ -106,13 +108,15 @@ class LogFollower:
         except RefusedError as error:
             if error.code == ErrorCode.POSITION_OUT_OF_RANGE:
                 raise MetadataDivergedError(
-                    f"this node has applied the metadata log up to {self._image.index}, the "
-                    f"controller has less: {error.message}"
+                    f"this node has applied the metadata log up to entry {self._image.index}, but the "
+                    f"controller's log is shorter: {error.message}"
                 ) from error
             raise ControllerUnavailableError(str(error)) from error
         entries = answer.body
         if not isinstance(entries, Entries):
-            raise MetadataFormatError(f"entries were asked for, {type(entries).__name__} came")
+            raise MetadataFormatError(
+                f"unexpected answer of the controller to FetchEntries: {type(entries).__name__}"
+            )
         self._end_index = entries.end_index
         if entries.snapshot_index >= 0:
             await self._load_snapshot(entries.snapshot_index)
@@ -137,21 +141,24 @@ class LogFollower:
         self._publish(image)
 
     async def _load_snapshot(self, snapshot_index: int) -> None:
-        """Read a snapshot whole. One that is replaced meanwhile is given up: the next round finds the newer."""
+        """Read a whole snapshot. If it is replaced meanwhile, the next round reads the newer one."""
         download = SnapshotDownload(snapshot_index)
         data = None
         while data is None:
             try:
                 answer = await self._requester.call(download.next_request, self._timeout_ms)
             except RefusedError as error:
-                logger.info("metadata snapshot not read", extra={"reason": error.message})
+                logger.info(
+                    "cannot read the metadata snapshot, trying again",
+                    extra={"reason": error.message},
+                )
                 await asyncio.sleep(RETRY_MS / 1000)
                 return
             data = download.add(answer.body)
         image = await _decoded(data)
         if image.index <= self._image.index:
             raise MetadataDivergedError(
-                f"the controller sent the snapshot {image.index}, older than our "
+                f"the controller sent snapshot {image.index}, which is older than this node's "
                 f"{self._image.index}"
             )
         self._publish(image)
@@ -164,5 +171,5 @@ class LogFollower:
 
 
 async def _decoded(data: bytes) -> MetadataImage:
-    """Decode beside the loop: 10,000 partitions take 100 ms, and heartbeats go on meanwhile."""
+    """Decode in a thread: 10,000 partitions take 100 ms, and heartbeats continue meanwhile."""
     return await in_own_thread("metadata-snapshot", decode_snapshot, data)

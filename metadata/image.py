@@ -1,8 +1,8 @@
-"""The whole of the metadata at one index of its log, immutable. Pure.
+"""All metadata at one index of its log, immutable. Pure.
 
-Controller and brokers hold the same image at the same index. Only `headrace.metadata.replay` makes the next
-one. Maps that a batch has not touched are the same objects in both images, so `old.topics is
-new.topics` tells that no topic changed.
+Controllers and brokers hold the same image at the same index. Only `headrace.metadata.replay` makes the next
+one. Maps that a batch has not changed are the same objects in both images, so `old.topics is
+new.topics` means that no topic changed.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ NO_LEADER = -1
 
 
 class MetadataImage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Everything that the records up to and including `index` say."""
+    """The state after the records up to and including `index`."""
 
     cluster_id: str = ""
     index: int = 0  # of the last entry applied; the log starts at 1
@@ -75,11 +75,11 @@ class MetadataImage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return self.topics.get(topic_id)
 
     def topic_config(self, name: str) -> Overrides:
-        """What a topic overrides; not the effective configs."""
+        """The overrides of a topic; not the effective configs."""
         return self.configs.get((TOPIC_RESOURCE, name), NO_OVERRIDES)
 
     def broker_config(self, node_id: int | str) -> Overrides:
-        """What is set dynamically on one broker, or on all by default (the empty name)."""
+        """Dynamic configs of one broker, or the default of all brokers (the empty name)."""
         return self.configs.get((BROKER_RESOURCE, str(node_id)), NO_OVERRIDES)
 
     def object_ranges(
@@ -87,7 +87,7 @@ class MetadataImage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ) -> Sequence[ObjectRangeImage]:
         """Objects that hold a part of `[start_offset, end_offset)`, in order, at most `limit`.
 
-        Empty when nothing of it is committed, or `start_offset` lies below the stream's start.
+        Empty when no part of it is committed, or `start_offset` is below the stream's start.
         """
         stream = self.streams.get(stream_id)
         if stream is None or start_offset < stream.start_offset or limit <= 0:

@@ -1,4 +1,4 @@
-"""What a controller has only while it leads: new in each term, and gone with it."""
+"""The parts of a controller that exist only while it is the leader, created for each term."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from headrace.metadata.supervision import BrokerSupervision
 
 
 class Leadership:
-    """Takes proposals from the beginning on; `run` gets on with them until `end`."""
+    """Accepts proposals once created; `run` processes them until `end`."""
 
     def __init__(
         self,
@@ -37,12 +37,12 @@ class Leadership:
         self._over = asyncio.Event()
 
     def end(self) -> None:
-        """This node does not lead any more. Who waits is told now: `run` may never have begun."""
+        """The term is over for this node. Waiters are answered now: `run` may never have begun."""
         self._over.set()
         self.committer.stop()
 
     async def run(self) -> None:
-        """Commit, watch sessions and see to our own address, until it is over.
+        """Commit proposals, watch sessions and keep this node's address current, until the term is over.
 
         Raises:
             ExceptionGroup: of a fault in one of them.

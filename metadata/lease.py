@@ -1,9 +1,9 @@
-"""The lease of a broker: until when it may act as the owner of what it has open. Pure.
+"""The lease of a broker: how long it may act as the owner of its partitions and streams. Pure.
 
-It is counted from the moment at which a heartbeat was *sent* that was then answered. The controller
-counts from when it received it, and its session is longer by a margin: what this side believes has
-always ended before the other side gives it away. The clock is the boot clock, which goes on while
-the machine is suspended.
+The lease is counted from when an answered heartbeat was *sent*. The controller counts its session
+from when it received the heartbeat, and the session is longer by a margin: the broker's lease has
+always ended before the controller ends the session. The clock is the boot clock, which also runs
+while the machine is suspended.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _NEVER: Final = -1
 
 
 class BrokerLease:
-    """Begins with nothing, is extended by answered heartbeats, and ends for good when the node is fenced."""
+    """Not valid at first, extended by answered heartbeats, and ended for good when the node is fenced."""
 
     __slots__ = ("_clock_ms", "_ended", "_length_ms", "_until_ms")
 
@@ -29,15 +29,15 @@ class BrokerLease:
         return self._ended
 
     def remaining_ms(self) -> int:
-        """How long it holds from now on; 0 when it does not."""
+        """How long the lease is still valid; 0 when it is not."""
         return max(0, self._until_ms - self._clock_ms())
 
     def is_lease_valid(self) -> bool:
-        """Whether this node is certain to be the owner now."""
+        """Whether the lease is valid now, so that no other node can be the owner."""
         return self._clock_ms() < self._until_ms
 
     def extend(self, sent_at_ms: int) -> None:
-        """Note that a heartbeat sent then (by the boot clock) has been answered."""
+        """Record that the heartbeat sent at this time (boot clock) has been answered."""
         if not self._ended:
             self._until_ms = max(self._until_ms, sent_at_ms + self._length_ms)
 

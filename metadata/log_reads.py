@@ -1,4 +1,4 @@
-"""Serves those who follow the metadata log: committed entries, and snapshots."""
+"""Serves followers of the metadata log: committed entries, and snapshots."""
 
 import asyncio
 import logging
@@ -13,16 +13,16 @@ from headrace.protocol.errors import ErrorCode
 
 logger = logging.getLogger("headrace.controller")
 
-MAX_FOLLOWERS: Final = 1_000  # requests for entries that wait; beyond, they are refused
+MAX_FOLLOWERS: Final = 1_000  # waiting requests for entries; beyond that they are refused
 MAX_FETCH_WAIT_MS: Final = 30_000
 MAX_FETCH_BYTES: Final = 32 << 20
 
 
 class Leading(Protocol):
-    """What is asked of the controller, before entries are given away."""
+    """What must be checked at the controller before entries are returned."""
 
     def require_leading(self) -> None:
-        """Go on only as the leader.
+        """Return only if this node is the leader, as far as it knows.
 
         Raises:
             RefusedError: NOT_CONTROLLER.
@@ -30,7 +30,7 @@ class Leading(Protocol):
         ...
 
     async def confirm_leading(self) -> None:
-        """Go on only as the leader that certainly is one.
+        """Return only if this node is proven to be the leader.
 
         Raises:
             RefusedError: NOT_CONTROLLER.
@@ -39,7 +39,7 @@ class Leading(Protocol):
 
 
 class LogReads:
-    """Reads of one controller."""
+    """Answers the reads of one controller."""
 
     def __init__(self, leading: Leading, entries: EntryBuffer, store: LogStore) -> None:
         self._leading = leading
@@ -48,21 +48,21 @@ class LogReads:
         self._waiting = 0
 
     async def entries(self, request: FetchEntries) -> Entries:
-        """Committed entries, waiting for the first; or which snapshot to read instead.
+        """Committed entries, waiting for the first; or the snapshot to read instead.
 
         Raises:
             RefusedError: NOT_CONTROLLER; POSITION_OUT_OF_RANGE, when the sender has entries that
-                the leader has not; THROTTLING_QUOTA_EXCEEDED, when too many wait.
+                the leader does not have; THROTTLING_QUOTA_EXCEEDED, when too many wait.
         """
         self._leading.require_leading()
         entries = self._entries
         if request.from_index > entries.end_index + 1:
-            # A leader that was deposed without knowing it has less than who follows the next one.
+            # A deposed leader that does not know it may have fewer entries than a follower of the next one.
             await self._leading.confirm_leading()
         if request.from_index > entries.end_index + 1:
             raise RefusedError(
                 ErrorCode.POSITION_OUT_OF_RANGE,
-                f"entry {request.from_index} is asked for, the log ends at {entries.end_index}",
+                f"entry {request.from_index} was requested, but the log ends at entry {entries.end_index}",
             )
         if request.from_index > entries.end_index:
             await self._wait_past(entries.end_index, request.max_wait_ms)
@@ -73,28 +73,33 @@ class LogReads:
         return Entries(found, entries.end_index, -1)
 
     async def snapshot(self, request: FetchSnapshot) -> SnapshotChunk:
-        """A part of the newest snapshot, whether this controller leads or not.
+        """A part of the newest snapshot. Any controller answers, leader or not.
 
         Raises:
-            RefusedError: SNAPSHOT_NOT_FOUND, when it is not the one asked for; KAFKA_STORAGE_ERROR.
+            RefusedError: SNAPSHOT_NOT_FOUND, when another one was requested; KAFKA_STORAGE_ERROR.
         """
         max_size = min(request.max_bytes, MAX_FETCH_BYTES)
         try:
             part = await self._store.read_snapshot(max(request.position, 0), max_size)
         except OSError as error:
-            # Not the end of the connection, on which heartbeats wait for their answers.
-            logger.warning("metadata snapshot cannot be read", extra={"reason": str(error)})
+            # The connection stays open: heartbeats wait on it for their answers.
+            logger.warning(
+                "cannot read the metadata snapshot from disk; the request is refused",
+                extra={"reason": str(error)},
+            )
             raise RefusedError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         if part is None or part.snapshot_index != request.snapshot_index:
             raise RefusedError(
-                ErrorCode.SNAPSHOT_NOT_FOUND, f"there is no snapshot {request.snapshot_index}"
+                ErrorCode.SNAPSHOT_NOT_FOUND,
+                f"metadata snapshot {request.snapshot_index} does not exist here",
             )
         return SnapshotChunk(part.snapshot_index, request.position, part.size_bytes, part.data)
 
     async def _wait_past(self, index: int, max_wait_ms: int) -> None:
         if self._waiting >= MAX_FOLLOWERS:
             raise RefusedError(
-                ErrorCode.THROTTLING_QUOTA_EXCEEDED, f"{MAX_FOLLOWERS} requests wait for entries"
+                ErrorCode.THROTTLING_QUOTA_EXCEEDED,
+                f"{MAX_FOLLOWERS} requests are already waiting for entries",
             )
         self._waiting += 1
         try:

@@ -1,8 +1,8 @@
 """Reads a metadata directory without owning it: takes no lock, repairs nothing, writes nothing.
 
-A node may have the directory open and go on writing. What is read is the log up to some entry that
-was durable at that time, or, at its very end, one that is about to be: a reader that must not miss
-an object lists the bucket first.
+A node may have the directory open and write to it meanwhile. The result is the log up to some entry
+that was durable at that time, or, at its very end, one that is being made durable: a reader that
+must not miss an object lists the bucket first.
 """
 
 import os
@@ -23,7 +23,7 @@ from headrace.metadata.records.entry import LogEntry, SnapshotId
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.startup import load_image
 
-# A snapshot that is adopted meanwhile deletes files that were about to be read.
+# A new snapshot may delete files between listing and reading them.
 MAX_ATTEMPTS: Final = 5
 LOCKS: Final = Path("/proc/locks")
 
@@ -36,13 +36,13 @@ class OfflineMetadata:
     image: MetadataImage
     cluster_id: str
     node_id: int
-    in_use: bool  # a process was seen to have it open; False proves nothing
+    in_use: bool  # a process has it open; False proves nothing
     unfinished_bytes: int  # at the end of the log: being written, or torn
     directory_id: UUID  # `NO_DIRECTORY` in version 1
     hard_state: HardState | None  # None in version 1
     snapshot_id: SnapshotId
     snapshot: bytes | None  # its file
-    entries: list[LogEntry]  # behind the snapshot
+    entries: list[LogEntry]  # after the snapshot
 
 
 def find_directory(path: Path) -> Path:
@@ -54,7 +54,7 @@ def find_directory(path: Path) -> Path:
     for candidate in (path, path / "metadata"):
         if (candidate / IDENTITY_FILE).is_file():
             return candidate
-    raise MetadataIdentityError(f"{path} is not a metadata directory: it has no {IDENTITY_FILE}")
+    raise MetadataIdentityError(f"{path} is not a metadata directory: {IDENTITY_FILE} is missing")
 
 
 def read_offline(directory: Path) -> OfflineMetadata:
@@ -64,7 +64,7 @@ def read_offline(directory: Path) -> OfflineMetadata:
         directory: with `meta.properties` and the log.
 
     Raises:
-        MetadataIdentityError: it is no metadata directory.
+        MetadataIdentityError: it is not a metadata directory.
         MetadataLogCorruptError: entries that were durable cannot be read.
         MetadataFormatError: a newer version has written it.
         OSError: a file cannot be read.
@@ -103,16 +103,16 @@ def _read_once(directory: Path) -> tuple[SnapshotId, Recovered]:
 
 
 def is_locked(directory: Path, *, locks: Path = LOCKS) -> bool:
-    """Look whether a process of this machine holds the directory's lock, without trying to take it.
+    """Check whether a process of this machine holds the directory's lock, without trying to take it.
 
-    Sees what the kernel shows in /proc/locks: not the processes of other containers. Only the lock
-    itself proves that nobody has the directory open.
+    Reads /proc/locks, which does not show processes of other containers. Only taking the lock
+    proves that no process has the directory open.
     """
     try:
         found = (directory / LOCK_FILE).stat()
         lines = locks.read_text().splitlines()
     except OSError:
         return False
-    place = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    lock_id = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
     # `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`; a waiter has `->` after the number.
-    return any("FLOCK" in line and place in line.split() for line in lines)
+    return any("FLOCK" in line and lock_id in line.split() for line in lines)

@@ -1,7 +1,7 @@
-"""Keys of the metadata's snapshots in the bucket. Pure.
+"""Keys of the metadata snapshots in the bucket. Pure.
 
-`metadata/<cluster id>/<index>-<term>.checkpoint`, both numbers in twenty digits: by key they are in
-the order of the log. The bytes are those of a snapshot's file, `headrace.metadata.log.snapshot_format`.
+`metadata/<cluster id>/<index>-<term>.checkpoint`, both numbers with twenty digits: the order of the
+keys is the order of the log. The bytes are those of a snapshot file, `headrace.metadata.log.snapshot_format`.
 """
 
 import re
@@ -15,12 +15,12 @@ _KEY: Final = re.compile(r"metadata/([A-Za-z0-9_-]+)/(\d{20})-(\d{20})\.checkpoi
 
 
 def published_folder(cluster_id: str) -> str:
-    """Name the folder of one cluster's snapshots."""
+    """The folder of one cluster's snapshots."""
     return f"{FOLDER}/{cluster_id}"
 
 
 def published_key(cluster_id: str, snapshot_id: SnapshotId) -> str:
-    """Name a snapshot."""
+    """The key of a snapshot."""
     return f"{published_folder(cluster_id)}/{snapshot_id.index:020d}-{snapshot_id.term:020d}.checkpoint"
 
 

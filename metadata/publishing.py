@@ -1,7 +1,7 @@
-"""Puts snapshots of the metadata into the bucket: they survive the loss of every controller's disk.
+"""Puts metadata snapshots into the bucket, where they survive the loss of every controller's disk.
 
-Only the leading controller does it, beside its work and never in its way: what the bucket does is
-told and counted, and tried again at the next turn.
+Only the leader does it, in the background: an error of the bucket is logged and counted, and the
+next interval tries again.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from headrace.metadata.records.entry import SnapshotId
 
 logger = logging.getLogger("headrace.metadata_publishing")
 
-KEPT: Final = 3  # newest ones; older are deleted
-MAX_PUBLISH_S: Final = 300.0  # for one, with everything that goes with it
+KEPT: Final = 3  # newest snapshots; older ones are deleted
+MAX_PUBLISH_S: Final = 300.0  # for one snapshot, deletion of the older ones included
 
 
 class SnapshotBucket(Protocol):
-    """Of an object store what is needed here; errors may be of any kind."""
+    """The part of an object store that is needed here; it may raise any error."""
 
     async def put(self, key: str, parts: Sequence[bytes]) -> None:
         """Write an object: the concatenation of `parts`."""
@@ -62,12 +62,12 @@ class SnapshotPublisher:
         interval_ms: int,
         wall_clock_ms: Callable[[], int],
     ) -> None:
-        """Prepare; nothing is sent yet.
+        """Create the publisher; nothing is sent yet.
 
         Args:
-            bucket: where to.
+            bucket: the destination.
             current_image: the committed image while this controller leads, else None.
-            interval_ms: the least time between two snapshots.
+            interval_ms: the shortest time between two snapshots.
             wall_clock_ms: for the statistics.
         """
         self._bucket = bucket
@@ -77,13 +77,13 @@ class SnapshotPublisher:
         self.statistics = PublishingStatistics()
 
     async def run(self) -> None:
-        """Publish when the log has grown, wait, and so on."""
+        """Publish whenever the log has grown, at most once per interval, until cancelled."""
         while True:
             await self.publish()
             await asyncio.sleep(self._interval_ms / 1000)
 
     async def publish(self) -> None:
-        """Publish, if this controller leads and there is anything new; survives what the bucket does."""
+        """Publish, if this controller leads and the log has grown; errors of the bucket are logged."""
         image = self._current_image()
         if image is None or not image.cluster_id or image.index <= self.statistics.index:
             return
@@ -91,11 +91,11 @@ class SnapshotPublisher:
             async with asyncio.timeout(MAX_PUBLISH_S):
                 await self._put(image)
                 await self._delete_older(image.cluster_id)
-        except Exception as error:  # noqa: BLE001 - a bucket fails in ways of its own
+        except Exception as error:  # noqa: BLE001 - an object store may raise any error
             self.statistics.failures += 1
             logger.warning(
-                "a snapshot of the metadata could not be put into the bucket, or older ones not be "
-                "deleted: it will be tried again",
+                "cannot put the metadata snapshot into the bucket, or delete older ones; trying again "
+                "at the next interval",
                 extra={"index": image.index, "reason": repr(error)},
             )
 

@@ -1,4 +1,4 @@
-"""What operators ask about the quorum and the nodes, through the client of one broker.
+"""Operations of administrators on the quorum and the nodes, through the client of one broker.
 
 Each call may raise MetadataError: refused by the controller, or not answered in time. A change
 returns when it is committed and this broker's image includes it.
@@ -25,22 +25,22 @@ class QuorumAdmin:
     async def add_voter(
         self, cluster_id: str, node_id: int, directory_id: UUID, host: str, port: int
     ) -> None:
-        """Take a controller in: it learns the log first, and counts then (KIP-853).
+        """Add a controller: a learner until it has the log, then a voter (KIP-853).
 
         Args:
-            cluster_id: refused unless it is this cluster's; empty: whatever that is.
+            cluster_id: refused unless it is this cluster's; empty: not checked.
             node_id: of the controller.
             directory_id: of its metadata directory.
-            host: where other controllers find it.
-            port: where other controllers find it.
+            host: where other controllers reach it.
+            port: where other controllers reach it.
         """
         await self._client.change(AddVoter(cluster_id, node_id, directory_id, host, port), Done)
 
     async def remove_voter(self, cluster_id: str, node_id: int, directory_id: UUID) -> None:
-        """Let a controller go, voter or learner; refused unless it is the member with this directory.
+        """Remove a controller, voter or learner; refused unless it is the member with this directory.
 
-        The leader goes as soon as its own removal is committed, and may not get to answer: then the next one is asked
-        whether it is gone.
+        A leader resigns as soon as its own removal is committed, possibly before it answers: then the next leader is
+        asked whether it was removed.
         """
         try:
             await self._client.change(RemoveVoter(cluster_id, node_id, directory_id), Done)
@@ -51,5 +51,5 @@ class QuorumAdmin:
                 raise
 
     async def unregister_broker(self, node_id: int) -> None:
-        """Forget a broker whose epoch has ended and that owns nothing."""
+        """Remove a broker whose epoch has ended and that owns nothing."""
         await self._client.change(UnregisterBroker(node_id), Done)

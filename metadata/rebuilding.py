@@ -1,22 +1,22 @@
-"""The metadata of a cluster that has lost every controller, made anew from a snapshot. Pure.
+"""Rebuilds the metadata of a cluster that has lost every controller, from a snapshot. Pure.
 
-The snapshot is the newest that was saved; what came after it is unknown. So nothing that was given
-out after it may be given out again, and nothing that was in force then may stay in force:
+The snapshot is the newest that was saved; what was committed after it is unknown. So no id that was
+assigned after it may be assigned again, and no epoch that was valid then may stay valid:
 
 | what | becomes |
 |---|---|
-| members of the quorum | the one controller that is made |
-| index, term | so much higher that no entry of the lost log can have had them: epochs of brokers are indexes |
-| brokers | their epochs have ended: each must register anew |
-| leader epochs | so much higher that no broker can have had them |
-| streams | open on the node that leads, at the new leader epoch: it recovers its WAL under that one |
-| ids of streams, producers, objects | go on so much higher that none was given out; above all in the bucket |
-| objects that the snapshot does not know, or knows as prepared, and that continue all their streams | committed |
-| others of those | prepared, for ever: nothing removes them, and only people can say whether they are wanted |
+| members of the quorum | the one new controller |
+| index, term | higher than any entry of the lost log can have had: epochs of brokers are indexes |
+| brokers | their epochs have ended: each must register again |
+| leader epochs | higher than any broker can have had |
+| streams | open on the node that leads, at the new leader epoch: it recovers its WAL at that epoch |
+| ids of streams, producers, objects | continue above any that can have been assigned, and above all in the bucket |
+| objects that the snapshot does not have, or has as prepared, and that continue all their streams | committed |
+| the other objects of this kind | prepared without expiry: nothing removes them, an operator must decide about them |
 
-An object is uploaded from what a WAL has confirmed, whether it was committed then or not: where it
-begins at the end of a stream, it holds what follows there. Of several that begin there the newest
-counts, since what compaction or a second attempt has written goes at least as far.
+An object is uploaded from what a WAL has confirmed, whether it was committed then or not: if it
+begins at the end of a stream, it holds what follows there. If several begin there, the newest is
+used, since a compaction or a second attempt has written at least as much.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ INDEX_STEP: Final = 1 << 32
 TERM_STEP: Final = 10_000  # an int32 for Kafka's clients, as the next
 LEADER_EPOCH_STEP: Final = 10_000
 ID_STEP: Final = 1 << 32
-FOR_EVER_MS: Final = 253_370_764_800_000  # the year 9999
+NEVER_MS: Final = 253_370_764_800_000  # the year 9999
 NOBODY: Final = -1
 
 # (stream id, start offset, end offset)
@@ -54,7 +54,7 @@ Run = tuple[int, int, int]
 
 
 class Rebuilt(NamedTuple):
-    """The metadata to go on with, and how the snapshot and the bucket differ."""
+    """The rebuilt metadata, and the differences between the snapshot and the bucket."""
 
     image: MetadataImage
     # Object id -> bytes in the bucket:
@@ -65,7 +65,7 @@ class Rebuilt(NamedTuple):
 
 
 def unknown_objects(image: MetadataImage, found: Iterable[int]) -> list[int]:
-    """Those that the snapshot does not know, or knows as prepared; what they hold is of interest."""
+    """Objects that the snapshot does not have, or has as prepared; their contents must be read."""
     by_id, next_id = image.objects.by_id, image.objects.next_object_id
     return sorted(
         object_id
@@ -83,13 +83,13 @@ def rebuild(
     member: Member,
     now_ms: int,
 ) -> Rebuilt:
-    """Make the metadata to go on with.
+    """Rebuild the metadata.
 
     Args:
         image: of the snapshot.
         found: every object of this cluster in the bucket: object id -> bytes.
-        held: what `unknown_objects` hold, by their index, sorted; those that are damaged left out.
-        member: the one controller.
+        held: the contents of `unknown_objects`, from their index blocks, sorted; without damaged ones.
+        member: the one new controller.
         now_ms: wall clock.
     """
     known = image.objects.by_id
@@ -100,7 +100,7 @@ def rebuild(
     commits = [_commit(image, it, found[it], held[it], now_ms) for it in adopted]
     later = [it for it in unknown if it >= image.objects.next_object_id]
     made = replay(
-        _kept_for_ever(image, prepared),
+        _never_expiring(image, prepared),
         _records(image, later, commits, member=member, now_ms=now_ms),
         index=image.index + INDEX_STEP,
         term=image.term + TERM_STEP,
@@ -118,12 +118,12 @@ def rebuild(
     )
 
 
-def _kept_for_ever(image: MetadataImage, prepared: Iterable[int]) -> MetadataImage:
+def _never_expiring(image: MetadataImage, prepared: Iterable[int]) -> MetadataImage:
     """Let no prepared object expire: it may have been committed after the snapshot."""
     by_id, deadlines = image.objects.by_id.mutate(), image.objects.prepared.mutate()
     for object_id in prepared:
-        by_id[object_id] = msgspec.structs.replace(by_id[object_id], expires_ms=FOR_EVER_MS)
-        deadlines[object_id] = FOR_EVER_MS
+        by_id[object_id] = msgspec.structs.replace(by_id[object_id], expires_ms=NEVER_MS)
+        deadlines[object_id] = NEVER_MS
     objects = msgspec.structs.replace(
         image.objects, by_id=by_id.finish(), prepared=deadlines.finish()
     )
@@ -187,7 +187,7 @@ def _records(
     end = image.objects.next_object_id
     for _, run in groupby(enumerate(later), key=lambda it: it[1] - it[0]):
         ids = [object_id for _, object_id in run]
-        yield ObjectsPreparedRecord(ids[0], len(ids), NOBODY, now_ms, FOR_EVER_MS)
+        yield ObjectsPreparedRecord(ids[0], len(ids), NOBODY, now_ms, NEVER_MS)
         end = ids[-1] + 1
     yield from commits
     yield NextIdsRecord(image.next_stream_id + ID_STEP, end + ID_STEP)

@@ -29,15 +29,15 @@ async def write_rebuilt(
     cluster_id: str,
     rng: "Random",
 ) -> None:
-    """Make a directory: after a crash it is there, whole and published, or not at all.
+    """Create a directory: after a crash it exists complete and published, or not at all.
 
     Args:
         directory: must not exist, or be empty, and not be a file system of its own.
         make: the image, for a controller whose directory has this id.
-        publish: makes the image the newest snapshot in the bucket: a directory that was made from
-            the one before once more would give out the same numbers.
-        node_id: whose it is.
-        cluster_id: of which cluster.
+        publish: makes the image the newest snapshot in the bucket: rebuilding a second time from
+            the previous one would assign the same numbers again.
+        node_id: the owner of the directory.
+        cluster_id: the cluster of the directory.
         rng: for the ids in it.
 
     Raises:

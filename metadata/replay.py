@@ -1,8 +1,7 @@
-"""Replays records on an image: the only way in which metadata changes. Pure.
+"""Replays records on an image: the only way to change metadata. Pure.
 
-Loading after a restart, following the log on a broker and a decision of the controller all go
-through here. A record that does not fit is corruption or a bug: an assertion fails, and the process
-should end.
+Loading after a restart, following the log on a broker and decisions of the controller all use it.
+A record that does not fit is corruption or a bug: an assertion fails, and the process should end.
 """
 
 from collections.abc import Callable, Iterable
@@ -59,7 +58,7 @@ from headrace.metadata.records.topics import (
 def replay(
     image: MetadataImage, records: Iterable[Record], *, index: int, term: int
 ) -> MetadataImage:
-    """Apply one batch, whole; return the image at its index.
+    """Apply one whole batch; return the image at its index.
 
     Args:
         image: what the batch is based on.
@@ -76,7 +75,7 @@ def replay(
 
 
 class _Delta:
-    """What a batch changes, kind by kind; the deltas of the large kinds are joined here."""
+    """The changes of a batch, with one delta for each large kind of record."""
 
     def __init__(self, image: MetadataImage) -> None:
         self._image = image
@@ -94,7 +93,7 @@ class _Delta:
         self._next_producer_id = image.next_producer_id
 
     def name_cluster(self, record: ClusterIdRecord) -> None:
-        # The first name counts: a later one is of a leader that did not know of the first.
+        # The first name counts: a later one is of a leader that did not know the first.
         self._cluster_id = self._cluster_id or record.cluster_id
 
     def change_leader(self, record: LeaderChangeRecord) -> None:
@@ -161,7 +160,7 @@ class _Delta:
         )
 
 
-# The record's type decides the type of the second argument, which a dict cannot say.
+# The record's type determines the type of the second argument, which a dict type cannot express.
 _REPLAY: Final[dict[type, Callable[[_Delta, Any], None]]] = {
     ClusterIdRecord: _Delta.name_cluster,
     LeaderChangeRecord: _Delta.change_leader,

@@ -3,13 +3,13 @@
 | outcome of an attempt                           | then                                              |
 |-------------------------------------------------|---------------------------------------------------|
 | answered                                        | returned                                          |
-| not sent: no controller could be reached        | tried again: it has certainly not taken effect    |
+| not sent: no controller could be reached        | tried again: it has not taken effect              |
 | refused for now (stopping, overloaded)          | tried again, likewise                             |
-| asked one that does not lead                    | tried again, likewise: at once if that one names  |
-|                                                 | a leader which was not named before               |
-| no answer, or a time-out at the controller      | tried again, if a repetition is harmless;         |
-|                                                 | else given up: it may have taken effect           |
-| refused                                         | given up                                          |
+| sent to a controller that is not the leader     | tried again, likewise: at once if the answer      |
+|                                                 | names a leader that was not named before          |
+| no answer, or a time-out at the controller      | tried again, if the request is idempotent;        |
+|                                                 | else an error: it may have taken effect           |
+| refused                                         | an error                                          |
 """
 
 import asyncio
@@ -33,12 +33,12 @@ from headrace.protocol.errors import ErrorCode
 if TYPE_CHECKING:
     from random import Random
 
-MAX_INFLIGHT: Final = 256  # beyond, requests wait their turn
+MAX_INFLIGHT: Final = 256  # beyond that, requests wait
 MIN_BACKOFF_MS: Final = 20
-# An election takes some 700 ms: with a longer pause its end would be noticed much later than it comes.
+# An election takes some 700 ms: a longer pause would notice its end much too late.
 MAX_BACKOFF_MS: Final = 200
 
-# A repetition of these after a success would be refused, or would undo what came between.
+# A retry of these after a success would be refused, or would undo later changes.
 ONCE_ONLY: Final = (
     CreateTopics,
     DeleteTopics,
@@ -51,7 +51,7 @@ NOT_NOW: Final = frozenset({ErrorCode.NOT_CONTROLLER, ErrorCode.THROTTLING_QUOTA
 
 
 class NotLeadingError(RefusedError):
-    """The controller that was asked does not lead; `leader` does, if it knows."""
+    """The controller that answered is not the leader; `leader` is, if it knows."""
 
     def __init__(self, message: str, leader: LeaderAddress | None) -> None:
         super().__init__(ErrorCode.NOT_CONTROLLER, message)
@@ -63,7 +63,7 @@ class NotReachedError(ControllerUnavailableError):
 
 
 class Requester:
-    """Sends requests and brings their answers."""
+    """Sends requests and returns their answers."""
 
     def __init__(self, transport: Transport, rng: "Random") -> None:
         self._transport = transport
@@ -72,13 +72,13 @@ class Requester:
         self._slots = asyncio.Semaphore(MAX_INFLIGHT)
 
     async def call(self, request: Request, timeout_ms: int) -> Answer:
-        """Send a request until it is answered or given up.
+        """Send a request, with retries, until it is answered or fails for good.
 
         Raises:
             RefusedError: the controller refuses it; nothing has changed.
             ControllerUnavailableError: no answer in time; whether it took effect is unknown.
         """
-        reason = "it has not answered"
+        reason = "no answer"
         try:
             async with asyncio.timeout(timeout_ms / 1000), self._slots:
                 backoff_ms = MIN_BACKOFF_MS
@@ -104,14 +104,14 @@ class Requester:
                     await asyncio.sleep(self._rng.uniform(0.5, 1) * backoff_ms / 1000)
                     backoff_ms = min(2 * backoff_ms, MAX_BACKOFF_MS)
         except TimeoutError:
-            msg = f"the controller has not served a request in {timeout_ms} ms: {reason}"
+            msg = f"no answer of the controller in {timeout_ms} ms: {reason}"
             raise ControllerUnavailableError(msg) from None
 
     async def attempt(self, request: Request) -> Answer:
         """Send a request once.
 
         Raises:
-            NotLeadingError: another controller must be asked; the next attempt does.
+            NotLeadingError: another controller leads; the next attempt goes there.
             RefusedError: the controller refuses it, or refuses it for now; or it is too large.
             NotReachedError: it was not sent.
             ControllerUnavailableError: there was no answer; whether it took effect is unknown.
@@ -130,7 +130,7 @@ class Requester:
             raise ControllerUnavailableError(f"the controller did not answer: {error}") from error
         if answer.error == ErrorCode.NOT_CONTROLLER:
             self._transport.redirect(answer.leader)
-            raise NotLeadingError(answer.message or "it does not lead", answer.leader)
+            raise NotLeadingError(answer.message or "it is not the leader", answer.leader)
         if answer.error == ErrorCode.REQUEST_TIMED_OUT:
             raise ControllerUnavailableError(answer.message or "the controller timed out")
         if answer.error != ErrorCode.NONE:

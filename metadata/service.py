@@ -1,4 +1,4 @@
-"""The controller's side of the RPCs: a frame in, a frame out, whatever the frame holds."""
+"""The controller's side of the RPCs: a frame in, a frame out, for any frame."""
 
 from functools import partial
 from typing import Final, Protocol
@@ -36,11 +36,11 @@ NO_INDEX: Final = -1
 
 
 class Controller(Protocol):
-    """What the service asks of the controller."""
+    """What the service needs of the controller."""
 
     @property
     def leader_address(self) -> LeaderAddress | None:
-        """Where another controller leads, if that is known."""
+        """The address of the leader, if it is another controller and known."""
         ...
 
     async def propose(self, decide: Decide) -> Committed:
@@ -60,7 +60,7 @@ class Controller(Protocol):
         ...
 
     async def describe_quorum(self) -> QuorumDescribed:
-        """Tell who the members are and how far each has come."""
+        """Describe the members and how far each has replicated the log."""
         ...
 
     async def change_quorum(self, request: AddVoter | RemoveVoter) -> int:

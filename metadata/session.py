@@ -1,4 +1,4 @@
-"""A broker's session with the controller: registration, heartbeats, the lease, and being fenced."""
+"""A broker's session with the controller: registration, heartbeats, lease and fencing."""
 
 import asyncio
 import logging
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger("headrace.metadata")
 
 NO_EPOCH: Final = -1
-HEARTBEAT_RETRIES: Final = 4  # in one heartbeat interval, while the controller does not answer
-LEADER_SEARCH_MS: Final = 100  # between controllers that are asked, while they elect a leader
+HEARTBEAT_RETRIES: Final = 4  # per heartbeat interval, while the controller does not answer
+LEADER_SEARCH_MS: Final = 100  # pause between attempts, while the controllers elect a leader
 
-# What the controller answers to a process that must stop.
+# Errors of the controller that mean that this process must stop.
 FENCED: Final = frozenset({ErrorCode.STALE_BROKER_EPOCH, ErrorCode.BROKER_ID_NOT_REGISTERED})
 
 
@@ -43,13 +43,13 @@ class BrokerIdentity:
     """How a broker registers."""
 
     node_id: int
-    endpoints: tuple[Endpoint, ...]  # what clients are told, one for each listener's name
+    endpoints: tuple[Endpoint, ...]  # as advertised to clients, one for each listener's name
     rack: str = ""
-    cluster_id: str = ""  # empty: the controller's, whatever it is
+    cluster_id: str = ""  # empty: the controller's
 
 
 class BrokerSession:
-    """One process's registration. Once fenced it stays fenced."""
+    """The registration of one process. Once fenced it stays fenced."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class BrokerSession:
         self._goal = BrokerGoal.STAY_FENCED
         self._due = asyncio.Event()
         self._fenced_because: str | None = None
-        self._not_led_because = ""  # what the last controller said that was asked in vain
+        self._leader_search_failure = ""  # why the last controller did not accept the heartbeat
         self.on_renewed: Callable[[], None] = _ignore_renewal  # after each extension of the lease
 
     @property
@@ -87,7 +87,7 @@ class BrokerSession:
 
         Raises:
             RefusedError: the controller does not accept this broker.
-            ControllerUnavailableError: it has not answered in `request_timeout_ms`.
+            ControllerUnavailableError: it did not answer in `request_timeout_ms`.
         """
         identity = self._identity
         endpoints = tuple(BrokerEndpoint(it.name, it.host, it.port) for it in identity.endpoints)
@@ -101,13 +101,13 @@ class BrokerSession:
         )
         answer = await self._requester.call(registration, self._config.request_timeout_ms)
         if not isinstance(answer.body, BrokerRegistered):
-            msg = f"the controller answered with {type(answer.body).__name__}"
+            msg = f"unexpected answer of the controller: {type(answer.body).__name__}"
             raise MetadataFormatError(msg)
         self.node_epoch = answer.body.node_epoch
         return answer.log_index
 
     def aim_to_serve(self) -> None:
-        """Ask to be unfenced, with a heartbeat at once and all that follow."""
+        """Ask to be unfenced, with an immediate heartbeat and all later ones."""
         self._goal = BrokerGoal.SERVE
         self._due.set()
 
@@ -115,7 +115,7 @@ class BrokerSession:
         """Send heartbeats until cancelled or shut down.
 
         Args:
-            applied_index: tells how far this node has applied the metadata log.
+            applied_index: returns how far this node has applied the metadata log.
 
         Raises:
             NodeFencedError: this process must stop.
@@ -145,11 +145,15 @@ class BrokerSession:
             if error.code in FENCED and self._goal != BrokerGoal.SHUT_DOWN:
                 self.fence(error.message)
                 self.require_unfenced()
-            logger.warning("heartbeat refused", extra={"reason": error.message})
+            logger.warning(
+                "the controller refused a heartbeat, trying again", extra={"reason": error.message}
+            )
             return False
         except (ControllerUnavailableError, TimeoutError) as error:
-            reason = str(error) or self._not_led_because
-            logger.warning("heartbeat not answered", extra={"reason": reason})
+            reason = str(error) or self._leader_search_failure
+            logger.warning(
+                "no controller answered a heartbeat, trying again", extra={"reason": reason}
+            )
             return False
         self.lease.extend(sent_at_ms)
         self.on_renewed()
@@ -166,11 +170,14 @@ class BrokerSession:
             async with asyncio.timeout(self._config.broker_heartbeat_interval_ms / 1000):
                 await self._reach_leader(applied_index)
         except (MetadataError, TimeoutError) as error:
-            reason = str(error) or "no controller has answered in time"
-            logger.warning("controlled shutdown not recorded", extra={"reason": reason})
+            reason = str(error) or "no controller answered in time"
+            logger.warning(
+                "the controller did not record the shutdown; it fences this broker when the session ends",
+                extra={"reason": reason},
+            )
 
     def follow(self, image: MetadataImage) -> None:
-        """Stop if this process's epoch is over: it need not wait for the next heartbeat to be told."""
+        """Stop if this process's epoch has ended, without waiting for the next heartbeat's answer."""
         if not NO_EPOCH < self.node_epoch <= image.index or self._goal == BrokerGoal.SHUT_DOWN:
             return
         try:
@@ -179,17 +186,17 @@ class BrokerSession:
             self.fence(error.message)
 
     def fence(self, reason: str) -> None:
-        """Stop for good: nothing is acknowledged from here on."""
+        """Stop for good: nothing is acknowledged from now on."""
         if self.fenced:
             return
         self._fenced_because = reason
         self.lease.end()
         self._due.set()
-        logger.error("fenced", extra={"broker": self.node_id, "reason": reason})
+        logger.error("broker fenced, stopping", extra={"broker": self.node_id, "reason": reason})
         self._on_fenced(reason)
 
     def require_unfenced(self) -> None:
-        """Go on only if this process may.
+        """Return only if this process is not fenced.
 
         Raises:
             NodeFencedError: it must stop.
@@ -198,13 +205,13 @@ class BrokerSession:
             raise NodeFencedError(self._fenced_because)
 
     async def _reach_leader(self, applied_index: int) -> int:
-        """Ask one controller after the other until the leader answers; return when that was asked."""
+        """Ask one controller after the other until the leader answers; return when that request was sent."""
         while True:
             sent_at_ms = self._boot_clock_ms()
             try:
                 await self._requester.attempt(self._request(applied_index))
             except (NotLeadingError, NotReachedError) as error:
-                self._not_led_because = str(error)
+                self._leader_search_failure = str(error)
                 await asyncio.sleep(LEADER_SEARCH_MS / 1000)
             else:
                 return sent_at_ms
@@ -214,4 +221,4 @@ class BrokerSession:
 
 
 def _ignore_renewal() -> None:
-    """Nobody waits for it."""
+    """No listener is set."""

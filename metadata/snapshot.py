@@ -1,10 +1,9 @@
-"""An image as records, and back: what a snapshot holds. Pure.
+"""Converts an image to the records of a snapshot, and back. Pure.
 
 The records of a snapshot are replayed on an empty image by the same code as those of the log, with
-every assertion in force. Their order makes that possible: destroyed objects come before the
-streams, so that no stream takes them in; committed ones come after, so that each finds its streams
-at their final offsets. Everything is sorted: two images that are equal give the same bytes
-(`canonical_bytes`).
+every assertion active. Their order makes that possible: destroyed objects come before the streams,
+so that no stream refers to them; committed ones come after, so that each finds its streams at their
+final offsets. Everything is sorted: equal images give the same bytes (`canonical_bytes`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -50,7 +49,7 @@ _FENCE_REASONS = {
 
 
 def image_to_records(image: MetadataImage) -> Iterator[Record]:
-    """Yield the records that make this image out of an empty one."""
+    """Yield the records that turn an empty image into this one."""
     if image.cluster_id:
         yield ClusterIdRecord(image.cluster_id)
     yield LeaderChangeRecord(image.term, image.leader_id, 0)
@@ -79,12 +78,12 @@ def image_to_records(image: MetadataImage) -> Iterator[Record]:
 
 
 def records_to_image(records: Iterable[Record], *, index: int, term: int) -> MetadataImage:
-    """Make the image that a snapshot was taken of."""
+    """Return the image of a snapshot's records."""
     return replay(MetadataImage(), records, index=index, term=term)
 
 
 def canonical_bytes(image: MetadataImage) -> bytes:
-    """The image's one encoding: equal for equal images, whatever the way to them."""
+    """The canonical encoding: equal for equal images, however they were made."""
     return encode_records(tuple(image_to_records(image)))
 
 
@@ -120,7 +119,7 @@ def _topic_records(image: MetadataImage) -> Iterator[Record]:
 
 
 def _prepared_records(objects: Iterable[ObjectImage]) -> Iterator[Record]:
-    """Reserve every id, run by run: a run is dense and was reserved alike."""
+    """Reserve all ids, run by run: a run has consecutive ids with the same node and times."""
     ordinal = enumerate(objects)
     for (_, node_id, prepared_ms, expires_ms), run in groupby(
         ordinal,

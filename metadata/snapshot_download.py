@@ -1,7 +1,7 @@
-"""Reads a snapshot's file chunk by chunk from whoever has it. Pure.
+"""Downloads a snapshot file chunk by chunk. Pure.
 
-What is asked for next and what an answer must look like is the same for a broker, which reads from
-the leader through its `Requester`, and for a controller that has fallen behind.
+The requests and the checks of the answers are the same for a broker, which reads from the leader
+through its `Requester`, and for a controller that has fallen behind.
 """
 
 from typing import Final
@@ -15,7 +15,7 @@ MAX_SNAPSHOT_BYTES: Final = 4 << 30
 
 
 class SnapshotDownload:
-    """One snapshot on its way: send `next_request`, hand the answer to `add`, until it is whole."""
+    """One download: send `next_request`, pass the answer to `add`, until the snapshot is complete."""
 
     def __init__(self, snapshot_index: int) -> None:
         self._snapshot_index = snapshot_index
@@ -23,24 +23,24 @@ class SnapshotDownload:
 
     @property
     def next_request(self) -> FetchSnapshot:
-        """What to ask for."""
+        """The request for the next chunk."""
         return FetchSnapshot(self._snapshot_index, len(self._data), CHUNK_BYTES)
 
     def add(self, answer: Response | None) -> bytes | None:
-        """Take the next part; return the whole once it is there.
+        """Add the next chunk; return the whole snapshot once it is complete.
 
         Raises:
-            MetadataFormatError: that is not the part that was asked for.
+            MetadataFormatError: it is not the requested chunk.
         """
         if not isinstance(answer, SnapshotChunk) or answer.size_bytes > MAX_SNAPSHOT_BYTES:
-            raise MetadataFormatError("a part of a snapshot was asked for, and did not come")
+            raise MetadataFormatError("the answer to FetchSnapshot is not a snapshot chunk")
         if answer.position != len(self._data):
             raise MetadataFormatError(
-                f"byte {len(self._data)} of a snapshot was asked for, {answer.position} came"
+                f"the answer to FetchSnapshot begins at byte {answer.position}, not at {len(self._data)}"
             )
         self._data += answer.data
         if len(self._data) >= answer.size_bytes:
             return bytes(self._data)
         if not answer.data:
-            raise MetadataFormatError(f"a snapshot ends at {len(self._data)} bytes")
+            raise MetadataFormatError(f"the snapshot ends too early, at byte {len(self._data)}")
         return None

@@ -1,4 +1,4 @@
-"""From what the log's directory held to an image, and what a new leader writes first. Pure."""
+"""Makes the first image from the recovered log, and the first records of a new leader. Pure."""
 
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
@@ -38,12 +38,12 @@ def new_cluster_id(rng: "Random") -> str:
 
 
 def load_snapshot(recovered: Recovered, cluster_id: str) -> MetadataImage:
-    """Read the snapshot: what is certainly committed.
+    """Read the snapshot, which holds committed entries only.
 
     Raises:
         MetadataLogCorruptError: it cannot be read.
         MetadataFormatError: a newer version has written it.
-        MetadataIdentityError: it is of another cluster than its directory says.
+        MetadataIdentityError: it belongs to another cluster than its directory.
     """
     image = MetadataImage()
     if recovered.snapshot is not None:
@@ -53,7 +53,7 @@ def load_snapshot(recovered: Recovered, cluster_id: str) -> MetadataImage:
 
 
 def durable_state(opened: Opened, image: MetadataImage) -> DurableState:
-    """What consensus begins with; `image` is the snapshot's."""
+    """The durable state that Raft starts with; `image` is the snapshot's."""
     return DurableState(
         hard_state=opened.hard_state,
         snapshot=SnapshotId(image.index, image.term),
@@ -63,18 +63,18 @@ def durable_state(opened: Opened, image: MetadataImage) -> DurableState:
 
 
 def load_image(recovered: Recovered, cluster_id: str) -> MetadataImage:
-    """Replay the snapshot and the entries behind it, whether committed or not.
+    """Replay the snapshot and the entries after it, committed or not.
 
     Raises:
         MetadataLogCorruptError: one of them cannot be read.
         MetadataFormatError: a newer version has written it.
-        MetadataIdentityError: the log is of another cluster than its directory says.
+        MetadataIdentityError: the log belongs to another cluster than its directory.
     """
     image = load_snapshot(recovered, cluster_id)
     for entry in recovered.entries:
         if entry.index != image.index + 1:
             raise MetadataLogCorruptError(
-                f"entry {entry.index} of the metadata log follows {image.index}"
+                f"entry {entry.index} of the metadata log follows entry {image.index}"
             )
         try:
             records = decode_records(entry.payload)
@@ -86,32 +86,33 @@ def load_image(recovered: Recovered, cluster_id: str) -> MetadataImage:
 
 
 def check_image(image: MetadataImage, cluster_id: str) -> None:
-    """See that an image is of this version and of this cluster.
+    """Check that an image is of this version and of this cluster.
 
     Raises:
         MetadataFormatError: a newer version has written it.
-        MetadataIdentityError: it is of another cluster than the directory says.
+        MetadataIdentityError: it belongs to another cluster than the directory.
     """
     level = image.features.get(METADATA_FEATURE, 0)
     if level > RECORD_FORMAT_VERSION:
         raise MetadataFormatError(
-            f"the cluster has {METADATA_FEATURE} {level}, this version has {RECORD_FORMAT_VERSION}"
+            f"the cluster has {METADATA_FEATURE} {level}, this version supports {RECORD_FORMAT_VERSION}: "
+            "a newer version of Headrace has written the log"
         )
     if image.cluster_id and cluster_id and image.cluster_id != cluster_id:
         raise MetadataIdentityError(
-            f"the metadata log is of cluster {image.cluster_id}, its directory of {cluster_id}"
+            f"the metadata log belongs to cluster {image.cluster_id}, its directory to {cluster_id}"
         )
 
 
 def opening_records(
     term: int, *, leader_id: int, cluster_id: str | None, now_ms: int
 ) -> tuple[Record, ...]:
-    """What opens a term: a no-op, and in an empty log what names the cluster.
+    """The first records of a term: a no-op, and in an empty log those that name the cluster.
 
     Args:
-        term: to open.
-        leader_id: who leads it.
-        cluster_id: of a cluster that is to begin; None: the log has begun.
+        term: the new term.
+        leader_id: its leader.
+        cluster_id: of a new cluster; None: the log names one already.
         now_ms: wall clock.
     """
     opening = LeaderChangeRecord(term, leader_id, now_ms)
@@ -132,14 +133,14 @@ def first_configuration(
     address: Address,
     founds_quorum: bool,
 ) -> Configuration:
-    """Who belongs to the quorum while the log does not say so.
+    """The members of the quorum while the log does not name any.
 
     Args:
         voters: the founders; empty: this node alone, if it may found a quorum.
         node_id: of this node.
-        directory_id: of this node's log. Those of the others become known when they speak.
+        directory_id: of this node's log. Those of the others become known with their messages.
         address: where others reach this node.
-        founds_quorum: else this node waits until others add it.
+        founds_quorum: False: this node waits until it is added to a quorum.
     """
     if not voters and founds_quorum:
         return Configuration((Member(node_id, directory_id, *address, voter=True),))

@@ -1,4 +1,4 @@
-"""The leader's watch over brokers and deadlines: heartbeats, fencing, expiry."""
+"""The leader's supervision of brokers and deadlines: heartbeats, fencing, expiry."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ from headrace.metadata.controller.objects import expire_objects
 from headrace.metadata.controller.sessions import BrokerSessions, Registered, tick_interval_ms
 from headrace.metadata.errors import ControllerUnavailableError, RefusedError
 from headrace.metadata.image import BrokerImage, BrokerState, MetadataImage
-from headrace.metadata.quorum.description import HeardOf
+from headrace.metadata.quorum.description import LastHeartbeat
 from headrace.metadata.records.brokers import FenceReason
 from headrace.metadata.rpc.requests import BrokerGoal, Heartbeat
 from headrace.metadata.rpc.responses import HeartbeatAnswer
@@ -22,7 +22,7 @@ logger = logging.getLogger("headrace.controller")
 
 
 class QuorumLeader(Protocol):
-    """What the supervision asks of the quorum."""
+    """What the supervision needs of the quorum."""
 
     @property
     def image(self) -> MetadataImage:
@@ -30,16 +30,16 @@ class QuorumLeader(Protocol):
         ...
 
     async def confirm_leadership(self) -> None:
-        """Return when this node has certainly led after the call.
+        """Return once it is proven that this node led after the call.
 
         Raises:
-            RefusedError: NOT_CONTROLLER; nobody knows whether it does.
+            RefusedError: NOT_CONTROLLER; it does not lead, or that is not known.
         """
         ...
 
 
 class BrokerSupervision:
-    """The sessions of one term. Whoever may still hold a lease begins with a whole session."""
+    """The sessions of one term. Every broker that may hold a lease begins with a full session."""
 
     def __init__(
         self,
@@ -55,7 +55,9 @@ class BrokerSupervision:
         self._tick_ms = tick_interval_ms(session_timeout_ms)
         self._wall_clock_ms = wall_clock_ms
         self._boot_clock_ms = boot_clock_ms
-        self._heard_of: dict[int, HeardOf] = {}  # by node id; of registered brokers only
+        self._last_heartbeats: dict[
+            int, LastHeartbeat
+        ] = {}  # by node id; of registered brokers only
         live = (it for it in quorum.image.brokers.values() if not it.epoch_ended)
         self._sessions = BrokerSessions(session_timeout_ms, map(_registered, live), boot_clock_ms())
 
@@ -63,15 +65,15 @@ class BrokerSupervision:
         """Renew a session and, if asked and possible, change the broker's state.
 
         The answer extends the broker's lease, so it waits for a round of the quorum that begins
-        after the heartbeat has come: a leader that was deposed without knowing it extends nothing.
+        after the heartbeat arrived: a deposed leader that does not know it extends no lease.
 
         Raises:
             RefusedError: STALE_BROKER_EPOCH or BROKER_ID_NOT_REGISTERED: the sender must stop;
-                NOT_CONTROLLER: it must ask elsewhere.
+                NOT_CONTROLLER: another controller leads.
         """
         node_id, epoch = request.node_id, request.node_epoch
         self._sessions.renew(node_id, epoch, self._boot_clock_ms())
-        # Refusals wait for it as well: a broker that is refused stops for good.
+        # Refusals wait for it as well, since a refused broker stops for good.
         await self._quorum.confirm_leadership()
         broker = require_broker(self._quorum.image, node_id, epoch)
         if not self._sessions.is_open(node_id, epoch):
@@ -79,10 +81,10 @@ class BrokerSupervision:
                 ErrorCode.STALE_BROKER_EPOCH,
                 f"the session of broker {node_id} at epoch {epoch} has expired",
             )
-        self._heard_of[node_id] = HeardOf(request.applied_index, self._wall_clock_ms())
+        self._last_heartbeats[node_id] = LastHeartbeat(request.applied_index, self._wall_clock_ms())
         if request.goal == BrokerGoal.SHUT_DOWN:
             return await self._committer.propose(_fence(node_id, epoch, FenceReason.SHUT_DOWN))
-        # The epoch is the index of its registration: it knows which streams to recover.
+        # The epoch is the index of its registration: a broker that has applied it knows which streams to recover.
         caught_up = request.applied_index >= broker.epoch
         starting = broker.state == BrokerState.STARTING
         if request.goal == BrokerGoal.SERVE and starting and caught_up:
@@ -91,21 +93,21 @@ class BrokerSupervision:
             )
         return Committed(HeartbeatAnswer(fenced=broker.fenced), self._quorum.image.index)
 
-    def heard_of(self) -> Mapping[int, HeardOf]:
-        """The last heartbeat of each broker that lives, by node id."""
+    def last_heartbeats(self) -> Mapping[int, LastHeartbeat]:
+        """The last heartbeat of each broker whose epoch has not ended, by node id."""
         brokers = self._quorum.image.brokers
         return {
-            node_id: heard
-            for node_id, heard in self._heard_of.items()
+            node_id: heartbeat
+            for node_id, heartbeat in self._last_heartbeats.items()
             if not brokers[node_id].epoch_ended
         }
 
     def follow(self, old: MetadataImage, new: MetadataImage) -> None:
-        """Begin and end sessions as committed registrations and fencings say."""
+        """Begin and end sessions according to committed registrations and fencings."""
         if old.brokers is new.brokers:
             return
-        for node_id in [it for it in self._heard_of if it not in new.brokers]:
-            del self._heard_of[node_id]
+        for node_id in [it for it in self._last_heartbeats if it not in new.brokers]:
+            del self._last_heartbeats[node_id]
         for broker in new.brokers.values():
             known = old.brokers.get(broker.node_id)
             if broker.epoch_ended:
@@ -120,22 +122,25 @@ class BrokerSupervision:
             try:
                 await self.check_deadlines()
             except (RefusedError, ControllerUnavailableError) as error:
-                # Too many requests wait, or another leads. Sessions stay ended, so the next round
-                # proposes it again.
-                logger.warning("deadlines not enforced yet", extra={"reason": str(error)})
+                # Too many requests wait, or another node leads. Sessions stay ended, so the next
+                # round proposes it again.
+                logger.warning(
+                    "cannot fence brokers or expire objects that are due, trying again",
+                    extra={"reason": str(error)},
+                )
 
     async def check_deadlines(self) -> None:
         """Fence brokers whose session has ended, and expire objects that were never committed.
 
         Raises:
             RefusedError: the controller is overloaded or stopping; do it again.
-            ControllerUnavailableError: it does not lead any more; whether it was done is unknown.
+            ControllerUnavailableError: it is no longer the leader; whether it was done is unknown.
         """
         self._sessions.tick(self._boot_clock_ms())
         for broker in self._quorum.image.brokers.values():
             if not broker.epoch_ended and not self._sessions.is_open(broker.node_id, broker.epoch):
                 logger.warning(
-                    "broker session expired",
+                    "broker session expired, fencing the broker",
                     extra={"broker": broker.node_id, "epoch": broker.epoch},
                 )
                 await self._committer.propose(

@@ -1,7 +1,7 @@
-"""Which topic names are legal, and which collide in metric names. Pure.
+"""Rules for topic names: which are valid, and which collide in metric names. Pure.
 
-Source: Topic.java of Apache Kafka (a `.` and a `_` at the same place cannot be told apart in
-metrics).
+Source: Topic.java of Apache Kafka (metrics cannot distinguish a `.` from a `_` at the same
+position).
 """
 
 import re
@@ -12,13 +12,13 @@ _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 def topic_name_problem(name: str) -> str | None:
-    """Say what is wrong with a topic name, or None."""
+    """Return what is wrong with a topic name, or None."""
     if not name:
         return "topic name must not be empty"
     if name in (".", ".."):
         return f"topic name must not be '{name}'"
     if len(name) > MAX_TOPIC_NAME_LENGTH:
-        return f"topic name has {len(name)} characters, more than {MAX_TOPIC_NAME_LENGTH}"
+        return f"topic name has {len(name)} characters, at most {MAX_TOPIC_NAME_LENGTH} are allowed"
     if _LEGAL.fullmatch(name) is None:
         return f"topic name {name!r} has a character other than a-z, A-Z, 0-9, '.', '_' and '-'"
     return None

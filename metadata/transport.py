@@ -1,4 +1,4 @@
-"""How requests get to the controller that leads, and messages from one controller to another."""
+"""Transports of requests to the leader, and of messages between controllers."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple, Protocol
@@ -15,36 +15,36 @@ class Address(NamedTuple):
 
 
 class NotSentError(ConnectionError):
-    """A request was not sent: it has certainly not taken effect."""
+    """A request was not sent: it has not taken effect."""
 
 
 class Transport(Protocol):
-    """Carries one encoded request, and brings its encoded answer."""
+    """Sends one encoded request and returns its encoded answer."""
 
     async def request(self, frame: bytes) -> bytes:
         """Send a frame and wait for the answer.
 
         Raises:
             NotSentError: no controller could be reached.
-            OSError: the connection broke, or the controller has fallen silent. Whether it has
+            OSError: the connection broke, or the controller stopped answering. Whether it
                 received the request is unknown.
         """
         ...
 
     def redirect(self, leader: LeaderAddress | None) -> None:
-        """Note that the controller asked last does not lead; `leader` does, if that is known."""
+        """Record that the controller asked last is not the leader; `leader` is, if that is known."""
         ...
 
 
 class PeerNetwork(Protocol):
-    """What a controller needs of the network to the others."""
+    """The network to the other controllers, as a controller uses it."""
 
     def send(self, message: RaftMessage) -> None:
         """Send a message to its target, or lose it. Never waits, never raises."""
         ...
 
     async def request(self, node_id: int, frame: bytes) -> bytes:
-        """Ask one controller, whether it leads or not.
+        """Send a request to one controller, leader or not.
 
         Raises:
             OSError: no answer; as with `Transport`.
@@ -52,19 +52,19 @@ class PeerNetwork(Protocol):
         ...
 
     def set_addresses(self, addresses: Mapping[int, Address]) -> None:
-        """Say who the others are, and where; who is not named is not spoken to any more."""
+        """Set the other members and their addresses; connections to any others are closed."""
         ...
 
 
 class LocalTransport:
-    """The controller is in this process. It is given nothing but encoded frames all the same."""
+    """The controller is in this process. It still gets encoded frames only."""
 
     def __init__(self, handle: Callable[[bytes], Awaitable[bytes]]) -> None:
         self._handle = handle
 
     async def request(self, frame: bytes) -> bytes:
-        """Hand the frame over and wait."""
+        """Pass the frame on and wait for the answer."""
         return await self._handle(frame)
 
     def redirect(self, leader: LeaderAddress | None) -> None:
-        """There is nobody else to ask."""
+        """Do nothing: there is no other controller."""

@@ -1,1 +1,1 @@
-"""PySpark jobs over topics, and the demonstration that runs one on real data."""
+"""PySpark jobs over topics, and a demonstration that runs one on real data."""

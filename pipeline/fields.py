@@ -1,4 +1,4 @@
-"""Chooses which field of JSON documents to group by, and which number to add up, from a sample. Pure."""
+"""Chooses the field of JSON documents to group by, and the number to sum, from a sample. Pure."""
 
 import json
 from collections import Counter
@@ -6,32 +6,32 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 SAMPLE_DOCUMENTS = 2_000
-_PRESENT_IN_SHARE = 0.5  # of the sample; a rarer field is not chosen
+_PRESENT_IN_SHARE = 0.5  # fraction of the sample; a rarer field is not chosen
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChoice:
-    """Names of top-level fields; `number` is None where documents are only counted."""
+    """Names of top-level fields; `number` is None if documents are only counted."""
 
     group_by: str
     number: str | None
 
 
 class NoSuchFieldError(Exception):
-    """The documents have no field of the kind that is needed; the message names those they have."""
+    """The documents have no suitable field; the message lists their fields."""
 
 
 def choose_fields(
     lines: Iterable[str], *, group_by: str | None = None, number: str | None = None
 ) -> FieldChoice:
-    """Choose the fields of a sample of JSON lines; a name that is given is only checked.
+    """Choose the fields from a sample of JSON lines; a given name is only checked.
 
-    Grouped by is the text field that says the most with the fewest values: present in most
-    documents, with the fewest distinct values above one. Added up is the number field that is
-    present most often, the first of several.
+    The documents are grouped by the text field with the fewest distinct values (at least two), of
+    those that most documents have. The sum is of the number field that is present most often; among
+    equals the first.
 
     Raises:
-        NoSuchFieldError: nothing fits, or a given field is in none of the sampled documents.
+        NoSuchFieldError: no field is suitable, or none of the sampled documents has a given field.
     """
     documents = [document for line in lines if (document := _parsed(line)) is not None]
     texts: dict[str, Counter[str]] = {}
@@ -76,4 +76,4 @@ def _tersest(texts: dict[str, Counter[str]], documents: int, known: list[str]) -
 
 
 def _message(missing: str, known: list[str]) -> str:
-    return f"{missing} in the documents; their fields: {', '.join(known) or 'none'}"
+    return f"{missing} in the documents; they have the fields: {', '.join(known) or 'none'}"

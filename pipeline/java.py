@@ -1,7 +1,7 @@
-"""Chooses the Java that Spark 4.0 and Apache Kafka run on.
+"""Chooses a Java for Spark 4.0 and Apache Kafka.
 
 Spark 4.0 runs on Java 17 and 21 and fails on newer ones ("getSubject is not supported"), while the
-machine's default may be newer. So each Java that is installed is asked for its version.
+machine's default may be newer. So the version of each installed Java is checked.
 """
 
 import os
@@ -20,7 +20,7 @@ JVM_DIRECTORIES = (
 
 
 class NoJavaError(Exception):
-    """No Java that Spark runs on is here; the message says what was found and what to install."""
+    """No suitable Java is installed; the message says what was found and what to install."""
 
 
 def find_java_home() -> Path:
@@ -36,7 +36,7 @@ def find_java_home() -> Path:
                 return home
     others = ", ".join(f"{version} in {home}" for home, version in found.items() if version)
     msg = (
-        f"Java 17 is needed ({f'only Java {others} is here' if others else 'no Java is here'}); "
+        f"Spark needs Java 17 or 21 ({f'found only Java {others}' if others else 'found no Java'}); "
         "on Debian:  sudo apt-get install -y openjdk-17-jre-headless"
     )
     raise NoJavaError(msg)

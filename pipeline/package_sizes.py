@@ -1,26 +1,26 @@
-"""Counts the documents of a topic and adds up one of their numbers, per value of a field.
+"""Counts the documents of a topic and sums one of their numbers, per value of a field.
 
-With Debian's package index: how many packages each section has, and what they take installed. One
-Structured Streaming query reads the topic with the stock Kafka connector up to its present end and
-stops; the running totals live in its checkpoint, so the next run adds only what is new.
+With Debian's package index: the number of packages per section, and their installed size. One
+Structured Streaming query reads the topic with the stock Kafka connector up to its current end and
+stops; the running totals are in its checkpoint, so the next run adds only new records.
 
 Input, the topic's records:
 
     | column | type   | null | meaning                                               |
     |--------|--------|------|-------------------------------------------------------|
     | value  | binary | yes  | one JSON object in UTF-8; two of its top-level fields |
-    |        |        |      | are read: one to group by, one number to add up       |
+    |        |        |      | are read: one to group by, one number to sum          |
 
 Output, Parquet in `<output>/totals`, one row per distinct value (key: `<group_by>`):
 
     | column     | type   | null | meaning                                                    |
     |------------|--------|------|------------------------------------------------------------|
-    | <group_by> | string | yes  | the field's value; null: a document without it, and a      |
-    |            |        |      | record that is no JSON object                              |
+    | <group_by> | string | yes  | the field's value; null: a document without it, or a       |
+    |            |        |      | record that is not a JSON object                           |
     | documents  | bigint | no   | records                                                    |
     | <number>   | double | yes  | sum of the number, in its own unit; null: no document of   |
-    |            |        |      | this group has it; the column is absent where no number    |
-    |            |        |      | was chosen                                                 |
+    |            |        |      | this group has it; the column is absent if no number was   |
+    |            |        |      | chosen                                                     |
 
 Run it with `python -m headrace.pipeline.package_sizes --bootstrap HOST:PORT --topic TOPIC --output DIR
 --group-by FIELD [--number FIELD]`.
@@ -44,11 +44,11 @@ _RECORDS_PER_BATCH = 1_000_000
 
 
 def parse_documents(records: DataFrame, fields: FieldChoice) -> DataFrame:
-    """Turn records (`value`: binary) into rows of the chosen fields.
+    """Parse records (`value`: binary) into rows of the chosen fields.
 
-    What is not a JSON object, or lacks a field, has null there.
+    A field is null if the record is not a JSON object, or lacks the field.
     """
-    # A number is decoded as text first: "12" counts too, and an odd value spoils no row.
+    # A number is decoded as text first: "12" counts too, and an invalid value does not void its row.
     names = [fields.group_by] if fields.number is None else [fields.group_by, fields.number]
     columns = [StructField(name, StringType()) for name in names]
     document = from_json(col("value").cast("string"), StructType(columns)).alias("document")
@@ -60,7 +60,7 @@ def parse_documents(records: DataFrame, fields: FieldChoice) -> DataFrame:
 
 
 def add_up(documents: DataFrame, fields: FieldChoice) -> DataFrame:
-    """Count the rows of each group, and add up its numbers."""
+    """Count the rows of each group, and sum its numbers."""
     totals = [count(lit(1)).alias(DOCUMENTS)]
     if fields.number is not None:
         totals.append(sum_of(col(_quoted(fields.number))).alias(fields.number))
@@ -70,15 +70,15 @@ def add_up(documents: DataFrame, fields: FieldChoice) -> DataFrame:
 def run(
     session: SparkSession, bootstrap: str, topic: str, fields: FieldChoice, output: Path
 ) -> DataFrame:
-    """Add up the topic up to its present end, and return what lies in `<output>/totals` then.
+    """Aggregate the topic up to its current end, and return the rows of `<output>/totals`.
 
-    The totals are written anew as a whole with each micro-batch, of which there is one per million
-    records: a run that was interrupted leaves none or old ones, and the next run writes them.
+    Each micro-batch, of a million records, replaces all totals: an interrupted run leaves none or
+    old ones, and the next run writes them.
     """
     totals = str(output / "totals")
 
     def write(batch: DataFrame, batch_id: int) -> None:
-        del batch_id  # the totals are complete, so writing a batch twice changes nothing
+        del batch_id  # each batch writes complete totals, so writing it twice changes nothing
         batch.coalesce(1).write.mode("overwrite").parquet(totals)
 
     records = (
@@ -102,7 +102,7 @@ def run(
 
 
 def table(totals: DataFrame, fields: FieldChoice, rows: int = ROWS_SHOWN) -> str:
-    """Lay the largest groups out as text, by number if there is one, else by documents."""
+    """Format the largest groups as a text table, by number if there is one, else by documents."""
     order = fields.number or DOCUMENTS
     largest = totals.orderBy(col(_quoted(order)).desc_nulls_last()).limit(rows).collect()
     cells = [totals.columns, *([_cell(value) for value in row] for row in largest)]
@@ -129,7 +129,7 @@ def _cell(value: object) -> str:
 
 
 def _quoted(name: str) -> str:
-    """Quote a field's name, which may hold dots and spaces, as a column's."""
+    """Quote a field name, which may have dots and spaces, as a column name."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -143,8 +143,12 @@ def main() -> int:
     parser.add_argument("--topic", required=True)
     parser.add_argument("--output", type=Path, required=True, help="directory for the totals")
     parser.add_argument("--group-by", required=True, help="top-level field of the documents")
-    parser.add_argument("--number", help="top-level field to add up")
-    parser.add_argument("--connector-jars", type=Path, help="else Spark fetches the connector")
+    parser.add_argument("--number", help="top-level field to sum")
+    parser.add_argument(
+        "--connector-jars",
+        type=Path,
+        help="directory with the connector's jars; without it Spark downloads them",
+    )
     arguments = parser.parse_args()
     fields = FieldChoice(arguments.group_by, arguments.number)
     session = create_session("package sizes", connector_jars=arguments.connector_jars)

@@ -1,4 +1,4 @@
-"""A local Spark session that can read topics: the right Java, Python, connector and addresses."""
+"""A local Spark session that can read topics: with a suitable Java, Python, connector and addresses."""
 
 import os
 import sys
@@ -16,20 +16,20 @@ LOOPBACK = "127.0.0.1"
 def create_session(
     name: str, *, connector_jars: Path | None = None, cores: int = 2
 ) -> SparkSession:
-    """Start Spark in this process's own JVM, or return the session that runs already.
+    """Start Spark in a JVM of this process, or return the running session.
 
     Args:
-        name: what Spark calls the application.
-        connector_jars: a directory with the Kafka connector's jars; without one, Spark fetches the
+        name: the application's name in Spark.
+        connector_jars: a directory with the Kafka connector's jars; without one, Spark downloads the
             connector of its own version from Maven (10 s the first time, then cached).
-        cores: how many tasks run at once; a shuffle makes as many partitions.
+        cores: number of concurrent tasks, and of partitions of a shuffle.
 
     Raises:
-        NoJavaError: no Java that Spark runs on is installed.
+        NoJavaError: no suitable Java is installed.
     """
     os.environ["JAVA_HOME"] = str(find_java_home())
     os.environ["SPARK_LOCAL_IP"] = LOOPBACK
-    # Spark's workers would take whatever `python3` is first on the PATH.
+    # By default Spark's workers use the first `python3` on the PATH.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder: SparkSession.Builder = SparkSession.builder
     builder = builder.appName(name).master(f"local[{cores}]")
@@ -46,7 +46,7 @@ def _settings(connector_jars: Path | None, cores: int) -> dict[str, str]:
         "spark.driver.bindAddress": LOOPBACK,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        # The default of 200 tasks per shuffle takes minutes where there is little data.
+        # The default of 200 tasks per shuffle takes minutes with little data.
         "spark.sql.shuffle.partitions": str(cores),
         "spark.sql.session.timeZone": "UTC",
     }

@@ -1,7 +1,7 @@
-"""The numbers of Kafka's requests. Pure.
+"""Kafka's API keys. Pure.
 
-All keys are named, also those that are obsolete or that this broker does not serve: a number in
-a log line should always have a name.
+All keys have names, also those that are obsolete or that this broker does not serve, so that log
+lines can always show a name.
 
 Source: ApiKeys.java of Apache Kafka 4.4.
 """

@@ -1,14 +1,14 @@
-"""Which versions of each request are spoken, and from which one on its encoding is flexible. Pure.
+"""Supported versions of each request, and the first version with a flexible encoding. Pure.
 
-The ranges are those of Apache Kafka 4.3, with two exceptions that real clients force:
+The ranges are those of Apache Kafka 4.3, with two exceptions for real clients:
 
 * Produce is *advertised* from 0, though 0 to 2 are refused: older librdkafka compresses only
   when the advertised range includes 0 (KAFKA-18659).
 * InitProducerId ends at 5: version 6 (KIP-939) is unstable, and a Java client uses whatever
   is advertised.
 
-A row here says that the messages can be decoded and encoded. What a listener advertises is the
-part of the table that it serves, see `advertised`.
+A row here means that the messages can be decoded and encoded. A listener advertises the part of the
+table that it serves, see `advertised`.
 """
 
 from collections.abc import Collection, Mapping
@@ -28,7 +28,7 @@ class ApiVersions(NamedTuple):
     flexible_since: int
 
 
-PRODUCE_MIN_VERSION: Final = 3  # lowest version that is decoded; the advertised one is 0
+PRODUCE_MIN_VERSION: Final = 3  # lowest decoded version; the lowest advertised one is 0
 
 VERSIONS: Final[Mapping[ApiKey, ApiVersions]] = MappingProxyType(
     {
@@ -92,10 +92,10 @@ VERSIONS: Final[Mapping[ApiKey, ApiVersions]] = MappingProxyType(
 
 
 def advertised(served: Collection[ApiKey]) -> dict[ApiKey, ApiVersions]:
-    """Return what an ApiVersions answer lists for a listener that serves these keys, in key order.
+    """Return the ranges of an ApiVersions response for a listener that serves these keys, in key order.
 
     Raises:
-        KeyError: a key has no messages here.
+        KeyError: a key has no row in the table.
     """
     return {key: VERSIONS[key] for key in sorted(served)}
 
@@ -112,7 +112,7 @@ def is_flexible(api_key: int, api_version: int) -> bool:
     return row is not None and api_version >= row.flexible_since
 
 
-# Keyed by plain int, because a header holds whatever number the client sent.
+# Keyed by plain int, because a header can have any number from the client.
 _ACCEPTED: Final[dict[int, ApiVersions]] = {
     int(key): row._replace(min_version=PRODUCE_MIN_VERSION) if key is ApiKey.PRODUCE else row
     for key, row in VERSIONS.items()

@@ -1,7 +1,7 @@
 """Kafka's error codes, and the two exceptions of the protocol layer. Pure.
 
-`ProtocolError` means that the bytes of a peer cannot be trusted any further: close the connection.
-`KafkaError` means that a request is understood and refused: it is answered with the code.
+`ProtocolError` means that a peer sent invalid bytes: close the connection. `KafkaError` means that a
+request was decoded and is refused: the answer has the error code.
 
 Source: Errors.java of Apache Kafka 4.3 (ids never change between releases).
 """
@@ -11,7 +11,7 @@ from typing import Final
 
 
 class ErrorCode(IntEnum):
-    """What an `error_code` field may hold."""
+    """Values of an `error_code` field."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -151,7 +151,7 @@ class ErrorCode(IntEnum):
 
     @property
     def is_retriable(self) -> bool:
-        """Whether Kafka's own client repeats a request that was answered with this code."""
+        """Whether Kafka's Java client retries a request after this error."""
         return self in RETRIABLE
 
 
@@ -195,11 +195,11 @@ RETRIABLE: Final = frozenset(
 
 
 class ProtocolError(Exception):
-    """The peer sent bytes that are no valid frame, request or batch: close the connection."""
+    """The peer sent bytes that are not a valid frame, request or batch: close the connection."""
 
 
 class KafkaError(Exception):
-    """A request or one part of it is refused; `code` and `message` are what the client is told."""
+    """A request or a part of it is refused; the client gets `code` and `message`."""
 
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:
         super().__init__(code.name if message is None else f"{code.name}: {message}")

@@ -5,7 +5,7 @@
 | 0 | 4 | int32, big-endian | size of what follows, at least 0 |
 | 4 | size | | header and body |
 
-A size outside of `[0, max_request_bytes]` cannot be skipped over, so it ends the connection.
+A frame with a size outside of `[0, max_request_bytes]` cannot be skipped, so it ends the connection.
 
 Source: NetworkReceive.java (`socket.request.max.bytes`).
 """
@@ -20,7 +20,7 @@ SIZE_BYTES: Final = SIZE.size
 
 
 def parse_frame_size(data: memoryview, position: int, max_request_bytes: int) -> int:
-    """Return the size that stands at `position`, where at least four bytes must follow.
+    """Return the size at `position`, where at least four bytes must follow.
 
     Raises:
         ProtocolError: it is negative or above `max_request_bytes`.
@@ -28,14 +28,14 @@ def parse_frame_size(data: memoryview, position: int, max_request_bytes: int) ->
     size: int = SIZE.unpack_from(data, position)[0]
     if 0 <= size <= max_request_bytes:
         return size
-    raise ProtocolError(f"frame of {size} bytes, at most {max_request_bytes} are accepted")
+    raise ProtocolError(f"frame of {size} bytes, at most {max_request_bytes} are allowed")
 
 
 def encode_frame_size(size_bytes: int) -> bytes:
-    """Encode the four bytes that go before a payload of this size."""
+    """Encode the four bytes before a payload of this size."""
     return SIZE.pack(size_bytes)
 
 
 def frame(payload: bytes) -> bytes:
-    """Return the payload behind its size."""
+    """Return the size followed by the payload."""
     return SIZE.pack(len(payload)) + payload

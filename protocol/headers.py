@@ -12,8 +12,8 @@ Request (everything is big-endian):
 | .. | 1.. | tagged fields | header version 2 only: from the key's first flexible version on |
 
 Response: int32 correlation_id, then tagged fields when the message is flexible. The exception is
-ApiVersions, whose response header never has any: a client asks for it before it can know what the
-broker speaks (KIP-511).
+ApiVersions, whose response header never has any: a client sends it before it can know the versions
+that the broker supports (KIP-511).
 
 Source: RequestHeader.json and ResponseHeader.json of Apache Kafka 4.3.
 """
@@ -32,7 +32,7 @@ _CORRELATION_ID_AND_NO_TAGS: Final = Struct(">ix")
 
 
 class RequestHeader(NamedTuple):
-    """Who asks for what. `api_key` and `api_version` are as sent: they may be unknown here."""
+    """The header of a request. `api_key` and `api_version` are as sent: they may be unknown."""
 
     api_key: int
     api_version: int
@@ -41,12 +41,12 @@ class RequestHeader(NamedTuple):
 
 
 def parse_request_header(frame: memoryview) -> tuple[RequestHeader, int]:
-    """Return the header that `frame` (without its size) starts with, and where the body starts.
+    """Return the header of `frame` (without its size), and the position of the body.
 
     The header of an unknown key is read as version 1, so that the key can be reported.
 
     Raises:
-        ProtocolError: the frame holds no complete header.
+        ProtocolError: the frame has no complete header.
     """
     try:
         api_key, api_version, correlation_id, length = _FIXED.unpack_from(frame)
@@ -55,11 +55,11 @@ def parse_request_header(frame: memoryview) -> tuple[RequestHeader, int]:
         if length >= 0:
             end = position + length
             if end > len(frame):
-                raise ProtocolError("client id leaves the frame")
+                raise ProtocolError("client id exceeds the frame")
             client_id = str(frame[position:end], "utf-8")
             position = end
         if is_flexible(api_key, api_version):
-            # One zero byte in practice: no client sends tags in its request header.
+            # In practice one zero byte: no client sends tags in its request header.
             position = position + 1 if frame[position] == 0 else skip_tagged_fields(frame, position)
     except (error, IndexError, UnicodeDecodeError) as cause:
         raise ProtocolError("malformed request header") from cause
@@ -67,7 +67,7 @@ def parse_request_header(frame: memoryview) -> tuple[RequestHeader, int]:
 
 
 def encode_request_header(header: RequestHeader) -> bytes:
-    """Encode a header in the version that belongs to its key and API version."""
+    """Encode a header in the header version of its key and API version."""
     client_id = b"" if header.client_id is None else header.client_id.encode()
     length = -1 if header.client_id is None else len(client_id)
     fixed = _FIXED.pack(header.api_key, header.api_version, header.correlation_id, length)
@@ -81,10 +81,10 @@ def encode_response_header(api_key: int, api_version: int, correlation_id: int) 
 
 
 def parse_response_header(api_key: int, api_version: int, payload: memoryview) -> tuple[int, int]:
-    """Return the correlation id, and where the body starts.
+    """Return the correlation id, and the position of the body.
 
     Raises:
-        ProtocolError: the payload holds no complete header.
+        ProtocolError: the payload has no complete header.
     """
     try:
         (correlation_id,) = _CORRELATION_ID.unpack_from(payload)

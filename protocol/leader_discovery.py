@@ -1,7 +1,7 @@
-"""Who leads a partition, as Produce and Fetch tell it to a client that asked the wrong node. Pure.
+"""The current leader of a partition, in Produce and Fetch responses of a node that is not the leader. Pure.
 
-Such a client moves on without a round trip for metadata (KIP-951). Both parts are tagged fields of
-flexible responses:
+The client can go to the leader without a round trip for metadata (KIP-951). Both parts are tagged
+fields of flexible responses:
 
 | field | where | layout |
 |---|---|---|
@@ -37,7 +37,7 @@ class CurrentLeader(NamedTuple):
 
 
 class NodeEndpoint(NamedTuple):
-    """Where the clients of a listener reach a node."""
+    """The address of a node for the clients of a listener."""
 
     node_id: int
     host: str
@@ -46,12 +46,12 @@ class NodeEndpoint(NamedTuple):
 
 
 def encode_current_leader(tag: int, leader: CurrentLeader) -> bytes:
-    """Encode the tagged field; which tag it has depends on the response."""
+    """Encode the tagged field; the tag depends on the response."""
     return encode_tagged_field(tag, _LEADER.pack(leader.leader_id, leader.leader_epoch))
 
 
 def encode_response_tags(endpoints: Sequence[NodeEndpoint]) -> bytes:
-    """Encode the tagged fields at the end of a response: these endpoints, or none."""
+    """Encode the tagged fields at the end of a response: these endpoints, if any."""
     if not endpoints:
         return NO_TAGS
     pieces = [encode_uvarint(len(endpoints) + 1)]

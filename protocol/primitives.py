@@ -1,8 +1,8 @@
-"""Bounded reading of Kafka's primitive types, and the few writers that hand-made codecs share. Pure.
+"""Bounded readers of Kafka's primitive types, and the few writers that the hand-written codecs share. Pure.
 
-Nothing here trusts a length: a read that would leave the buffer raises `ProtocolError` before
-anything is allocated, and all arrays of one message together may hold `MAX_ARRAY_ELEMENTS`
-elements, because a two-byte element on the wire becomes a Python object of a hundred bytes.
+No length is trusted: a read beyond the end of the buffer raises `ProtocolError` before anything is
+allocated, and all arrays of one message together may have `MAX_ARRAY_ELEMENTS` elements, because an
+element of two bytes on the wire becomes a Python object of a hundred bytes.
 
 | type | bytes | layout |
 |---|---|---|
@@ -19,8 +19,8 @@ from uuid import UUID
 
 from headrace.protocol.errors import ProtocolError
 
-# A Fetch of every partition of a large cluster names some ten thousands; at a few hundred bytes
-# per decoded element this keeps one hostile request below 100 MB.
+# A Fetch of every partition of a large cluster has some ten thousand elements; at a few hundred
+# bytes per decoded element this limits one malicious request to 100 MB.
 MAX_ARRAY_ELEMENTS: Final = 262_144
 
 UUID_BYTES: Final = 16
@@ -30,11 +30,11 @@ NO_TAGS: Final = b"\0"  # counts of tagged fields
 ONE_TAG: Final = b"\x01"
 
 _INT16: Final = Struct(">h")
-_UVARINT_LAST_SHIFT: Final = 28  # the fifth byte carries bits 28 to 31
+_UVARINT_LAST_SHIFT: Final = 28  # the fifth byte has bits 28 to 31
 
 
 def read_uvarint(data: memoryview, position: int) -> tuple[int, int]:
-    """Return the value at `position` and the position behind it.
+    """Return the value at `position` and the position after it.
 
     Raises:
         ProtocolError: the value does not fit 32 bits, or the buffer ends inside of it.
@@ -58,10 +58,10 @@ def read_uvarint(data: memoryview, position: int) -> tuple[int, int]:
 
 
 def skip_tagged_fields(data: memoryview, position: int) -> int:
-    """Return the position behind the tagged fields that start at `position`.
+    """Return the position after the tagged fields that start at `position`.
 
     Raises:
-        ProtocolError: they are malformed or leave the buffer.
+        ProtocolError: they are malformed or exceed the buffer.
     """
     count, position = read_uvarint(data, position)
     for _ in range(count):
@@ -69,12 +69,12 @@ def skip_tagged_fields(data: memoryview, position: int) -> int:
         size, position = read_uvarint(data, position)
         position += size
         if position > len(data):
-            raise ProtocolError("tagged field leaves the buffer")
+            raise ProtocolError("tagged field exceeds the buffer")
     return position
 
 
 def read_uuid(data: memoryview, position: int) -> UUID | None:
-    """Return the UUID at `position`; None for zeros, which is how a missing one is written.
+    """Return the UUID at `position`; None for zeros, the encoding of a missing one.
 
     Raises:
         ProtocolError: the buffer ends inside of it.
@@ -86,10 +86,10 @@ def read_uuid(data: memoryview, position: int) -> UUID | None:
 
 
 def read_compact_string(data: memoryview, position: int) -> tuple[str | None, int]:
-    """Return the string at `position` (None for null) and the position behind it.
+    """Return the string at `position` (None for null) and the position after it.
 
     Raises:
-        ProtocolError: it leaves the buffer.
+        ProtocolError: it exceeds the buffer.
         UnicodeDecodeError: it is not UTF-8.
     """
     length, start = read_uvarint(data, position)
@@ -97,7 +97,7 @@ def read_compact_string(data: memoryview, position: int) -> tuple[str | None, in
         return None, start
     end = start + length - 1
     if end > len(data):
-        raise ProtocolError("string leaves the buffer")
+        raise ProtocolError("string exceeds the buffer")
     return str(data[start:end], "utf-8"), end
 
 
@@ -110,15 +110,15 @@ def read_compact_non_null(data: memoryview, position: int) -> tuple[str, int]:
 
 
 def check_array(count: int, bytes_left: int, min_element_bytes: int, elements_left: int) -> int:
-    """Return how many array elements the message may still hold after one of `count` elements.
+    """Return how many array elements the message may still have after an array of `count` elements.
 
     Raises:
-        ProtocolError: the array is null, or longer than the message or its allowance can hold.
+        ProtocolError: the array is null, or too long for the message or the limit.
     """
     if not 0 <= count * min_element_bytes <= bytes_left:
-        raise ProtocolError(f"array of {count} elements in {bytes_left} bytes")
+        raise ProtocolError(f"array of {count} elements, but only {bytes_left} bytes are left")
     if count > elements_left:
-        raise ProtocolError(f"message holds more than {MAX_ARRAY_ELEMENTS} array elements")
+        raise ProtocolError(f"message has more than {MAX_ARRAY_ELEMENTS} array elements")
     return elements_left - count
 
 
@@ -151,7 +151,7 @@ def encode_compact_string(value: str | None) -> bytes:
 
 
 def encode_tagged_field(tag: int, value: bytes) -> bytes:
-    """Encode one tagged field; the number of fields goes before the first."""
+    """Encode one tagged field; the number of fields precedes the first one."""
     return encode_uvarint(tag) + encode_uvarint(len(value)) + value
 
 
@@ -159,7 +159,7 @@ _ONE_BYTE: Final = tuple(bytes((value,)) for value in range(0x80))
 
 
 class Reader:
-    """A position in a message that is being decoded, and what it may still allocate."""
+    """The position in a message that is being decoded, and the array elements that are left."""
 
     __slots__ = ("data", "elements_left", "position")
 
@@ -187,11 +187,11 @@ class Reader:
         return layout.unpack_from(self.data, start)
 
     def take(self, size: int) -> memoryview:
-        """Return the next `size` bytes, not copied."""
+        """Return a view of the next `size` bytes."""
         start = self.position
         end = start + size
         if size < 0 or end > len(self.data):
-            raise ProtocolError("field leaves the buffer")
+            raise ProtocolError("field exceeds the buffer")
         self.position = end
         return self.data[start:end]
 
@@ -204,7 +204,7 @@ class Reader:
         return [read(self) for _ in range(count)]
 
     def tagged_fields(self, known: dict[int, Callable[["Reader"], Any]]) -> dict[int, Any]:
-        """Read the fields with a known tag, each from exactly its own bytes; skip the others."""
+        """Read the fields with a known tag, each from exactly its bytes; skip the others."""
         values: dict[int, Any] = {}
         for _ in range(self.uvarint()):
             tag = self.uvarint()
@@ -214,5 +214,5 @@ class Reader:
                 values[tag] = read(field)
                 self.elements_left = field.elements_left
                 if field.position != len(field.data):
-                    raise ProtocolError(f"tagged field {tag} has bytes left over")
+                    raise ProtocolError(f"tagged field {tag} has extra bytes")
         return values

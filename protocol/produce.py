@@ -1,7 +1,7 @@
 """Produce (API key 0), versions 3 to 13, decoded and encoded by hand. Pure.
 
-Produce and Fetch carry nearly all bytes and most requests, so they bypass the message classes.
-Record sets are never copied here: they stay views into the frame, writable when the frame is.
+Produce and Fetch make up nearly all bytes and most requests, so they bypass the message classes.
+Record sets are never copied here: they are views into the frame, writable if the frame is.
 
 Request, versions 3 to 8; from 9 on strings, bytes and arrays are compact, and tagged fields end
 each partition, each topic and the body:
@@ -14,7 +14,7 @@ each partition, each topic and the body:
 | array | topics: string name (to 12) or uuid topic_id (from 13), then |
 | . array | . partitions: int32 index, nullable bytes records |
 
-Response, in the same manner:
+Response, likewise:
 
 | type | field |
 |---|---|
@@ -73,13 +73,13 @@ _TWO_INT32: Final = Struct(">ii")
 _ACKS_TIMEOUT: Final = Struct(">hi")
 _ACKS_TIMEOUT_TOPICS: Final = Struct(">hii")
 _FLEXIBLE_HEADER: Final = Struct(">ix")
-# Least bytes that an element takes, by encoding.
+# Minimum size of an element, by encoding.
 _CLASSIC_TOPIC_BYTES: Final = 6
 _CLASSIC_PARTITION_BYTES: Final = 8
 _FLEXIBLE_TOPIC_BYTES: Final = 3
 _FLEXIBLE_PARTITION_BYTES: Final = 6
 
-# A partition of a response, as far as versions differ.
+# A partition of a response, by version.
 _BASE: Final = Struct(">ihqq")
 _WITH_LOG_START_OFFSET: Final = Struct(">ihqqq")
 _FLEXIBLE_WITHOUT_DETAILS: Final = Struct(">ihqqqBxx")  # no record errors, null message, no tags
@@ -100,7 +100,7 @@ class ProduceTopic(NamedTuple):
 
 
 class ProduceRequest(NamedTuple):
-    """A Produce request. `acks` may be any number: only -1, 0 and 1 have a meaning."""
+    """A Produce request. `acks` may be any number; only -1, 0 and 1 are valid."""
 
     transactional_id: str | None
     acks: int
@@ -116,7 +116,7 @@ class RecordError(NamedTuple):
 
 
 class ProducePartitionResponse(NamedTuple):
-    """What became of one record set. `log_append_time_ms` is -1 where records keep their time."""
+    """The result for one record set. `log_append_time_ms` is -1 if the records keep their timestamps."""
 
     partition_index: int
     error_code: int = 0
@@ -129,7 +129,7 @@ class ProducePartitionResponse(NamedTuple):
 
 
 class ProduceTopicResponse(NamedTuple):
-    """Answers for one topic; identify it by what the request used."""
+    """The results of one topic, identified as in the request."""
 
     name: str
     topic_id: UUID | None
@@ -137,13 +137,13 @@ class ProduceTopicResponse(NamedTuple):
 
 
 def decode_produce(version: int, body: memoryview) -> ProduceRequest:
-    """Decode the body of a request. Bytes behind it are passed over, see `headrace.protocol.messages`.
+    """Decode the body of a request. Bytes after it are ignored, see `headrace.protocol.messages`.
 
     Raises:
-        ProtocolError: the version is not spoken here, or the bytes are not a whole body.
+        ProtocolError: the version is not supported, or the bytes are not a complete body.
     """
     if not PRODUCE_MIN_VERSION <= version <= _MAX_VERSION:
-        raise ProtocolError(f"Produce in version {version} is not spoken here")
+        raise ProtocolError(f"version {version} of Produce is not supported")
     try:
         if version >= _FLEXIBLE_SINCE:
             return _decode_flexible(version, body)
@@ -187,7 +187,7 @@ def _decode_classic(body: memoryview) -> ProduceRequest:
                 continue
             position += length
             if position > size:
-                raise ProtocolError("record set leaves the frame")
+                raise ProtocolError("record set exceeds the frame")
             partitions.append((index, body[start:position]))
         topics.append(ProduceTopic(name, None, partitions))
     return ProduceRequest(transactional_id, acks, timeout_ms, topics)
@@ -235,10 +235,10 @@ def _decode_flexible_partitions(
         if length:
             position += length - 1
             if position > size:
-                raise ProtocolError("record set leaves the frame")
+                raise ProtocolError("record set exceeds the frame")
             records = body[start:position]
         partitions.append((index, records))
-        # Nobody sends tags here: one zero byte.
+        # No client sends tags here: one zero byte.
         position = position + 1 if body[position] == 0 else skip_tagged_fields(body, position)
     return partitions, position
 
@@ -251,7 +251,7 @@ def encode_produce_response(
     throttle_time_ms: int = 0,
     node_endpoints: Sequence[NodeEndpoint] = (),
 ) -> bytes:
-    """Encode a response, header included and frame size not; what a version lacks is left out."""
+    """Encode a response, with its header but without the frame size; fields that a version lacks are left out."""
     if version < _FLEXIBLE_SINCE:
         return _encode_classic(version, correlation_id, topics, throttle_time_ms)
     pieces = [_FLEXIBLE_HEADER.pack(correlation_id), encode_uvarint(len(topics) + 1)]

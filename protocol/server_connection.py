@@ -1,25 +1,25 @@
-"""Bytes of one client connection in, requests out: where the socket reads to, where frames lie. Pure.
+"""The receive path of one client connection: buffers for the socket, and the frames in them. Pure.
 
-No socket here: a `BufferedProtocol` asks `get_buffer` where to read to, and tells `buffer_updated`
-how much has come. Bytes are not copied on the way, apart from these:
+There is no socket here: a `BufferedProtocol` gets the next buffer from `get_buffer`, and calls
+`buffer_updated` with the number of received bytes. Bytes are not copied, except in two cases:
 
-* Frames lie one behind the other in a *receive buffer*. When it is nearly full, what has come of
-  the last frame moves to the front. The buffer grows with what the client sends at once.
-* A frame that is larger than the receive buffer may become moves, with what has come of it, into a
-  buffer of its own, and the socket is then read directly into that.
+* Frames follow each other in a *receive buffer*. When it is nearly full, the received part of the
+  last frame moves to the front. The buffer grows with what the client sends at once.
+* A frame that exceeds the maximum size of the receive buffer gets a separate buffer. Its received
+  part is copied there, and the socket is then read directly into that buffer.
 
-**Who may write where.** A frame's body is a writable view into one of these buffers. It belongs to
-the consumer for as long as any view of it lives, also a part of it, such as a record set on its way
-to the WAL: until then the buffer under it is neither reused nor changed, another one takes its
-place, and the memory is freed with the last view. So there is nothing to release, but a small body
-that is kept for long keeps a whole receive buffer: copy what is to stay.
+**Ownership.** A frame's body is a writable view into one of these buffers. The consumer owns it as
+long as any view of it exists, also of a part, such as a record set on its way to the WAL: until then
+the buffer is neither reused nor changed, another buffer replaces it, and the memory is freed with the
+last view. So nothing must be released, but a small body that is kept for long keeps a whole receive
+buffer: copy what is to be kept.
 
-How that is noticed: Python refuses to resize a bytearray while any memoryview shows a part of it,
-so a resize that succeeds proves that nobody looks.
+Detection: Python refuses to resize a bytearray while a memoryview of it exists, so a successful
+resize proves that there is no view.
 
-**What a claimed size may cost.** A connection that claims a large frame and sends little of it
-holds `AHEAD_BYTES` for it; beyond that the buffer doubles as it fills. So the 1 MiB requests of
-Kafka's defaults are not copied again, and one of 100 MiB is copied about once more.
+**Memory for a claimed size.** A connection that claims a large frame and sends little of it gets
+`AHEAD_BYTES` for it; beyond that the buffer doubles as it fills. So the 1 MiB requests of Kafka's
+defaults are not copied again, and one of 100 MiB is copied about once more.
 
 Source: NetworkReceive.java of Apache Kafka 4.3 for the limits of a frame.
 """
@@ -30,20 +30,20 @@ from headrace.protocol.errors import ProtocolError
 from headrace.protocol.frames import SIZE_BYTES, parse_frame_size
 from headrace.protocol.headers import RequestHeader, parse_request_header
 
-Buffer = bytes | bytearray | memoryview  # what goes to a socket
+Buffer = bytes | bytearray | memoryview  # what is written to a socket
 
-AHEAD_BYTES: Final = 2 << 20  # allocated ahead of what has come of one frame
-FIRST_BUFFER_BYTES: Final = 16 << 10  # enough for a consumer, which only ever sends small requests
+AHEAD_BYTES: Final = 2 << 20  # allocated ahead of the received part of one frame
+FIRST_BUFFER_BYTES: Final = 16 << 10  # enough for a consumer, which sends small requests only
 GROWTH_FACTOR: Final = 4
-# With less room than this part of the buffer left, reading goes on at its front.
+# If less than this part of the buffer is free, reading continues at its front.
 ROOM_DIVISOR: Final = 4
 
 
 class Frame(NamedTuple):
-    """One request as it came.
+    """One received request.
 
-    `body` is what follows the header; see the module for how long that view stays valid.
-    `size_bytes` is the size of the frame, without the four bytes that tell it.
+    `body` follows the header; see the module for how long that view stays valid. `size_bytes` is
+    the size of the frame, without the four bytes of the size itself.
     """
 
     header: RequestHeader
@@ -55,8 +55,8 @@ class ServerConnection:
     """The receiving half of one connection.
 
     Args:
-        receive_buffer_bytes: what the receive buffer may grow to.
-        max_request_bytes: the largest frame that is accepted.
+        receive_buffer_bytes: maximum size of the receive buffer.
+        max_request_bytes: the largest accepted frame.
     """
 
     __slots__ = (
@@ -73,21 +73,21 @@ class ServerConnection:
 
     def __init__(self, receive_buffer_bytes: int, max_request_bytes: int) -> None:
         assert receive_buffer_bytes >= 256
-        self.error: ProtocolError | None = None  # set: nothing more will come of this connection
+        self.error: ProtocolError | None = None  # set: the connection yields no more requests
         self._receive_buffer_bytes = receive_buffer_bytes
         self._max_request_bytes = max_request_bytes
         self._buffer = bytearray()
         self._view = memoryview(self._buffer)
-        self._start = 0  # of the frame that is not whole yet
-        self._end = 0  # of what has come
-        self._needed = SIZE_BYTES  # bytes of that frame, as far as it is known
+        self._start = 0  # of the incomplete frame
+        self._end = 0  # of the received bytes
+        self._needed = SIZE_BYTES  # size of that frame, as far as it is known
         self._large: _LargeFrame | None = None
 
     def get_buffer(self, _sizehint: int = -1) -> memoryview:
-        """Return where to read to next, never empty.
+        """Return the buffer for the next read, never empty.
 
         Raises:
-            ProtocolError: what came before cannot be followed by anything.
+            ProtocolError: an earlier frame was malformed.
         """
         if self.error is not None:
             raise self.error
@@ -99,14 +99,14 @@ class ServerConnection:
         return self._view[self._end :]
 
     def buffer_updated(self, nbytes: int) -> list[Frame]:
-        """Take note that the first `nbytes` of the last `get_buffer` are filled.
+        """Process the first `nbytes` of the last `get_buffer`, which have been filled.
 
         Returns:
-            The frames that are whole now, in order.
+            The frames that are complete now, in order.
 
         Raises:
-            ProtocolError: the next frame is malformed. When whole frames stand before it in the
-                same bytes, they are returned first, `error` is set, and any later call raises.
+            ProtocolError: the next frame is malformed. If complete frames precede it in the same
+                bytes, they are returned first, `error` is set, and any later call raises.
         """
         if self.error is not None:
             raise self.error
@@ -150,7 +150,7 @@ class ServerConnection:
         return self._start + max(self._needed, capacity // ROOM_DIVISOR) > capacity
 
     def _recycle(self) -> None:
-        """Go on at the front of a buffer: of this one if nobody looks at it, else of another."""
+        """Continue at the front of a buffer: of this one if it has no views, otherwise of a new one."""
         begun = self._view[self._start : self._end]
         capacity = self._next_capacity()
         begun_bytes = len(begun)
@@ -170,17 +170,17 @@ class ServerConnection:
 
     def _next_capacity(self) -> int:
         capacity = len(self._buffer)
-        if self._end == capacity:  # the client had at least as much to send as there was room
+        if self._end == capacity:  # the client filled all the room
             capacity = max(capacity * GROWTH_FACTOR, FIRST_BUFFER_BYTES)
         while capacity < self._needed:
             capacity *= GROWTH_FACTOR
         return min(capacity, self._receive_buffer_bytes)
 
     def _is_unused(self) -> bool:
-        """Whether no view but our own shows any part of the receive buffer."""
+        """Whether the receive buffer has no views except our own."""
         self._view.release()
         try:
-            # One byte less, and the same byte again: neither step moves the memory.
+            # Shrink by one byte, and add it again: neither step moves the memory.
             self._buffer.append(self._buffer.pop())
             is_unused = True
         except BufferError:
@@ -190,7 +190,7 @@ class ServerConnection:
 
 
 class _LargeFrame:
-    """A frame that has a buffer of its own, as far as it has come."""
+    """A frame with a separate buffer, and its received part."""
 
     __slots__ = ("_end", "_size_bytes", "_view")
 
@@ -201,7 +201,7 @@ class _LargeFrame:
         self._view[: self._end] = begun
 
     def room(self) -> memoryview:
-        """Return where to read to next; doubles the buffer when it is full."""
+        """Return the buffer for the next read; doubles the buffer when it is full."""
         if self._end == len(self._view):
             grown = memoryview(bytearray(min(self._size_bytes, 2 * self._end)))
             grown[: self._end] = self._view
@@ -209,7 +209,7 @@ class _LargeFrame:
         return self._view[self._end :]
 
     def filled(self, nbytes: int) -> memoryview | None:
-        """Take note of what was read; return the whole payload once it has come."""
+        """Add the received bytes; return the payload once it is complete."""
         self._end += nbytes
         return self._view if self._end == self._size_bytes else None
 

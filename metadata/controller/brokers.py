@@ -1,10 +1,10 @@
 """Decisions about brokers: who is registered, at which epoch, and who is fenced. Pure.
 
 A registration is a new epoch, numbered by the index of the entry that holds it. In the same entry
-every partition that the broker leads gets its next leader epoch. The streams that the process
-before has left open stay as they are, open at their old epoch by this node: the new process asks
-for them, commits what its WAL still holds under the old stream epoch, and only then opens them at
-the new one. A process that wakes up with the old node epoch is refused whatever it asks.
+every partition that the broker leads gets its next leader epoch. Streams that the previous process
+left open stay open by this node at their old epoch: the new process finds them, commits what its
+WAL still holds under the old stream epoch, and only then opens them at the new one. A process that
+comes back with the old node epoch gets every request refused.
 """
 
 from headrace.metadata.controller.decision import Decision, Inputs
@@ -25,7 +25,7 @@ from headrace.metadata.rpc.responses import BrokerRegistered, Done, HeartbeatAns
 from headrace.protocol.errors import ErrorCode
 
 MAX_ENDPOINTS = 64
-MAX_SESSION_TIMEOUT_MS = 3_600_000  # so long nobody takes the place of a broker that has died
+MAX_SESSION_TIMEOUT_MS = 3_600_000  # a broker that died is not fenced for so long
 
 
 def require_broker(image: MetadataImage, node_id: int, node_epoch: int) -> BrokerImage:
@@ -42,14 +42,14 @@ def require_broker(image: MetadataImage, node_id: int, node_epoch: int) -> Broke
     if broker.epoch != node_epoch or broker.epoch_ended:
         raise RefusedError(
             ErrorCode.STALE_BROKER_EPOCH,
-            f"epoch {node_epoch} of broker {node_id} is over: it is {broker.state.name} at epoch "
+            f"epoch {node_epoch} of broker {node_id} has ended: the broker is {broker.state.name} at epoch "
             f"{broker.epoch}",
         )
     return broker
 
 
 def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Start a new epoch. The same process asking again gets the epoch that it has."""
+    """Start a new epoch. A repeated request of the same process gets the epoch that it has."""
     if request.cluster_id and request.cluster_id != image.cluster_id:
         raise RefusedError(
             ErrorCode.INCONSISTENT_CLUSTER_ID,
@@ -65,7 +65,8 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
     if request.session_timeout_ms > MAX_SESSION_TIMEOUT_MS:
         raise RefusedError(
             ErrorCode.INVALID_REGISTRATION,
-            f"a session of {request.session_timeout_ms} ms is longer than {MAX_SESSION_TIMEOUT_MS}",
+            f"a session timeout of {request.session_timeout_ms} ms is above the limit of "
+            f"{MAX_SESSION_TIMEOUT_MS} ms",
         )
     known = image.brokers.get(request.node_id)
     if known is not None:
@@ -75,7 +76,7 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
         ):
             raise RefusedError(
                 ErrorCode.STALE_BROKER_EPOCH,
-                f"this process was broker {request.node_id}; the epoch it had is over",
+                f"another process registered as broker {request.node_id} after this one: its epoch has ended",
             )
         if mine:
             return Decision((), BrokerRegistered(known.epoch, image.cluster_id))
@@ -97,7 +98,7 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
 
 
 def unfence_broker(node_id: int, node_epoch: int, image: MetadataImage) -> Decision:
-    """Make a broker active that says it is ready."""
+    """Make a broker active that reports that it is ready."""
     broker = require_broker(image, node_id, node_epoch)
     if broker.state == BrokerState.ACTIVE:
         return Decision((), HeartbeatAnswer(fenced=False))
@@ -107,7 +108,7 @@ def unfence_broker(node_id: int, node_epoch: int, image: MetadataImage) -> Decis
 def fence_broker(
     node_id: int, node_epoch: int, reason: FenceReason, image: MetadataImage
 ) -> Decision:
-    """End an epoch, unless it has ended."""
+    """End an epoch, unless it has ended already."""
     broker = image.brokers.get(node_id)
     if broker is None or broker.epoch != node_epoch or broker.epoch_ended:
         return Decision((), HeartbeatAnswer(fenced=True))
@@ -115,7 +116,7 @@ def fence_broker(
 
 
 def unregister_broker(request: UnregisterBroker, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Forget a broker that owns nothing any more."""
+    """Remove a broker that owns nothing any more."""
     del inputs
     broker = image.brokers.get(request.node_id)
     if broker is None:
@@ -137,7 +138,7 @@ def unregister_broker(request: UnregisterBroker, image: MetadataImage, inputs: I
     ):
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
-            f"broker {request.node_id} still leads partitions, which no other takes over yet: "
+            f"broker {request.node_id} still leads partitions, and no other broker takes them over yet: "
             "start it again, or delete their topics first",
         )
     return Decision((UnregisterBrokerRecord(broker.node_id, broker.epoch),), Done())

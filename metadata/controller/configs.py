@@ -21,7 +21,7 @@ MAX_VALUE_LENGTH: Final = 32_767  # Short.MAX_VALUE, as in Kafka
 
 
 def alter_configs(request: AlterConfigs, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Change the configs of one resource, all or none; what is so already takes no record."""
+    """Change the configs of one resource, all or none; a value that is already set needs no record."""
     validate = _validator(request.resource_type, inputs.configs)
     _require_resource(request.resource_type, request.resource_name, image)
     resource = (request.resource_type, request.resource_name)
@@ -46,7 +46,7 @@ def check_config(validate: ConfigValidator, key: str, value: str) -> None:
     if len(value) > MAX_VALUE_LENGTH:
         raise RefusedError(
             ErrorCode.INVALID_CONFIG,
-            f"the value of {key} has {len(value)} characters, more than {MAX_VALUE_LENGTH}",
+            f"the value of {key} has {len(value)} characters, at most {MAX_VALUE_LENGTH} are allowed",
         )
     problem = validate(key, value)
     if problem is not None:
@@ -59,7 +59,7 @@ def _validator(resource_type: int, rules: ConfigRules) -> ConfigValidator:
     if resource_type == BROKER_RESOURCE:
         return rules.validate_broker
     raise RefusedError(
-        ErrorCode.INVALID_REQUEST, f"resources of type {resource_type} have no configs here"
+        ErrorCode.INVALID_REQUEST, f"resources of type {resource_type} have no configs"
     )
 
 
@@ -74,7 +74,7 @@ def _require_resource(resource_type: int, name: str, image: MetadataImage) -> No
             )
         return
     if not name:
-        return  # the default of all brokers
+        return  # the empty name: the default of all brokers
     if not (name.isascii() and name.isdigit()):
         raise RefusedError(ErrorCode.INVALID_REQUEST, f"{name!r} is not a broker id")
     if int(name) not in image.brokers:
@@ -84,19 +84,19 @@ def _require_resource(resource_type: int, name: str, image: MetadataImage) -> No
 def _changed(
     old: Mapping[str, str], changes: tuple[ConfigChange, ...], rules: ConfigRules
 ) -> dict[str, str | None]:
-    """What the named configs become; None: back to the default."""
+    """New values of the named configs; None: back to the default."""
     new: dict[str, str | None] = {}
     for change in changes:
         if not change.key or change.key in new:
             raise RefusedError(
-                ErrorCode.INVALID_REQUEST, f"config {change.key!r} is empty or named twice"
+                ErrorCode.INVALID_REQUEST, f"config name {change.key!r} is empty or given twice"
             )
         if change.op == ConfigOp.DELETE:
             new[change.key] = None
             continue
         if change.value is None:
             raise RefusedError(
-                ErrorCode.INVALID_REQUEST, f"config {change.key} is given no value to set"
+                ErrorCode.INVALID_REQUEST, f"config {change.key} has no value to set"
             )
         new[change.key] = _operated(old.get(change.key), change, change.value, rules)
     return new
@@ -107,12 +107,12 @@ def _operated(old: str | None, change: ConfigChange, value: str, rules: ConfigRu
         return value
     operation = _LIST_OPERATIONS.get(change.op)
     if operation is None:
-        raise RefusedError(ErrorCode.INVALID_REQUEST, f"there is no config operation {change.op}")
+        raise RefusedError(ErrorCode.INVALID_REQUEST, f"unknown config operation {change.op}")
     default = rules.list_defaults.get(change.key)
     if default is None:
         raise RefusedError(
             ErrorCode.INVALID_CONFIG,
-            f"cannot add to or take from {change.key}: it is not a list",
+            f"cannot append to or subtract from {change.key}: it is not a list",
         )
     current = _parts(default if old is None else old)
     return ",".join(operation(current, _parts(value)))

@@ -1,7 +1,7 @@
-"""Whether new objects hold exactly what those that they replace hold. Pure.
+"""Checks that new objects hold exactly the offsets of the objects that they replace. Pure.
 
-Only live offsets count: those at or above the start of a stream that exists. What died while a
-compaction ran may or may not be in its output.
+Only live offsets count: those at or above the start of a stream that exists. Offsets that were
+trimmed while a compaction ran may or may not be in its output.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ class LiveOffsets:
     def require_same(
         self, source_ids: Iterable[int], outputs: Iterable[tuple[int, RecordedRange]]
     ) -> None:
-        """Refuse a swap that would lose, repeat or add offsets.
+        """Refuse a replacement that would lose, repeat or add offsets.
 
         Raises:
             RefusedError: OFFSET_OUT_OF_RANGE, naming the stream.

@@ -1,4 +1,4 @@
-"""What a decision is made of. Pure."""
+"""The parts of a decision. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from headrace.metadata.rpc.responses import Response
 if TYPE_CHECKING:
     from random import Random
 
-# Takes a config's name and value; says what is wrong, or None.
+# Takes a config's name and value; returns what is wrong, or None.
 ConfigValidator = Callable[[str, str], str | None]
 
 # Kafka's topic configs that are lists, with their defaults (LogConfig.java).
@@ -23,14 +23,14 @@ LIST_CONFIG_DEFAULTS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Records to make durable and replay, in one entry, before the response may be given."""
+    """Records to make durable and replay, in one entry, before the response may be sent."""
 
     records: tuple[Record, ...]
     response: Response
 
 
 def refuse_broker_config(name: str, value: str) -> str | None:
-    """The validator of broker configs of a cluster that allows no dynamic ones."""
+    """The validator of broker configs for a cluster without dynamic ones."""
     del value
     return f"{name} cannot be changed while brokers run"
 
@@ -46,7 +46,7 @@ class ConfigRules:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a decision may look at beside the request and the image."""
+    """What a decision may use beside the request and the image."""
 
     now_ms: int  # the leader's wall clock; goes into records
     rng: "Random"

@@ -1,4 +1,4 @@
-"""Which decision a request asks for. Pure."""
+"""Maps each request to its decision. Pure."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -35,7 +35,7 @@ from headrace.metadata.rpc.requests import (
     UnregisterBroker,
 )
 
-# The request's type decides the type of the first argument, which a dict cannot say.
+# The request's type determines the type of the first argument, which a dict type cannot express.
 _DECISIONS: Final[Mapping[type, Callable[[Any, MetadataImage, Inputs], Decision]]] = {
     RegisterBroker: register_broker,
     UnregisterBroker: unregister_broker,

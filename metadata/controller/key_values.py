@@ -15,7 +15,7 @@ MAX_VALUE_BYTES = 64 * 1024
 
 
 def put_key_values(request: PutKeyValues, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Set or remove keys, all or none; what is so already takes no record."""
+    """Set or remove keys, all or none; a value that is already set needs no record."""
     del inputs
     require_broker(image, request.node_id, request.node_epoch)
     records: list[Record] = []
@@ -24,7 +24,7 @@ def put_key_values(request: PutKeyValues, image: MetadataImage, inputs: Inputs) 
         if value is not None and len(value) > MAX_VALUE_BYTES:
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST,
-                f"the value of {key!r} has {len(value)} bytes, more than {MAX_VALUE_BYTES}",
+                f"the value of {key!r} has {len(value)} bytes, at most {MAX_VALUE_BYTES} are allowed",
             )
         result[key] = value
     added = 0

@@ -1,18 +1,18 @@
 """Decisions about commits of uploads and compactions. Pure.
 
-A commit is one entry of the log: either all of it counts or nothing. Its rules, in this order:
+A commit is one entry of the log: it takes effect as a whole or not at all. Its rules, in this order:
   1. The sender's registration is the newest of its node.
-  2. A repetition of a commit that took effect succeeds. This comes before the check of offsets,
-     which a repetition could only fail (its ranges end where the streams end by then). Of an upload
-     whose objects are forgotten already (compacted, deleted), the streams' ends tell.
+  2. A retry of a commit that took effect succeeds. This check comes before that of offsets, which
+     a retry could only fail (by then its ranges end where the streams end). If the objects of an
+     upload are already removed (compacted, deleted), the streams' ends decide.
   3. Every object is prepared, by this node, and has not expired.
   4. Upload: each range starts where its stream ends, and carries the stream's epoch. Compaction:
-     the new objects hold exactly the live offsets of those that they replace, and are made by the
-     node that looks after them (`headrace.metadata.images.brokers.adopter`), whose they are from then on:
-     Stream Set Objects by that of their node, Stream Objects by that of the stream's writer.
+     the new objects hold exactly the live offsets of those that they replace, and are committed by
+     their adopter (`headrace.metadata.images.brokers.adopter`), which owns them from then on: for
+     Stream Set Objects the adopter of their node, for Stream Objects that of the stream's writer.
 Ranges of streams that have been removed are dead: they are neither checked nor used, so that a
-topic can be deleted while its last upload is under way. So is, in a compaction, what lies below the
-start of its stream.
+topic can be deleted while its last upload is running. In a compaction, offsets below the start of
+their stream are dead too.
 """
 
 from collections.abc import Iterable, Sequence
@@ -92,7 +92,9 @@ def compact_stream_object(
     for object_id in sources:
         source = _committed(object_id, image)
         if source.kind != ObjectType.STREAM:
-            raise RefusedError(ErrorCode.INVALID_REQUEST, f"object {object_id} is no Stream Object")
+            raise RefusedError(
+                ErrorCode.INVALID_REQUEST, f"object {object_id} is not a Stream Object"
+            )
     offsets = LiveOffsets(image)
     offsets.require_same(sources, [(output.object_id, output.range)])
     return Decision((ObjectsDestroyedRecord(sources, inputs.now_ms), output), Done())
@@ -102,7 +104,7 @@ _Output = StreamSetObjectRecord | StreamObjectRecord
 
 
 def _outputs(request: CommitStreamSetObject, image: MetadataImage, now_ms: int) -> list[_Output]:
-    """The records of what the commit adds, in the order of their replay."""
+    """The records of the objects that the commit adds, in the order of their replay."""
     outputs: list[_Output] = []
     if request.object_id != NO_OBJECT_ID:
         orders = [request.object_id]
@@ -122,7 +124,7 @@ def _outputs(request: CommitStreamSetObject, image: MetadataImage, now_ms: int) 
             )
         )
     elif request.ranges:
-        raise RefusedError(ErrorCode.INVALID_REQUEST, "ranges are given without an object")
+        raise RefusedError(ErrorCode.INVALID_REQUEST, "the commit has ranges without an object")
     stream_objects = sorted(request.stream_objects, key=lambda it: _by_stream_and_start(it.range))
     outputs += (_stream_object_record(it, request.node_id, now_ms) for it in stream_objects)
     _check_outputs(outputs)
@@ -132,12 +134,14 @@ def _outputs(request: CommitStreamSetObject, image: MetadataImage, now_ms: int) 
 def _check_outputs(outputs: Sequence[_Output]) -> None:
     ids = {output.object_id for output in outputs}
     if len(ids) != len(outputs):
-        raise RefusedError(ErrorCode.INVALID_REQUEST, "an object is committed twice in one commit")
+        raise RefusedError(
+            ErrorCode.INVALID_REQUEST, "the same object is named twice in one commit"
+        )
     for output in outputs:
         if not 0 <= output.size_bytes <= MAX_SIZE_BYTES:
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST,
-                f"object {output.object_id} has a size of {output.size_bytes} bytes",
+                f"object {output.object_id} has the invalid size {output.size_bytes}",
             )
         for piece in _ranges(output):
             if not 0 <= piece.start_offset < piece.end_offset:
@@ -151,7 +155,7 @@ def _check_outputs(outputs: Sequence[_Output]) -> None:
 def _took_effect(
     outputs: Sequence[_Output], source_ids: Iterable[int], image: MetadataImage
 ) -> bool:
-    """Whether this very commit has been applied before."""
+    """Whether this same commit has been applied before."""
     if outputs:
         return all(_is_committed_as(output, image) for output in outputs)
     sources = [image.objects.by_id.get(object_id) for object_id in source_ids]
@@ -170,10 +174,10 @@ def _is_committed_as(output: _Output, image: MetadataImage) -> bool:
 
 
 def _upload_took_effect(outputs: Sequence[_Output], image: MetadataImage) -> bool:
-    """Whether this upload has been applied before, where some of its objects are forgotten by now.
+    """Whether this upload has been applied before, although some of its objects are removed by now.
 
-    Ends of streams only grow, by commits of whole uploads, and offsets of an epoch are all written by one node. So what
-    lies below the end of its stream, at the stream's epoch, got there by this commit.
+    Stream ends only grow, by commits of whole uploads, and one node writes all offsets of an epoch. So a range
+    below the end of its stream, at the stream's epoch, was committed by this commit.
     """
     return bool(outputs) and all(
         _is_committed_as(output, image) or _is_forgotten(output, image) for output in outputs
@@ -205,7 +209,7 @@ def _require_prepared(outputs: Iterable[_Output], node_id: int, image: MetadataI
             state = "unknown" if found is None else f"{found.state.name} by node {found.node_id}"
             raise RefusedError(
                 ErrorCode.INVALID_RECORD_STATE,
-                f"object {output.object_id} is {state}: it is not prepared by node {node_id}",
+                f"object {output.object_id} is {state}, it must be prepared by node {node_id}",
             )
 
 
@@ -218,7 +222,7 @@ def _require_sources(object_ids: Iterable[int], node_id: int, image: MetadataIma
         ):
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST,
-                f"object {object_id} is no Stream Set Object that node {node_id} looks after",
+                f"object {object_id} is not a Stream Set Object that belongs to node {node_id} or is adopted by it",
             )
 
 
@@ -242,7 +246,7 @@ def _require_continuity(
         if stream is None:
             if not 0 <= piece.stream_id < image.next_stream_id:
                 raise RefusedError(
-                    ErrorCode.RESOURCE_NOT_FOUND, f"stream {piece.stream_id} has never existed"
+                    ErrorCode.RESOURCE_NOT_FOUND, f"stream {piece.stream_id} never existed"
                 )
             continue
         if not stream.opened:
@@ -252,14 +256,14 @@ def _require_continuity(
         if piece.start_offset != end:
             raise RefusedError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"object {object_id} holds stream {piece.stream_id} from {piece.start_offset}, "
-                f"the stream ends at {end}",
+                f"object {object_id} holds stream {piece.stream_id} from offset {piece.start_offset}, "
+                f"but the stream ends at {end}",
             )
         ends[piece.stream_id] = piece.end_offset
 
 
 def _destroy_dead(outputs: Iterable[_Output], image: MetadataImage, now_ms: int) -> list[Record]:
-    """Mark destroyed at once what has no live range any more."""
+    """Mark objects destroyed at once that have no live range any more."""
     dead: list[int] = []
     for output in outputs:
         live = False

@@ -1,4 +1,4 @@
-"""Decisions about objects outside of commits: prepare, expire, forget. Pure."""
+"""Decisions about objects outside of commits: prepare, expire, remove. Pure."""
 
 from typing import Final
 
@@ -22,17 +22,18 @@ MAX_EXPIRED_PER_DECISION: Final = 1_000
 
 
 def prepare_objects(request: PrepareObjects, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Reserve ids. Asking again reserves others; what is never committed expires."""
+    """Reserve ids. A repeated request reserves others; ids that are never committed expire."""
     require_broker(image, request.node_id, request.node_epoch)
     if not 1 <= request.count <= MAX_PREPARED_PER_REQUEST:
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
-            f"{request.count} objects to prepare is not in 1..{MAX_PREPARED_PER_REQUEST}",
+            f"the number of objects to prepare is {request.count}, it must be 1 to "
+            f"{MAX_PREPARED_PER_REQUEST}",
         )
     if not 1 <= request.ttl_ms <= MAX_PREPARE_TTL_MS:
         raise RefusedError(
             ErrorCode.INVALID_REQUEST,
-            f"a time to live of {request.ttl_ms} ms is not in 1..{MAX_PREPARE_TTL_MS}",
+            f"the time to live is {request.ttl_ms} ms, it must be 1 to {MAX_PREPARE_TTL_MS} ms",
         )
     first = image.objects.next_object_id
     return Decision(
@@ -50,7 +51,7 @@ def prepare_objects(request: PrepareObjects, image: MetadataImage, inputs: Input
 
 
 def forget_objects(request: ForgetObjects, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Remove destroyed objects from metadata; those that are gone already are skipped."""
+    """Remove destroyed objects from the metadata; those already removed are skipped."""
     del inputs
     require_broker(image, request.node_id, request.node_epoch)
     present: list[int] = []
@@ -61,14 +62,14 @@ def forget_objects(request: ForgetObjects, image: MetadataImage, inputs: Inputs)
         if found.state != ObjectState.MARK_DESTROYED:
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST,
-                f"object {object_id} is {found.state.name}: it must not be deleted",
+                f"object {object_id} is {found.state.name}: only destroyed objects can be removed",
             )
         present.append(object_id)
     return Decision((ObjectsRemovedRecord(tuple(present)),) if present else (), Done())
 
 
 def expire_objects(image: MetadataImage, now_ms: int) -> Decision:
-    """Mark destroyed what was prepared and not committed in time: from now on it cannot be committed."""
+    """Mark objects destroyed that were prepared and not committed in time: they can no longer be committed."""
     expired = sorted(
         object_id
         for object_id, expires_ms in image.objects.prepared.items()

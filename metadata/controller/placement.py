@@ -1,7 +1,7 @@
-"""Which broker a new partition goes to. Pure.
+"""Chooses the broker of each new partition. Pure.
 
-Replication factor is one by design: of a manual assignment's replicas the first that is active
-leads. Racks make no difference, since there is no second replica to keep elsewhere.
+The replication factor is one by design: of a manual assignment's replicas the first active one
+leads. Racks make no difference, since there is no second replica to place elsewhere.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def active_brokers(image: MetadataImage) -> list[int]:
-    """Brokers that may be given partitions, by id.
+    """Brokers that may get partitions, sorted by id.
 
     Raises:
         RefusedError: there is none.
@@ -32,7 +32,7 @@ def active_brokers(image: MetadataImage) -> list[int]:
 
 
 def partitions_led(image: MetadataImage) -> Counter[int]:
-    """How many partitions each broker leads, fenced ones included. Walks over all of them."""
+    """How many partitions each broker leads, fenced brokers included. Iterates over all partitions."""
     led: Counter[int] = Counter()
     for topic in image.topics.values():
         led.update([partition.leader for partition in topic.partitions])
@@ -49,16 +49,16 @@ def place(
 ) -> list[int]:
     """Spread the new partitions of one topic over brokers.
 
-    Each goes to the broker that leads fewest of this topic; of those, to the one that leads fewest
-    of all; of those, to a random one. So a topic's traffic is shared even while one broker, newly
-    come, has nothing yet, and what does not divide evenly goes where there is least.
+    Each goes to the broker that leads fewest of this topic; among equals to the one that leads
+    fewest of all topics; among equals to a random one. So a topic's traffic is spread even when a
+    new broker has no partitions yet, and the remainder goes to the brokers with the fewest.
 
     Args:
         count: of partitions to place.
-        brokers: those that may be given some.
+        brokers: those that may get some.
         led: partitions of all topics that each broker leads now; absent: none.
-        rng: decides between equals.
-        present: partitions that the topic has already; they are part of `led`.
+        rng: breaks ties.
+        present: partitions that the topic has already; they are included in `led`.
     """
     of_topic = Counter(partition.leader for partition in present)
     loads = [(of_topic[broker], led.get(broker, 0), rng.random(), broker) for broker in brokers]
@@ -99,6 +99,6 @@ def assigned_leader(replicas: Sequence[int], image: MetadataImage) -> int:
     if leader is None:
         raise RefusedError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            f"no broker of the manual assignment {list(replicas)} is active",
+            f"none of the brokers {list(replicas)} of the manual assignment is active",
         )
     return leader

@@ -16,12 +16,12 @@ PRODUCER_ID_BLOCK_SIZE = 1_000  # as in Kafka (ProducerIdsBlock.java)
 def allocate_producer_ids(
     request: AllocateProducerIds, image: MetadataImage, inputs: Inputs
 ) -> Decision:
-    """Give the sender the next block. Asking again costs a block, never repeats an id."""
+    """Give the sender the next block. A repeated request gets another block; no id is given twice."""
     del inputs
     require_broker(image, request.node_id, request.node_epoch)
     first = image.next_producer_id
     if first > INT64_MAX - PRODUCER_ID_BLOCK_SIZE:
-        raise RefusedError(ErrorCode.UNKNOWN_SERVER_ERROR, "all producer ids have been given out")
+        raise RefusedError(ErrorCode.UNKNOWN_SERVER_ERROR, "no producer ids are left")
     return Decision(
         (ProducerIdsRecord(request.node_id, request.node_epoch, first + PRODUCER_ID_BLOCK_SIZE),),
         ProducerIdBlock(first, PRODUCER_ID_BLOCK_SIZE),

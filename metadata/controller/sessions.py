@@ -1,14 +1,14 @@
-"""Which brokers have been heard of lately: the leader's soft state. Pure.
+"""Sessions of brokers, kept alive by heartbeats: the leader's soft state. Pure.
 
-Times are of the boot clock, which goes on in suspend. A broker may acknowledge writes until its
-lease ends, which it counts from when it *sent* a heartbeat; we count from when we received it, and
-the lease is shorter than the session by a margin. Whoever expires here is therefore certain to have
-stopped, however the two clocks drift within the margin.
+Times are of the boot clock, which also runs in suspend. A broker may acknowledge writes until its
+lease ends. It counts the lease from when it *sent* a heartbeat; the controller counts the session
+from when it received it, and the lease is shorter than the session by a margin. A broker whose
+session expires here has therefore stopped, as long as the two clocks drift less than the margin.
 
-The two must mean the same session: a broker registers with the length that its leases are made of,
-and every leader gives it at least that, whatever its own setting is.
+Both sides must mean the same session: a broker registers with the session timeout that its leases
+are derived from, and every leader gives it at least that, whatever its own setting is.
 
-A new leader knows nothing of what its predecessor has answered, so it starts every session afresh.
+A new leader does not know which heartbeats its predecessor answered, so it restarts every session.
 The same holds for a leader that was paused: heartbeats may wait in its sockets, so a late tick
 extends every session by the delay.
 """
@@ -21,12 +21,12 @@ TICK_DIVISOR: Final = 18  # 500 ms of the default 9 s
 
 
 def lease_length_ms(session_timeout_ms: int) -> int:
-    """How long a broker may act on an answered heartbeat, counted from its sending."""
+    """How long a lease is valid, counted from when the answered heartbeat was sent."""
     return session_timeout_ms - session_timeout_ms // LEASE_MARGIN_DIVISOR
 
 
 def tick_interval_ms(session_timeout_ms: int) -> int:
-    """How often sessions are looked at."""
+    """How often sessions are checked."""
     return max(1, session_timeout_ms // TICK_DIVISOR)
 
 
@@ -51,11 +51,11 @@ class BrokerSessions:
     """Sessions by (node id, node epoch); at most one for each registered broker."""
 
     def __init__(self, session_timeout_ms: int, brokers: Iterable[Registered], now_ms: int) -> None:
-        """Begin a whole session for each.
+        """Begin a full session for each broker.
 
         Args:
-            session_timeout_ms: the least.
-            brokers: whose epochs have not ended.
+            session_timeout_ms: the shortest session.
+            brokers: those whose epochs have not ended.
             now_ms: the boot clock.
         """
         self._timeout_ms = session_timeout_ms
@@ -65,12 +65,12 @@ class BrokerSessions:
             self.begin(broker, now_ms)
 
     def begin(self, broker: Registered, now_ms: int) -> None:
-        """Start the session of a new epoch, ending that of an older one."""
+        """Start the session of a new epoch, which ends that of an older one."""
         timeout_ms = max(self._timeout_ms, broker.session_timeout_ms)
         self._sessions[broker.node_id] = _Session(broker.epoch, timeout_ms, now_ms + timeout_ms)
 
     def renew(self, node_id: int, epoch: int, now_ms: int) -> bool:
-        """Note a heartbeat; False when the session has ended: it must not be answered then."""
+        """Record a heartbeat; False when the session has ended: it must not be answered then."""
         if not self.is_open(node_id, epoch):
             return False
         known = self._sessions[node_id]
@@ -79,12 +79,12 @@ class BrokerSessions:
         return True
 
     def end(self, node_id: int, epoch: int) -> None:
-        """Answer no heartbeat of this epoch any more."""
+        """End the session of this epoch: its heartbeats are no longer answered."""
         if self.is_open(node_id, epoch):
             del self._sessions[node_id]
 
     def is_open(self, node_id: int, epoch: int) -> bool:
-        """Whether the session of this epoch goes on."""
+        """Whether the session of this epoch is open."""
         known = self._sessions.get(node_id)
         return known is not None and known.epoch == epoch
 

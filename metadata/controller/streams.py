@@ -1,9 +1,9 @@
-"""Decisions about streams: who may write, from where, and what is still needed. Pure.
+"""Decisions about streams: who may write, from which offset, and what is still needed. Pure.
 
-A stream has one writer: the node that opened it last, at the epoch at which it did. It opens at the
-leader epoch of its partition, by the partition's leader, and not before whoever had it open has
-closed it. The exception is the same node after a restart: its streams are left open by the process
-before, whose WAL it has by then recovered.
+A stream has one writer: the node that opened it last, at the epoch of that opening. The leader of
+its partition opens it, at the partition's leader epoch, after the previous writer has closed it.
+The exception is the same node after a restart: the previous process left its streams open, and the
+new one has recovered its WAL by then.
 """
 
 from collections import Counter
@@ -65,7 +65,7 @@ def open_stream(request: OpenStream, image: MetadataImage, inputs: Inputs) -> De
 
 
 def close_stream(request: CloseStream, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Close a stream once all of it is committed; one that is closed or removed stays so."""
+    """Close a stream once all of it is committed; no change if it is already closed or removed."""
     del inputs
     require_broker(image, request.node_id, request.node_epoch)
     if _is_removed(request.stream_id, image):
@@ -77,14 +77,14 @@ def close_stream(request: CloseStream, image: MetadataImage, inputs: Inputs) -> 
     if request.end_offset != stream.end_offset:
         raise RefusedError(
             ErrorCode.OFFSET_OUT_OF_RANGE,
-            f"stream {stream.stream_id} cannot be closed at {request.end_offset}: "
+            f"stream {stream.stream_id} cannot be closed at offset {request.end_offset}: "
             f"it is committed up to {stream.end_offset}",
         )
     return Decision((_state(stream, StreamState.CLOSED),), Done())
 
 
 def trim_stream(request: TrimStream, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Move the start up; a start that is there or beyond already changes nothing."""
+    """Raise the start offset; no change if it is already there or beyond."""
     require_broker(image, request.node_id, request.node_epoch)
     stream = _existing(request.stream_id, image)
     require_writer(stream, request.node_id, request.stream_epoch)
@@ -95,7 +95,7 @@ def trim_stream(request: TrimStream, image: MetadataImage, inputs: Inputs) -> De
     if request.new_start_offset > stream.end_offset:
         raise RefusedError(
             ErrorCode.OFFSET_OUT_OF_RANGE,
-            f"stream {stream.stream_id} cannot be trimmed to {request.new_start_offset}: "
+            f"stream {stream.stream_id} cannot be trimmed to offset {request.new_start_offset}: "
             f"it is committed up to {stream.end_offset}",
         )
     dropped = stream.objects[: object_index(stream, request.new_start_offset)]
@@ -105,7 +105,7 @@ def trim_stream(request: TrimStream, image: MetadataImage, inputs: Inputs) -> De
 
 
 def remove_streams(stream_ids: Sequence[int], image: MetadataImage, now_ms: int) -> list[Record]:
-    """Records that remove streams and mark destroyed what only they used."""
+    """Records that remove streams and mark objects destroyed that only they used."""
     records: list[Record] = [RemoveStreamRecord(stream_id) for stream_id in stream_ids]
     dropped = (piece for it in stream_ids for piece in image.streams[it].objects)
     records += destroy_unused(dropped, image, now_ms)
@@ -127,7 +127,7 @@ def destroy_unused(
 
 
 def require_writer(stream: StreamImage, node_id: int, stream_epoch: int) -> None:
-    """Refuse whoever is not the stream's writer.
+    """Refuse any node that is not the stream's writer.
 
     Raises:
         RefusedError: FENCED_LEADER_EPOCH, when the stream has a newer epoch or another node;
@@ -160,7 +160,7 @@ def _require_leadership(request: OpenStream, stream: StreamImage, image: Metadat
 def _existing(stream_id: int, image: MetadataImage) -> StreamImage:
     stream = image.streams.get(stream_id)
     if stream is None:
-        reason = "has been removed" if _is_removed(stream_id, image) else "has never existed"
+        reason = "was removed" if _is_removed(stream_id, image) else "never existed"
         raise RefusedError(ErrorCode.RESOURCE_NOT_FOUND, f"stream {stream_id} {reason}")
     return stream
 
@@ -177,5 +177,5 @@ def _fenced(stream: StreamImage, stream_epoch: int) -> RefusedError:
     return RefusedError(
         ErrorCode.FENCED_LEADER_EPOCH,
         f"stream {stream.stream_id} is at epoch {stream.epoch} on node {stream.node_id}; "
-        f"epoch {stream_epoch} is over",
+        f"epoch {stream_epoch} has ended",
     )

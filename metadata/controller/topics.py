@@ -1,10 +1,10 @@
 """Decisions about topics and partitions. Pure.
 
 A partition is created with its two streams (data, meta) in one batch. Each topic of a request
-succeeds or fails on its own; all that succeed share one entry of the log.
+succeeds or fails independently; all that succeed share one entry of the log.
 
 Source: ReplicationControlManager.java; KIP-516 for topic ids. Deviation: every replication factor
-from one up is accepted and means one.
+of one or more is accepted and treated as one.
 """
 
 from collections import Counter
@@ -62,7 +62,7 @@ METADATA_TOPIC_ID: Final = UUID(int=1)  # of __cluster_metadata in Kafka
 
 
 def create_topics(request: CreateTopics, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Create those topics of the request that can be."""
+    """Create those topics of the request that can be created."""
     creation = _TopicsCreation(request, image, inputs)
     results = tuple(creation.create(topic) for topic in request.topics)
     records = () if request.validate_only else tuple(creation.records)
@@ -70,7 +70,7 @@ def create_topics(request: CreateTopics, image: MetadataImage, inputs: Inputs) -
 
 
 def delete_topics(request: DeleteTopics, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Delete topics with their streams, and mark destroyed the objects that only they used."""
+    """Delete topics with their streams, and mark objects destroyed that only they used."""
     found = [_topic_to_delete(asked, image) for asked in request.topics]
     counts = Counter(topic.topic_id for topic in found if topic is not None)
     results: list[TopicDeleted] = []
@@ -118,7 +118,7 @@ def create_partitions(request: CreatePartitions, image: MetadataImage, inputs: I
     if added <= 0:
         raise RefusedError(
             ErrorCode.INVALID_PARTITIONS,
-            f"topic {request.name} has {present} partitions, {request.count} is not more",
+            f"topic {request.name} has {present} partitions, the new number {request.count} is not above that",
         )
     if added > MAX_PARTITIONS_PER_REQUEST:
         raise RefusedError(
@@ -137,7 +137,7 @@ def create_partitions(request: CreatePartitions, image: MetadataImage, inputs: I
         if len(request.assignments) != added:
             raise RefusedError(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                f"{added} partitions are added, {len(request.assignments)} are assigned",
+                f"the request adds {added} partitions, but assigns {len(request.assignments)}",
             )
         leaders = _assigned_leaders(request.assignments, image)
     records = tuple(partition_records(topic.topic_id, present, leaders, image.next_stream_id))
@@ -166,7 +166,7 @@ def new_topic_id(image: MetadataImage, rng: "Random") -> UUID:
 
 
 class _TopicsCreation:
-    """One CreateTopics request: what the topics decided on so far have taken."""
+    """One CreateTopics request: the names, ids and placements used by the topics decided so far."""
 
     def __init__(self, request: CreateTopics, image: MetadataImage, inputs: Inputs) -> None:
         self._image = image
@@ -224,11 +224,11 @@ class _TopicsCreation:
     def _check_configs(self, topic: TopicCreation) -> None:
         if len({key for key, _ in topic.configs}) != len(topic.configs):
             raise RefusedError(
-                ErrorCode.INVALID_REQUEST, f"a config of topic {topic.name} is named twice"
+                ErrorCode.INVALID_REQUEST, f"a config of topic {topic.name} is given twice"
             )
         for key, value in topic.configs:
             if value is None:
-                raise RefusedError(ErrorCode.INVALID_CONFIG, f"config {key} is given no value")
+                raise RefusedError(ErrorCode.INVALID_CONFIG, f"config {key} has no value")
             check_config(self._inputs.configs.validate_topic, key, value)
 
     def _leaders(self, topic: TopicCreation) -> tuple[int, ...]:
@@ -240,11 +240,12 @@ class _TopicsCreation:
         if factor == 0 or factor < UNSET:
             raise RefusedError(
                 ErrorCode.INVALID_REPLICATION_FACTOR,
-                f"replication factor {factor} is neither positive nor -1",
+                f"the replication factor is {factor}, it must be positive or -1",
             )
         if count == 0 or count < UNSET:
             raise RefusedError(
-                ErrorCode.INVALID_PARTITIONS, f"{count} partitions is neither positive nor -1"
+                ErrorCode.INVALID_PARTITIONS,
+                f"the number of partitions is {count}, it must be positive or -1",
             )
         if count == UNSET:
             count = PARTITIONS_DEFAULT
@@ -258,7 +259,7 @@ class _TopicsCreation:
         if topic.partitions != UNSET or topic.replication_factor != UNSET:
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST,
-                "a manual assignment goes with neither partition count nor replication factor",
+                "a manual assignment excludes a partition count and a replication factor",
             )
         by_partition = dict(assignments)
         if not by_partition or sorted(it for it, _ in assignments) != list(
@@ -266,7 +267,7 @@ class _TopicsCreation:
         ):
             raise RefusedError(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                "the partitions of a manual assignment are numbered from 0 without gaps",
+                "the partitions of a manual assignment must be numbered from 0 without gaps",
             )
         in_order = [by_partition[index] for index in range(len(by_partition))]
         return tuple(_assigned_leaders(in_order, self._image))
@@ -283,6 +284,6 @@ def _assigned_leaders(assignments: Sequence[Sequence[int]], image: MetadataImage
     if len({len(replicas) for replicas in assignments}) > 1:
         raise RefusedError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            "the partitions of a manual assignment have different replication factors",
+            "the partitions of a manual assignment must all have the same replication factor",
         )
     return [assigned_leader(replicas, image) for replicas in assignments]

@@ -1,1 +1,1 @@
-"""Immutable images of metadata, one module per kind, with the deltas that make the next image. Pure."""
+"""Immutable images of metadata, one module per kind, with the deltas that produce the next image. Pure."""

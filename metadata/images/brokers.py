@@ -1,4 +1,4 @@
-"""Brokers as the metadata log knows them, and what their records do. Pure."""
+"""Brokers in the metadata image, and the effect of their records. Pure."""
 
 from enum import IntEnum
 from typing import ClassVar
@@ -18,7 +18,7 @@ from headrace.metadata.records.brokers import (
 
 
 class BrokerState(IntEnum):
-    """Life of one broker epoch: STARTING -> ACTIVE -> EXPIRED or SHUT_DOWN (also from STARTING)."""
+    """States of one broker epoch: STARTING -> ACTIVE -> EXPIRED or SHUT_DOWN (also from STARTING)."""
 
     STARTING = 0
     ACTIVE = 1
@@ -37,11 +37,11 @@ class BrokerImage(msgspec.Struct, frozen=True, gc=False):
     state: BrokerState
     registered_ms: int
     replaced_incarnation_id: UUID | None  # the process whose epoch this one ended
-    session_timeout_ms: int  # what its leases rely on; 0: the controller's setting
+    session_timeout_ms: int  # its leases are derived from it; 0: the controller's setting
 
     @property
     def fenced(self) -> bool:
-        """Whether clients are not sent there and it is given no partitions."""
+        """Whether it is hidden from clients and gets no new partitions."""
         return self.state != BrokerState.ACTIVE
 
     @property
@@ -54,19 +54,19 @@ Brokers = immutables.Map[int, BrokerImage]
 
 
 def active_brokers(brokers: Brokers) -> list[int]:
-    """Ids of the brokers that serve, in order."""
+    """Ids of the active brokers, in order."""
     return sorted(it.node_id for it in brokers.values() if not it.fenced)
 
 
 def adopter(brokers: Brokers, node_id: int) -> int | None:
-    """Return the node that looks after the objects of a node: compacts them, and deletes the dead.
+    """Return the adopter of a node's objects: the node that compacts them and deletes the dead ones.
 
-    It is the node itself as long as it lives, starting included: it will be back in a moment. The
-    objects of a node whose epoch has ended, or that is not registered any more, are adopted by the
-    active broker with the lowest id. None: there is no active broker, and the objects can wait.
+    It is the node itself while its epoch lasts, starting included. The objects of a node whose
+    epoch has ended, or that is not registered any more, are adopted by the active broker with the
+    lowest id. None: there is no active broker, and the objects can wait.
 
-    Every broker finds the same from the same image. From different images two may both think that
-    it is their turn: a commit of the second is refused, since its sources are gone.
+    Every broker computes the same adopter from the same image. With different images two brokers
+    may both take themselves for the adopter: the second commit is refused, as its sources are gone.
     """
     owner = brokers.get(node_id)
     if owner is not None and not owner.epoch_ended:
@@ -104,7 +104,7 @@ class BrokersDelta:
         )
 
     def unfence(self, record: UnfenceBrokerRecord) -> None:
-        """Make a starting broker active."""
+        """Mark a starting broker active."""
         broker = self._at_epoch(record.node_id, record.epoch)
         assert not broker.epoch_ended, "an epoch that has ended does not come back"
         self._set(msgspec.structs.replace(broker, state=BrokerState.ACTIVE))
@@ -115,7 +115,7 @@ class BrokersDelta:
         self._set(msgspec.structs.replace(broker, state=self._ENDED[record.reason]))
 
     def unregister(self, record: UnregisterBrokerRecord) -> None:
-        """Forget a broker."""
+        """Remove a broker."""
         self._at_epoch(record.node_id, record.epoch)
         self._brokers = self._brokers.delete(record.node_id)
 

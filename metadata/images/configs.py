@@ -1,4 +1,4 @@
-"""Config overrides of topics and brokers, and what their records do. Pure."""
+"""Config overrides of topics and brokers, and the effect of their records. Pure."""
 
 import immutables
 

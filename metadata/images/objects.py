@@ -1,7 +1,7 @@
-"""Objects in the bucket as the metadata log knows them, and what their records do. Pure.
+"""Objects in the metadata image, and the effect of their records. Pure.
 
-Life: prepared -> committed -> marked destroyed -> removed, or prepared -> marked destroyed ->
-removed. Ids are never used again. Invariants: a committed object has at least one range that a live
+States: prepared -> committed -> marked destroyed -> removed, or prepared -> marked destroyed ->
+removed. Ids are never reused. Invariant: a committed object has at least one range that a live
 stream uses (at the end of a batch).
 """
 
@@ -24,7 +24,7 @@ from headrace.metadata.records.objects import (
 
 
 class ObjectState(IntEnum):
-    """Where an object is in its life; a removed one is in no image."""
+    """The state of an object; a removed object is in no image."""
 
     PREPARED = 1
     COMMITTED = 2
@@ -32,7 +32,7 @@ class ObjectState(IntEnum):
 
 
 class ObjectType(IntEnum):
-    """What an object holds; numbered as in the object format."""
+    """The type of an object; numbered as in the object format."""
 
     UNKNOWN = 0  # prepared, not committed
     STREAM_SET = 1
@@ -45,11 +45,11 @@ class ObjectImage(msgspec.Struct, frozen=True, gc=False):
     object_id: int
     state: ObjectState
     kind: ObjectType
-    node_id: int  # who prepared it; once committed: whose it is
+    node_id: int  # who prepared it; once committed: its owner
     size_bytes: int
     order_id: int  # Stream Set Objects: by age of their data
     ranges: tuple[RecordedRange, ...]  # as committed, dead ones included
-    live_ranges: int  # how many of them a stream uses
+    live_ranges: int  # how many of them streams use
     prepared_ms: int  # while prepared, else 0
     expires_ms: int  # while prepared, else 0
     committed_ms: int  # 0: never committed
@@ -64,7 +64,7 @@ StreamSetObjects = immutables.Map[int, tuple[tuple[int, int], ...]]
 
 
 class ObjectsImage(msgspec.Struct, frozen=True, gc=False):
-    """All objects, and the orders in which they are looked for."""
+    """All objects, and the indexes by which they are found."""
 
     by_id: Objects
     prepared: Deadlines
@@ -77,7 +77,7 @@ NO_OBJECTS = ObjectsImage(immutables.Map(), immutables.Map(), immutables.Map(), 
 
 
 class ObjectsDelta:
-    """Replays the records about objects on top of an image, beside the delta of the streams."""
+    """Replays the records about objects on top of an image, together with the delta of the streams."""
 
     def __init__(self, image: ObjectsImage, streams: StreamsDelta) -> None:
         self._old = image
@@ -127,7 +127,7 @@ class ObjectsDelta:
         self._commit(ObjectType.STREAM, record, record.object_id, (record.range,))
 
     def mark_destroyed(self, record: ObjectsDestroyedRecord) -> None:
-        """Mark objects destroyed, taking their ranges out of the streams that still use them."""
+        """Mark objects destroyed, and remove their ranges from the streams that still use them."""
         for object_id in record.object_ids:
             old = self._existing(object_id)
             assert old.state != ObjectState.MARK_DESTROYED, "an object is destroyed once"
@@ -151,7 +151,7 @@ class ObjectsDelta:
             )
 
     def remove(self, record: ObjectsRemovedRecord) -> None:
-        """Forget objects that are gone from the bucket."""
+        """Remove objects that were deleted from the bucket."""
         for object_id in record.object_ids:
             old = self._existing(object_id)
             assert old.state == ObjectState.MARK_DESTROYED, "only destroyed objects are removed"
@@ -160,7 +160,7 @@ class ObjectsDelta:
             del self._destroyed[object_id]
 
     def release(self, dropped: Iterable[ObjectRangeImage]) -> None:
-        """Note that a stream no longer uses these ranges."""
+        """Record that a stream no longer uses these ranges."""
         for piece in dropped:
             old = self._existing(piece.object_id)
             assert old.live_ranges > 0
@@ -168,7 +168,7 @@ class ObjectsDelta:
             self._check_live.add(piece.object_id)
 
     def raise_next_id(self, next_object_id: int) -> None:
-        """Never give out ids below this one."""
+        """Never assign ids below this one."""
         assert next_object_id >= self._next_object_id, "object ids are never reused"
         self._changed = self._changed or next_object_id > self._next_object_id
         self._next_object_id = next_object_id

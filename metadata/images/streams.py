@@ -1,10 +1,10 @@
-"""Streams as the metadata log knows them, and what their records do. Pure.
+"""Streams in the metadata image, and the effect of their records. Pure.
 
-Invariants, checked as records are replayed (for what compaction rearranges: at the end of its
-batch):
+Invariants, checked as records are replayed (for objects that a compaction replaces: at the end of
+its batch):
   * `start_offset <= end_offset`; both only grow;
-  * `objects` are sorted, touch without gap or overlap, hold `start_offset` and end at `end_offset`;
-  * epochs only grow; ranges have strictly growing epochs.
+  * `objects` are sorted, without gap or overlap, hold `start_offset` and end at `end_offset`;
+  * epochs only grow; the epochs of ranges grow strictly.
 """
 
 from uuid import UUID
@@ -27,7 +27,7 @@ NO_EPOCH = -1
 
 
 class ObjectRangeImage(msgspec.Struct, frozen=True, gc=False):
-    """Offsets `[start_offset, end_offset)` of the stream lie in this object."""
+    """This object holds offsets `[start_offset, end_offset)` of the stream."""
 
     object_id: int
     start_offset: int
@@ -35,7 +35,7 @@ class ObjectRangeImage(msgspec.Struct, frozen=True, gc=False):
 
 
 class RangeImage(msgspec.Struct, frozen=True, gc=False):
-    """What one node wrote at one epoch: up to the next range's start, or the stream's end."""
+    """The offsets that one node wrote at one epoch: up to the next range's start, or the stream's end."""
 
     range_index: int
     epoch: int
@@ -79,7 +79,7 @@ def object_index(stream: StreamImage, offset: int) -> int:
 
 
 def holds_object(stream: StreamImage, object_id: int, start_offset: int, end_offset: int) -> bool:
-    """Whether this very range of the object is a part of the stream."""
+    """Whether exactly this range of the object is a part of the stream."""
     index = object_index(stream, start_offset)
     return index < len(stream.objects) and stream.objects[index] == ObjectRangeImage(
         object_id, start_offset, end_offset
@@ -120,7 +120,7 @@ class StreamsDelta:
             self._rearranged.add(record.stream_id)
 
     def start_range(self, record: RangeRecord) -> None:
-        """Note who writes from here on; a range that got no data is replaced."""
+        """Record who writes from here on; an empty last range is replaced."""
         stream = self._existing(record.stream_id)
         ranges = stream.ranges
         if ranges:
@@ -147,7 +147,7 @@ class StreamsDelta:
         )
 
     def trim(self, record: StreamTrimmedRecord) -> tuple[ObjectRangeImage, ...]:
-        """Move the start up; return the object ranges that no longer belong to the stream."""
+        """Raise the start offset; return the object ranges that no longer belong to the stream."""
         stream = self._existing(record.stream_id)
         start = record.start_offset
         assert stream.start_offset <= start <= stream.end_offset, "a stream's start only grows"
@@ -174,7 +174,7 @@ class StreamsDelta:
         return stream.objects
 
     def attach(self, object_id: int, piece: RecordedRange) -> bool:
-        """Make a range of an object part of its stream; False when all of it is dead already."""
+        """Add a range of an object to its stream; False when all of it is dead already."""
         stream = self.get(piece.stream_id)
         if stream is None or piece.end_offset <= stream.start_offset:
             return False
@@ -207,7 +207,7 @@ class StreamsDelta:
         return True
 
     def detach(self, object_id: int, stream_id: int) -> None:
-        """Take an object out of a stream; another must cover its offsets by the batch's end."""
+        """Remove an object from a stream; another must cover its offsets at the end of the batch."""
         stream = self.get(stream_id)
         if stream is None:
             return

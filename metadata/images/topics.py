@@ -1,4 +1,4 @@
-"""Topics and partitions as the metadata log knows them, and what their records do. Pure."""
+"""Topics and partitions in the metadata image, and the effect of their records. Pure."""
 
 from uuid import UUID
 
@@ -34,15 +34,15 @@ class TopicImage(msgspec.Struct, frozen=True, gc=False):
 
 Topics = immutables.Map[UUID, TopicImage]
 TopicIds = immutables.Map[str, UUID]
-# Names that contain `.` or `_`, by what they would collide on.
+# Names that contain `.` or `_`, by the key on which they would collide.
 CollidingNames = immutables.Map[str, str]
 
 
 class TopicsDelta:
     """Replays the records about topics on top of an image.
 
-    A topic's partitions are gathered in a list while a batch is replayed: thousands of them arrive
-    one by one.
+    A topic's partitions are collected in a list while a batch is replayed: thousands of them can
+    arrive one by one.
     """
 
     def __init__(self, topics: Topics, ids: TopicIds, colliding: CollidingNames) -> None:

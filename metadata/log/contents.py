@@ -1,19 +1,19 @@
-"""What the directory of a metadata log holds, read without changing anything. Blocking.
+"""Reads the directory of a metadata log, without changing anything. Blocking.
 
-Files are named by what they hold, in twenty digits: `<base index>.log`, `<index>-<term>.checkpoint`,
-and `<index>-<term>.install` for a snapshot that takes the place of the whole log: from the moment on
-at which it has this name nothing else in the directory counts.
+File names have numbers of twenty digits: `<base index>.log`, `<index>-<term>.checkpoint`, and
+`<index>-<term>.install` for a snapshot that replaces the whole log: once a file has this name,
+nothing else in the directory counts.
 
-| found                                                   | it                                       |
+| found                                                   | meaning                                  |
 |---------------------------------------------------------|------------------------------------------|
-| temporary files                                         | are useless: they were never finished    |
-| several snapshots                                       | the newest counts, others are useless    |
-| segments that the snapshot makes useless                | are useless, whatever is in them         |
-| a segment behind one of a higher generation             | is useless: the log was cut before it    |
-| frames from where the next segment begins on            | do not count, whatever is in them        |
+| temporary files                                         | obsolete: they were never finished       |
+| several snapshots                                       | the newest counts, others are obsolete   |
+| segments that the snapshot includes                     | obsolete, whatever they contain          |
+| a segment after one of a higher generation              | obsolete: the log was truncated before it |
+| frames at or above the base index of the next segment   | ignored, whatever they contain           |
 | an invalid tail of the last segment, not proven         | was never acknowledged                   |
 | any other invalid frame, a gap between the files        | damage: acknowledged entries are missing |
-| an invalid snapshot                                     | damage: the entries before it are gone   |
+| an invalid snapshot                                     | damage: the entries before it are lost   |
 """
 
 import re
@@ -52,47 +52,47 @@ class Segment(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The files by what they are good for."""
+    """The files by use."""
 
     snapshot_id: SnapshotId
     snapshot: Path | None
-    installing: bool  # the snapshot takes the place of everything, which has yet to be done
+    installing: bool  # the snapshot replaces everything else, which is yet to be deleted
     segments: list[Segment]
     useless: list[Path]
 
 
 class Contents(NamedTuple):
-    """What the files hold."""
+    """The contents of the files."""
 
     snapshot: bytes | None
-    entries: list[LogEntry]  # behind the snapshot
+    entries: list[LogEntry]  # after the snapshot
     last_index: int
     last_segment: ScannedSegment | None
-    unproven: bytes  # the last frames: nothing behind them says that they were durable
-    torn_bytes: int  # behind them, of a write that was not finished
+    unproven: bytes  # the last frames: no later frame proves that they were durable
+    torn_bytes: int  # after them, of a write that was not finished
 
 
 def segment_path(directory: Path, base_index: int) -> Path:
-    """Name a segment."""
+    """The path of a segment."""
     return directory / f"{base_index:0{DIGITS}d}{SEGMENT_SUFFIX}"
 
 
 def snapshot_path(directory: Path, snapshot_id: SnapshotId, suffix: str = SNAPSHOT_SUFFIX) -> Path:
-    """Name a snapshot."""
+    """The path of a snapshot."""
     return directory / f"{snapshot_id.index:0{DIGITS}d}-{snapshot_id.term:0{DIGITS}d}{suffix}"
 
 
 def has_log(directory: Path) -> bool:
-    """Whether there is anything of a log."""
+    """Whether the directory has any file of a log."""
     names = (_SEGMENT_NAME, _SNAPSHOT_NAME, _INSTALL_NAME)
     return any(name.fullmatch(path.name) for path in directory.iterdir() for name in names)
 
 
 def list_directory(directory: Path) -> Listing:
-    """Sort the files.
+    """List the files by use.
 
     Raises:
-        MetadataLogCorruptError: a segment that may count does not say what it is.
+        MetadataLogCorruptError: a segment that may count has no valid header.
     """
     paths = sorted(directory.iterdir())
     useless = [path for path in paths if _TEMPORARY_NAME.fullmatch(path.name)]
@@ -118,23 +118,23 @@ def list_directory(directory: Path) -> Listing:
 
 
 def read_contents(directory: Path, listing: Listing) -> Contents:
-    """Read all that counts.
+    """Read all files that count.
 
     Raises:
         MetadataLogCorruptError: acknowledged entries cannot be read.
-        FileNotFoundError: the owner of the directory has just deleted a file.
+        FileNotFoundError: the owner of the directory deleted a file meanwhile.
     """
     start = listing.snapshot_id.index
     snapshot = None if listing.snapshot is None else listing.snapshot.read_bytes()
     if not listing.segments:
         if start and not listing.installing:
             raise MetadataLogCorruptError(
-                f"{directory} has a snapshot at {start}, and no segment to go on with"
+                f"{directory} has a snapshot at entry {start}, but no log segment after it"
             )
         return Contents(snapshot, [], start, None, b"", 0)
     if listing.segments[0].base_index > start + 1:
         raise MetadataLogCorruptError(
-            f"{directory} has no entries from {start + 1} to {listing.segments[0].base_index - 1}"
+            f"{directory}: entries {start + 1} to {listing.segments[0].base_index - 1} are missing"
         )
     entries: list[LogEntry] = []
     for segment, following in pairwise(listing.segments):
@@ -145,7 +145,7 @@ def read_contents(directory: Path, listing: Listing) -> Contents:
     last_index = scanned.header.base_index - 1 + len(scanned.entries)
     if last_index < start:
         raise MetadataLogCorruptError(
-            f"{directory} has a snapshot at {start}, but its log ends at {last_index}"
+            f"{directory} has a snapshot at entry {start}, but its log ends at entry {last_index}"
         )
     _check_terms(listing.snapshot_id, entries, directory)
     unproven = data[scanned.proven_bytes : scanned.valid_bytes]
@@ -173,7 +173,7 @@ def _without_cut_off(segments: Sequence[Segment]) -> tuple[list[Segment], list[P
             raise MetadataLogCorruptError(f"{segment.path}: {error}") from error
         if header.base_index != segment.base_index:
             raise MetadataLogCorruptError(
-                f"{segment.path} begins with entry {header.base_index}, other than its name says"
+                f"{segment.path} begins with entry {header.base_index}, which does not match its name"
             )
         if header.generation < highest:
             cut_off.append(segment.path)
@@ -196,6 +196,6 @@ def _check_terms(snapshot_id: SnapshotId, entries: Sequence[LogEntry], directory
     for entry in entries:
         if entry.term < term:
             raise MetadataLogCorruptError(
-                f"{directory}: entry {entry.index} has term {entry.term}, after term {term}"
+                f"{directory}: entry {entry.index} has term {entry.term}, below the previous term {term}"
             )
         term = entry.term

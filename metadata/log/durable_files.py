@@ -1,4 +1,4 @@
-"""Small acts on files that survive a power cut. Blocking: for the log's own thread."""
+"""Small file operations that survive a power cut. Blocking: for the log's own thread."""
 
 import os
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def write_all(descriptor: int, data: bytes | memoryview, position: int) -> None:
 
 
 def create_whole(path: Path, data: bytes, sync: Sync) -> None:
-    """Create or replace a file: after a crash there is all of `data`, or what was there before."""
+    """Create or replace a file: after a crash it has all of `data`, or its previous contents."""
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     try:

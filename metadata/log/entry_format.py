@@ -9,10 +9,10 @@ offset | bytes | type  | field         | meaning
 6      | 2     | u16   | reserved      | 0
 8      | 8     | u64   | base index    | index of the first frame
 16     | 8     | u64   | segment id    | random; seeds the CRC of every frame of this segment
-24     | 4     | u32   | generation    | how often the log had been cut before
+24     | 4     | u32   | generation    | how often the log had been truncated before
 28     | 4     | u32   | CRC           | CRC32C of bytes 0 to 27
 
-Version 1 had its CRC, of bytes 0 to 23, in place of the generation, which is 0, and nothing behind.
+Version 1 had its CRC, of bytes 0 to 23, in place of the generation, which is 0, and nothing after it.
 
 Frame, 36 bytes and the payload:
 offset | bytes | type  | field         | meaning
@@ -24,17 +24,17 @@ offset | bytes | type  | field         | meaning
 28     | 8     | u64   | synced index  | last entry that was durable when this frame was written
 36     | n     | bytes | payload       | `records.codec`
 
-Entries are written in groups, and a group is durable before the next is begun. A crash can
-therefore spoil frames of the last group only, in any pattern. What is invalid and was durable is
-told apart by the synced index of any valid frame after it: then the log is damaged, and nothing of
-it is thrown away. The seed keeps bytes inside a payload, which users choose, from ever looking like
-a frame.
+Entries are written in groups, and a group is durable before the next one is started. A crash can
+therefore damage frames of the last group only, in any pattern. Whether an invalid frame had been
+durable follows from the synced index of any valid frame after it: then the log is corrupt, and no
+part of it is discarded. Because of the seed, bytes inside a payload, which users choose, cannot pass
+for a frame.
 
-A log is cut by a new segment that begins where the cut is, with the next generation. What older
-segments hold from there on does not count and is not even looked at, and a segment that begins
-behind one of a higher generation does not count at all. Nothing is ever written into a segment
-that has been cut: an index that is used again is written under another segment id, so that no frame
-of before can stand for, prove or disprove one of after.
+A log is truncated by a new segment that begins at the cut, with the next generation. Frames of
+older segments from there on do not count and are not read, and a segment that begins after one of a
+higher generation does not count at all. Nothing is written into a segment after it was truncated:
+an index that is used again is written under another segment id, so that no earlier frame can
+replace, prove or disprove a later one.
 """
 
 import struct
@@ -61,7 +61,7 @@ _SEGMENT_ID: Final = struct.Struct(">Q")
 
 
 class SegmentHeader(NamedTuple):
-    """What stands at the beginning of a segment."""
+    """The header of a segment."""
 
     base_index: int
     segment_id: int
@@ -69,12 +69,12 @@ class SegmentHeader(NamedTuple):
 
 
 class ScannedSegment(NamedTuple):
-    """What a segment holds."""
+    """The contents of a segment."""
 
     header: SegmentHeader
     entries: list[LogEntry]
-    proven_bytes: int  # up to here later frames say that all was durable
-    valid_bytes: int  # what lies behind is the rest of a group that was never acknowledged
+    proven_bytes: int  # later frames prove that everything up to here was durable
+    valid_bytes: int  # bytes after it are the rest of a group that was never acknowledged
 
 
 class _Frame(NamedTuple):
@@ -94,16 +94,16 @@ def decode_segment_header(data: bytes | memoryview) -> SegmentHeader:
     """Read the header of either version.
 
     Raises:
-        MetadataLogCorruptError: this is no header that this version reads.
+        MetadataLogCorruptError: it is not a header that this version can read.
     """
     if len(data) < SEGMENT_HEADER_BYTES:
-        raise MetadataLogCorruptError(f"the header is cut off after {len(data)} bytes")
+        raise MetadataLogCorruptError(f"the segment header ends after {len(data)} bytes")
     magic, version, _, base_index, segment_id = _SEGMENT.unpack_from(data)
     covered = _SEGMENT.size + (0 if version == 1 else _NUMBER.size)
     if magic != SEGMENT_MAGIC or _NUMBER.unpack_from(data, covered)[0] != crc32c(data[:covered]):
-        raise MetadataLogCorruptError("the header does not match its checksum")
+        raise MetadataLogCorruptError("the segment header does not match its checksum")
     if version not in (1, SEGMENT_VERSION):
-        msg = f"the format is {version}, this version reads 1 and {SEGMENT_VERSION}"
+        msg = f"the segment has format {version}, this version can read 1 and {SEGMENT_VERSION}"
         raise MetadataLogCorruptError(msg)
     generation = 0 if version == 1 else _NUMBER.unpack_from(data, _SEGMENT.size)[0]
     return SegmentHeader(base_index, segment_id, generation)
@@ -114,7 +114,9 @@ def encode_group(entries: Sequence[LogEntry], *, synced_index: int, segment_id: 
     seed = _seed(segment_id)
     parts: list[bytes] = []
     for entry in entries:
-        assert len(entry.payload) <= MAX_PAYLOAD_BYTES, "an entry is bounded where it is decided"
+        assert len(entry.payload) <= MAX_PAYLOAD_BYTES, (
+            "the size of an entry is checked when it is decided"
+        )
         fields = _FIELDS.pack(len(entry.payload), entry.index, entry.term, synced_index)
         crc = crc32c(entry.payload, crc32c(fields, seed))
         parts += (_PREFIX.pack(FRAME_MAGIC, crc), fields, entry.payload)
@@ -122,15 +124,15 @@ def encode_group(entries: Sequence[LogEntry], *, synced_index: int, segment_id: 
 
 
 def scan_segment(data: bytes, end_index: int | None = None) -> ScannedSegment:
-    """Read a segment, header included, up to the first frame that was not written whole.
+    """Read a segment, header included, up to the first incomplete frame.
 
     Args:
         data: the whole file.
-        end_index: where the next segment begins: every entry before it must be there, and nothing
-            from there on is looked at. None: this is the last segment.
+        end_index: where the next segment begins: every entry before it must be there, and frames
+            from there on are not read. None: this is the last segment.
 
     Raises:
-        MetadataLogCorruptError: something that was acknowledged cannot be read.
+        MetadataLogCorruptError: an acknowledged entry cannot be read.
     """
     header = decode_segment_header(data)
     seed = _seed(header.segment_id)
@@ -148,8 +150,8 @@ def scan_segment(data: bytes, end_index: int | None = None) -> ScannedSegment:
             break
         if frame.entry.index != next_index or frame.entry.term < term:
             raise MetadataLogCorruptError(
-                f"entry {frame.entry.index} of term {frame.entry.term} stands at byte {position}, "
-                f"where entry {next_index} of term {term} or later belongs"
+                f"byte {position} has entry {frame.entry.index} of term {frame.entry.term}, expected "
+                f"entry {next_index} of term {term} or later"
             )
         entries.append(frame.entry)
         next_index += 1
@@ -168,7 +170,7 @@ def scan_segment(data: bytes, end_index: int | None = None) -> ScannedSegment:
 
 
 def _require_torn(data: bytes, position: int, next_index: int, seed: int) -> None:
-    """Refuse, if a later frame proves that the entry at `position` was durable."""
+    """Raise an error if a later frame proves that the entry at `position` was durable."""
     candidate = data.find(FRAME_MAGIC, position + 1)
     while candidate != -1:
         frame = _frame_at(data, candidate, seed)

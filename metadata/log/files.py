@@ -1,9 +1,9 @@
 """The files of the metadata log, and the descriptor of the last segment. Blocking: for the log's own thread.
 
-There is always a last segment, which entries are appended to. A snapshot begins with a new segment,
-so that every older one is of no use once the snapshot is durable. What counts of a directory, also
-of one that a crash left behind in the middle of anything below, is decided in
-`headrace.metadata.log.contents`; each change here comes into force by the one rename that makes it so.
+There is always a last segment, to which entries are appended. Taking a snapshot starts a new
+segment, so that every older one is obsolete once the snapshot is durable. Which files of a directory
+count, also after a crash in the middle of any operation below, is decided in
+`headrace.metadata.log.contents`; each operation here takes effect with one rename.
 """
 
 import os
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class LogFiles:
-    """Reads at the start, then only writes. After a failure nothing is written any more."""
+    """Reads at the start, then only writes. After a failure it writes nothing more."""
 
     def __init__(self, directory: Path, sync: Sync) -> None:
         self._directory = directory
@@ -65,13 +65,13 @@ class LogFiles:
         return self._position + sum(self._sizes.values())
 
     def open(self, segment_id: int) -> Recovered:
-        """Read everything, and get ready to append: finish what a crash has interrupted.
+        """Read everything, complete what a crash interrupted, and prepare to append.
 
-        What is at the end may have been read from memory that never reached the disk, after a
-        kill or a sync that failed: it is written once more, so that all of it is durable.
+        The end of the log may have been read from the page cache without being on the disk, after
+        a kill or a failed sync: it is written once more, so that all of it is durable.
 
         Args:
-            segment_id: random, for a segment if one must be created.
+            segment_id: random, for the segment if one must be created.
 
         Raises:
             MetadataLogCorruptError: acknowledged entries cannot be read; nothing has been changed.
@@ -105,7 +105,7 @@ class LogFiles:
         """Append entries; they are durable when this returns.
 
         Raises:
-            MetadataLogFailedError: now, or before, a write or sync has failed.
+            MetadataLogFailedError: a write or sync failed, now or earlier.
         """
         self._require_working()
         assert entries[0].index == self.last_index + 1, "entries are dense"
@@ -117,14 +117,14 @@ class LogFiles:
         self.last_index = entries[-1].index
 
     def truncate(self, from_index: int, segment_id: int) -> None:
-        """Remove an entry and all behind it: a crash leaves all of them or none.
+        """Remove an entry and all after it: a crash leaves all of them or none.
 
         Args:
             from_index: above that of the snapshot.
-            segment_id: random, for the segment that takes their place.
+            segment_id: random, for the segment that replaces them.
 
         Raises:
-            MetadataLogFailedError: now, or before, a write or sync has failed.
+            MetadataLogFailedError: a write or sync failed, now or earlier.
         """
         assert from_index > self.snapshot_id.index, "what a snapshot includes is committed"
         if from_index > self.last_index:
@@ -137,25 +137,25 @@ class LogFiles:
         self.last_index = from_index - 1
 
     def roll(self, segment_id: int) -> None:
-        """Go on in a new segment, unless the last is empty."""
+        """Start a new segment, unless the last one is empty."""
         self._require_working()
         if self._segments[-1].base_index == self.last_index + 1:
             return
         try:
             self._begin_segment(SegmentHeader(self.last_index + 1, segment_id, self._generation))
         except OSError:
-            # Should it exist after a restart, then entries must not go on in the one before it.
+            # It may exist after a restart; then no entry may be appended to the previous segment.
             self._failed = segment_path(self._directory, self.last_index + 1).exists()
             raise
 
     def snapshot_temporary(self, snapshot_id: SnapshotId, suffix: str = SNAPSHOT_SUFFIX) -> Path:
-        """Where a snapshot is written before it is whole."""
+        """The path of a snapshot while it is being written."""
         return snapshot_path(self._directory, snapshot_id, suffix + TEMPORARY_SUFFIX)
 
     def adopt_snapshot(self, snapshot_id: SnapshotId) -> None:
-        """Give a whole and durable snapshot its name, and delete what it makes useless.
+        """Rename a complete and durable snapshot to its final name, and delete obsolete files.
 
-        One that was overtaken by another is deleted.
+        A snapshot that is older than the current one is deleted.
         """
         temporary = self.snapshot_temporary(snapshot_id)
         if snapshot_id <= self.snapshot_id:
@@ -173,16 +173,16 @@ class LogFiles:
             useless.path.unlink()
 
     def install_snapshot(self, snapshot_id: SnapshotId, segment_id: int) -> None:
-        """Put a whole and durable snapshot, written as `.install`, in place of the whole log.
+        """Replace the whole log by a complete and durable snapshot, written as `.install`.
 
         A crash leaves the old log, or the snapshot and nothing else.
 
         Raises:
-            OSError: it has not got its name; the log goes on as it was.
-            MetadataLogFailedError: now, or before, a write or sync has failed.
+            OSError: it was not renamed; the log is unchanged.
+            MetadataLogFailedError: a write or sync failed, now or earlier.
         """
         self._require_working()
-        assert snapshot_id > self.snapshot_id, "snapshots only go forward"
+        assert snapshot_id > self.snapshot_id, "a snapshot replaces an older one"
         path = snapshot_path(self._directory, snapshot_id, INSTALL_SUFFIX)
         self.snapshot_temporary(snapshot_id, INSTALL_SUFFIX).replace(path)
         with self.failing_for_good():
@@ -214,24 +214,24 @@ class LogFiles:
 
     @contextmanager
     def failing_for_good(self) -> "Iterator[None]":
-        """Let an error of what is done within end all writing, and refuse when one has.
+        """Stop all writing for good if the body fails; refuse if that happened before.
 
         Raises:
-            MetadataLogFailedError: as said.
+            MetadataLogFailedError: in both cases.
         """
         self._require_working()
         try:
             yield
         except OSError as error:
-            # A sync that failed may have dropped the pages: trying again would prove nothing.
+            # A failed sync may have dropped the dirty pages: a second one would prove nothing.
             self._failed = True
             raise MetadataLogFailedError(
-                f"the metadata log in {self._directory} cannot be written: {error}. Nothing is "
-                "lost that was acknowledged: make the disk work, or room on it, and start again"
+                f"the metadata log in {self._directory} cannot be written: {error}. No acknowledged "
+                "change is lost. Repair the disk or free space on it, and restart the node"
             ) from error
 
     def _begin_segment(self, header: SegmentHeader) -> None:
-        """Create a segment, in place of the one of that name, and go on in it."""
+        """Create a segment, replacing one of that name, and append to it from now on."""
         path = segment_path(self._directory, header.base_index)
         create_whole(path, encode_segment_header(header), self._sync)
         descriptor = os.open(path, os.O_RDWR)
@@ -245,7 +245,7 @@ class LogFiles:
         _, self._segment_id, self._generation = header
 
     def _name_installed(self) -> None:
-        """Everything else is gone, durably: from here on it is a snapshot like any other."""
+        """Rename the installed snapshot to a normal one: all other files are deleted, durably."""
         assert self._snapshot is not None
         path = snapshot_path(self._directory, self.snapshot_id)
         self._snapshot = self._snapshot.replace(path)
@@ -253,4 +253,6 @@ class LogFiles:
 
     def _require_working(self) -> None:
         if self._failed or self._descriptor < 0:
-            raise MetadataLogFailedError("the metadata log has failed or is closed")
+            raise MetadataLogFailedError(
+                "the metadata log is closed, or failed earlier: restart the node"
+            )

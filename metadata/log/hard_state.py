@@ -1,8 +1,8 @@
 """The term and the vote of a node, in a small file beside the log. Blocking: for the log's own thread.
 
-The file has two slots, in blocks of their own, that both hold the newest state once a write has
-returned. The first is durable before the second is touched: a crash spoils one of them at most, and
-a state that was acknowledged survives damage of either. All integers are big-endian.
+The file has two slots, in separate blocks, that both hold the newest state once a write has
+returned. The first is durable before the second is written: a crash damages one of them at most, and
+an acknowledged state survives damage of either. All integers are big-endian.
 
 Slot, 28 bytes, at byte 0 and at byte 4096:
 offset | bytes | type  | field         | meaning
@@ -13,8 +13,8 @@ offset | bytes | type  | field         | meaning
 16     | 8     | i64   | voted for     | node id; -1: nobody
 24     | 4     | u32   | CRC           | CRC32C of bytes 0 to 23
 
-A slot that cannot be read says nothing; when both say nothing the node must not take part: it could
-vote twice in a term.
+A slot that cannot be read is ignored; if neither can be read the node must not take part in the
+quorum: it could vote twice in a term.
 """
 
 import os
@@ -48,13 +48,13 @@ class HardStateFile:
 
     @classmethod
     def create(cls, directory: Path, state: HardState, sync: Sync) -> None:
-        """Begin a file; it is durable on return."""
+        """Create the file; it is durable on return."""
         gap = bytes(SLOT_POSITIONS[1] - SLOT_BYTES)
         create_whole(directory / HARD_STATE_FILE, _encode(state) + gap + _encode(state), sync)
 
     @classmethod
     def open(cls, directory: Path, sync: Sync) -> "HardStateFile":
-        """Open the file and make both slots durable again: what was read may be in memory only.
+        """Open the file and make both slots durable again: the state may have been in the page cache only.
 
         Raises:
             MetadataLogCorruptError: there is no file, or no slot of it can be read.
@@ -69,7 +69,7 @@ class HardStateFile:
         old = self.state
         assert state.term > old.term or (
             state.term == old.term and old.voted_for in (-1, state.voted_for)
-        ), "a term does not go back, a vote does not change"
+        ), "a term does not decrease, a vote does not change"
         self._write_slots(state)
         self.state = state
 
@@ -95,15 +95,17 @@ def read_hard_state(directory: Path) -> HardState:
             data = file.read(SLOT_POSITIONS[1] + SLOT_BYTES)
     except FileNotFoundError:
         raise MetadataLogCorruptError(
-            f"{path} is missing: whom this node has voted for is not known"
+            f"{path} is missing: the term and vote of this node are unknown, so it must not vote. "
+            "Treat the metadata directory as lost"
         ) from None
     slots = [_decode(data[at : at + SLOT_BYTES], path) for at in SLOT_POSITIONS]
     states = [it for it in slots if it is not None]
     if not states:
         raise MetadataLogCorruptError(
-            f"{path} is damaged: whom this node has voted for is not known"
+            f"{path} is damaged: the term and vote of this node are unknown, so it must not vote. "
+            "Treat the metadata directory as lost"
         )
-    # In one term a vote can only be added.
+    # Within a term a vote can only be added.
     return max(states, key=lambda it: (it.term, it.voted_for))
 
 
@@ -119,5 +121,7 @@ def _decode(data: bytes, path: Path) -> HardState | None:
     if magic != MAGIC or _CRC.unpack_from(data, _FIELDS.size)[0] != crc32c(data[: _FIELDS.size]):
         return None
     if version != VERSION:
-        raise MetadataLogCorruptError(f"{path} has format {version}, this version reads {VERSION}")
+        raise MetadataLogCorruptError(
+            f"{path} has format {version}, this version can read {VERSION}"
+        )
     return HardState(term, voted_for)

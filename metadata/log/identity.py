@@ -1,10 +1,11 @@
-"""Whose a metadata directory is: one cluster, one node, one process at a time. Blocking.
+"""The owner of a metadata directory: one cluster, one node, one process at a time. Blocking.
 
 `meta.properties` holds `version`, `cluster.id`, `node.id` and `directory.id`, as Kafka's file of that
-name does. A node that joins a cluster does not know its id at first. The directory id is random and
-made with the directory; version 1 had none, and no file for the vote.
+name does. A node that joins a cluster does not know the cluster's id at first. The directory id is
+random and created with the directory; version 1 had none, and no file for the vote.
 
-`lock` is locked for as long as a process has the directory open; the lock dies with the process.
+`lock` is locked while a process has the directory open; the kernel releases the lock when the
+process ends.
 """
 
 import fcntl
@@ -24,7 +25,7 @@ MAX_FILE_BYTES: Final = 64 * 1024
 
 
 class Identity(NamedTuple):
-    """Whose a directory is."""
+    """The owner of a directory."""
 
     cluster_id: str  # empty: not known yet
     node_id: int
@@ -42,18 +43,18 @@ def lock_directory(directory: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(descriptor)
-        msg = f"another process has the metadata directory {directory} open"
+        msg = f"another process has the metadata directory {directory} open: stop it first"
         raise MetadataIdentityError(msg) from error
     return descriptor
 
 
 def find_identity(directory: Path, *, node_id: int, cluster_id: str) -> Identity | None:
-    """Read whose a directory is, and check that it is ours.
+    """Read the owner of a directory, and check that it is this node.
 
     Args:
         directory: of the metadata log.
-        node_id: who opens it.
-        cluster_id: of which cluster; empty takes any.
+        node_id: of the node that opens it.
+        cluster_id: of its cluster; empty: any.
 
     Returns:
         None: the directory has no identity.
@@ -84,30 +85,32 @@ def write_identity(directory: Path, identity: Identity, sync: Sync) -> None:
 
 
 def read_identity(directory: Path) -> Identity:
-    """Say whose a directory is.
+    """Read the owner of a directory.
 
     Raises:
         MetadataIdentityError: its identity is missing or cannot be read.
     """
     path = directory / IDENTITY_FILE
     if not path.is_file():
-        raise MetadataIdentityError(f"{directory} has no {IDENTITY_FILE}")
+        raise MetadataIdentityError(
+            f"{directory} has no {IDENTITY_FILE}: it is not a metadata directory"
+        )
     properties = _read(path)
     version, cluster_id = properties.get("version"), properties.get("cluster.id", "")
     node_id = properties.get("node.id", "")
     if version not in ("1", str(IDENTITY_VERSION)):
-        msg = f"{path} has version {version}, this version reads 1 and {IDENTITY_VERSION}"
+        msg = f"{path} has version {version}, this version can read 1 and {IDENTITY_VERSION}"
         raise MetadataIdentityError(msg)
     if not node_id.isascii() or not node_id.isdigit():
-        raise MetadataIdentityError(f"{path} names no node")
+        raise MetadataIdentityError(f"{path} has no node.id")
     if version == "1":
         if not cluster_id:
-            raise MetadataIdentityError(f"{path} names no cluster")
+            raise MetadataIdentityError(f"{path} has no cluster.id")
         return Identity(cluster_id, int(node_id), NO_DIRECTORY)
     try:
         directory_id = UUID(properties.get("directory.id", ""))
     except ValueError:
-        raise MetadataIdentityError(f"{path} has no directory.id that can be read") from None
+        raise MetadataIdentityError(f"{path} has no valid directory.id") from None
     return Identity(cluster_id, int(node_id), directory_id)
 
 

@@ -1,4 +1,4 @@
-"""What is read from the log's directory at the start. Pure."""
+"""The contents of the log's directory at the start. Pure."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -8,15 +8,15 @@ from headrace.metadata.records.entry import LogEntry
 
 
 class Recovered(NamedTuple):
-    """What the log held."""
+    """The contents of the log."""
 
     snapshot: bytes | None
-    entries: list[LogEntry]  # those that the snapshot does not include
+    entries: list[LogEntry]  # entries that the snapshot does not include
     cut_off_bytes: int  # of an unfinished write at the end
 
 
 class Opened(NamedTuple):
-    """What the directory held."""
+    """The contents of the directory."""
 
     cluster_id: str  # empty: not known yet
     directory_id: UUID

@@ -22,8 +22,8 @@ End, 16 bytes:
 4      | 4     | u32   | CRC      | CRC32C of the count, seeded as that of a block
 8      | 8     | u64   | count    | of the records in all blocks
 
-The CRCs are a chain that begins with the header's: a block that is missing, repeated or of another
-snapshot breaks it.
+The CRCs form a chain that begins with the header's: a block that is missing, repeated or from
+another snapshot breaks it.
 """
 
 import struct
@@ -67,10 +67,10 @@ def encode_snapshot(image: MetadataImage) -> Iterator[bytes]:
 
 
 def decode_snapshot(data: bytes) -> MetadataImage:
-    """Make the image.
+    """Decode the image.
 
     Raises:
-        MetadataLogCorruptError: the file is not whole, or some of it does not match its checksum.
+        MetadataLogCorruptError: the file is incomplete, or a part of it does not match its checksum.
     """
     snapshot_id, seed = _decode_header(data)
     try:
@@ -96,13 +96,13 @@ def _blocks(records: Iterator[Record]) -> Iterator[list[Record]]:
 
 def _decode_header(data: bytes) -> tuple[SnapshotId, int]:
     if len(data) < _HEADER.size + _HEADER_TAIL.size:
-        raise MetadataLogCorruptError(f"the snapshot is cut off after {len(data)} bytes")
+        raise MetadataLogCorruptError(f"the snapshot ends too early, after {len(data)} bytes")
     magic, version, _, index, term = _HEADER.unpack_from(data)
     crc, _ = _HEADER_TAIL.unpack_from(data, _HEADER.size)
     if magic != MAGIC or crc != crc32c(data[: _HEADER.size]):
         raise MetadataLogCorruptError("the snapshot's header does not match its checksum")
     if version != VERSION:
-        msg = f"the snapshot has format {version}, this version reads {VERSION}"
+        msg = f"the snapshot has format {version}, this version can read {VERSION}"
         raise MetadataLogCorruptError(msg)
     return SnapshotId(index, term), crc
 
@@ -112,12 +112,12 @@ def _decode_blocks(data: bytes, seed: int) -> Iterator[Record]:
     count = 0
     while True:
         if position + _BLOCK.size > len(data):
-            raise MetadataLogCorruptError(f"the snapshot is cut off after {len(data)} bytes")
+            raise MetadataLogCorruptError(f"the snapshot ends too early, after {len(data)} bytes")
         length, crc = _BLOCK.unpack_from(data, position)
         position += _BLOCK.size
         end = position + (length or _COUNT.size)
         if end > len(data):
-            raise MetadataLogCorruptError(f"the snapshot is cut off after {len(data)} bytes")
+            raise MetadataLogCorruptError(f"the snapshot ends too early, after {len(data)} bytes")
         payload = memoryview(data)[position:end]
         if crc32c(payload, seed) != crc:
             msg = f"the snapshot does not match its checksum at bytes {position} to {end}"
@@ -125,7 +125,9 @@ def _decode_blocks(data: bytes, seed: int) -> Iterator[Record]:
         position, seed = end, crc
         if not length:
             if _COUNT.unpack(payload)[0] != count or end != len(data):
-                raise MetadataLogCorruptError("the snapshot does not end as it says")
+                raise MetadataLogCorruptError(
+                    "the snapshot has the wrong number of records, or bytes after its end"
+                )
             return
         records = decode_records(payload)
         count += len(records)

@@ -1,7 +1,7 @@
-"""The metadata log as consensus uses it: durable state, snapshots, reading both back.
+"""The metadata log as Raft uses it: durable state, snapshots, and recovery of both.
 
-Everything that blocks runs in one thread of its own, in the order asked, so that an fsync neither
-stalls the loop nor waits behind other work, and two writes are never under way at once.
+Everything that blocks runs in one dedicated thread, in the order of the calls, so that an fsync
+neither stalls the event loop nor waits behind other work, and two writes never run at once.
 """
 
 import asyncio
@@ -33,17 +33,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("headrace.metadata_log")
 
-MAX_SNAPSHOT_BYTES: Final = 4 << 30  # of one that another controller sends
-SLOW_WRITE_S: Final = 1.0  # then it is told that the disk does not answer
-# A snapshot goes to the disk in such steps: appends, and with them heartbeats, wait for one at most.
+MAX_SNAPSHOT_BYTES: Final = 4 << 30  # of a snapshot that another controller sends
+SLOW_WRITE_S: Final = 1.0  # after this time a slow write is logged
+# A snapshot is written in chunks of this size: appends, and with them heartbeats, wait for one at most.
 SYNC_BYTES: Final = 4 << 20
-MAX_CLOSE_S: Final = 3.0  # then the disk is left to itself; the lock goes with the process
+MAX_CLOSE_S: Final = (
+    3.0  # after this time the disk is no longer waited for; the process's end releases the lock
+)
 
 _T = TypeVar("_T")
 
 
 class SnapshotPart(NamedTuple):
-    """Bytes of a snapshot's file."""
+    """A chunk of a snapshot's file."""
 
     snapshot_index: int
     size_bytes: int  # of the file
@@ -66,45 +68,45 @@ class LogStore:
 
     @property
     def log_bytes(self) -> int:
-        """Bytes of log that a restart would read."""
+        """Bytes of the log that a restart reads."""
         return self._files.log_bytes
 
     async def open(self, *, node_id: int, cluster_id: str) -> Opened:
-        """Lock the directory, check whose it is, finish what a crash interrupted, read everything.
+        """Lock the directory, check its owner, complete what a crash interrupted, read everything.
 
         Args:
-            node_id: who opens it.
-            cluster_id: of which cluster; empty: the directory's, if that knows it.
+            node_id: of the node that opens it.
+            cluster_id: of its cluster; empty: the directory's, if it has one.
 
         Raises:
-            MetadataIdentityError: the directory is somebody else's.
+            MetadataIdentityError: the directory belongs to another node or cluster, or is in use.
             MetadataLogCorruptError: acknowledged entries, or the vote, cannot be read.
         """
         return await self._run(partial(self._open, node_id, cluster_id))
 
     async def name_cluster(self, cluster_id: str) -> None:
-        """Note durably of which cluster this directory is, once that is known.
+        """Record durably the cluster of this directory, once it is known.
 
         Raises:
-            MetadataIdentityError: it is of another.
-            MetadataLogFailedError: now, or before, a write has failed.
+            MetadataIdentityError: it belongs to another cluster.
+            MetadataLogFailedError: a write failed, now or earlier.
         """
         await self._run(partial(self._name_cluster, cluster_id))
 
     async def persist(self, persist: Persist) -> None:
-        """Make a step of consensus durable: term and vote, then the cut, then the entries.
+        """Make a Raft state change durable: term and vote, then the truncation, then the entries.
 
-        A crash leaves any number of these done, each wholly but for the entries, of which it leaves
-        some from the first on.
+        After a crash a prefix of these is done. Term and vote, and the truncation, are atomic; of
+        the entries a prefix may be there.
 
         Raises:
-            MetadataLogFailedError: a write has failed; nothing is accepted any more.
+            MetadataLogFailedError: a write failed; the log accepts no more writes.
 
-        Cancellation: the step may or may not become durable.
+        Cancellation: the change may or may not become durable.
         """
         segment_id = self._new_segment_id()
         loop = asyncio.get_running_loop()
-        alarm = loop.call_later(SLOW_WRITE_S, _tell_slow, self._directory)
+        alarm = loop.call_later(SLOW_WRITE_S, _report_slow_write, self._directory)
         try:
             await self._run(partial(self._persist, persist, segment_id))
         finally:
@@ -113,11 +115,11 @@ class LogStore:
     async def write_snapshot(self, snapshot_id: SnapshotId, pieces: Iterator[bytes]) -> None:
         """Write a snapshot, make it durable, and drop the log before it.
 
-        The pieces are made on the loop, one at a time, with appends in between. One that is
-        overtaken by an installed one is dropped.
+        The pieces are encoded on the loop, one at a time, with appends in between. If a newer
+        snapshot is installed meanwhile, this one is dropped.
 
         Raises:
-            OSError: the snapshot could not be written; the log goes on without it.
+            OSError: the snapshot could not be written; the log works on without it.
             MetadataLogFailedError: the log has failed.
 
         Cancellation: the snapshot is not adopted.
@@ -134,23 +136,23 @@ class LogStore:
     async def install_snapshot(
         self, snapshot_id: SnapshotId, chunks: AsyncIterator[bytes]
     ) -> MetadataImage:
-        """Put a snapshot that another controller has taken in place of the whole log.
+        """Replace the whole log by a snapshot that another controller has taken.
 
-        Nothing of the old log is left. A crash leaves the old log, or the snapshot. It is for the
-        caller to know that the log does not hold the snapshot's last entry: else entries behind it,
-        which may have been acknowledged, would be lost.
+        No entry of the old log remains. A crash leaves the old log, or the snapshot. The caller must
+        know that the log does not hold the snapshot's last entry: otherwise entries after it, which
+        may have been acknowledged, would be lost.
 
         Args:
-            snapshot_id: what the chunks hold, above the newest snapshot.
+            snapshot_id: of the snapshot in the chunks, above the newest snapshot.
             chunks: the bytes of the file, in order.
 
         Returns:
-            the image that it holds.
+            the image of the snapshot.
 
         Raises:
-            MetadataLogCorruptError: the bytes are not that snapshot; the log goes on as it was.
-            MetadataIdentityError: it is of another cluster; the log goes on as it was.
-            OSError: it could not be written; the log goes on as it was.
+            MetadataLogCorruptError: the bytes are not that snapshot; the log is unchanged.
+            MetadataIdentityError: it belongs to another cluster; the log is unchanged.
+            OSError: it could not be written; the log is unchanged.
             MetadataLogFailedError: the log has failed.
 
         Cancellation: it may or may not be installed.
@@ -173,14 +175,14 @@ class LogStore:
         return image
 
     async def read_snapshot(self, position: int, max_size: int) -> SnapshotPart | None:
-        """Read a part of the newest snapshot; None when there is none."""
+        """Read a chunk of the newest snapshot; None when there is none."""
         found = await self._run(lambda: self._files.read_snapshot(position, max_size))
         return None if found is None else SnapshotPart(*found)
 
     async def close(self) -> None:
-        """Finish what is under way, close the files, release the lock. May be called twice.
+        """Finish running writes, close the files, release the lock. May be called twice.
 
-        A disk that does not answer is not waited for beyond `MAX_CLOSE_S`.
+        Waits for a disk that hangs at most `MAX_CLOSE_S`.
         """
         if self._is_closed:
             return
@@ -189,7 +191,7 @@ class LogStore:
             async with asyncio.timeout(MAX_CLOSE_S):
                 await self._run(self._close)
         except TimeoutError:
-            _tell_slow(self._directory)
+            _report_slow_write(self._directory)
         self._thread.shutdown(wait=False)
 
     def _open(self, node_id: int, cluster_id: str) -> Opened:
@@ -199,7 +201,7 @@ class LogStore:
         if identity is None:
             if has_log(self._directory):
                 raise MetadataIdentityError(
-                    f"{self._directory} holds a metadata log, but nothing that says whose it is"
+                    f"{self._directory} has a metadata log, but no file that names its cluster and node"
                 )
             identity = self._begin(Identity(cluster_id, node_id, NO_DIRECTORY), FRESH)
         recovered = self._files.open(self._new_segment_id())
@@ -207,13 +209,13 @@ class LogStore:
         if recovered.entries:
             last_term = recovered.entries[-1].term
         if identity.directory_id == NO_DIRECTORY:
-            # Of version 1, when a node was the only voter: it owes its vote to nobody.
+            # Of version 1, when a node was the only voter: it has no vote to remember.
             identity = self._begin(identity, HardState(last_term, NOBODY))
         self._hard_state = HardStateFile.open(self._directory, self._sync)
         if self._hard_state.state.term < last_term:
             raise MetadataLogCorruptError(
-                f"{self._directory}: the log has entries of term {last_term}, but its term is "
-                f"{self._hard_state.state.term}: the file of the vote is an old one"
+                f"{self._directory}: the log has entries of term {last_term}, but the saved term is "
+                f"{self._hard_state.state.term}: the file with term and vote is an old copy"
             )
         self._identity = identity
         if cluster_id:
@@ -223,7 +225,7 @@ class LogStore:
         )
 
     def _begin(self, identity: Identity, state: HardState) -> Identity:
-        """Give the directory an id. It comes last: before, a file of the vote does not count."""
+        """Write the directory's id. It comes last: without it the file with the vote does not count."""
         HardStateFile.create(self._directory, state, self._sync)
         identity = identity._replace(directory_id=random_id(self._rng))
         write_identity(self._directory, identity, self._sync)
@@ -270,19 +272,21 @@ class LogStore:
             )
         known = "" if self._identity is None else self._identity.cluster_id
         if known and image.cluster_id and image.cluster_id != known:
-            msg = f"the snapshot is of cluster {image.cluster_id}, {self._directory} of {known}"
+            msg = (
+                f"the snapshot belongs to cluster {image.cluster_id}, {self._directory} to {known}"
+            )
             raise MetadataIdentityError(msg)
         return image
 
     @asynccontextmanager
     async def _new_file(self, path: Path) -> AsyncIterator[int]:
-        """Create a file for writing; what has not got another name in the end is deleted."""
+        """Create a file for writing; it is deleted unless it is renamed."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         descriptor = await self._run(lambda: os.open(path, flags, 0o644))
         try:
             yield descriptor
         finally:
-            # Behind whatever is still under way in the thread, also when this task is cancelled.
+            # Queued after what the thread is still doing, also when this task is cancelled.
             self._thread.submit(_discard, descriptor, path)
 
     def _close(self) -> None:
@@ -307,7 +311,8 @@ def _discard(descriptor: int, path: Path) -> None:
         path.unlink()
 
 
-def _tell_slow(directory: Path) -> None:
+def _report_slow_write(directory: Path) -> None:
     logger.warning(
-        "the disk of the metadata log does not answer", extra={"directory": str(directory)}
+        "a write of the metadata log has not completed yet, the disk is slow; waiting for it",
+        extra={"directory": str(directory)},
     )

@@ -1,1 +1,1 @@
-"""Controllers and brokers on the network: frames, the controller's listener, and who dials it."""
+"""The network of controllers and brokers: frames, the controller's listener, and its clients."""

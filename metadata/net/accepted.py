@@ -1,4 +1,4 @@
-"""The end of a connection that was accepted: what it is for, what of it is under way, and its bounds."""
+"""The accepted end of a connection: its kind, its requests that are being served, and its bounds."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.net.dialling import tune
 from headrace.metadata.net.framing import (
-    BEAT,
+    KEEPALIVE,
     FrameReader,
     Hello,
     Kind,
@@ -20,43 +20,43 @@ from headrace.metadata.net.framing import (
 )
 from headrace.metadata.raft.messages import RaftMessage
 
-HELLO_MS: Final = 5_000  # a connection that does not say what it is for ends after so long
-FRAME_MS: Final = 30_000  # and one in the middle of a frame after so long
-MAX_REQUESTS: Final = 256  # of one connection under way; beyond, its socket is not read
-MAX_UNREAD_BYTES: Final = 16 << 20  # answers that a client does not read; beyond, it is let go
+HELLO_MS: Final = 5_000  # a connection without a hello is closed after this time
+FRAME_MS: Final = 30_000  # and one with an incomplete frame after this time
+MAX_REQUESTS: Final = 256  # being served for one connection; beyond that its socket is not read
+MAX_UNREAD_BYTES: Final = 16 << 20  # answers that a client does not read; beyond that it is closed
 
-_BEAT_FRAME: Final = encode_numbered(BEAT, b"")
+_KEEPALIVE_FRAME: Final = encode_numbered(KEEPALIVE, b"")
 
 
 class Connections(Protocol):
     """The listener, as a connection sees it."""
 
     def opened(self, connection: "AcceptedConnection") -> bool:
-        """Count it in; False when there are too many."""
+        """Register the connection; False when there are too many."""
         ...
 
     def closed(self, connection: "AcceptedConnection") -> None:
-        """Count it out."""
+        """Unregister the connection."""
         ...
 
     def greet(self, connection: "AcceptedConnection", hello: Hello) -> Hello:
-        """Say who we are, or REFUSED."""
+        """Return this controller's hello, or one of kind REFUSED."""
         ...
 
-    def is_strange(self, party: Party) -> bool:
-        """Whether it is of another cluster than ours, as far as both are known."""
+    def is_other_cluster(self, party: Party) -> bool:
+        """Whether the party belongs to another cluster, as far as both clusters are known."""
         ...
 
     def admit(self, connection: "AcceptedConnection", size_bytes: int) -> bool:
-        """Count the bytes of a request in; False: `advance` is called when there may be room."""
+        """Reserve the bytes of a request; False: `advance` is called when there may be room."""
         ...
 
     def release(self, size_bytes: int) -> None:
-        """Count the bytes of a request out."""
+        """Release the bytes of a request."""
         ...
 
     def start(self, request: Coroutine[Any, Any, None]) -> None:
-        """Run a request to its end."""
+        """Serve a request in a task."""
         ...
 
     async def answer(self, payload: bytes) -> bytes | None:
@@ -64,11 +64,11 @@ class Connections(Protocol):
         ...
 
     def receive(self, message: RaftMessage) -> None:
-        """Take a message of a peer."""
+        """Receive a message of a peer."""
         ...
 
     def report(self, connection: "AcceptedConnection", reason: str) -> None:
-        """Log why a connection is ended, though not each time."""
+        """Log why a connection was closed, with a limited rate."""
         ...
 
 
@@ -90,30 +90,30 @@ class AcceptedConnection(asyncio.Protocol):
         self.hello: Hello | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin, or close at once when there are too many."""
+        """Wait for the hello, or close at once when there are too many connections."""
         self._transport = transport  # type: ignore[assignment]  # uvloop's is no subclass
         self.client = str((transport.get_extra_info("peername") or ("unknown",))[0])
         if not self._connections.opened(self):
-            self.reject("there are too many connections")
+            self.reject("too many connections to this controller")
             return
         tune(self._transport)
         self._deadline_s = self._loop.time() + HELLO_MS / 1000
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count out what was being read. What is under way goes on; nobody hears of it."""
-        del exc  # how a client leaves is its own business
+        """Release what was being read. Requests that are being served continue; their answers are dropped."""
+        del exc  # the reason does not matter here
         self._closed = True
         if self._admitted_bytes is not None:
             self._connections.release(self._admitted_bytes)
         self._connections.closed(self)
 
     def data_received(self, data: bytes) -> None:
-        """Take what was read, and start what may be started."""
+        """Add received bytes, and start requests that may start."""
         self._reader.feed(data)
         self.advance()
 
     def pause_writing(self) -> None:
-        """The client does not read: take no more requests until it does."""
+        """The client does not read its answers: accept no more requests until it does."""
         self._writable = False
         self.advance()
 
@@ -128,13 +128,13 @@ class AcceptedConnection(asyncio.Protocol):
         self._transport.abort()
 
     def reject(self, reason: str) -> None:
-        """Drop the connection and tell the log why."""
+        """Drop the connection and log the reason."""
         if not self._closed:
             self._connections.report(self, reason)
             self.close()
 
     def advance(self) -> None:
-        """Take as many frames as may be taken; read the socket only if the next one may be."""
+        """Process as many frames as the bounds allow; read the socket only if the next one is allowed."""
         may_read = True
         try:
             while not self._closed:
@@ -149,13 +149,13 @@ class AcceptedConnection(asyncio.Protocol):
         self._set_reading(reading=may_read)
 
     def look(self, now_s: float) -> None:
-        """Do what time demands: called every `BEAT_MS` of the listener."""
+        """Check the deadline and send a keepalive: called every `KEEPALIVE_MS` of the listener."""
         if self._closed:
             return
         if self._deadline_s is not None and now_s > self._deadline_s:
-            self.reject("it has not gone on with what it began")
+            self.reject("the client did not complete its frame in time")
         elif self._writable and (self._inflight or self._admitted_bytes is not None):
-            self._transport.write(_BEAT_FRAME)
+            self._transport.write(_KEEPALIVE_FRAME)
 
     @property
     def _is_rpc(self) -> bool:
@@ -168,7 +168,7 @@ class AcceptedConnection(asyncio.Protocol):
             size_bytes = self._reader.next_length()
             if size_bytes is not None:
                 if not self._connections.admit(self, size_bytes):
-                    self._deadline_s = None  # it is we who keep it waiting
+                    self._deadline_s = None  # this controller keeps it waiting
                     return False
                 self._admitted_bytes = size_bytes
         if self._deadline_s is None and self._reader.pending_bytes:
@@ -178,13 +178,17 @@ class AcceptedConnection(asyncio.Protocol):
     def _take(self, body: bytes) -> None:
         if self.hello is None:
             self._greet(decode_hello(body))
-        elif self._connections.is_strange(self.hello.party):
-            # We did not know our own cluster yet when it came.
-            raise MetadataFormatError(f"it is of cluster {self.hello.party.cluster_id}")
+        elif self._connections.is_other_cluster(self.hello.party):
+            # This controller did not know its own cluster yet at the hello.
+            raise MetadataFormatError(
+                f"the client belongs to another cluster, {self.hello.party.cluster_id}"
+            )
         elif self._is_rpc:
             number, payload = decode_numbered(body)
-            if number == BEAT:
-                raise MetadataFormatError("a beat came from who owes no answer")
+            if number == KEEPALIVE:
+                raise MetadataFormatError(
+                    "the client sent a keepalive, which only a controller sends"
+                )
             size_bytes, self._admitted_bytes = self._admitted_bytes or 0, None
             self._inflight += 1
             self._connections.start(self._serve(number, payload, size_bytes))
@@ -196,7 +200,7 @@ class AcceptedConnection(asyncio.Protocol):
         self._transport.write(encode_hello(ours))
         if ours.kind == Kind.REFUSED:
             self._closed = True
-            self._transport.close()  # once that is written
+            self._transport.close()  # after the hello is written
             return
         self.hello = hello
         self._reader.expect_frames()
@@ -205,8 +209,8 @@ class AcceptedConnection(asyncio.Protocol):
         party = hello.party
         if (message.source, message.source_directory) != (party.node_id, party.directory_id):
             raise MetadataFormatError(
-                f"node {party.node_id} with directory {party.directory_id} sends what node "
-                f"{message.source} with directory {message.source_directory} says"
+                f"node {party.node_id} with directory {party.directory_id} sent a message in the name of "
+                f"node {message.source} with directory {message.source_directory}"
             )
         self._connections.receive(message)
 
@@ -217,10 +221,10 @@ class AcceptedConnection(asyncio.Protocol):
             self._inflight -= 1
             self._connections.release(size_bytes)
         if answer is None:
-            self.reject("one of its requests failed")
+            self.reject("a request of the client failed with an unexpected error")
         elif not self._closed:
             if self._transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
-                self.reject("it does not read its answers")
+                self.reject("the client does not read its answers")
                 return
             self._transport.write(encode_numbered(number, answer))
             self.advance()

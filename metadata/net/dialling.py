@@ -1,4 +1,4 @@
-"""The end of a connection that dialled: the hello, frames, and when the other end is gone."""
+"""The dialling end of a connection: the hello, frames, and detection of a dead peer."""
 
 import asyncio
 import socket
@@ -17,12 +17,12 @@ from headrace.metadata.transport import Address
 
 DIAL_MS: Final = 1_000  # for the name, the connection and the hello together
 
-# A connection whose other end does not acknowledge, or whose window stays closed, ends after so long.
+# A connection whose peer does not acknowledge data, or keeps its window closed, ends after this time.
 UNACKNOWLEDGED_MS: Final = 2_000
 _OPTIONS: Final = (
     (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
     (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
-    # An idle connection is probed each second, and ends as one in use does.
+    # An idle connection is probed every second, and ends after the same time.
     (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 1),
     (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 1),
     (socket.IPPROTO_TCP, "TCP_KEEPCNT", 2),
@@ -31,7 +31,7 @@ _OPTIONS: Final = (
 
 
 def tune(transport: asyncio.Transport) -> None:
-    """Send at once, and notice a dead or cut off other end. Options that a system lacks are left out."""
+    """Send without delay, and detect a dead or unreachable peer. Skips options that the system lacks."""
     connected = transport.get_extra_info("socket")
     for level, name, value in _OPTIONS:
         option = getattr(socket, name, None)
@@ -40,7 +40,7 @@ def tune(transport: asyncio.Transport) -> None:
 
 
 class DialledConnection(asyncio.Protocol):
-    """One connection to a controller, from `dial` to its end. It is not dialled again."""
+    """One connection to a controller, from `dial` to its end. It is used once."""
 
     def __init__(self, kind: Kind, party: Party) -> None:
         self._hello = Hello(kind, party)
@@ -61,11 +61,11 @@ class DialledConnection(asyncio.Protocol):
 
         Args:
             address: of the controller.
-            node_id: who must be there; None: anyone.
+            node_id: the expected node; None: any.
 
         Raises:
-            OSError: nobody answers in `DIAL_MS`, it is another cluster's controller or another node, or
-                there can be no such address.
+            OSError: no answer in `DIAL_MS`, the controller is of another cluster or another node, or the
+                address is invalid.
         """
         loop = asyncio.get_running_loop()
         try:
@@ -73,18 +73,20 @@ class DialledConnection(asyncio.Protocol):
                 await loop.create_connection(lambda: self, *address)
                 party = await self._greeted
         except TimeoutError:
-            self.end(TimeoutError(f"{address.host}:{address.port} does not answer"))
-            raise TimeoutError(f"{address.host}:{address.port} does not answer") from None
+            self.end(TimeoutError(f"{address.host}:{address.port} did not answer in {DIAL_MS} ms"))
+            raise TimeoutError(
+                f"{address.host}:{address.port} did not answer in {DIAL_MS} ms"
+            ) from None
         except (ValueError, OverflowError) as error:
-            # What operators have added to the quorum may be no host name, and must end nobody.
-            msg = f"{address.host!r}:{address.port} is no address: {error}"
+            # Operators may have added an invalid host name to the quorum; that must not stop this node.
+            msg = f"{address.host!r}:{address.port} is not a valid address: {error}"
             self.end(ConnectionRefusedError(msg))
             raise ConnectionRefusedError(msg) from error
         except BaseException:
-            self.end(ConnectionAbortedError("given up"))
+            self.end(ConnectionAbortedError("the attempt to connect was cancelled"))
             raise
         if node_id not in (None, party.node_id):
-            msg = f"node {party.node_id} is at {address.host}:{address.port}, not node {node_id}"
+            msg = f"{address.host}:{address.port} is node {party.node_id}, expected node {node_id}"
             self.end(ConnectionRefusedError(msg))
             raise ConnectionRefusedError(msg)
 
@@ -94,7 +96,7 @@ class DialledConnection(asyncio.Protocol):
             self._transport.write(frame)
 
     async def drained(self) -> None:
-        """Wait until what was written is mostly sent.
+        """Wait until the write buffer has drained.
 
         Raises:
             OSError: the connection has ended.
@@ -113,11 +115,11 @@ class DialledConnection(asyncio.Protocol):
             self._transport.abort()
         if not self._greeted.done():
             self._greeted.set_exception(reason)
-            self._greeted.exception()  # whoever dialled may have gone
+            self._greeted.exception()  # the caller of `dial` may have been cancelled
         self.ended(reason)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Say who we are."""
+        """Send the hello."""
         self._transport = transport  # type: ignore[assignment]  # uvloop's is no subclass
         assert self._transport is not None
         if self.lost:
@@ -127,8 +129,8 @@ class DialledConnection(asyncio.Protocol):
         self._transport.write(encode_hello(self._hello))
 
     def data_received(self, data: bytes) -> None:
-        """Take what was read."""
-        self.heard()
+        """Process received bytes."""
+        self.note_alive()
         self._reader.feed(data)
         try:
             while not self.lost and (body := self._reader.next_body()) is not None:
@@ -140,44 +142,46 @@ class DialledConnection(asyncio.Protocol):
             self.end(ConnectionAbortedError(str(error)))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The other end, the kernel or we ourselves ended it."""
-        self.end(exc if isinstance(exc, OSError) else ConnectionResetError("the connection ended"))
+        """The connection was ended by the peer, the kernel or this process."""
+        self.end(
+            exc if isinstance(exc, OSError) else ConnectionResetError("the connection was closed")
+        )
 
     def pause_writing(self) -> None:
-        """The other end is slow."""
+        """The peer reads slowly."""
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """It has caught up."""
+        """The peer has caught up."""
         self._writable.set()
 
-    def heard(self) -> None:
-        """Something came: the other end is alive."""
+    def note_alive(self) -> None:
+        """Record that data arrived: the peer is alive."""
 
     def frame_received(self, body: bytes) -> None:
-        """A frame behind the hello came.
+        """Process a frame after the hello.
 
         Raises:
-            MetadataFormatError: end the connection.
+            MetadataFormatError: the frame is invalid; the connection ends.
         """
         del body
-        raise MetadataFormatError("a frame came that nobody asked for")
+        raise MetadataFormatError("the controller sent an unexpected frame")
 
     def ended(self, reason: OSError) -> None:
-        """Nothing will come any more. Called once."""
+        """The connection has ended. Called once."""
 
     def _greet(self, answer: Hello) -> None:
         ours = self._hello
         if answer.kind == Kind.REFUSED:
-            msg = f"node {answer.party.node_id} refuses us"
+            msg = f"node {answer.party.node_id} refuses the connection; its log has the reason"
             if ours.party.cluster_id != answer.party.cluster_id:
                 msg = (
-                    f"the controller {answer.party.node_id} is of cluster "
-                    f"{answer.party.cluster_id}, this node of {ours.party.cluster_id}"
+                    f"controller {answer.party.node_id} belongs to cluster "
+                    f"{answer.party.cluster_id}, this node to {ours.party.cluster_id}"
                 )
             self.end(ConnectionRefusedError(msg))
             return
         if answer.kind != ours.kind:
-            raise MetadataFormatError("a hello came for another kind of connection")
+            raise MetadataFormatError("the controller's hello is for another kind of connection")
         self._reader.expect_frames()
         self._greeted.set_result(answer.party)

@@ -1,4 +1,4 @@
-"""What a connection to a controller carries, byte by byte. Pure.
+"""The frames of a connection to a controller. Pure.
 
 Everything is a frame:
 
@@ -6,27 +6,27 @@ offset | bytes  | type   | field  | meaning
 0      | 4      | u32 BE | length | of the body; at most `MAX_BODY_BYTES`, of the first `MAX_HELLO_BYTES`
 4      | length |        | body   | see below
 
-The first frame in each direction is a hello. Who accepts a connection answers with its own, which
-repeats the kind, or says REFUSED and is the last that it sends.
+The first frame in each direction is a hello. The accepting end answers with its own, which repeats
+the kind, or has the kind REFUSED and is its last frame.
 
 offset | bytes | type    | field        | meaning
 0      | 4     | bytes   | magic        | "HRCN"
 4      | 1     | u8      | version      | `NET_VERSION`
 5      | 1     | u8      | kind         | `Kind`
-6      | 4     | i32 BE  | node id      | of the sender; -1: it is no node
+6      | 4     | i32 BE  | node id      | of the sender; -1: it is not a node
 10     | 16    | UUID    | directory id | of the sender's metadata log; zero: it has none
 26     | 2     | u16 BE  | length       | of the cluster id; 0: not known yet
 28     | n     | UTF-8   | cluster id   | differs: refused
 
-Then, on an RPC connection, requests one way and answers the other way, in any order:
+Then, on an RPC connection, requests in one direction and answers in the other, in any order:
 
 offset | bytes | type    | field   | meaning
-0      | 8     | u64 BE  | number  | chosen by who asks, from 1; returned with the answer. 0 with no payload: a beat
+0      | 8     | u64 BE  | number  | chosen by the client, from 1; returned in the answer. 0, no payload: a keepalive
 8      | rest  | bytes   | payload | a frame of `headrace.metadata.rpc.frames`
 
-A beat says that the controller is alive and at work on what it was asked. On a peer connection
-every further frame is one message of `headrace.metadata.raft.messages`, as MessagePack, from the node that
-dialled; nothing comes back.
+A keepalive means that the controller is alive and still serving requests of this connection. On a
+peer connection every further frame is one message of `headrace.metadata.raft.messages`, as MessagePack,
+from the dialling node; the accepting end sends nothing more.
 """
 
 import struct
@@ -42,9 +42,9 @@ from headrace.metadata.rpc import frames
 
 NET_VERSION: Final = 1
 MAGIC: Final = b"HRCN"
-MAX_BODY_BYTES: Final = frames.MAX_FRAME_BYTES + 4096  # one of those, or an entry that came in one
+MAX_BODY_BYTES: Final = frames.MAX_FRAME_BYTES + 4096  # such a frame, or an entry received in one
 MAX_CLUSTER_ID_BYTES: Final = 4096
-BEAT: Final = 0
+KEEPALIVE: Final = 0
 
 _LENGTH: Final = struct.Struct(">I")
 _HELLO: Final = struct.Struct(">4sBBi16sH")
@@ -56,7 +56,7 @@ MAX_HELLO_BYTES: Final = _HELLO.size + MAX_CLUSTER_ID_BYTES
 
 
 class Kind(IntEnum):
-    """What a connection is for."""
+    """The purpose of a connection."""
 
     REFUSED = 0
     RPC = 1
@@ -64,7 +64,7 @@ class Kind(IntEnum):
 
 
 class Party(NamedTuple):
-    """Who is at one end of a connection."""
+    """The identity of one end of a connection."""
 
     cluster_id: str  # empty: not known yet
     node_id: int
@@ -86,45 +86,45 @@ class Numbered(NamedTuple):
 
 
 class FrameReader:
-    """Cuts what a socket reads into frames. Holds no more than one frame and what was read behind it."""
+    """Splits received bytes into frames. Buffers at most one frame and what was read after it."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._max_body_bytes = MAX_HELLO_BYTES
 
     def expect_frames(self) -> None:
-        """Allow frames of every length: the hello has come."""
+        """Allow frames of full length, after the hello."""
         self._max_body_bytes = MAX_BODY_BYTES
 
     @property
     def pending_bytes(self) -> int:
-        """What has been fed and not taken."""
+        """Bytes that were fed and not taken yet."""
         return len(self._buffer)
 
     def feed(self, data: bytes) -> None:
-        """Add what was read."""
+        """Add received bytes."""
         self._buffer += data
 
     def next_length(self) -> int | None:
-        """Length of the next frame's body, once that is known.
+        """Length of the next frame's body, once it is known.
 
         Raises:
-            MetadataFormatError: it is out of bounds; nothing was allocated for it.
+            MetadataFormatError: it is above the limit; nothing was allocated for it.
         """
         if len(self._buffer) < _LENGTH.size:
             return None
         length = int(_LENGTH.unpack_from(self._buffer)[0])
         if length > self._max_body_bytes:
             raise MetadataFormatError(
-                f"a frame of {length} bytes, where {self._max_body_bytes} are allowed"
+                f"a frame has {length} bytes, at most {self._max_body_bytes} are allowed"
             )
         return length
 
     def next_body(self) -> bytes | None:
-        """Take the next frame's body, once it is whole.
+        """Take the next frame's body, once it is complete.
 
         Raises:
-            MetadataFormatError: its length is out of bounds.
+            MetadataFormatError: its length is above the limit.
         """
         length = self.next_length()
         if length is None or len(self._buffer) < _LENGTH.size + length:
@@ -155,7 +155,9 @@ def decode_hello(body: bytes) -> Hello:
         raise MetadataFormatError("a connection does not begin with a hello")
     _, version, kind, node_id, directory_id, length = _HELLO.unpack_from(body)
     if version != NET_VERSION:
-        raise MetadataFormatError(f"a connection of version {version}, not {NET_VERSION}")
+        raise MetadataFormatError(
+            f"the connection has protocol version {version}, not {NET_VERSION}"
+        )
     if len(body) != _HELLO.size + length:
         raise MetadataFormatError(f"a hello has {len(body)} bytes, not {_HELLO.size + length}")
     try:
@@ -166,7 +168,7 @@ def decode_hello(body: bytes) -> Hello:
 
 
 def encode_numbered(number: int, payload: bytes) -> bytes:
-    """Encode the frame of a request, an answer or a beat.
+    """Encode the frame of a request, an answer or a keepalive.
 
     Raises:
         MetadataFormatError: the payload is too long.
@@ -178,13 +180,15 @@ def decode_numbered(body: bytes) -> Numbered:
     """Decode the body of a frame of an RPC connection.
 
     Raises:
-        MetadataFormatError: it is too short, or a beat with a payload.
+        MetadataFormatError: it is too short, or a keepalive with a payload.
     """
     if len(body) < _NUMBER.size:
-        raise MetadataFormatError(f"a frame of {len(body)} bytes has no number")
+        raise MetadataFormatError(f"a frame of {len(body)} bytes is too short for its number")
     number = int(_NUMBER.unpack_from(body)[0])
-    if (number == BEAT) != (len(body) == _NUMBER.size):
-        raise MetadataFormatError("a request or answer has a number and a payload, a beat neither")
+    if (number == KEEPALIVE) != (len(body) == _NUMBER.size):
+        raise MetadataFormatError(
+            "a frame must have a number and a payload, or neither (a keepalive)"
+        )
     return Numbered(number, body[_NUMBER.size :])
 
 
@@ -212,5 +216,5 @@ def decode_message(body: bytes) -> RaftMessage:
 
 def _framed(body: bytes) -> bytes:
     if len(body) > MAX_BODY_BYTES:
-        raise MetadataFormatError(f"a frame would have {len(body)} bytes")
+        raise MetadataFormatError(f"a frame of {len(body)} bytes is too large")
     return _LENGTH.pack(len(body)) + body

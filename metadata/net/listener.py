@@ -1,6 +1,6 @@
-"""Where a controller is reached: one port for brokers' requests and for messages of the other controllers.
+"""The controller's listener: one port for brokers' requests and for messages of the other controllers.
 
-Nothing here is authenticated, so it belongs in a private network. The bounds are against accidents.
+It has no authentication, so it belongs in a private network. The bounds are against accidents.
 """
 
 import asyncio
@@ -18,23 +18,23 @@ from headrace.metadata.raft.messages import RaftMessage
 
 logger = logging.getLogger("headrace.metadata")
 
-BEAT_MS: Final = 500  # whoever is owed an answer hears so often that we live
+KEEPALIVE_MS: Final = 500  # interval of keepalives to clients that wait for an answer
 MAX_CONNECTIONS: Final = 512
 MAX_PEERS: Final = 32
-MAX_REQUEST_BYTES: Final = 4 * MAX_BODY_BYTES  # of all connections, being read or under way
-REPORT_INTERVAL_S: Final = 10.0  # between two lines of the log about connections that were ended
+MAX_REQUEST_BYTES: Final = 4 * MAX_BODY_BYTES  # of all connections, being read or served
+REPORT_INTERVAL_S: Final = 10.0  # between two log lines about connections that were closed
 
 
 @dataclass(frozen=True, slots=True)
 class ListenerStatistics:
-    """What has come so far, and what is open."""
+    """Totals since the start, and what is open now."""
 
     connections: int
     peers: int
     requests: int
     requests_inflight: int
     messages: int
-    rejected: int  # connections that were refused, or ended for what they sent
+    rejected: int  # connections that were refused, or closed for invalid data
 
 
 class ControllerListener:
@@ -49,13 +49,13 @@ class ControllerListener:
         *,
         on_peer: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """Bind nothing yet.
+        """Create the listener without binding yet.
 
         Args:
-            endpoint: where to listen.
+            endpoint: the address to listen on.
             handle: answers a frame of `headrace.metadata.rpc`; it raises only for a bug, which ends the connection.
             receive: takes a message of a peer; it neither waits nor raises.
-            identity: who we are, as of now.
+            identity: returns this node's current identity.
             on_peer: called with the node id of a peer that has connected.
         """
         self._endpoint = endpoint
@@ -89,17 +89,17 @@ class ControllerListener:
         )
 
     async def bind(self) -> Endpoint:
-        """Listen without accepting yet; return the endpoint with the port that it got.
+        """Bind without accepting yet; return the endpoint with its actual port.
 
-        Who dials early waits in the backlog, and nobody else can have the address.
+        Early clients wait in the backlog, and no other process can take the address.
 
         Raises:
-            OSError: the address is taken or not ours.
+            OSError: the address is in use, or not an address of this machine.
         """
         loop = asyncio.get_running_loop()
         name, host, port = self._endpoint.name, self._endpoint.host, self._endpoint.port
         found = await loop.getaddrinfo(
-            host or "0.0.0.0",  # noqa: S104  # what an empty host means
+            host or "0.0.0.0",  # noqa: S104  # an empty host means all
             port,
             type=socket.SOCK_STREAM,
             flags=socket.AI_PASSIVE,
@@ -115,18 +115,18 @@ class ControllerListener:
         return Endpoint(name, host, int(self._servers[0].sockets[0].getsockname()[1]))
 
     async def run(self) -> None:
-        """Accept connections and watch over them, until cancelled."""
+        """Accept connections and supervise them, until cancelled."""
         self._accepting = True
         for server in self._servers:
             await server.start_serving()
         loop = asyncio.get_running_loop()
         while True:
-            await asyncio.sleep(BEAT_MS / 1000)
+            await asyncio.sleep(KEEPALIVE_MS / 1000)
             for connection in list(self._connections):
                 connection.look(loop.time())
 
     async def shutdown(self) -> None:
-        """Close the socket and every connection, and wait for the requests under way to end."""
+        """Close the socket and every connection, and wait for requests that are being served."""
         self._accepting = False
         for server in self._servers:
             server.close()
@@ -138,14 +138,14 @@ class ControllerListener:
         await asyncio.gather(*requests, return_exceptions=True)
 
     def opened(self, connection: AcceptedConnection) -> bool:
-        """Count a connection in; False when there are too many."""
+        """Register a connection; False when there are too many."""
         if not self._accepting or len(self._connections) >= MAX_CONNECTIONS:
             return False
         self._connections.add(connection)
         return True
 
     def closed(self, connection: AcceptedConnection) -> None:
-        """Count a connection out."""
+        """Unregister a connection."""
         self._connections.discard(connection)
         if connection.hello is not None:
             node_id = connection.hello.party.node_id
@@ -153,7 +153,7 @@ class ControllerListener:
                 del self._peers[node_id]
 
     def greet(self, connection: AcceptedConnection, hello: Hello) -> Hello:
-        """Say who we are, or REFUSED. Of one peer's connections the newest stays."""
+        """Return this controller's hello, or REFUSED. Of one peer's connections the newest is kept."""
         ours = self._identity()
         reason = self._refusal(hello, ours)
         if reason:
@@ -168,13 +168,13 @@ class ControllerListener:
             self._on_peer(node_id)
         return Hello(hello.kind, ours)
 
-    def is_strange(self, party: Party) -> bool:
-        """Whether it is of another cluster than ours, as far as both are known."""
+    def is_other_cluster(self, party: Party) -> bool:
+        """Whether the party belongs to another cluster, as far as both clusters are known."""
         ours = self._identity().cluster_id
         return "" not in (ours, party.cluster_id) and ours != party.cluster_id
 
     def admit(self, connection: AcceptedConnection, size_bytes: int) -> bool:
-        """Count the bytes of a request in, or have the connection wait for its turn."""
+        """Reserve the bytes of a request, or queue the connection."""
         if self._request_bytes + size_bytes > MAX_REQUEST_BYTES:
             if connection not in self._waiting:
                 self._waiting.append(connection)
@@ -183,41 +183,43 @@ class ControllerListener:
         return True
 
     def release(self, size_bytes: int) -> None:
-        """Count the bytes of a request out, and let those that wait try again."""
+        """Release the bytes of a request, and let queued connections try again."""
         self._request_bytes -= size_bytes
         waiting, self._waiting = self._waiting, deque()
         for connection in waiting:
             connection.advance()
 
     def start(self, request: Coroutine[Any, Any, None]) -> None:
-        """Run a request to its end."""
+        """Serve a request in a task."""
         self._requests_total += 1
         task = asyncio.get_running_loop().create_task(request)
         self._requests.add(task)
         task.add_done_callback(self._requests.discard)
 
     async def answer(self, payload: bytes) -> bytes | None:
-        """Serve a request; None when the service has failed."""
+        """Serve a request; None when the service failed."""
         try:
             return await self._handle(payload)
         except Exception:
-            logger.exception("controller request failed")
+            logger.exception(
+                "unexpected error while serving a controller request; closing its connection"
+            )
             return None
 
     def receive(self, message: RaftMessage) -> None:
-        """Take a message of a peer."""
+        """Receive a message of a peer."""
         self._messages_total += 1
         self._receive(message)
 
     def report(self, connection: AcceptedConnection, reason: str) -> None:
-        """Log why a connection is ended; what comes within `REPORT_INTERVAL_S` is only counted."""
+        """Log why a connection was closed; further ones within `REPORT_INTERVAL_S` are only counted."""
         self._rejected_total += 1
         now_s = asyncio.get_running_loop().time()
         if now_s < self._reported_at_s + REPORT_INTERVAL_S:
             self._unreported += 1
             return
         logger.warning(
-            "connection to the controller ended",
+            "closed a connection to this controller",
             extra={
                 "client": connection.client,
                 "reason": reason,
@@ -228,16 +230,16 @@ class ControllerListener:
 
     def _refusal(self, hello: Hello, ours: Party) -> str:
         theirs = hello.party
-        if self.is_strange(theirs):
+        if self.is_other_cluster(theirs):
             return (
-                f"node {theirs.node_id} is of cluster {theirs.cluster_id}, this controller of "
+                f"node {theirs.node_id} belongs to cluster {theirs.cluster_id}, this controller to "
                 f"{ours.cluster_id}"
             )
         if hello.kind == Kind.REFUSED:
-            return "its hello has no kind"
+            return "the hello of the client has an invalid kind"
         if hello.kind == Kind.PEER:
             if theirs.node_id == ours.node_id:
-                return f"another controller has our node id {ours.node_id}"
+                return f"another controller uses the same node id {ours.node_id}"
             if theirs.node_id not in self._peers and len(self._peers) >= MAX_PEERS:
-                return f"there are {MAX_PEERS} peers"
+                return f"the limit of {MAX_PEERS} peers is reached"
         return ""

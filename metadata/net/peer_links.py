@@ -1,7 +1,7 @@
-"""Messages to the other controllers: one connection to each, which is dialled again whenever it ends.
+"""Messages to the other controllers: one connection to each, which is redialled whenever it ends.
 
-A message waits in its peer's queue until the connection has room. What does not fit is lost, oldest
-first, and so is what has waited for a connection for too long: Raft repeats what matters.
+A message waits in its peer's queue until the connection has room. If the queue is full the oldest
+messages are dropped, as are those that waited too long for a connection: Raft sends them again.
 """
 
 import asyncio
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger("headrace.metadata")
 
 MAX_QUEUE_MESSAGES: Final = 512  # of one peer
-MAX_QUEUE_BYTES: Final = 96 << 20  # of entries; they are held by the leader's log too
+MAX_QUEUE_BYTES: Final = 96 << 20  # of entries; the leader's log holds them too
 MIN_BACKOFF_MS: Final = 20
 MAX_BACKOFF_MS: Final = 1_000
-STALE_MS: Final = 1_000  # a message that has waited for a connection for so long is of no use
+STALE_MS: Final = 1_000  # a message that waited this long for a connection is dropped
 
 
 @dataclass(frozen=True, slots=True)
 class PeerStatistics:
-    """Of all peers together, since the start."""
+    """Totals of all peers since the start."""
 
     peers: int
     connected: int
@@ -45,7 +45,7 @@ class PeerStatistics:
 
 @dataclass(slots=True)
 class _Counters:
-    """What becomes `PeerStatistics`; it outlives the peers that are removed."""
+    """The counters of `PeerStatistics`; they outlive removed peers."""
 
     sent: int = 0
     dropped: int = 0
@@ -68,7 +68,7 @@ class _PeerConnection(DialledConnection):
         self._wake = wake
 
     def ended(self, reason: OSError) -> None:
-        """Let the peer's task see it."""
+        """Wake the peer's task."""
         del reason
         self._wake.set()
 
@@ -93,7 +93,7 @@ class _Peer:
         self._queued_bytes = 0
         self._wake = asyncio.Event()  # something to send, or the connection ended
         self._summoned = asyncio.Event()
-        self._reachable: bool | None = None  # the log gets one line for each change
+        self._reachable: bool | None = None  # one log line for each change
         self.rpc = RpcTarget(address, identity, node_id=node_id)
         self.task: asyncio.Task[None] | None = None
         self.connected = False
@@ -113,12 +113,12 @@ class _Peer:
             self._counters.dropped += 1
         self._wake.set()
 
-    def summon(self) -> None:
-        """Dial now: the peer is there."""
+    def dial_now(self) -> None:
+        """Dial now: the peer is known to be up."""
         self._summoned.set()
 
     def close(self) -> None:
-        """Speak to it no more."""
+        """Close the connection and send nothing more."""
         self.rpc.close()
         if self.task is not None:
             self.task.cancel()
@@ -131,9 +131,9 @@ class _Peer:
             self._summoned.clear()
             began_s = loop.time()
             try:
-                await self._converse()
+                await self._connect_and_send()
             except OSError as error:
-                self._note(reachable=False, reason=str(error))
+                self._log_reachability(reachable=False, reason=str(error))
             if loop.time() - began_s > MAX_BACKOFF_MS / 1000:
                 backoff_ms = MIN_BACKOFF_MS
             try:
@@ -142,18 +142,18 @@ class _Peer:
             except TimeoutError:
                 backoff_ms = min(2 * backoff_ms, MAX_BACKOFF_MS)
 
-    async def _converse(self) -> None:
+    async def _connect_and_send(self) -> None:
         """Dial, and send until the connection ends.
 
         Raises:
-            OSError: it could not be made, or ended.
+            OSError: the connection failed, or ended.
         """
         connection = _PeerConnection(self._identity(), self._wake)
         try:
             await connection.dial(self.address, node_id=self._node_id)
             self._counters.dials += 1
             self.connected = True
-            self._note(reachable=True)
+            self._log_reachability(reachable=True)
             self._drop_stale()
             while True:
                 await connection.drained()
@@ -173,7 +173,10 @@ class _Peer:
             frame = encode_message(message)
         except MetadataFormatError:
             self._counters.dropped += 1
-            logger.exception("message too long for a peer", extra={"node": self._node_id})
+            logger.exception(
+                "dropped a message to another controller: it is too large for a frame",
+                extra={"node": self._node_id},
+            )
             return
         connection.write(frame)
         self._counters.sent += 1
@@ -190,24 +193,27 @@ class _Peer:
             self._take()
             self._counters.dropped += 1
 
-    def _note(self, *, reachable: bool, reason: str = "") -> None:
+    def _log_reachability(self, *, reachable: bool, reason: str = "") -> None:
         if reachable != self._reachable:
             self._reachable = reachable
-            told = {"node": self._node_id, "address": f"{self.address.host}:{self.address.port}"}
+            details = {"node": self._node_id, "address": f"{self.address.host}:{self.address.port}"}
             if reachable:
-                logger.info("controller reached", extra=told)
+                logger.info("connected to another controller", extra=details)
             else:
-                logger.warning("controller not reached", extra={**told, "reason": reason})
+                logger.warning(
+                    "cannot reach another controller, trying again",
+                    extra={**details, "reason": reason},
+                )
 
 
 class PeerLinks:
     """The network to the other controllers, a `headrace.metadata.transport.PeerNetwork`."""
 
     def __init__(self, identity: Callable[[], Party], rng: "Random") -> None:
-        """Dial nobody yet.
+        """Create the links without dialling yet.
 
         Args:
-            identity: who we are, as of now.
+            identity: returns this node's current identity.
             rng: spreads the attempts to connect.
         """
         self._identity = identity
@@ -231,7 +237,7 @@ class PeerLinks:
         )
 
     def set_addresses(self, addresses: Mapping[int, Address]) -> None:
-        """Say who the others are, and where; who is not named is not spoken to any more."""
+        """Set the other members and their addresses; connections to any others are closed."""
         for node_id, peer in list(self._peers.items()):
             if addresses.get(node_id) != peer.address:
                 self._peers.pop(node_id).close()
@@ -242,7 +248,7 @@ class PeerLinks:
                 self._start(peer)
 
     def send(self, message: RaftMessage) -> None:
-        """Queue a message for its target, or lose it."""
+        """Queue a message for its target, or drop it."""
         peer = self._peers.get(message.target)
         if peer is None:
             self._counters.dropped += 1
@@ -250,21 +256,21 @@ class PeerLinks:
             peer.send(message)
 
     def dial_now(self, node_id: int) -> None:
-        """A peer has connected to us: it is there, so do not wait for the next attempt."""
+        """A peer has connected to this node, so it is up: dial it without waiting for the next attempt."""
         peer = self._peers.get(node_id)
         if peer is not None:
-            peer.summon()
+            peer.dial_now()
 
     async def request(self, node_id: int, frame: bytes) -> bytes:
-        """Ask one controller, whether it leads or not.
+        """Send a request to one controller, leader or not.
 
         Raises:
-            NotSentError: it is not known, or not reached.
+            NotSentError: its address is not known, or it cannot be reached.
             OSError: the connection broke. Whether the request took effect is unknown.
         """
         peer = self._peers.get(node_id)
         if peer is None:
-            raise NotSentError(f"where the controller {node_id} is, is not known")
+            raise NotSentError(f"the address of controller {node_id} is not known")
         return await peer.rpc.request(frame)
 
     async def run(self) -> None:

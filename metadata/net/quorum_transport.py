@@ -1,8 +1,8 @@
-"""A broker's way to the controller that leads, wherever that is.
+"""A broker's transport to the current leader of the quorum.
 
-The target is asked until it fails or says that it does not lead. Then the leader that it names is the
-target, or else the next of those known: the controller in this process, the members of the quorum,
-and where the configuration says that controllers are found.
+Requests go to one target until it fails or answers that it is not the leader. Then the target is the
+leader that it names, or else the next known controller: the one in this process, the members of the
+quorum, and the configured bootstrap addresses.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from headrace.metadata.transport import Address, Transport
 
 logger = logging.getLogger("headrace.metadata")
 
-# A controller that knows no leader is asked again for so long before another is: an election takes
-# its time, and answers to requests that were under way come late.
+# A controller that knows no leader stays the target for this time: an election takes a while, and
+# answers to earlier requests arrive late.
 LEADERLESS_MS: Final = 100
 
-# While no controller leads, several are asked each second, for as long as that lasts.
-MAX_REPORTS: Final = 6  # lines of the log about it in so many seconds:
+# While there is no leader, the target changes several times per second.
+MAX_REPORTS: Final = 6  # log lines about changed targets in this many seconds:
 REPORTS_S: Final = 60.0
 
 
@@ -36,16 +36,16 @@ class LocalController(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TransportStatistics:
-    """Since the start."""
+    """Totals since the start."""
 
     requests: int
     failures: int  # requests that were not answered, or not sent
-    redirects: int  # another controller was said to lead
+    redirects: int  # an answer named another leader
     dials: int  # that succeeded
 
 
 class QuorumTransport:
-    """Carries requests to the leader, a `headrace.metadata.transport.Transport`."""
+    """Sends requests to the leader, a `headrace.metadata.transport.Transport`."""
 
     def __init__(
         self,
@@ -54,14 +54,14 @@ class QuorumTransport:
         *,
         local: LocalController | None = None,
     ) -> None:
-        """Dial nobody yet.
+        """Create the transport without dialling yet.
 
         Args:
-            bootstrap: where controllers are found at first.
-            identity: who we are, as of now.
+            bootstrap: configured addresses of controllers.
+            identity: returns this node's current identity.
             local: the controller in this process, if there is one.
         """
-        assert bootstrap or local, "there is nobody to ask"
+        assert bootstrap or local, "there is at least one controller"
         self._bootstrap = tuple(bootstrap)
         self._identity = identity
         self._local = local
@@ -70,7 +70,7 @@ class QuorumTransport:
         self._target: Address | None = None if local else self._bootstrap[0]  # None: the local one
         self._turned_at_s = float("-inf")
         self._reports_since_s = float("-inf")
-        self._reports = 0  # since then, told or not
+        self._reports = 0  # since then, logged or not
         self._requests = self._failures = self._redirects = self._dials = 0
 
     @property
@@ -83,8 +83,8 @@ class QuorumTransport:
         """Send a frame to the target and wait for the answer.
 
         Raises:
-            NotSentError: it could not be reached.
-            OSError: the connection broke, or the target fell silent.
+            NotSentError: the target could not be reached.
+            OSError: the connection broke, or the target stopped answering.
         """
         target = self._target
         self._requests += 1
@@ -100,11 +100,11 @@ class QuorumTransport:
             raise
 
     def redirect(self, leader: LeaderAddress | None) -> None:
-        """Note that the controller asked last does not lead; `leader` does, if that is known."""
+        """Record that the controller asked last is not the leader; `leader` is, if that is known."""
         if leader is None:
             now_s = asyncio.get_running_loop().time()
             if now_s >= self._turned_at_s + LEADERLESS_MS / 1000:
-                self._turn(self._after(self._target), "it knows of no leader")
+                self._turn(self._after(self._target), "it knows no leader")
             return
         is_local = self._local is not None and leader.node_id == self._local.node_id
         target = None if is_local else Address(leader.host, leader.port)
@@ -113,13 +113,13 @@ class QuorumTransport:
             self._turn(target, f"node {leader.node_id} leads")
 
     def set_addresses(self, addresses: Mapping[int, Address]) -> None:
-        """Say where the members of the quorum are, as the metadata has them."""
+        """Set the addresses of the quorum's members, from the metadata."""
         self._members = dict(addresses)
         if self._local is not None:
             self._members.pop(self._local.node_id, None)
 
     def close(self) -> None:
-        """End every connection; requests under way fail."""
+        """End every connection; pending requests fail."""
         for remote in self._remotes.values():
             remote.close()
 
@@ -147,13 +147,13 @@ class QuorumTransport:
                     del self._remotes[address]
 
     def _report(self, target: Address | None, reason: str) -> None:
-        told = {"from": _name(self._target), "to": _name(target), "reason": reason}
+        details = {"from": _name(self._target), "to": _name(target), "reason": reason}
         if self._turned_at_s >= self._reports_since_s + REPORTS_S:
-            told["not_reported_before"] = str(max(0, self._reports - MAX_REPORTS))
+            details["not_reported_before"] = str(max(0, self._reports - MAX_REPORTS))
             self._reports_since_s, self._reports = self._turned_at_s, 0
         self._reports += 1
         if self._reports <= MAX_REPORTS:
-            logger.info("turning to another controller", extra=told)
+            logger.info("switching to another controller", extra=details)
 
     def _remote(self, address: Address) -> RpcTarget:
         if address not in self._remotes:

@@ -1,4 +1,4 @@
-"""Requests to one controller, over one connection that they share."""
+"""Requests to one controller over one shared connection."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,24 +7,26 @@ from typing import Final
 
 from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.net.dialling import DialledConnection
-from headrace.metadata.net.framing import BEAT, Kind, Party, decode_numbered, encode_numbered
+from headrace.metadata.net.framing import KEEPALIVE, Kind, Party, decode_numbered, encode_numbered
 from headrace.metadata.transport import Address, NotSentError
 
-# A controller that owes an answer is heard of every `listener.BEAT_MS`. One that is not is stopped,
-# cut off or stuck, and its time must not cost a broker its session.
+# A controller that serves a request sends a keepalive every `listener.KEEPALIVE_MS`. One that is silent
+# is stopped, unreachable or stuck, and waiting for it must not cost a broker its session.
 SILENCE_MS: Final = 2_000
-ASLEEP_MS: Final = 250  # a look so late: it was we who were stopped, and what came is not read yet
-MAX_UNANSWERED: Final = 1_024  # beyond, the controller is given up
+ASLEEP_MS: Final = (
+    250  # a check this late: this process was stopped, and received data is not read yet
+)
+MAX_UNANSWERED: Final = 1_024  # beyond that the connection is closed
 
 
 class RpcLink(DialledConnection):
-    """One RPC connection: requests are answered in any order, or all fail when it ends."""
+    """One RPC connection: answers arrive in any order, or all requests fail when it ends."""
 
     def __init__(self, party: Party) -> None:
         super().__init__(Kind.RPC, party)
         self._loop = asyncio.get_running_loop()
-        self._numbers = count(BEAT + 1)
-        # None: whoever asked has gone; the answer is owed all the same.
+        self._numbers = count(KEEPALIVE + 1)
+        # None: the caller was cancelled; the answer is still expected.
         self._unanswered: dict[int, asyncio.Future[bytes] | None] = {}
         self._heard_at_s = 0.0
         self._watch: asyncio.TimerHandle | None = None
@@ -36,15 +38,17 @@ class RpcLink(DialledConnection):
 
         Raises:
             NotSentError: the connection had ended before.
-            OSError: it ended, or the controller fell silent, before the answer came.
+            OSError: it ended, or the controller stopped answering, before the answer arrived.
         """
         try:
             await self.drained()
         except OSError as error:
             raise NotSentError(str(error)) from error
         if len(self._unanswered) >= MAX_UNANSWERED:
-            self.end(ConnectionAbortedError(f"{MAX_UNANSWERED} requests are not answered"))
-            raise NotSentError(f"{MAX_UNANSWERED} requests are not answered")
+            self.end(
+                ConnectionAbortedError(f"the controller has not answered {MAX_UNANSWERED} requests")
+            )
+            raise NotSentError(f"the controller has not answered {MAX_UNANSWERED} requests")
         number = next(self._numbers)
         frame = encode_numbered(number, payload)
         answer: asyncio.Future[bytes] = self._loop.create_future()
@@ -60,28 +64,30 @@ class RpcLink(DialledConnection):
                 self._unanswered[number] = None
 
     def retire(self) -> None:
-        """End the connection as soon as it owes no answer."""
+        """End the connection as soon as no request is pending."""
         self._retired = True
         self._end_if_retired()
 
-    def heard(self) -> None:
-        """Postpone the end of patience."""
+    def note_alive(self) -> None:
+        """Restart the silence timeout."""
         self._heard_at_s = self._loop.time()
 
     def frame_received(self, body: bytes) -> None:
-        """Give an answer to who waits for it."""
+        """Pass an answer to its caller."""
         number, payload = decode_numbered(body)
-        if number == BEAT:
+        if number == KEEPALIVE:
             return
         if number not in self._unanswered:
-            raise MetadataFormatError(f"an answer came to request {number}, which is not open")
+            raise MetadataFormatError(
+                f"the controller answered request {number}, which is not pending"
+            )
         waiting = self._unanswered.pop(number)
         if waiting is not None and not waiting.done():
             waiting.set_result(payload)
         self._end_if_retired()
 
     def ended(self, reason: OSError) -> None:
-        """Fail everything that is still unanswered."""
+        """Fail all pending requests."""
         if self._watch is not None:
             self._watch.cancel()
         unanswered, self._unanswered = self._unanswered, {}
@@ -91,7 +97,7 @@ class RpcLink(DialledConnection):
 
     def _end_if_retired(self) -> None:
         if self._retired and not self._unanswered:
-            self.end(ConnectionAbortedError("not needed any more"))
+            self.end(ConnectionAbortedError("the connection is no longer needed"))
 
     def _arm(self, delay_s: float) -> None:
         if self._watch is not None:
@@ -107,13 +113,13 @@ class RpcLink(DialledConnection):
             self._heard_at_s = now_s
         rest_s = self._heard_at_s + SILENCE_MS / 1000 - now_s
         if rest_s <= 0:
-            self.end(TimeoutError(f"the controller has been silent for {SILENCE_MS} ms"))
+            self.end(TimeoutError(f"the controller sent nothing for {SILENCE_MS} ms"))
         else:
             self._arm(rest_s)
 
 
 class RpcTarget:
-    """One controller's address, and the connection to it while there is one."""
+    """One controller's address, and the connection to it, if there is one."""
 
     def __init__(
         self, address: Address, identity: Callable[[], Party], *, node_id: int | None = None
@@ -137,7 +143,7 @@ class RpcTarget:
         """Send a request, over a new connection if there is none.
 
         Raises:
-            NotSentError: no connection could be made, or it ended before.
+            NotSentError: no connection could be opened, or it ended before.
             OSError: the connection broke. Whether the request took effect is unknown.
         """
         self._retired = False
@@ -151,7 +157,7 @@ class RpcTarget:
                 link.retire()
 
     def retire(self) -> None:
-        """Let the connection end with the last answer that it owes, unless a further request comes."""
+        """End the connection after the last pending answer, unless another request follows."""
         self._retired = True
         if self._link is not None:
             self._link.retire()
@@ -166,7 +172,7 @@ class RpcTarget:
         async with self._dialling:
             if self._link is not None and not self._link.lost:
                 return self._link
-            if self._failures != failures:  # tried while we waited for our turn
+            if self._failures != failures:  # another caller tried while this one waited
                 raise NotSentError(self._failure)
             link = RpcLink(self._identity())
             try:

@@ -1,4 +1,4 @@
-"""Where the members of the quorum are reached. Pure."""
+"""Addresses of the members of the quorum. Pure."""
 
 from collections.abc import Mapping
 
@@ -11,9 +11,9 @@ from headrace.metadata.transport import Address, PeerNetwork
 
 
 class MemberAddresses:
-    """As the log says, unless this node's settings say otherwise: a whole quorum may have moved.
+    """Addresses from the log, overridden by this node's settings: a whole quorum may have moved.
 
-    A leader that has removed itself needs our answers until its removal is committed.
+    A leader that has removed itself needs the answers of this node until its removal is committed.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class MemberAddresses:
         self._configured = configured
         self._found: Mapping[int, Address] = {}
         self._seen: tuple[Configuration, int] | None = None
-        self._told: Mapping[int, Address] = {}
+        self._published: Mapping[int, Address] = {}
 
     @property
     def known(self) -> bool:
@@ -38,19 +38,19 @@ class MemberAddresses:
         return bool(self._core.configuration.members)
 
     def look(self) -> None:
-        """Tell the network, if the members are others than before."""
+        """Update the network, if the members have changed."""
         now = (self._core.configuration, self._core.leader_id)
         if self._seen is None or now[0] is not self._seen[0] or now[1] != self._seen[1]:
             self._seen = now
-            self._tell()
+            self._publish()
 
     def found(self, addresses: Mapping[int, Address]) -> None:
-        """Speak to these, as long as no members are known."""
+        """Use these addresses while the log names no members."""
         self._found = addresses
-        self._tell()
+        self._publish()
 
     def leader(self) -> LeaderAddress | None:
-        """Where another node leads; None if it is this one, or not known."""
+        """The address of the leader; None if it is this node, or not known."""
         leader_id = self._core.leader_id
         if leader_id in (NOBODY, self._node_id):
             return None
@@ -59,15 +59,15 @@ class MemberAddresses:
             return None
         return LeaderAddress(leader_id, *self._of(member))
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         members = self._core.configuration.members
         addresses = {it.node_id: self._of(it) for it in members} or dict(self._found)
         leader_id = self._core.leader_id
-        if leader_id in self._told:
-            addresses.setdefault(leader_id, self._told[leader_id])
+        if leader_id in self._published:
+            addresses.setdefault(leader_id, self._published[leader_id])
         addresses.pop(self._node_id, None)
-        if addresses != self._told:
-            self._told = addresses
+        if addresses != self._published:
+            self._published = addresses
             self._network.set_addresses(addresses)
 
     def _of(self, member: Member) -> Address:

@@ -1,4 +1,4 @@
-"""The network of a controller without others."""
+"""The network of a single controller."""
 
 from collections.abc import Mapping
 
@@ -7,19 +7,21 @@ from headrace.metadata.transport import Address, NotSentError
 
 
 class NoPeers:
-    """A `PeerNetwork` that reaches nobody."""
+    """A `PeerNetwork` without peers."""
 
     def send(self, message: RaftMessage) -> None:
-        """Lose it."""
+        """Drop it."""
 
     async def request(self, node_id: int, frame: bytes) -> bytes:
-        """Reach nobody.
+        """Fail: there are no peers.
 
         Raises:
             NotSentError: always.
         """
         del frame
-        raise NotSentError(f"node {node_id} cannot be reached: this controller has no network")
+        raise NotSentError(
+            f"node {node_id} cannot be reached: this controller has no network to other controllers"
+        )
 
     def set_addresses(self, addresses: Mapping[int, Address]) -> None:
-        """There is nobody to speak to."""
+        """Do nothing: there are no peers."""

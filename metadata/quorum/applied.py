@@ -1,8 +1,8 @@
 """The image at the last committed entry, made by replaying committed entries in their order.
 
-What the leader has decided on it has already replayed: those images are *foreseen*, and become the
-image when their entries are committed. (Index and term name an entry: what was foreseen for them
-is right, whatever has happened in between.)
+The leader has already replayed the entries that it decided: those images are *precomputed*, and are
+published when their entries are committed. (Index and term identify an entry, so an image that was
+precomputed for them is right, whatever happened in between.)
 """
 
 import asyncio
@@ -17,21 +17,21 @@ from headrace.metadata.records.codec import decode_records
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.replay import replay
 
-LOOP_SLICE_S: Final = 0.005  # replaying goes on for so long before others get their turn
+LOOP_SLICE_S: Final = 0.005  # replay takes the event loop for at most this long at a time
 
 OnChange = Callable[[MetadataImage, MetadataImage], None]
 
 
 class AppliedLog:
-    """Entries go in by `committed`; `compute` and `publish` take them up, one batch at a time.
+    """`committed` adds entries; `compute` and `publish` process them, one batch at a time.
 
-    What waits is bounded by the log in memory, whose entries these are.
+    Waiting entries are bounded by the log in memory, to which they belong.
     """
 
     def __init__(self, image: MetadataImage, on_change: OnChange) -> None:
         self._image = image
         self._on_change = on_change
-        self._foreseen: Mapping[int, MetadataImage] = {}
+        self._precomputed: Mapping[int, MetadataImage] = {}
         self._batches: deque[Sequence[LogEntry]] = deque()
         self._arrived = asyncio.Event()
         self.entries: Final = EntryBuffer(image.index)
@@ -41,35 +41,35 @@ class AppliedLog:
         """The newest image of committed entries only."""
         return self._image
 
-    def foresee(self, images: Mapping[int, MetadataImage]) -> None:
-        """Keep what replaying will lead to, by index; in place of what was foreseen before."""
-        self._foreseen = images
+    def keep_precomputed(self, images: Mapping[int, MetadataImage]) -> None:
+        """Keep the images that replay will lead to, by index; replaces those of the previous call."""
+        self._precomputed = images
 
     def committed(self, entries: Sequence[LogEntry]) -> None:
-        """Take committed entries that follow those before."""
+        """Add committed entries that follow the previous ones."""
         self._batches.append(entries)
         self._arrived.set()
 
     async def wait_for_batch(self) -> None:
-        """Wait until there are entries that are not applied yet."""
+        """Wait until there are entries to apply."""
         while not self._batches:
             self._arrived.clear()
             await self._arrived.wait()
 
     @property
     def next_batch(self) -> Sequence[LogEntry] | None:
-        """The next entries to apply; None when all are."""
+        """The next entries to apply; None when all are applied."""
         return self._batches[0] if self._batches else None
 
     async def compute(self, batch: Sequence[LogEntry]) -> MetadataImage:
-        """Replay the next batch, with turns for others; nothing shows yet.
+        """Replay the next batch, yielding to the event loop; nothing is published yet.
 
         Raises:
             MetadataFormatError: an entry is not of this version.
         """
-        foreseen = self._foreseen.get(batch[-1].index)
-        if foreseen is not None and foreseen.term == batch[-1].term:
-            return foreseen
+        precomputed = self._precomputed.get(batch[-1].index)
+        if precomputed is not None and precomputed.term == batch[-1].term:
+            return precomputed
         loop = asyncio.get_running_loop()
         pause_at = loop.time() + LOOP_SLICE_S
         image = self._image
@@ -85,7 +85,7 @@ class AppliedLog:
         return image
 
     def publish(self, batch: Sequence[LogEntry], image: MetadataImage) -> bool:
-        """Show a batch and its image; False when a snapshot has overtaken it."""
+        """Publish a batch and its image; False when a snapshot has replaced them."""
         if not self._batches or self._batches[0] is not batch:
             return False
         self._batches.popleft()
@@ -95,9 +95,9 @@ class AppliedLog:
         return True
 
     def install(self, image: MetadataImage) -> None:
-        """Put a snapshot's image in the place of everything."""
+        """Replace everything by a snapshot's image."""
         self._batches.clear()
-        self._foreseen = {}
+        self._precomputed = {}
         self.entries.restart(image.index)
         old, self._image = self._image, image
         self._on_change(old, image)

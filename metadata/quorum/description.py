@@ -1,4 +1,4 @@
-"""The quorum as its leader describes it to operators."""
+"""The leader's description of the quorum, for operators."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
@@ -10,7 +10,7 @@ from headrace.metadata.rpc.responses import QuorumDescribed, QuorumMember
 NOT_KNOWN: Final = -1
 
 
-class HeardOf(NamedTuple):
+class LastHeartbeat(NamedTuple):
     """The last heartbeat of a broker."""
 
     applied_index: int
@@ -18,21 +18,21 @@ class HeardOf(NamedTuple):
 
 
 class Clocks(NamedTuple):
-    """Of this node."""
+    """The clocks of this node."""
 
     wall_ms: Callable[[], int]
     boot_ms: Callable[[], int]
 
 
 def describe(
-    quorum: QuorumNode, heard_of: Mapping[int, HeardOf], clocks: Clocks
+    quorum: QuorumNode, last_heartbeats: Mapping[int, LastHeartbeat], clocks: Clocks
 ) -> QuorumDescribed:
-    """Tell how far everybody has come.
+    """Describe how far each voter, learner and broker has replicated the log.
 
     Args:
-        quorum: of a leader.
-        heard_of: the last heartbeats of brokers, by node id.
-        clocks: its own.
+        quorum: the status of the leader.
+        last_heartbeats: of brokers, by node id.
+        clocks: of the leader.
     """
     node_id = quorum.node_id
     status = quorum.status()
@@ -57,8 +57,8 @@ def describe(
 
     members = quorum.configuration.members
     brokers = (
-        _broker(broker_id, heard, status.commit_index)
-        for broker_id, heard in sorted(heard_of.items())
+        _broker(broker_id, heartbeat, status.commit_index)
+        for broker_id, heartbeat in sorted(last_heartbeats.items())
         if quorum.configuration.member(broker_id) is None
     )
     return QuorumDescribed(
@@ -70,14 +70,14 @@ def describe(
     )
 
 
-def _broker(broker_id: int, heard: HeardOf, commit_index: int) -> QuorumMember:
-    caught_up = heard.applied_index >= commit_index
+def _broker(broker_id: int, heartbeat: LastHeartbeat, commit_index: int) -> QuorumMember:
+    caught_up = heartbeat.applied_index >= commit_index
     return QuorumMember(
         broker_id,
         NO_DIRECTORY,
         "",
         0,
-        heard.applied_index,
-        heard.wall_clock_ms,
-        heard.wall_clock_ms if caught_up else NOT_KNOWN,
+        heartbeat.applied_index,
+        heartbeat.wall_clock_ms,
+        heartbeat.wall_clock_ms if caught_up else NOT_KNOWN,
     )

@@ -1,4 +1,4 @@
-"""Messages and time, on their way into the core."""
+"""Passes messages and time to the Raft core."""
 
 import asyncio
 from collections import deque
@@ -9,12 +9,12 @@ from headrace.metadata.quorum.status import QuorumCounters
 from headrace.metadata.raft.core import RaftCore
 from headrace.metadata.raft.messages import RaftMessage
 
-# Messages that wait for their turn; beyond, the oldest is lost, as any message may be.
+# Waiting messages; beyond that the oldest is dropped, as the network may drop any message.
 MAX_INBOX: Final = 4_096
 
 
 class CoreInputs:
-    """A task of its own: what the core makes of bad input ends the node, not a connection."""
+    """A separate task: an error of the core on bad input ends the node, not a connection."""
 
     def __init__(
         self,
@@ -28,30 +28,30 @@ class CoreInputs:
         self._clock_ms = clock_ms
         self._on_input = on_input
         self._inbox: deque[RaftMessage] = deque()
-        self._stirred = asyncio.Event()  # there are messages
+        self._arrived = asyncio.Event()  # there are messages
         self._leader_heard_ms: int | None = None
         self._counters = counters
 
     @property
     def leader_silent_ms(self) -> int | None:
-        """Since a message of the leader; None: there was none yet."""
+        """Time since the last message of the leader; None: there was none yet."""
         return None if self._leader_heard_ms is None else self._clock_ms() - self._leader_heard_ms
 
     def receive(self, message: RaftMessage) -> None:
-        """Take a message."""
+        """Receive a message."""
         if len(self._inbox) >= MAX_INBOX:
             self._inbox.popleft()
             self._counters.messages_dropped += 1
         self._inbox.append(message)
-        self._stirred.set()
+        self._arrived.set()
 
     async def run(self) -> None:
         """Feed the core until cancelled."""
         core = self._core
         while True:
-            self._stirred.clear()
+            self._arrived.clear()
             now_ms = self._clock_ms()
-            # What was said comes first: a leader may have spoken while this process did not run.
+            # Messages come first: the leader may have sent some while this process was stopped.
             while self._inbox:
                 message = self._inbox.popleft()
                 core.step(message, now_ms)
@@ -60,10 +60,10 @@ class CoreInputs:
             if now_ms >= core.next_tick_ms:
                 core.tick(now_ms)
             self._on_input()
-            # Nothing but messages and ticks makes the next tick come nearer.
+            # Only messages and ticks can make the next tick due earlier.
             delay_ms = max(core.next_tick_ms - self._clock_ms(), 1)
             try:
                 async with asyncio.timeout(delay_ms / 1000):
-                    await self._stirred.wait()
+                    await self._arrived.wait()
             except TimeoutError:
                 continue

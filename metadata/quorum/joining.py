@@ -1,7 +1,7 @@
-"""How a controller that is to be added finds those who will speak to it.
+"""Finds the members of the quorum, for a controller that waits to be added.
 
-The leader dials whom it adds, but answers go over connections of our own: as long as no members are
-known here, they are asked for where the configuration says that controllers are found.
+The leader dials a new member, but answers go over this node's own connections: while the log names
+no members, their addresses are requested from the configured bootstrap controllers.
 """
 
 import asyncio
@@ -21,15 +21,18 @@ ASK_INTERVAL_MS: Final = 2_000
 
 
 async def find_members(requester: Requester, addresses: MemberAddresses) -> None:
-    """Ask who the members are, again and again until the log says so."""
-    told = ""
+    """Ask for the members repeatedly, until the log names them."""
+    reported = ""
     while not addresses.known:
         try:
             answer = await requester.call(DescribeQuorum(), ASK_INTERVAL_MS)
         except MetadataError as error:
-            if str(error) != told:
-                told = str(error)
-                logger.warning("the quorum is not found", extra={"reason": told})
+            if str(error) != reported:
+                reported = str(error)
+                logger.warning(
+                    "cannot find the quorum through the bootstrap controllers, trying again",
+                    extra={"reason": reported},
+                )
         else:
             if isinstance(answer.body, QuorumDescribed):
                 addresses.found(

@@ -1,7 +1,7 @@
-"""Who belongs to the quorum, as operators change it: one member at a time (KIP-853).
+"""Membership changes of the quorum by operators: one member at a time (KIP-853).
 
-A new controller is a learner first: it gets the log and counts for nothing. It becomes a voter once
-it has all of it, so that no majority ever waits for a log to be copied.
+A new controller is a learner first: it gets the log but has no vote. It becomes a voter once it has
+the whole log, so that no commit ever waits for a log to be copied.
 """
 
 import asyncio
@@ -22,27 +22,27 @@ PORT_MAX: Final = 65_535
 
 
 class Membership:
-    """Changes of one term, one after the other."""
+    """The membership changes of one term, one after the other."""
 
     def __init__(self, quorum: QuorumNode) -> None:
         self._quorum = quorum
         self._turn = asyncio.Lock()
-        self._refusal = "no majority has committed it"  # why the core waits, if it does
+        self._refusal = "no majority has committed the change"  # why the core waits, if it does
 
     async def add_voter(self, request: AddVoter) -> None:
-        """Return when this controller is a voter. Asking again is harmless.
+        """Return when this controller is a voter. The request may be repeated.
 
         Raises:
             RefusedError: INVALID_REQUEST, INCONSISTENT_CLUSTER_ID; DUPLICATE_VOTER, when the node
-                is a voter with another directory; REQUEST_TIMED_OUT, when it has not got the log
-                in time: it goes on learning, and asking again goes on waiting.
+                is a voter with another directory; REQUEST_TIMED_OUT, when it did not get the log
+                in time: it stays a learner, and a repeated request continues to wait.
             LeadershipLostError: whether it takes effect is unknown.
         """
         self._check_cluster(request.cluster_id)
         node_id, directory_id = request.node_id, request.directory_id
         if directory_id == NO_DIRECTORY or not _is_address(request.host, request.port):
             raise RefusedError(
-                ErrorCode.INVALID_REQUEST, "a voter has a directory id, a host and a port"
+                ErrorCode.INVALID_REQUEST, "a voter needs a directory id, a host and a port"
             )
         member = Member(node_id, directory_id, request.host, request.port, voter=False)
         try:
@@ -52,7 +52,7 @@ class Membership:
                     if known.directory_id != directory_id:
                         raise RefusedError(
                             ErrorCode.DUPLICATE_VOTER,
-                            f"node {node_id} is a voter with directory {known.directory_id}: "
+                            f"node {node_id} is already a voter, with directory {known.directory_id}: "
                             "remove that one first",
                         )
                     return
@@ -60,12 +60,12 @@ class Membership:
                 await self._change(Promote(node_id))
         except TimeoutError:
             raise self._timed_out(
-                f"; does node {node_id} run at {request.host}:{request.port}, with directory id "
-                f"{directory_id}? Adding it again goes on waiting, removing it gives it up"
+                f". Check that node {node_id} runs at {request.host}:{request.port} with directory id "
+                f"{directory_id}. It stays a learner: add it again to continue, or remove it"
             ) from None
 
     async def remove_voter(self, request: RemoveVoter) -> None:
-        """Return when this controller, voter or learner, is not a member any more.
+        """Return when this controller, voter or learner, is no longer a member.
 
         Raises:
             RefusedError: INCONSISTENT_CLUSTER_ID; VOTER_NOT_FOUND; INVALID_REQUEST for the last
@@ -91,10 +91,10 @@ class Membership:
             raise self._timed_out() from None
 
     async def keep_own_address(self) -> None:
-        """Have the log say where this node is reached, if it says otherwise.
+        """Record this node's address in the log, if the log has another one.
 
         Raises:
-            LeadershipLostError, RefusedError: it does not lead; the next leader minds its own.
+            LeadershipLostError, RefusedError: it is not the leader; the next leader records its own.
         """
         own = self._quorum.own_address
         if not own.port:
@@ -109,7 +109,7 @@ class Membership:
     def _timed_out(self, advice: str = "") -> RefusedError:
         return RefusedError(
             ErrorCode.REQUEST_TIMED_OUT,
-            f"the members could not be changed in {CHANGE_TIMEOUT_MS} ms: {self._refusal}{advice}",
+            f"the members of the quorum did not change in {CHANGE_TIMEOUT_MS} ms: {self._refusal}{advice}",
         )
 
     def _check_cluster(self, cluster_id: str) -> None:
@@ -120,7 +120,7 @@ class Membership:
             )
 
     async def _settled(self) -> Configuration:
-        """The members, when every change so far is committed and this node certainly leads."""
+        """The members, once every change so far is committed and this node is proven to lead."""
         await self._quorum.image_at_end()
         configuration = self._quorum.configuration
         await self._quorum.confirm_leadership()
@@ -136,7 +136,7 @@ class Membership:
             await self._change(UpdateMember(member))
 
     async def _change(self, change: MemberChange) -> None:
-        """Make a change, again and again while the core waits for another, or for a learner."""
+        """Make a change; retry while the core waits for another change, or for a learner."""
         while True:
             await self._quorum.image_at_end()
             try:
@@ -149,7 +149,7 @@ class Membership:
 
 
 def _is_address(host: str, port: int) -> bool:
-    """Whether it can be dialled at all: what is in the log once, every member and broker tries."""
+    """Whether the address is valid: every member and broker dials an address that is in the log."""
     try:
         host.encode("idna")
     except UnicodeError:

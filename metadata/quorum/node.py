@@ -1,15 +1,15 @@
-"""One member of the quorum as it runs: feeds the Raft core, and performs what it decides.
+"""One running member of the quorum: feeds the Raft core, and performs its effects.
 
-Three tasks, so that nothing waits for what need not precede it:
+Three tasks, so that independent work never waits for each other:
 
-| task    | does                                                  | while that waits               |
+| task    | does                                                  | while it waits                 |
 |---------|-------------------------------------------------------|--------------------------------|
 | inputs  | messages and time, into the core                      |                                |
-| effects | persist, then send, hand over, answer: in this order  | the core goes on in memory     |
-| applier | replays committed entries                             | heartbeats and writes go on    |
+| effects | persist, then send, hand over, answer: in this order  | the core continues in memory   |
+| applier | replays committed entries                             | heartbeats and writes continue |
 
-That this node does not lead any more shows as soon as the core knows, even while a write of its own
-hangs: whoever waits for a commit or a confirmation is told then.
+A loss of the leadership takes effect as soon as the core knows it, even while a write of this node
+hangs: callers that wait for a commit or a confirmation get an error at once.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from headrace.metadata.quorum.applied import AppliedLog
 from headrace.metadata.quorum.inputs import CoreInputs
 from headrace.metadata.quorum.read_rounds import ReadRounds
 from headrace.metadata.quorum.snapshots import Snapshots
-from headrace.metadata.quorum.status import QuorumCounters, QuorumStatus, StandingWatch, status_of
+from headrace.metadata.quorum.status import LeaderWatch, QuorumCounters, QuorumStatus, status_of
 from headrace.metadata.quorum.waiters import EntryWaiters
 from headrace.metadata.raft.changes import MemberChange
 from headrace.metadata.raft.configuration import Configuration
@@ -42,17 +42,17 @@ logger = logging.getLogger("headrace.controller")
 
 
 class Hooks(NamedTuple):
-    """What a member of the quorum tells and asks its owner."""
+    """Callbacks of a member of the quorum."""
 
-    accept: Callable[[MetadataImage], Awaitable[None]]  # before it shows; what it raises ends `run`
-    on_leading: Callable[[], None]  # the image has everything that was committed before
+    accept: Callable[[MetadataImage], Awaitable[None]]  # before publication; an error ends `run`
+    on_leading: Callable[[], None]  # the image includes everything committed before the term
     on_deposed: Callable[[], None]
 
 
 class QuorumNode:
     """Order of use: `start`, then `run` in a task; everything else while it runs."""
 
-    def __init__(  # noqa: PLR0913 - what a member is made of, by name
+    def __init__(  # noqa: PLR0913 - keyword arguments: the parts of a member
         self,
         core: RaftCore,
         store: LogStore,
@@ -68,15 +68,15 @@ class QuorumNode:
         """Join the parts.
 
         Args:
-            core: decides; used by nobody else.
-            store: open.
+            core: the Raft core; used by this node only.
+            store: the open log.
             network: to the other members.
             applied: at the store's snapshot.
             node_id: of this node.
-            own_address: where others reach this node; port 0 where nobody does.
-            addresses: of members that are not to be reached where the log says.
-            clock_ms: goes on in suspend.
-            hooks: what is told and asked.
+            own_address: where others reach this node; port 0 if no other node does.
+            addresses: of members whose addresses in the log are overridden.
+            clock_ms: also runs in suspend.
+            hooks: the callbacks.
         """
         self._core = core
         self._store = store
@@ -88,11 +88,11 @@ class QuorumNode:
         self._clock_ms = clock_ms
         self._hooks = hooks
         self._counters = QuorumCounters()
-        self._watch = StandingWatch(self._counters)
+        self._watch = LeaderWatch(self._counters)
         self._inputs = CoreInputs(core, self._counters, clock_ms=clock_ms, on_input=self._notice)
         self._work = asyncio.Event()
         self._leading_term: int | None = None
-        self._ended = False  # nobody performs effects any more
+        self._ended = False  # effects are no longer performed
         self._waiters = EntryWaiters()
         self._rounds = ReadRounds(core, applied, clock_ms=clock_ms, on_input=self._notice)
         self.snapshots = Snapshots(
@@ -112,7 +112,7 @@ class QuorumNode:
 
     @property
     def leading(self) -> bool:
-        """Whether this node leads, as far as it knows, and has everything committed before."""
+        """Whether this node leads, as far as it knows, and has applied everything committed before."""
         return self._leading_term is not None
 
     @property
@@ -121,11 +121,11 @@ class QuorumNode:
         return self._core.configuration
 
     def progress(self) -> Mapping[int, ProgressView]:
-        """What a leader knows of the other members, by node id."""
+        """The leader's progress of the other members, by node id."""
         return self._core.progress()
 
     async def start(self) -> None:
-        """Do what is due at once: a sole voter leads when this returns.
+        """Perform the first effects: a sole voter leads when this returns.
 
         Raises:
             MetadataLogFailedError, OSError: the log cannot be written.
@@ -136,11 +136,11 @@ class QuorumNode:
             pass
 
     async def run(self, snapshot_bytes: int) -> None:
-        """Take part until cancelled; take a snapshot whenever the log has grown by so much.
+        """Take part until cancelled; take a snapshot whenever the log has grown by `snapshot_bytes`.
 
         Raises:
-            ExceptionGroup: of what makes it impossible to go on: the log cannot be written, an
-                image is not accepted, an entry cannot be read.
+            ExceptionGroup: of a fatal error: the log cannot be written, an image is not
+                accepted, an entry cannot be read.
         """
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -155,11 +155,11 @@ class QuorumNode:
             self._waiters.fail("the controller is stopping", after_index=-1)
 
     def receive(self, message: RaftMessage) -> None:
-        """Take a message of another member."""
+        """Receive a message of another member."""
         self._inputs.receive(message)
 
     async def image_at_end(self) -> MetadataImage:
-        """Wait until what is in the log at the call is committed and applied; under load more always comes.
+        """Wait until everything in the log at the call is committed and applied; later entries do not count.
 
         Raises:
             LeadershipLostError: this node does not lead.
@@ -175,20 +175,20 @@ class QuorumNode:
 
         Args:
             entries: of this term, following the log's end.
-            images: what each of them leads to, by index.
+            images: the image after each of them, by index.
 
         Returns:
-            False when the log has other entries there, of its members: nothing has changed.
+            False when an entry about the members was appended first: nothing has changed.
 
         Raises:
-            RefusedError: this node does not lead, or too much is under way; nothing has changed.
-            LeadershipLostError: it led when they were written. What becomes of them is unknown.
+            RefusedError: this node does not lead, or is overloaded; nothing has changed.
+            LeadershipLostError: it led when they were written. Their outcome is unknown.
 
         Cancellation: as LeadershipLostError.
         """
         core = self._core
         if not self.leading or core.term != entries[0].term:
-            raise RefusedError(ErrorCode.NOT_CONTROLLER, "this controller does not lead any more")
+            raise RefusedError(ErrorCode.NOT_CONTROLLER, "this node no longer leads the quorum")
         if core.last_index != entries[0].index - 1:
             return False
         started_s = self._now_s()
@@ -198,12 +198,12 @@ class QuorumNode:
             raise self._not_leading() from error
         except QuorumBusyError as error:
             raise RefusedError(ErrorCode.THROTTLING_QUOTA_EXCEEDED, str(error)) from error
-        self._applied.foresee(images)
+        self._applied.keep_precomputed(images)
         self._notice()
         try:
             await self._waiters.wait(position.index, position.term)
         finally:
-            self._applied.foresee({})
+            self._applied.keep_precomputed({})
         self._counters.committed(self._now_s() - started_s)
         return True
 
@@ -212,7 +212,7 @@ class QuorumNode:
 
         Raises:
             RefusedError: NOT_CONTROLLER; nothing has changed.
-            ChangeRefusedError: it cannot be made, or not now; nothing has changed.
+            ChangeRefusedError: it is not possible, or not now; nothing has changed.
             LeadershipLostError: whether it takes effect is unknown.
         """
         try:
@@ -223,21 +223,21 @@ class QuorumNode:
         await self._waiters.wait(position.index, position.term)
 
     async def confirm_leadership(self) -> None:
-        """Return when this node has certainly led after the call, with an image of that time or later.
+        """Return once it is proven that this node led after the call, with an image of that time or later.
 
         Raises:
-            RefusedError: NOT_CONTROLLER; it does not lead, or nobody knows.
+            RefusedError: NOT_CONTROLLER; it does not lead, or that is not known.
         """
         if not self.leading:
             raise self._not_leading()
         if self.configuration.voters != (self.node_id,):
             await self._rounds.join()
-        # Else nobody else can lead, and a disk that stalls must not cost brokers their leases.
+        # Otherwise no other node can lead, and a disk that stalls must not cost brokers their leases.
 
     async def hand_over(self, timeout_ms: int) -> None:
-        """Have another voter lead, if this one does and there is another; give up after so long.
+        """Transfer the leadership to another voter, if this node leads and there is one.
 
-        Returns only once that one leads: until then it may need this node's vote.
+        Returns once that voter leads, since until then it may need this node's vote; or after `timeout_ms`.
         """
         if self._core.role is not Role.LEADER or self._core.configuration.voters == (self.node_id,):
             return
@@ -248,10 +248,10 @@ class QuorumNode:
                 while self._core.leader_id in (NOBODY, self.node_id):
                     await self._watch.another_leader()
         except TimeoutError:
-            logger.warning("leadership not handed over", extra={"waited_ms": timeout_ms})
+            logger.warning("leadership transfer timed out", extra={"waited_ms": timeout_ms})
 
     def status(self) -> QuorumStatus:
-        """What this member shows of itself."""
+        """The status of this member."""
         return status_of(
             self._core,
             self._counters,
@@ -261,22 +261,22 @@ class QuorumNode:
         )
 
     def _notice(self) -> None:
-        """Act on what an input has changed; to be called after each."""
+        """React to changes by an input; to be called after each."""
         core = self._core
         self._work.set()
         self.addresses.look()
         self._watch.look(core)
         leads = core.role is Role.LEADER and not self._ended
         if self._leading_term is not None and not (leads and core.term == self._leading_term):
-            self._depose("this controller does not lead any more")
+            self._depose("this node no longer leads the quorum")
         elif self._leading_term is None and leads and _has_opened_term(core, self.image):
             self._leading_term = core.term
             self._hooks.on_leading()
 
     def _depose(self, reason: str) -> None:
-        """Tell everybody who waits that this node does not lead."""
+        """Fail all waiters: this node does not lead."""
         self._rounds.fail(reason)
-        # What was committed while it led will be applied in a moment.
+        # Entries that were committed while it led are applied shortly.
         self._waiters.fail(reason, after_index=self._core.commit_index)
         if self._leading_term is not None:
             self._leading_term = None
@@ -292,7 +292,7 @@ class QuorumNode:
             await self._work.wait()
 
     async def _take_turn(self) -> bool:
-        """Perform what is to be done next; False when there is nothing."""
+        """Perform the next effects; False when there are none."""
         if await self.snapshots.install_fetched(self._hooks.accept):
             return True
         effects = self._core.take_effects()
@@ -306,11 +306,11 @@ class QuorumNode:
             self._applied.committed(effects.committed)
         for read in effects.reads:
             self._rounds.confirmed(read)
-        self._rounds.lost(effects.reads_lost, "this controller may not lead any more")
+        self._rounds.lost(effects.reads_lost, "this node may no longer lead the quorum")
         if effects.role is not None:
             role, term, leader_id = effects.role
             logger.info(
-                "role in the quorum",
+                "role in the metadata quorum changed",
                 extra={"role": role.value, "term": term, "leader": leader_id},
             )
         if effects.fetch_snapshot is not None:
@@ -324,7 +324,7 @@ class QuorumNode:
         self._core.persisted(self._clock_ms())
         self._notice()
 
-    # Committed entries, and snapshots in their place
+    # Committed entries, and snapshots that replace them
 
     async def _apply_batches(self) -> None:
         while True:
@@ -344,13 +344,13 @@ class QuorumNode:
         return True
 
     def _not_leading(self) -> RefusedError:
-        self._notice()  # the core may have found out just now
-        return RefusedError(ErrorCode.NOT_CONTROLLER, "this controller does not lead")
+        self._notice()  # the core may have noticed just now
+        return RefusedError(ErrorCode.NOT_CONTROLLER, "this node does not lead the quorum")
 
     def _now_s(self) -> float:
         return asyncio.get_running_loop().time()
 
 
 def _has_opened_term(core: RaftCore, image: MetadataImage) -> bool:
-    """Whether the entry that opens our term is applied, and with it everything committed before."""
+    """Whether the first entry of our term is applied, and with it everything committed before."""
     return core.serving and image.index >= core.opening_index

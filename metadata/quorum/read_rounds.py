@@ -1,7 +1,7 @@
-"""Lets many readers share one round of the quorum. Everything on one loop.
+"""Lets many readers share one read-index round of the quorum. Everything on one loop.
 
-A round proves that this node led at some time after the round was asked for. It serves whoever
-asked before it began; who comes later waits for the next. At most one is under way.
+A round proves that this node led at some time after the round was requested. It serves the readers
+that joined before it began; later ones wait for the next. At most one round runs at a time.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ Waiter = asyncio.Future[None]
 
 
 class ReadRounds:
-    """Collects readers, begins rounds, and tells the readers how they ended."""
+    """Collects readers, begins rounds, and passes the results to the readers."""
 
     def __init__(
         self,
@@ -35,13 +35,13 @@ class ReadRounds:
         self._token = 0
         self._inflight: list[Waiter] = []
         self._next: list[Waiter] = []
-        self._ready: ReadReady | None = None  # what it confirmed may not be applied yet
+        self._ready: ReadReady | None = None  # the entries that it confirmed may not be applied yet
 
     async def join(self) -> None:
-        """Wait for a round that begins after this call, and for what it found committed to be applied.
+        """Wait for a round that begins after this call, and until its commit index is applied.
 
         Raises:
-            RefusedError: NOT_CONTROLLER; no round has succeeded, and none will.
+            RefusedError: NOT_CONTROLLER; no round succeeded, and none will.
         """
         waiter: Waiter = asyncio.get_running_loop().create_future()
         self._next.append(waiter)
@@ -50,13 +50,13 @@ class ReadRounds:
         await waiter
 
     def confirmed(self, ready: ReadReady) -> None:
-        """A round has succeeded."""
+        """A round succeeded."""
         if self._inflight and ready.token == self._token:
             self._ready = ready
             self.look()
 
     def look(self) -> None:
-        """Answer if all that the round found committed is applied; to be called when more is."""
+        """Answer once the commit index of the round is applied; to be called when more is applied."""
         if self._ready is None or self._ready.index > self._applied.image.index:
             return
         waiters, self._inflight, self._ready = self._inflight, [], None
@@ -67,7 +67,7 @@ class ReadRounds:
             self._start()
 
     def lost(self, tokens: Collection[int], reason: str) -> None:
-        """The rounds with these tokens have failed."""
+        """The rounds with these tokens failed."""
         if self._inflight and self._token in tokens:
             self.fail(reason)
 

@@ -1,4 +1,4 @@
-"""Snapshots of one member: those that it takes, and the leader's, when its log ends before the leader's begins."""
+"""Snapshots of one member: its own, and the leader's, when its log ends before the leader's begins."""
 
 import asyncio
 import logging
@@ -25,12 +25,12 @@ logger = logging.getLogger("headrace.controller")
 
 CHUNK_TIMEOUT_S: Final = 30.0
 WRITE_BYTES: Final = 1 << 20
-# After one that could not be read or installed: the leader offers it again with each heartbeat.
+# After a failed read or installation: the leader offers the snapshot again with each heartbeat.
 RETRY_S: Final = 1.0
 
 
 class FetchedSnapshot(NamedTuple):
-    """The whole file, as it came."""
+    """The whole file, as received."""
 
     snapshot_id: SnapshotId
     data: bytes
@@ -42,7 +42,7 @@ class FetchedSnapshot(NamedTuple):
 
 
 class Snapshots:
-    """One is written at a time: a snapshot of our own, or the leader's in place of the log."""
+    """One snapshot is written at a time: this member's, or the leader's that replaces the log."""
 
     def __init__(
         self,
@@ -69,15 +69,18 @@ class Snapshots:
         self._counters = counters
 
     async def run(self, interval_bytes: int) -> None:
-        """Take a snapshot whenever the log has grown by so much, until cancelled."""
+        """Take a snapshot whenever the log has grown by `interval_bytes`, until cancelled."""
         due_bytes = interval_bytes
         while True:
             if self._store.log_bytes >= due_bytes:
                 try:
                     await self.take()
                 except OSError as error:
-                    # The disk may be full: it is tried again when the log has grown by as much.
-                    logger.warning("metadata snapshot failed", extra={"reason": str(error)})
+                    # The disk may be full: the next attempt follows after the same growth of the log.
+                    logger.warning(
+                        "cannot write a metadata snapshot; trying again when the log has grown",
+                        extra={"reason": str(error)},
+                    )
                 due_bytes = self._store.log_bytes + interval_bytes
             await self._applied.entries.wait_past(self._applied.entries.end_index)
 
@@ -85,7 +88,7 @@ class Snapshots:
         """Write the image to disk, and drop the log before it.
 
         Raises:
-            OSError: it could not be written; the log goes on without it.
+            OSError: it could not be written; the log works on without it.
         """
         async with self._writing:
             image = self._applied.image
@@ -96,12 +99,12 @@ class Snapshots:
         logger.info("metadata snapshot taken", extra={"index": image.index, "term": image.term})
 
     def fetch(self, wanted: SnapshotWanted) -> None:
-        """Have `run_fetches` read this one. The core wants no other before this one has ended."""
+        """Have `run_fetches` read this snapshot. The core wants no other before this one is done."""
         self._wanted = wanted
         self._asked.set()
 
     async def run_fetches(self) -> None:
-        """Read what is wanted beside everything else, one after the other, until cancelled."""
+        """Read wanted snapshots in the background, one after the other, until cancelled."""
         while True:
             await self._asked.wait()
             self._asked.clear()
@@ -110,24 +113,26 @@ class Snapshots:
                 await self._fetch(wanted)
 
     async def install_fetched(self, accept: Callable[[MetadataImage], Awaitable[None]]) -> bool:
-        """Put a snapshot that has been read in place of the log; False when there is none.
+        """Replace the log by a snapshot that has been read; False when there is none.
 
         Args:
-            accept: called with the image before it shows.
+            accept: called with the image before it is published.
 
         Raises:
-            MetadataIdentityError: it is of another cluster.
+            MetadataIdentityError: it belongs to another cluster.
             MetadataLogFailedError: the log cannot be written.
         """
         if self._fetched is None:
             return False
         fetched, self._fetched = self._fetched, None
         snapshot_id = fetched.snapshot_id
-        async with self._writing:  # until it shows: else an older image could be written over it
+        async with (
+            self._writing
+        ):  # until it is published: otherwise an older image could replace it
             try:
                 image = await self._store.install_snapshot(snapshot_id, fetched.chunks())
             except (MetadataLogCorruptError, OSError) as error:
-                self._failed(error)  # the log goes on as it was
+                self._failed(error)  # the log is unchanged
                 return True
             await accept(image)
             configuration = Configuration.of(image.members)
@@ -141,7 +146,7 @@ class Snapshots:
     async def _fetch(self, wanted: SnapshotWanted) -> None:
         await asyncio.sleep(self._retry_at_s - asyncio.get_running_loop().time())
         logger.info(
-            "reading a metadata snapshot",
+            "reading a metadata snapshot from another controller",
             extra={"index": wanted.snapshot.index, "from": wanted.source},
         )
         try:
@@ -152,20 +157,23 @@ class Snapshots:
             self._on_input()
 
     def _failed(self, error: Exception) -> None:
-        """Not the end: the leader offers its snapshot again."""
-        logger.warning("metadata snapshot not read", extra={"reason": str(error)})
+        """Log the error and go on: the leader offers its snapshot again."""
+        logger.warning(
+            "cannot install a metadata snapshot of another controller, trying again",
+            extra={"reason": str(error)},
+        )
         self._retry_at_s = asyncio.get_running_loop().time() + RETRY_S
         self._core.snapshot_failed(self._clock_ms())
         self._on_input()
 
 
 async def fetch_snapshot(network: PeerNetwork, wanted: SnapshotWanted) -> FetchedSnapshot:
-    """Read a snapshot's file whole.
+    """Read a whole snapshot file.
 
     Raises:
         OSError: its owner does not answer (TimeoutError included).
         RefusedError: its owner has replaced it meanwhile.
-        MetadataFormatError: what comes is not an answer to what was asked.
+        MetadataFormatError: an answer does not match its request.
     """
     download = SnapshotDownload(wanted.snapshot.index)
     data = None

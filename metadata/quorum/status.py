@@ -1,4 +1,4 @@
-"""What a member of the quorum shows of itself: for metrics, readiness and DescribeQuorum."""
+"""The status of a member of the quorum: for metrics, readiness and DescribeQuorum."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ class QuorumCounters:
     append_ms_total: float = 0.0
     commits: int = 0  # groups that this node has proposed as the leader
     commit_ms_total: float = 0.0
-    snapshots_installed: int = 0  # in place of the log, having been behind
+    snapshots_installed: int = 0  # snapshots that replaced the log of this lagging member
     messages_dropped: int = 0  # because too many waited
 
     def appended(self, duration_s: float) -> None:
@@ -27,13 +27,13 @@ class QuorumCounters:
         self.append_ms_total += duration_s * 1000
 
     def committed(self, duration_s: float) -> None:
-        """Count a group, from its proposal until its image shows."""
+        """Count a group, from its proposal until its image is published."""
         self.commits += 1
         self.commit_ms_total += duration_s * 1000
 
 
-class StandingWatch:
-    """Counts elections and changes of the leader as they show, and wakes who waits for another leader."""
+class LeaderWatch:
+    """Counts elections and leader changes, and wakes those who wait for another leader."""
 
     def __init__(self, counters: QuorumCounters) -> None:
         self._counters = counters
@@ -42,7 +42,7 @@ class StandingWatch:
         self._changed = asyncio.Event()  # replaced by a new one whenever it is set
 
     def look(self, core: RaftCore) -> None:
-        """Take in what the core says now."""
+        """Compare with the current state of the core."""
         if core.role in (Role.CANDIDATE, Role.LEADER) and core.term > self._stood_in:
             self._stood_in = core.term
             self._counters.elections_started += 1
@@ -53,25 +53,25 @@ class StandingWatch:
             self._changed = asyncio.Event()
 
     async def another_leader(self) -> None:
-        """Wait until this node leads anew, or follows a leader whom it did not follow before."""
+        """Wait until this node becomes leader, or follows a leader that it did not follow before."""
         await self._changed.wait()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumStatus:
-    """One moment of one member. Times in milliseconds."""
+    """The status of one member at one time. Times in milliseconds."""
 
     role: Role
     term: int
     leader_id: int  # -1: not known
-    serving: bool  # leads, and has committed and applied an entry of its own term
+    serving: bool  # it leads, and has committed and applied an entry of its own term
     commit_index: int
     applied_index: int
     last_index: int
     durable_index: int
     voters: tuple[int, ...]
     learners: tuple[int, ...]
-    followers: Mapping[int, int]  # of a leader: how far each other member's log is known to agree
+    followers: Mapping[int, int]  # at the leader: match index of each other member
     leader_silent_ms: int | None  # since a message of the leader (0: this node); None: never
     counters: QuorumCounters
 
@@ -84,7 +84,7 @@ def status_of(
     applied_index: int,
     leader_silent_ms: int | None,
 ) -> QuorumStatus:
-    """What a member with this core shows now."""
+    """The current status of a member with this core."""
     return QuorumStatus(
         role=core.role,
         term=core.term,

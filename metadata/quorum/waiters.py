@@ -1,4 +1,4 @@
-"""Who goes on when an entry is committed and applied, or when it is known that nobody can tell."""
+"""Callers that wait until an entry is committed and applied, or its outcome can no longer be known."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -11,12 +11,12 @@ from headrace.metadata.records.entry import LogEntry
 @dataclass(frozen=True, slots=True)
 class _Waiter:
     index: int
-    term: int | None  # None: whatever entry it is
+    term: int | None  # None: any entry
     done: asyncio.Future[None]
 
 
 class EntryWaiters:
-    """A few at a time: one group of proposals, one change of members."""
+    """Few waiters at a time: one group of proposals, one change of members."""
 
     def __init__(self) -> None:
         self._waiters: list[_Waiter] = []
@@ -26,27 +26,29 @@ class EntryWaiters:
 
         Args:
             index: of an entry that is not applied yet.
-            term: of the entry that is meant; None for whatever entry it is.
+            term: of the expected entry; None: any entry.
 
         Raises:
-            LeadershipLostError: another entry came in its place, or `fail` was called.
+            LeadershipLostError: another entry has this index, or `fail` was called.
         """
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append(_Waiter(index, term, done))
         await done
 
     def applied(self, batch: Sequence[LogEntry]) -> None:
-        """Let those go on whose entry is among these."""
+        """Wake the waiters whose entry is among these."""
         last_index = batch[-1].index
         for waiter in self._take(lambda it: it.index <= last_index):
             entry = batch[waiter.index - batch[0].index]
             if waiter.term is None or entry.term == waiter.term:
                 waiter.done.set_result(None)
             else:
-                waiter.done.set_exception(LeadershipLostError("another leader's entry came first"))
+                waiter.done.set_exception(
+                    LeadershipLostError("an entry of another leader has replaced this one")
+                )
 
     def fail(self, reason: str, after_index: int) -> None:
-        """Give up all that wait for an entry behind this one."""
+        """Fail all that wait for an entry after this one."""
         for waiter in self._take(lambda it: it.index > after_index):
             waiter.done.set_exception(LeadershipLostError(reason))
 

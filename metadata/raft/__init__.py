@@ -1,1 +1,1 @@
-"""Consensus without IO: messages, time and durability come in as calls, what is to be done goes out as values. Pure."""
+"""Raft without IO: messages, time and completed writes are calls, the effects to perform are values. Pure."""

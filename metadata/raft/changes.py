@@ -1,4 +1,4 @@
-"""Changes of the quorum's members, one at a time (Ongaro's thesis, 4.1), and what each asks for. Pure."""
+"""Membership changes of the quorum, one at a time (Ongaro's thesis, 4.1). Pure."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,26 +10,26 @@ from headrace.metadata.records.members import NO_DIRECTORY, Member
 
 
 class AddLearner(NamedTuple):
-    """A new member that gets the log and does not count; its `voter` is not looked at."""
+    """A new learner: it gets the log but has no vote; its field `voter` is ignored."""
 
     member: Member
 
 
 class Promote(NamedTuple):
-    """A learner that has the log becomes a voter."""
+    """Makes a learner that has the log a voter."""
 
     node_id: int
 
 
 class Remove(NamedTuple):
-    """A voter or a learner leaves. Its directory makes sure that it is the one that was meant."""
+    """Removes a voter or a learner. The directory id identifies the member."""
 
     node_id: int
     directory_id: UUID
 
 
 class UpdateMember(NamedTuple):
-    """A member is reached at another address; its `voter` is not looked at."""
+    """Changes the address of a member; its field `voter` is ignored."""
 
     member: Member
 
@@ -41,7 +41,7 @@ def changed(configuration: Configuration, change: MemberChange) -> Configuration
     """The members after a change.
 
     Raises:
-        ChangeRefusedError: these members cannot be changed so.
+        ChangeRefusedError: the change is not possible with these members.
     """
     match change:
         case AddLearner(member):
@@ -64,13 +64,15 @@ def changed(configuration: Configuration, change: MemberChange) -> Configuration
             return configuration.with_member(_with_vote(member, voter=known.voter))
 
 
-def with_directories(configuration: Configuration, spoken: Mapping[int, UUID]) -> Configuration:
-    """Name the disks with which members have spoken, where none was known. Who counts stays the same."""
+def with_directories(
+    configuration: Configuration, directory_ids: Mapping[int, UUID]
+) -> Configuration:
+    """Record the directory ids from members' messages, where none was known. The voters stay the same."""
     found = []
     for member in configuration.members:
         directory_id = member.directory_id
         if directory_id == NO_DIRECTORY:
-            directory_id = spoken.get(member.node_id, NO_DIRECTORY)
+            directory_id = directory_ids.get(member.node_id, NO_DIRECTORY)
         found.append(Member(member.node_id, directory_id, member.host, member.port, member.voter))
     return Configuration(tuple(found))
 
@@ -92,10 +94,10 @@ def _member_of_directory(configuration: Configuration, node_id: int, directory_i
 
 
 def _known(configuration: Configuration) -> Configuration:
-    """Voters whose disks are all known: one that is not has perhaps nothing, and then elects nobody."""
+    """The configuration, if all voters' directories are known: an unknown one may be empty, which cannot vote."""
     for member in configuration.members:
         if member.voter and member.directory_id == NO_DIRECTORY:
-            raise ChangeRefusedError(f"voter {member.node_id} has not been heard of yet")
+            raise ChangeRefusedError(f"voter {member.node_id} has not contacted the quorum yet")
     return configuration
 
 

@@ -1,7 +1,7 @@
-"""Who belongs to the quorum, and what a majority of it is. Pure.
+"""The members of the quorum, and its majority. Pure.
 
-It changes by one member at a time (Ongaro's thesis, 4.1): any majority before a change and any
-majority after it then have a member in common.
+It changes by one member at a time (Ongaro's thesis, 4.1), so that any majority before a change and
+any majority after it have a member in common.
 """
 
 from collections.abc import Collection, Iterable
@@ -25,12 +25,12 @@ class Configuration(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def voters(self) -> tuple[int, ...]:
-        """Node ids of those that count."""
+        """Node ids of the voters."""
         return tuple(member.node_id for member in self.members if member.voter)
 
     @cached_property
     def majority(self) -> int:
-        """How many voters decide."""
+        """The number of voters that form a majority."""
         return len(self.voters) // 2 + 1
 
     @cached_property
@@ -42,12 +42,12 @@ class Configuration(msgspec.Struct, frozen=True, dict=True):
         return self._by_id.get(node_id)
 
     def is_voter(self, node_id: int) -> bool:
-        """Whether a node counts."""
+        """Whether a node is a voter."""
         member = self.member(node_id)
         return member is not None and member.voter
 
     def has_majority(self, nodes: Collection[int]) -> bool:
-        """Whether these nodes hold a majority of the voters. Never without voters."""
+        """Whether these nodes include a majority of the voters. False without voters."""
         voters = self.voters
         return bool(voters) and sum(node_id in nodes for node_id in voters) >= self.majority
 
@@ -61,6 +61,6 @@ class Configuration(msgspec.Struct, frozen=True, dict=True):
         return Configuration(tuple(it for it in self.members if it.node_id != node_id))
 
     def accepts(self, node_id: int, directory_id: UUID) -> bool:
-        """Whether this node, with this disk, is the member: a directory not known yet fits any."""
+        """Whether this node with this directory is the member: an unknown directory id matches any."""
         known = self.member(node_id)
         return known is not None and known.directory_id in (NO_DIRECTORY, directory_id)

@@ -1,8 +1,8 @@
 """Raft (Ongaro and Ousterhout's extended paper; Ongaro's thesis) as a value: calls in, `Effects` out. Pure.
 
-Messages, time and the end of writes come in as calls; what must be written, sent, applied and
-answered gathers until the driver takes it. All of one `Effects` happens in its documented order, so
-nothing is said before what it rests on is durable.
+Messages, time and completed writes are calls; what must be written, sent, applied and answered is
+collected until the driver takes it. The effects of one `Effects` happen in their documented order,
+so nothing is sent before the state that it depends on is durable.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from headrace.metadata.raft.messages import (
     VoteResponse,
 )
 from headrace.metadata.raft.node_state import NodeState
-from headrace.metadata.raft.plausibility import is_plausible, is_strange
+from headrace.metadata.raft.plausibility import is_foreign, is_plausible
 from headrace.metadata.raft.views import CoreViews
 from headrace.metadata.records.entry import SnapshotId
 
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 
 class RaftCore(CoreViews):
-    """One node of the quorum. Times are milliseconds of its own clock; only their differences count."""
+    """One node of the quorum. Times are milliseconds of its own clock; only differences matter."""
 
-    def __init__(  # noqa: PLR0913 - what a core is made of, by name
+    def __init__(  # noqa: PLR0913 - keyword arguments: the parts of a core
         self,
         settings: RaftSettings,
         state: DurableState,
@@ -56,17 +56,17 @@ class RaftCore(CoreViews):
         rng: "Random",
         now_ms: int,
     ) -> None:
-        """Begin as a follower.
+        """Start as a follower.
 
         Args:
-            settings: who we are, times and bounds.
-            state: what the disk holds.
+            settings: this node's ids, timeouts and bounds.
+            state: the durable state.
             initial: the members while neither snapshot nor log names any.
             members_of: the members that a payload names, if it does.
-            encode_members: the payload that names members.
-            open_term: the payload that opens a leader's term, of that term and the last index before it;
-                0: it founds the log. Only the members' names may stand between.
-            rng: spreads the times of elections.
+            encode_members: makes the payload that names members.
+            open_term: makes the first payload of a leader's term, from that term and the last index before it;
+                0: it begins the log. Only an entry that names the members may stand between.
+            rng: randomizes election timeouts.
             now_ms: the clock.
         """
         self._encode_members = encode_members
@@ -76,29 +76,29 @@ class RaftCore(CoreViews):
         self._elections = Elections(self._state)
         self._following = Following(self._state)
         self._persisting = False
-        self._reported = self._state.standing
+        self._reported = self._state.current_role
 
     # --- inputs
 
     def tick(self, now_ms: int) -> None:
-        """Let time pass. To be called at `next_tick_ms` or later."""
+        """Advance the time. To be called at `next_tick_ms` or later."""
         self._pass_time(now_ms)
         if self._leadership is not None:
             self._leadership.tick()
             self._leadership.serve_reads()
         elif self._state.now_ms >= self._state.election_at_ms:
             self._state.leader_id = NOBODY
-            if self._may_stand:
-                self._elections.ask_around()
-                self._stand_if_wanted()
+            if self._may_campaign:
+                self._elections.start_pre_vote()
+                self._start_election_if_pre_vote_won()
             else:
                 self._state.role = Role.FOLLOWER
                 self._state.rearm()
 
     def step(self, message: RaftMessage, now_ms: int) -> None:
-        """Take a message in. One that makes no sense, or comes from a stranger, is dropped."""
+        """Process a message. An implausible one, or one from outside the quorum, is dropped."""
         self._pass_time(now_ms)
-        if not is_plausible(message, self._state.node_id) or is_strange(
+        if not is_plausible(message, self._state.node_id) or is_foreign(
             message, self._log.configuration
         ):
             return
@@ -109,18 +109,18 @@ class RaftCore(CoreViews):
                 self._elections.on_request(message)
             case VoteResponse():
                 self._elections.on_response(message)
-                self._stand_if_wanted()
+                self._start_election_if_pre_vote_won()
                 self._lead_if_elected()
             case AppendRequest() | SnapshotOffer():
                 self._follow(message)
             case AppendResponse():
                 self._on_append_response(message)
             case TimeoutNow():
-                if self._may_stand and message.source == self._state.leader_id:
-                    self._elections.stand(transfer=True)
+                if self._may_campaign and message.source == self._state.leader_id:
+                    self._elections.start_election(transfer=True)
 
     def persisted(self, now_ms: int) -> None:
-        """What the last effects had to persist is durable."""
+        """Everything that the last effects had to persist is durable."""
         assert self._persisting, "nothing is being persisted"
         self._persisting = False
         self._log.saved()
@@ -133,7 +133,7 @@ class RaftCore(CoreViews):
         """Append entries; they are committed when an entry of this term commits at that index.
 
         Raises:
-            NotLeaderError: this node does not lead, or is handing over.
+            NotLeaderError: this node does not lead, or transfers its leadership.
             QuorumBusyError: too much is uncommitted.
         """
         return self._leading(now_ms).propose(payloads)
@@ -142,13 +142,13 @@ class RaftCore(CoreViews):
         """Change the quorum by one member.
 
         Raises:
-            NotLeaderError: this node does not lead, or is handing over.
-            ChangeRefusedError: not so, or not now.
+            NotLeaderError: this node does not lead, or transfers its leadership.
+            ChangeRefusedError: the change is not possible, or not now.
         """
         return self._leading(now_ms).change_members(change)
 
     def request_read(self, token: int, now_ms: int) -> None:
-        """Ask from which index on a read sees all that is committed now; `Effects.reads` answers.
+        """Request a read index, from which on a read sees everything committed now; `Effects.reads` answers.
 
         Raises:
             NotLeaderError: this node does not lead.
@@ -157,19 +157,19 @@ class RaftCore(CoreViews):
         self._leading(now_ms).request_read(token)
 
     def transfer_leadership(self, now_ms: int) -> None:
-        """Hand over to the voter that has most of the log, if this node leads and there is one."""
+        """Transfer the leadership to the voter with the longest log, if this node leads and there is one."""
         self._pass_time(now_ms)
         if self._leadership is not None and self._leadership.transfer is None:
             self._leadership.begin_transfer()
 
     def compacted(self, snapshot: SnapshotId) -> None:
-        """A snapshot of entries that have been handed over is durable."""
+        """A snapshot of applied entries is durable."""
         self._log.compact(snapshot, self._settings.compaction_slack_bytes)
 
     def snapshot_installed(
         self, snapshot: SnapshotId, configuration: Configuration, now_ms: int
     ) -> None:
-        """The snapshot that was wanted stands in place of the whole log."""
+        """The wanted snapshot has replaced the whole log."""
         self._pass_time(now_ms)
         self._following.end_fetch()
         self._log.install(snapshot, configuration)
@@ -177,19 +177,19 @@ class RaftCore(CoreViews):
             self._following.report(self._state.leader_id)
 
     def snapshot_failed(self, now_ms: int) -> None:
-        """The snapshot that was wanted could not be read."""
+        """The wanted snapshot could not be read."""
         self._pass_time(now_ms)
         self._following.end_fetch()
 
     def take_effects(self) -> Effects:
-        """What is to be done now. Only when all of the effects before has been done."""
+        """The effects to perform now. To be called only after all previous effects are performed."""
         assert not self._persisting, "the effects before are not done"
         state = self._state
         if self._leadership is not None:
             state.outbox.extend(self._leadership.messages())
         persist = state.take_persist()
-        role = None if state.standing == self._reported else state.standing
-        self._reported = state.standing
+        role = None if state.current_role == self._reported else state.current_role
+        self._reported = state.current_role
         effects = Effects(
             persist=persist,
             messages=tuple(state.outbox),
@@ -212,12 +212,12 @@ class RaftCore(CoreViews):
         return self._state.settings
 
     @property
-    def _may_stand(self) -> bool:
-        """A log that is about to be replaced must not become a leader's."""
-        return self._state.may_stand and not self._following.fetching
+    def _may_campaign(self) -> bool:
+        """A node whose log is about to be replaced must not become leader."""
+        return self._state.may_campaign and not self._following.fetching
 
     def _pass_time(self, now_ms: int) -> None:
-        """The clock moves on; a leader that has not heard of a majority for long leads no more."""
+        """Advance the clock. A leader without contact to a majority resigns (check-quorum)."""
         self._state.now_ms = max(self._state.now_ms, now_ms)
         if self._leadership is not None and not self._leadership.has_quorum:
             self._resign()
@@ -230,37 +230,37 @@ class RaftCore(CoreViews):
             self._state.rearm()
 
     def _enter_term(self, message: RaftMessage) -> bool:
-        """Compare terms (Raft 5.1); returns whether the message still counts."""
+        """Compare terms (Raft 5.1); return whether the message is to be processed."""
         state = self._state
         if message.term < state.term:
-            state.correct(message)
+            state.reject_stale(message)
             return False
         if message.term > state.term:
-            if isinstance(message, VoteRequest) and state.hears_leader and not message.transfer:
+            if isinstance(message, VoteRequest) and state.has_live_leader and not message.transfer:
                 return False
-            # A pre-vote speaks of a term that nobody has entered yet.
+            # A pre-vote names a term that no node has entered yet.
             asked = isinstance(message, VoteRequest) and message.pre
             granted = isinstance(message, VoteResponse) and message.pre and message.granted
             if not asked and not granted:
                 self._resign()
-                state.adopt(message.term)
+                state.enter_term(message.term)
         return True
 
     def _follow(self, message: AppendRequest | SnapshotOffer) -> None:
         if self._state.leader_id not in (NOBODY, message.source):
             return  # a term has one leader
-        self._state.hear(message.source)
+        self._state.leader_contacted(message.source)
         if isinstance(message, SnapshotOffer):
             self._following.on_offer(message)
             return
         try:
             self._following.on_append(message)
         except MetadataFormatError:
-            return  # its members cannot be read: better no progress than members that differ
+            return  # its members cannot be read: no progress is better than different members
 
-    def _stand_if_wanted(self) -> None:
+    def _start_election_if_pre_vote_won(self) -> None:
         if self._state.role is Role.PRE_CANDIDATE and self._elections.won:
-            self._elections.stand(transfer=False)
+            self._elections.start_election(transfer=False)
 
     def _lead_if_elected(self) -> None:
         if self._state.role is not Role.CANDIDATE or not self._elections.won:
@@ -282,7 +282,7 @@ class RaftCore(CoreViews):
         self._advance_commit()
 
     def _advance_commit(self) -> None:
-        """Commit what a majority has, if it is of this term: older entries follow it (Raft 5.4.2)."""
+        """Commit what a majority has, if it is of this term: older entries are committed with it (Raft 5.4.2)."""
         leadership = self._leadership
         if leadership is None:
             return
@@ -295,7 +295,7 @@ class RaftCore(CoreViews):
             self._leave(leadership)
 
     def _leave(self, leadership: LeaderState) -> None:
-        """Our own removal is committed (thesis 4.2.2): tell the others, and the best to take over."""
+        """Our own removal is committed (thesis 4.2.2): inform the others, and start a leadership transfer."""
         leadership.begin_transfer()
         self._state.outbox.extend(leadership.messages())
         self._resign()

@@ -1,4 +1,4 @@
-"""What the core hands to its driver, and what the driver hands in at the start. Pure."""
+"""Values between the core and its driver: effects, and the durable state at the start. Pure."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -15,7 +15,7 @@ NOBODY: Final = -1
 
 
 class Role(Enum):
-    """What a node is in its term."""
+    """The role of a node in its term."""
 
     FOLLOWER = "follower"
     PRE_CANDIDATE = "pre-candidate"
@@ -24,7 +24,7 @@ class Role(Enum):
 
 
 class HardState(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Durable before anything that depends on it is sent; written as one."""
+    """Term and vote: written together, and durable before anything that depends on them is sent."""
 
     term: int
     voted_for: int  # in this term; `NOBODY`
@@ -35,13 +35,13 @@ FRESH: Final = HardState(0, NOBODY)
 
 @dataclass(frozen=True, slots=True)
 class DurableState:
-    """What a node finds on its disk."""
+    """The durable state of a node at its start."""
 
     hard_state: HardState = FRESH
     snapshot: SnapshotId = NO_SNAPSHOT
-    # None: the snapshot has none, or there is none
+    # None: the snapshot names none, or there is no snapshot
     snapshot_configuration: Configuration | None = None
-    entries: tuple[LogEntry, ...] = ()  # everything behind the snapshot
+    entries: tuple[LogEntry, ...] = ()  # all entries after the snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,37 +50,37 @@ class RaftSettings:
 
     node_id: int
     directory_id: UUID
-    election_timeout_ms: int = 500  # each node waits a random time from one to two of them
+    election_timeout_ms: int = 500  # each node waits a random time from one to two times this
     heartbeat_interval_ms: int = 100
-    # What is under way to one follower delays the heartbeats behind it, and their answers, on which
-    # leadership rests: 2 MiB in all take 0.8 s at 20 Mbit/s, and give 40 MB/s over 50 ms there and back.
-    max_append_bytes: int = 256 << 10  # of one AppendRequest, but for one larger entry
+    # Data in flight to one follower delays the heartbeats after it, and their answers, on which leadership
+    # depends: 2 MiB in all take 0.8 s at 20 Mbit/s, and give 40 MB/s with a round trip of 50 ms.
+    max_append_bytes: int = 256 << 10  # of one AppendRequest, except for one larger entry
     max_appends_inflight: int = 8  # to one follower, unanswered
-    compaction_slack_bytes: int = 4 << 20  # kept before a snapshot, for who is a little behind
-    max_uncommitted_bytes: int = 64 << 20  # beyond, proposals are refused
-    max_committed_bytes: int = 16 << 20  # handed over at once, but for one larger entry
+    compaction_slack_bytes: int = 4 << 20  # kept before a snapshot, for followers that lag slightly
+    max_uncommitted_bytes: int = 64 << 20  # beyond that, proposals are refused
+    max_committed_bytes: int = 16 << 20  # handed over at once, except for one larger entry
     max_reads_pending: int = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Persist:
-    """What must become durable, in this order: term and vote, then the cut, then the entries."""
+    """What must become durable, in this order: term and vote, then the truncation, then the entries."""
 
     hard_state: HardState | None = None  # None: unchanged
-    truncate_from: int | None = None  # remove this entry and all behind it
+    truncate_from: int | None = None  # remove this entry and all after it
     entries: tuple[LogEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ReadReady:
-    """A read may be answered from an image at `index` or later: we led when it was asked for."""
+    """A read may be answered from an image at `index` or later: this node led when it was requested."""
 
     token: int
     index: int
 
 
 class RoleChange(NamedTuple):
-    """The last change since the effects before."""
+    """The current role, if it changed since the previous effects."""
 
     role: Role
     term: int
@@ -88,7 +88,7 @@ class RoleChange(NamedTuple):
 
 
 class SnapshotWanted(NamedTuple):
-    """Which snapshot to read, and from whom."""
+    """A snapshot to read, and the node that has it."""
 
     source: int
     snapshot: SnapshotId
@@ -96,15 +96,15 @@ class SnapshotWanted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What the driver must do, in this order. At most one is under way; more gather in the core meanwhile."""
+    """What the driver must do, in this order. At most one is being performed; the core collects more."""
 
     persist: Persist | None = None  # 1. nothing below may begin before this is durable
-    messages: tuple[RaftMessage, ...] = ()  # 2. any may be lost
-    committed: tuple[LogEntry, ...] = ()  # 3. apply in order; each comes exactly once
+    messages: tuple[RaftMessage, ...] = ()  # 2. each may be lost
+    committed: tuple[LogEntry, ...] = ()  # 3. apply in order; each entry exactly once
     reads: tuple[ReadReady, ...] = ()  # 4.
-    reads_lost: tuple[int, ...] = ()  # tokens: we may not lead any more; nobody knows
+    reads_lost: tuple[int, ...] = ()  # tokens of reads without answer: this node may no longer lead
     role: RoleChange | None = None  # 5.
-    # 6. Read this snapshot from `source` and install it in place of the whole log, then say so.
+    # 6. Read this snapshot from `source`, replace the whole log by it, then call `snapshot_installed`.
     fetch_snapshot: SnapshotWanted | None = None
 
     def __bool__(self) -> bool:

@@ -1,4 +1,4 @@
-"""Votes: asking for them, granting them, counting them (Raft 5.2, 5.4.1; thesis 9.6). Pure."""
+"""Elections: requesting, granting and counting votes (Raft 5.2, 5.4.1; thesis 9.6). Pure."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -18,27 +18,27 @@ class Elections:
 
     @property
     def votes(self) -> Mapping[int, UUID]:
-        """Who voted for us in the election under way or just won, and with which disk."""
+        """The nodes that voted for us in the current election or the one just won, with their directory ids."""
         return self._votes
 
     @property
     def won(self) -> bool:
-        """Whether these are enough. Ours is among them, even where it does not count."""
+        """Whether the votes are a majority. They must include our own, even if we are not a voter."""
         votes = self._votes
         return self._state.node_id in votes and self._state.log.configuration.has_majority(votes)
 
-    def ask_around(self) -> None:
-        """Ask who would vote for us, with no other effect: a node that nobody would vote for disturbs nobody."""
+    def start_pre_vote(self) -> None:
+        """Start a pre-vote, which changes no term: a node that cannot win disturbs no leader."""
         state = self._state
         state.rearm()
         state.role = Role.PRE_CANDIDATE
         self._votes = {state.node_id: state.directory_id}
         self._request(pre=True, transfer=False)
 
-    def stand(self, *, transfer: bool) -> None:
-        """Enter the next term with a vote for ourselves, which counts once durable; ask for the others'."""
+    def start_election(self, *, transfer: bool) -> None:
+        """Enter the next term as a candidate. Our own vote counts once it is durable; request the others'."""
         state = self._state
-        state.adopt(state.term + 1)
+        state.enter_term(state.term + 1)
         state.rearm()
         state.role = Role.CANDIDATE
         state.voted_for = state.node_id
@@ -46,9 +46,9 @@ class Elections:
         self._request(pre=False, transfer=transfer)
 
     def on_durable(self) -> None:
-        """A write has ended: our vote for ourselves may be durable now."""
+        """A write has completed: our own vote may be durable now."""
         state = self._state
-        if state.role is Role.CANDIDATE and state.told_disk == state.hard_state:
+        if state.role is Role.CANDIDATE and state.saved_hard_state == state.hard_state:
             self._votes[state.node_id] = state.directory_id
 
     def _request(self, *, pre: bool, transfer: bool) -> None:
@@ -67,7 +67,7 @@ class Elections:
                 )
 
     def on_request(self, request: VoteRequest) -> None:
-        """Vote or not. The request is of our term, or a pre-vote for any not before it."""
+        """Grant or refuse a vote. The request is of our term, or a pre-vote for our term or a later one."""
         state = self._state
         granted = self._grants(request)
         if granted and not request.pre:
@@ -81,10 +81,10 @@ class Elections:
     def _grants(self, request: VoteRequest) -> bool:
         state, log = self._state, self._state.log
         if request.target_directory not in (NO_DIRECTORY, state.directory_id):
-            return False  # it means the one that we were before our disk was lost
+            return False  # it is for this node before it lost its disk
         named = request.target_directory == state.directory_id
         if log.last_index == 0 and request.last_index > 0 and not named:
-            # We may have had a log, have voted, and have lost the disk that says so.
+            # This node may have had a log, have voted, and have lost the disk with both.
             return False
         later = request.pre and request.term > state.term
         if not later and not state.may_vote_for(request.source):
@@ -92,7 +92,7 @@ class Elections:
         return (request.last_term, request.last_index) >= (log.last_term, log.last_index)
 
     def on_response(self, response: VoteResponse) -> None:
-        """Count a vote, if it is one for what we ask for now."""
+        """Count a vote, if it belongs to the current election or pre-vote."""
         state = self._state
         asked_term = state.term + 1 if response.pre else state.term
         asking = state.role is (Role.PRE_CANDIDATE if response.pre else Role.CANDIDATE)

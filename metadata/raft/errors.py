@@ -1,19 +1,19 @@
-"""Why the core takes a request not at all: in each case nothing has changed. Pure."""
+"""Errors with which the core refuses a request: in each case nothing has changed. Pure."""
 
 from headrace.metadata.errors import MetadataError
 
 
 class NotLeaderError(MetadataError):
-    """Another node leads, or nobody: ask there."""
+    """This node is not the leader; another one may be."""
 
     def __init__(self, leader_id: int) -> None:
-        super().__init__(f"this node does not lead the quorum; node {leader_id} may")
+        super().__init__(f"this node is not the leader of the quorum (leader id: {leader_id})")
         self.leader_id = leader_id
 
 
 class QuorumBusyError(MetadataError):
-    """As much as may be is under way: try again later."""
+    """A bound is reached: try again later."""
 
 
 class ChangeRefusedError(MetadataError):
-    """The quorum's members cannot be changed so, or not now."""
+    """This membership change is not possible, or not now."""

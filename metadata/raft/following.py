@@ -1,4 +1,4 @@
-"""A node as a follower: entries and snapshots come in (Raft 5.3, 7). Pure."""
+"""A node as a follower: it receives entries and snapshots (Raft 5.3, 7). Pure."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ NO_TERM = -1
 
 
 class AppendOutcome(NamedTuple):
-    """What to answer; the fields are those of AppendResponse."""
+    """The result of an AppendRequest; the fields are those of AppendResponse."""
 
     success: bool
     match_index: int
@@ -20,11 +20,11 @@ class AppendOutcome(NamedTuple):
     conflict_index: int = 0
 
 
-def take_in(log: RaftLog, request: AppendRequest) -> AppendOutcome | None:
-    """Add what is new of a request, if its entries join ours. None: it contradicts what is committed.
+def append_new(log: RaftLog, request: AppendRequest) -> AppendOutcome | None:
+    """Append the new entries of a request, if the logs match at its previous entry (log matching).
 
-    Only an entry of another term in the same place removes anything: requests overtake each other,
-    and an older one says nothing about what follows its own entries.
+    None: the request conflicts with a committed entry. Entries are removed only by an entry of another term at the
+    same index: requests may arrive out of order, and an older one says nothing about what follows its own entries.
 
     Raises:
         MetadataFormatError: an entry that names members cannot be read. Nothing has changed.
@@ -54,36 +54,36 @@ def take_in(log: RaftLog, request: AppendRequest) -> AppendOutcome | None:
         if log.term_at(entry.index) != entry.term:
             log.replace_from(entries[position:])
             break
-    verified_index = previous_index + len(entries)  # what lies behind is not known to agree
+    verified_index = previous_index + len(entries)  # later entries are not known to match
     log.commit_to(min(request.commit_index, verified_index))
     return AppendOutcome(success=True, match_index=verified_index)
 
 
 class Following:
-    """The log as its leader fills it."""
+    """The log of a follower."""
 
     def __init__(self, state: NodeState) -> None:
         self._state = state
         self._wanted: SnapshotWanted | None = None  # until it is installed
-        self._told = False  # the driver knows
+        self._handed_over = False  # the driver has it
 
     @property
     def fetching(self) -> bool:
-        """Whether a snapshot is on its way, that will replace the log: until then the log stays as it is."""
+        """Whether a snapshot that will replace the log is being read: meanwhile the log does not change."""
         return self._wanted is not None
 
     def on_append(self, request: AppendRequest) -> None:
-        """Entries, or a heartbeat, of the leader of our term."""
+        """Process entries, or a heartbeat, of the leader of our term."""
         verdict = AppendOutcome(success=False, match_index=request.previous_index)
         if not self.fetching:
-            taken = take_in(self._state.log, request)
+            taken = append_new(self._state.log, request)
             if taken is None:
                 return
             verdict = taken
         self._answer(request.source, verdict, request.round)
 
     def on_offer(self, offer: SnapshotOffer) -> None:
-        """A snapshot in place of entries that the leader of our term does not have any more."""
+        """Process the offer of a snapshot that replaces entries which the leader no longer has."""
         log = self._state.log
         verdict = AppendOutcome(success=False, match_index=offer.snapshot_index)
         if not self.fetching:
@@ -95,22 +95,22 @@ class Following:
             else:
                 snapshot = SnapshotId(offer.snapshot_index, offer.snapshot_term)
                 self._wanted = SnapshotWanted(offer.source, snapshot)
-                self._told = False
+                self._handed_over = False
         self._answer(offer.source, verdict, offer.round)
 
     def take_wanted(self) -> SnapshotWanted | None:
-        """The snapshot to fetch, said once."""
-        if self._told:
+        """The snapshot to fetch, returned once."""
+        if self._handed_over:
             return None
-        self._told = self._wanted is not None
+        self._handed_over = self._wanted is not None
         return self._wanted
 
     def end_fetch(self) -> None:
-        """It is installed, or could not be read."""
-        self._wanted, self._told = None, False
+        """The snapshot is installed, or could not be read."""
+        self._wanted, self._handed_over = None, False
 
     def report(self, leader_id: int) -> None:
-        """Tell the leader what was installed, without being asked."""
+        """Send an unsolicited answer to the leader: the snapshot was installed."""
         self._answer(
             leader_id, AppendOutcome(success=True, match_index=self._state.log.last_index), 0
         )

@@ -1,4 +1,4 @@
-"""A node as a leader: what it knows of the others, what it sends them, what they have agreed to. Pure."""
+"""A node as a leader: progress of the members, messages to them, and the agreed index. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,15 +27,15 @@ OpenTerm = Callable[[int, int], bytes]
 
 @dataclass(slots=True)
 class Transfer:
-    """LeaderState is being handed over."""
+    """A leadership transfer that is in progress."""
 
     target: int
-    until_ms: int  # then we go on ourselves
-    told: bool = False
+    until_ms: int  # then the transfer is cancelled, and this node keeps leading
+    timeout_now_sent: bool = False
 
 
 class LeaderState:
-    """One term of one leader. It serves once the entry that opens the term is committed."""
+    """One term of one leader. It serves once the first entry of its term is committed."""
 
     def __init__(self, state: NodeState, encode_members: EncodeMembers) -> None:
         self._state = state
@@ -50,16 +50,16 @@ class LeaderState:
 
     @property
     def max_silence_ms(self) -> int:
-        """So long after the last answer each follower has begun to look for another leader."""
+        """Time without answers after which every follower has started an election (check-quorum)."""
         return 2 * self._state.settings.election_timeout_ms
 
     @property
     def serving(self) -> bool:
-        """Whether all that was committed before this term is known to be (Raft 5.4.2, 8)."""
+        """Whether everything committed before this term is known to be committed (Raft 5.4.2, 8)."""
         return self._state.log.commit_index >= self.opening_index
 
     def views(self) -> Mapping[int, ProgressView]:
-        """All members' progress, ours included, by node id."""
+        """Progress of all members, including this node, by node id."""
         state = self._state
         own = ProgressView(state.log.durable_index, state.now_ms, state.now_ms)
         return {state.node_id: own, **{it: known.view for it, known in self._progress.items()}}
@@ -69,8 +69,8 @@ class LeaderState:
     def open(self, open_term: OpenTerm, votes: Mapping[int, UUID]) -> None:
         """Begin the term.
 
-        The members come first: a log that has anything names those who elected its founder. A
-        member that has nothing votes only for a log that names it.
+        The entry with the members comes first: a log with any entry names those who elected its
+        founder. A member with an empty log votes only for a log that names it.
         """
         last_index = self._state.log.last_index
         self._record_directories(votes)
@@ -84,7 +84,7 @@ class LeaderState:
         proposed_bytes = sum(len(payload) for payload in payloads)
         max_bytes = self._state.settings.max_uncommitted_bytes
         if pending_bytes and pending_bytes + proposed_bytes > max_bytes:
-            raise QuorumBusyError(f"{pending_bytes} bytes of metadata wait to be committed")
+            raise QuorumBusyError(f"{pending_bytes} bytes of metadata are waiting to be committed")
         return self._append(payloads)
 
     def change_members(self, change: MemberChange) -> LogPosition:
@@ -104,14 +104,14 @@ class LeaderState:
         if self.transfer is not None:
             raise NotLeaderError(NOBODY)
 
-    def _record_directories(self, spoken: Mapping[int, UUID]) -> None:
-        """Name the disks of members that none is known of, and the members if no entry does yet.
+    def _record_directories(self, directory_ids: Mapping[int, UUID]) -> None:
+        """Record directory ids of members that have none yet, and the members if no entry names them.
 
-        Who counts stays the same, so this need not wait for other changes. From then on no other
-        disk speaks for these members.
+        The voters stay the same, so this need not wait for other changes. From then on no other
+        directory is accepted for these members.
         """
         log = self._state.log
-        configuration = with_directories(log.configuration, spoken)
+        configuration = with_directories(log.configuration, directory_ids)
         if log.configuration_index == 0 or configuration != log.configuration:
             self._append_configuration(configuration)
 
@@ -125,7 +125,7 @@ class LeaderState:
         return position
 
     def _follow_configuration(self) -> None:
-        """Feed exactly the other members."""
+        """Replicate to exactly the other members."""
         state = self._state
         members = [it.node_id for it in state.log.configuration.members]
         for node_id in self._progress.keys() - set(members):
@@ -138,7 +138,7 @@ class LeaderState:
         if self.transfer is not None and self.transfer.target not in self._progress:
             self.transfer = None
 
-    # --- what the others have agreed to
+    # --- answers of the members
 
     def _of_majority(self, own: int, others: Mapping[int, int]) -> int:
         """The largest value that a majority of the voters has reached."""
@@ -151,23 +151,23 @@ class LeaderState:
 
     @property
     def agreed_index(self) -> int:
-        """A majority has all up to here, durably; we are one of it once it is durable here."""
+        """A majority has everything up to here, durably; this node counts once its own write is durable."""
         matched = {it: known.match_index for it, known in self._progress.items()}
         return self._of_majority(self._state.log.durable_index, matched)
 
     @property
     def has_quorum(self) -> bool:
-        """Whether a majority answered messages that were sent not long ago.
+        """Whether a majority answered recently sent messages (check-quorum).
 
-        What counts is when they were sent: answers that waited while this process did not run say
-        nothing of who leads now.
+        The time of sending counts: answers that waited while this process was stopped do not prove
+        that it still leads.
         """
         contact = {it: known.contact_ms for it, known in self._progress.items()}
         now_ms = self._state.now_ms
         return now_ms - self._of_majority(now_ms, contact) <= self.max_silence_ms
 
     def on_response(self, response: AppendResponse) -> None:
-        """Learn from an answer of a member to a message of this term."""
+        """Process a member's answer to a message of this term."""
         log, known = self._state.log, self._progress[response.source]
         self._record_directories({response.source: response.source_directory})
         if response.round > self._rounds.newest:
@@ -179,10 +179,10 @@ class LeaderState:
             known.agreed(response.match_index)
             known.note_caught_up(log.last_index, self._state.now_ms)
         elif not response.fetching_snapshot:
-            known.parted(response.match_index, self._next_try(response))
+            known.rejected(response.match_index, self._next_try(response))
 
     def _next_try(self, refusal: AppendResponse) -> int:
-        """Where the logs may agree at the latest, one further (Raft 5.3, with the follower's hint)."""
+        """The next index to try: one above the last that may match (Raft 5.3, with the follower's hint)."""
         if refusal.conflict_term == NO_TERM:
             return refusal.conflict_index
         log = self._state.log
@@ -192,7 +192,7 @@ class LeaderState:
         return min(ours + 1, refusal.conflict_index)
 
     def _has_caught_up(self, node_id: int) -> bool:
-        """Whether a member lately had all that we had."""
+        """Whether a member recently had all entries of this node."""
         caught_up_ms = self._progress[node_id].caught_up_ms
         if caught_up_ms is None:
             return False
@@ -201,7 +201,7 @@ class LeaderState:
     # --- time and reads
 
     def tick(self) -> None:
-        """Begin a heartbeat if it is time; give up a transfer that took too long."""
+        """Begin a heartbeat if it is due; cancel a leadership transfer that took too long."""
         if self._state.now_ms >= self.heartbeat_at_ms:
             self._begin_round()
         if self.transfer is not None and self._state.now_ms >= self.transfer.until_ms:
@@ -217,28 +217,28 @@ class LeaderState:
     def request_read(self, token: int) -> None:
         """See `RaftCore.request_read`."""
         if len(self.reads) >= self._state.settings.max_reads_pending:
-            raise QuorumBusyError(f"{len(self.reads)} reads wait for the quorum")
+            raise QuorumBusyError(f"{len(self.reads)} reads are waiting for the quorum")
         self.reads.add(token)
         self.serve_reads()
 
     def serve_reads(self) -> None:
-        """Answer the reads whose round is over, and begin one for those that wait, if we serve."""
+        """Answer the reads whose round is complete, and begin a round for waiting ones, if serving."""
         if not self.serving:
             return
         self._confirm_reads()
         if self.reads.wants_round:
             self.reads.begin(self._begin_round(), self._state.log.commit_index)
-            self._confirm_reads()  # perhaps nobody else counts
+            self._confirm_reads()  # this node may be the only voter
 
     def _confirm_reads(self) -> None:
         answered = {it: known.answered_round for it, known in self._progress.items()}
         round_ = self._of_majority(self._rounds.newest, answered)
         self._state.reads_ready.extend(self.reads.confirmed(round_))
 
-    # --- what to send
+    # --- messages to send
 
     def begin_transfer(self) -> None:
-        """Choose the voter that has most of the log, and hand over once it has all."""
+        """Choose the voter with the longest log, and transfer the leadership once it has all entries."""
         state = self._state
         voters = [it for it in state.log.configuration.voters if it in self._progress]
         if voters:
@@ -247,7 +247,7 @@ class LeaderState:
             self.transfer = Transfer(target, until_ms)
 
     def messages(self) -> list[RaftMessage]:
-        """All that may be sent now, taken as sent."""
+        """All messages that may be sent now; they count as sent."""
         sent: list[RaftMessage] = []
         for node_id, known in self._progress.items():
             sent.extend(messages_to(self._state, node_id, known, self._rounds.newest))
@@ -256,7 +256,11 @@ class LeaderState:
 
     def _hand_over(self) -> list[RaftMessage]:
         transfer, last_index = self.transfer, self._state.log.last_index
-        if transfer is None or transfer.told:
+        if transfer is None or transfer.timeout_now_sent:
             return []
-        transfer.told = self._progress[transfer.target].match_index == last_index
-        return [TimeoutNow(**self._state.envelope(transfer.target))] if transfer.told else []
+        transfer.timeout_now_sent = self._progress[transfer.target].match_index == last_index
+        return (
+            [TimeoutNow(**self._state.envelope(transfer.target))]
+            if transfer.timeout_now_sent
+            else []
+        )

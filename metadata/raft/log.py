@@ -1,7 +1,7 @@
-"""The log as the core holds it: how far its entries are durable, committed and handed over. Pure.
+"""The log of the core: its entries, and how far they are durable, committed and handed over. Pure.
 
-Always: snapshot <= handed over <= committed <= last, and durable <= last. What is committed is never
-removed but by compaction, or by a snapshot in place of the whole log.
+Always: snapshot <= handed over <= committed <= last, and durable <= last. Committed entries are only
+removed by compaction, or by a snapshot that replaces the whole log.
 """
 
 from bisect import bisect_left, bisect_right
@@ -19,14 +19,14 @@ MembersOf = Callable[[bytes], tuple[Member, ...] | None]
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """Where a proposal stands. It is committed if the entry that commits at `index` is of `term`."""
+    """The position of a proposal. It is committed if the entry that commits at `index` is of `term`."""
 
     index: int
     term: int
 
 
 class Unsaved(NamedTuple):
-    """What the disk has still to be told: first to cut, then to append."""
+    """What is yet to be written: first truncate, then append."""
 
     truncate_from: int | None
     entries: tuple[LogEntry, ...]
@@ -34,14 +34,14 @@ class Unsaved(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """Members as an entry names them; index 0: as they were configured."""
+    """Members named by an entry; index 0: the configured ones."""
 
     index: int
     configuration: Configuration
 
 
 class RaftLog:
-    """Entries from 1 without gaps, the first of them perhaps forgotten."""
+    """Entries from 1 without gaps; the first of them may be compacted."""
 
     def __init__(self, state: DurableState, initial: Configuration, members_of: MembersOf) -> None:
         self._initial = initial
@@ -56,9 +56,9 @@ class RaftLog:
         self._before = snapshot  # the entry before the first in memory
         self._entries: list[LogEntry] = []
         self.commit_index = snapshot.index
-        self.handed_index = snapshot.index  # entries up to here have been handed over to be applied
+        self.handed_index = snapshot.index  # entries up to here have been handed over for applying
         self.durable_index = snapshot.index
-        self._credit_index = 0  # the write under way makes entries durable up to here
+        self._credit_index = 0  # the current write makes entries durable up to here
         self._unsaved_from = snapshot.index + 1
         self._truncate_from: int | None = None
         self.uncommitted_bytes = 0
@@ -78,34 +78,34 @@ class RaftLog:
 
     @property
     def last_term(self) -> int:
-        """Its term."""
+        """The term of the last entry."""
         return self._entries[-1].term if self._entries else self._before.term
 
     @property
     def configuration(self) -> Configuration:
-        """The members as the last entry that names them does, committed or not (thesis 4.1)."""
+        """The members of the last entry that names them, committed or not (thesis 4.1)."""
         return self._named[-1].configuration
 
     @property
     def configuration_index(self) -> int:
-        """The entry that names them, 0: neither the log nor the snapshot does."""
+        """The index of the entry that names them; 0: neither the log nor the snapshot does."""
         return self._named[-1].index
 
     @property
     def possible_configurations(self) -> list[Configuration]:
-        """The newest that is known to be committed, and those behind it."""
-        behind = [it for it in self._named if it.index > self.commit_index]
-        return [it.configuration for it in self._named[-len(behind) - 1 :]]
+        """The newest configuration that is known to be committed, and later ones."""
+        later = [it for it in self._named if it.index > self.commit_index]
+        return [it.configuration for it in self._named[-len(later) - 1 :]]
 
     def term_at(self, index: int) -> int | None:
-        """The term of an entry; none of one that is forgotten or not there yet."""
+        """The term of an entry; None if it is compacted or not there yet."""
         if index == self._before.index:
             return self._before.term
         position = index - self.first_index
         return self._entries[position].term if 0 <= position < len(self._entries) else None
 
     def last_index_up_to_term(self, term: int, index: int) -> int:
-        """The last entry of no later term, at or before `index`; before all in memory if none is."""
+        """The last entry of no later term, at or below `index`; the one before those in memory if there is none."""
         count = bisect_right(self._entries, term, key=lambda entry: entry.term)
         if count == 0 and self._before.term > term:
             return self._before.index - 1
@@ -116,7 +116,7 @@ class RaftLog:
         return self.first_index + bisect_left(self._entries, term, key=lambda entry: entry.term)
 
     def slice(self, first_index: int, max_bytes: int) -> tuple[LogEntry, ...]:
-        """Entries in memory from here on: one at least if there is one, else up to so many bytes."""
+        """Entries in memory from here on: up to `max_bytes`, but at least one if there is one."""
         start = end = first_index - self.first_index
         taken_bytes = 0
         while end < len(self._entries):
@@ -132,7 +132,7 @@ class RaftLog:
         self._append([LogEntry(last + i, term, it) for i, it in enumerate(payloads, start=1)])
 
     def replace_from(self, entries: Sequence[LogEntry]) -> None:
-        """Put entries where the first one belongs, and remove what was there and behind it.
+        """Replace the log from the first of these entries on.
 
         Raises:
             MetadataFormatError: an entry that names members cannot be read. Nothing has changed.
@@ -163,15 +163,15 @@ class RaftLog:
         del self._entries[position:]
         while self._named[-1].index >= index:
             self._named.pop()
-        if index < self._unsaved_from:  # the disk has them, or is about to
+        if index < self._unsaved_from:  # they are on the disk, or being written
             self._unsaved_from = self._truncate_from = index
-        # A write under way may still put them there, but says nothing any more of what comes in
-        # their place: only a later write makes that durable.
+        # The current write may still write them, but its completion does not cover the entries that
+        # replace them: only a later write makes those durable.
         self._credit_index = min(self._credit_index, index - 1)
         self.durable_index = min(self.durable_index, index - 1)
 
     def take_unsaved(self) -> Unsaved:
-        """What is to be written now; `saved` must follow before it is asked for again."""
+        """What is to be written now; `saved` must be called before the next call."""
         unsaved = Unsaved(
             self._truncate_from, tuple(self._entries[self._unsaved_from - self.first_index :])
         )
@@ -181,20 +181,20 @@ class RaftLog:
         return unsaved
 
     def saved(self) -> None:
-        """The write of what was taken last is durable."""
+        """The write of the last `take_unsaved` is durable."""
         self.durable_index = max(self.durable_index, self._credit_index)
 
     def commit_to(self, index: int) -> None:
-        """Entries up to here are committed, at least."""
+        """Raise the commit index to at least this index."""
         if index <= self.commit_index:
             return
-        assert index <= self.last_index, "only what is there is committed"
+        assert index <= self.last_index, "the commit index is in the log"
         first, last = (it - self.first_index for it in (self.commit_index + 1, index))
         self.uncommitted_bytes -= sum(len(it.payload) for it in self._entries[first : last + 1])
         self.commit_index = index
 
     def take_committed(self, max_bytes: int) -> tuple[LogEntry, ...]:
-        """The next entries to apply: one at least if there is one, else up to so many bytes."""
+        """The next entries to apply: up to `max_bytes`, but at least one if there is one."""
         if self.handed_index == self.commit_index:
             return ()
         entries = self.slice(self.handed_index + 1, max_bytes)
@@ -203,10 +203,10 @@ class RaftLog:
         return entries
 
     def compact(self, snapshot: SnapshotId, slack_bytes: int) -> None:
-        """Forget what a durable snapshot has, but for so many bytes before its end."""
+        """Drop entries that a durable snapshot includes, except the last `slack_bytes` before its end."""
         if snapshot.index <= self.snapshot.index:
             return
-        assert snapshot.index <= self.handed_index, "a snapshot has what was applied, no more"
+        assert snapshot.index <= self.handed_index, "a snapshot includes applied entries only"
         self.snapshot = snapshot
         cut = snapshot.index - self._before.index  # entries of the snapshot that are in memory
         while cut > 0 and slack_bytes >= len(self._entries[cut - 1].payload):
@@ -220,6 +220,8 @@ class RaftLog:
             del self._named[0]
 
     def install(self, snapshot: SnapshotId, configuration: Configuration) -> None:
-        """Begin anew behind a durable snapshot: nothing that was here before counts any more."""
-        assert snapshot.index > self.commit_index, "a snapshot brings what is not committed here"
+        """Start over after a durable snapshot: all previous entries are dropped."""
+        assert snapshot.index > self.commit_index, (
+            "a snapshot is installed if it is ahead of the commit index"
+        )
         self._reset(snapshot, configuration)

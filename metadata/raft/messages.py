@@ -1,8 +1,8 @@
-"""What controllers of a quorum tell each other. One-way; any may be lost, late, doubled or overtaken.
+"""Messages between the controllers of a quorum. One-way; each may be lost, late, doubled or reordered.
 
 Fields are encoded in the order written here; only append. `term` is the sender's, except in a
-pre-vote, where it is the term that the sender would stand for. `source_directory` says with which
-disk the sender speaks (`headrace.metadata.records.members`).
+pre-vote, where it is the term in which the sender would be a candidate. `source_directory` is the
+id of the sender's metadata directory (`headrace.metadata.records.members`).
 """
 
 from uuid import UUID
@@ -14,7 +14,7 @@ from headrace.metadata.records.numbers import Count, Int64
 
 
 class Message(msgspec.Struct, frozen=True, array_like=True, gc=False, kw_only=True):
-    """What every message says."""
+    """The fields of every message."""
 
     source: Count
     target: Count
@@ -28,44 +28,44 @@ class VoteRequest(Message, frozen=True, array_like=True, tag=1, gc=False, kw_onl
     pre: bool
     last_index: Int64  # of the candidate's log
     last_term: Int64
-    target_directory: UUID  # as the candidate's configuration has it; zero: it does not know
-    transfer: bool  # the leader itself has asked for this election: no reason to cling to it
+    target_directory: UUID  # from the candidate's configuration; zero: not known
+    transfer: bool  # the leader itself requested this election: ignore that it is alive
 
 
 class VoteResponse(Message, frozen=True, array_like=True, tag=2, gc=False, kw_only=True):
-    """Granted or not; the answer to a granted pre-vote carries the term that was asked about."""
+    """Granted or not; the answer to a granted pre-vote has the term of the request."""
 
     pre: bool
     granted: bool
 
 
 class AppendRequest(Message, frozen=True, array_like=True, tag=3, gc=False, kw_only=True):
-    """Entries behind a known one; without entries a heartbeat, or a question where the logs part."""
+    """Entries after a known one; without entries a heartbeat, or a probe for the matching index."""
 
     previous_index: Int64
     previous_term: Int64
     entries: tuple[LogEntry, ...]
     commit_index: Int64
-    round: Int64  # of this leader; comes back in the answer: what read-index counts
+    round: Int64  # of this leader; returned in the answer: counted for read index
 
 
 class AppendResponse(Message, frozen=True, array_like=True, tag=4, gc=False, kw_only=True):
     """The answer to AppendRequest and SnapshotOffer."""
 
     success: bool
-    # On success: this log agrees with the leader's up to here, durably. Else the index that was asked
-    # about: an answer that was overtaken is known by it.
+    # On success: this log matches the leader's up to here, durably. Otherwise the previous index of
+    # the request, which identifies an answer that arrives out of order.
     match_index: Int64
-    # Else also a hint where to try next: the term of the entry at `previous_index` (-1: there is none) and
-    # the first index of that term, or one behind the last entry (thesis 5.3, as etcd does it).
+    # On failure also a hint where to try next: the term of the entry at `previous_index` (-1: none) and
+    # the first index of that term, or one after the last entry (thesis 5.3, as etcd does it).
     conflict_term: Int64
     conflict_index: Int64
     round: Int64
-    fetching_snapshot: bool  # the offered snapshot is being read: nothing else can be taken in
+    fetching_snapshot: bool  # the offered snapshot is being read: no entries are accepted
 
 
 class SnapshotOffer(Message, frozen=True, array_like=True, tag=5, gc=False, kw_only=True):
-    """The entries that you lack are gone: read this snapshot from me. Also a heartbeat."""
+    """Offers a snapshot to a follower whose next entries are compacted. Also a heartbeat."""
 
     snapshot_index: Int64
     snapshot_term: Int64
@@ -73,7 +73,7 @@ class SnapshotOffer(Message, frozen=True, array_like=True, tag=5, gc=False, kw_o
 
 
 class TimeoutNow(Message, frozen=True, array_like=True, tag=6, gc=False, kw_only=True):
-    """Stand for election at once: the leader, whose log you have, is about to leave (thesis 3.10)."""
+    """Requests an immediate election: the leader, whose whole log the target has, resigns (thesis 3.10)."""
 
 
 RaftMessage = (

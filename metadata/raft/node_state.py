@@ -1,4 +1,4 @@
-"""What all parts of the core share: the node's term, vote and role, its log, its clock, its outbox. Pure."""
+"""State that all parts of the core share: term, vote and role, log, clock, outbox. Pure."""
 
 from collections import deque
 from typing import TYPE_CHECKING, Final, TypedDict
@@ -27,12 +27,12 @@ from headrace.metadata.raft.messages import (
 if TYPE_CHECKING:
     from random import Random
 
-# Answers that gather while a write is under way. Beyond, the oldest are lost, as on a bad network.
+# Answers that wait for a write. Beyond that the oldest are dropped, as on a bad network.
 MAX_OUTBOX_MESSAGES: Final = 10_000
 
 
 class Envelope(TypedDict):
-    """The fields that every message has."""
+    """The fields of every message."""
 
     source: int
     target: int
@@ -41,7 +41,7 @@ class Envelope(TypedDict):
 
 
 class NodeState:
-    """Who we are in which term. `term` never decreases; within a term a vote is never taken back."""
+    """Term, vote and role of this node. `term` never decreases; within a term a vote never changes."""
 
     def __init__(
         self,
@@ -60,98 +60,98 @@ class NodeState:
         self.role = Role.FOLLOWER
         self.leader_id = NOBODY
         self.term, self.voted_for = hard_state.term, hard_state.voted_for
-        if log.last_term > self.term:  # a log that was written before there were votes
+        if log.last_term > self.term:  # a log of version 1, which had no votes
             self.term, self.voted_for = log.last_term, NOBODY
-        self.told_disk = hard_state  # as the last write leaves it
+        self.saved_hard_state = hard_state  # after the last write
         self.outbox: deque[RaftMessage] = deque(maxlen=MAX_OUTBOX_MESSAGES)
         self.reads_ready: list[ReadReady] = []
         self.reads_lost: list[int] = []
         self.election_at_ms = now_ms
         self._rng = rng
-        self._heard_ms = now_ms  # of the leader
+        self._leader_contact_ms = now_ms  # last message of the leader
         if not self.is_sole_voter:
             self.rearm()
 
     @property
     def hard_state(self) -> HardState:
-        """What must be durable before anything is said in this term."""
+        """Term and vote: durable before any message of this term is sent."""
         return HardState(self.term, self.voted_for)
 
     def take_persist(self) -> Persist | None:
-        """What the disk has still to be told."""
-        before, self.told_disk = self.told_disk, self.hard_state
+        """What is yet to be written to disk."""
+        before, self.saved_hard_state = self.saved_hard_state, self.hard_state
         unsaved = self.log.take_unsaved()
         persist = Persist(
-            None if before == self.told_disk else self.told_disk,
+            None if before == self.saved_hard_state else self.saved_hard_state,
             unsaved.truncate_from,
             unsaved.entries,
         )
         return None if persist == Persist() else persist
 
     @property
-    def standing(self) -> RoleChange:
-        """Who leads, as far as we know."""
+    def current_role(self) -> RoleChange:
+        """The role of this node and the leader, as far as it knows."""
         return RoleChange(self.role, self.term, self.leader_id)
 
-    def _counts_in(self, configuration: Configuration) -> bool:
-        """Whether we are a voter there, with the disk that it names."""
+    def _is_voter_in(self, configuration: Configuration) -> bool:
+        """Whether this node is a voter there, with the recorded directory id."""
         return configuration.is_voter(self.node_id) and configuration.accepts(
             self.node_id, self.directory_id
         )
 
     @property
     def is_voter(self) -> bool:
-        """Whether we count."""
-        return self._counts_in(self.log.configuration)
+        """Whether this node is a voter."""
+        return self._is_voter_in(self.log.configuration)
 
     @property
-    def may_stand(self) -> bool:
-        """Whether we may stand for election: a voter may, until its removal is known to be committed.
+    def may_campaign(self) -> bool:
+        """Whether this node may be a candidate: a voter may, until its removal is known to be committed.
 
-        Before that the entry may be on our disk alone, and those that lack it elect nobody without
-        us (thesis 4.2.2). We do not count in that election.
+        Before that the entry may be on this disk alone, and nodes that lack it cannot elect a leader
+        without this node (thesis 4.2.2). Its own vote does not count in that election.
         """
-        return any(self._counts_in(it) for it in self.log.possible_configurations)
+        return any(self._is_voter_in(it) for it in self.log.possible_configurations)
 
     @property
     def is_sole_voter(self) -> bool:
-        """Whether nobody else counts."""
+        """Whether this node is the only voter."""
         return self.is_voter and len(self.log.configuration.voters) == 1
 
     @property
-    def hears_leader(self) -> bool:
-        """Whether there is a leader that we have no reason to give up (thesis 4.2.3)."""
+    def has_live_leader(self) -> bool:
+        """Whether there is a leader, with recent contact (thesis 4.2.3)."""
         if self.role is Role.LEADER:
             return True
-        silent_ms = self.now_ms - self._heard_ms
+        silent_ms = self.now_ms - self._leader_contact_ms
         return self.leader_id != NOBODY and silent_ms < self.settings.election_timeout_ms
 
     def may_vote_for(self, candidate_id: int) -> bool:
-        """Whether our vote of this term is free, or already this candidate's."""
+        """Whether our vote of this term is free, or already given to this candidate."""
         if self.voted_for == NOBODY:
-            return self.leader_id == NOBODY  # who leads has won without us
+            return self.leader_id == NOBODY  # a leader has won without our vote
         return self.voted_for == candidate_id
 
-    def adopt(self, term: int) -> None:
-        """Enter a later term. What was to be said in an older one is not said any more."""
+    def enter_term(self, term: int) -> None:
+        """Enter a later term. Unsent messages of older terms are dropped."""
         assert term > self.term, "terms only grow"
         self.term, self.voted_for = term, NOBODY
         self.role, self.leader_id = Role.FOLLOWER, NOBODY
         self.outbox.clear()
 
-    def hear(self, leader_id: int) -> None:
-        """The leader of this term has spoken."""
+    def leader_contacted(self, leader_id: int) -> None:
+        """Record a message of this term's leader."""
         self.role, self.leader_id = Role.FOLLOWER, leader_id
-        self._heard_ms = self.now_ms
+        self._leader_contact_ms = self.now_ms
         self.rearm()
 
     def rearm(self) -> None:
-        """Wait anew, one to two election timeouts (Raft 5.2)."""
+        """Restart the election timer, with one to two election timeouts (Raft 5.2)."""
         timeout_ms = self.settings.election_timeout_ms
         self.election_at_ms = self.now_ms + self._rng.randint(timeout_ms, 2 * timeout_ms)
 
     def envelope(self, target: int, term: int | None = None) -> Envelope:
-        """The fields of a message from here; `term` only if it is not ours."""
+        """The common fields of a message of this node; `term` only if it is not our own."""
         return Envelope(
             source=self.node_id,
             target=target,
@@ -159,8 +159,8 @@ class NodeState:
             source_directory=self.directory_id,
         )
 
-    def correct(self, message: RaftMessage) -> None:
-        """Tell a sender of an older term that there is a newer one."""
+    def reject_stale(self, message: RaftMessage) -> None:
+        """Answer a message of an older term with the newer term."""
         envelope = self.envelope(message.source)
         if isinstance(message, VoteRequest):
             self.outbox.append(VoteResponse(**envelope, pre=message.pre, granted=False))

@@ -1,4 +1,4 @@
-"""Which messages make sense at all. What does not is dropped, whoever sent it. Pure."""
+"""Plausibility checks of messages. Implausible messages are dropped, from any sender. Pure."""
 
 from typing import Final
 
@@ -13,12 +13,12 @@ from headrace.metadata.raft.messages import (
     VoteResponse,
 )
 
-# No quorum elects so often; one step further must still fit into an int64.
+# No quorum has so many elections; the next term must still fit into an int64.
 TERM_MAX: Final = 1 << 62
 
 
 def is_plausible(message: RaftMessage, node_id: int) -> bool:
-    """Whether a message is for this node, and its parts agree with each other."""
+    """Whether a message is for this node, and its fields are consistent."""
     if message.target != node_id or message.source == node_id or message.source < 0:
         return False
     if not 0 <= message.term <= TERM_MAX:
@@ -37,7 +37,7 @@ def is_plausible(message: RaftMessage, node_id: int) -> bool:
 
 
 def _joins(request: AppendRequest) -> bool:
-    """Entries follow each other and the one before them, in index and term."""
+    """Whether the entries follow each other and the previous entry, in index and term."""
     index, term = request.previous_index, request.previous_term
     if index < 0 or term < 0 or (index == 0) != (term == 0):
         return False
@@ -48,10 +48,10 @@ def _joins(request: AppendRequest) -> bool:
     return 0 <= term <= request.term
 
 
-def is_strange(message: RaftMessage, configuration: Configuration) -> bool:
-    """Whether the sender speaks with another disk than our member has, or answers as no member.
+def is_foreign(message: RaftMessage, configuration: Configuration) -> bool:
+    """Whether the sender has another directory id than the member, or answers without being a member.
 
-    Requests of nodes that we do not know are taken: they may be members by entries that we lack.
+    Requests of unknown nodes are accepted: they may be members by entries that this node lacks.
     """
     if configuration.accepts(message.source, message.source_directory):
         return False

@@ -1,26 +1,26 @@
-"""What a leader sends to one other member, by what it knows of it (`headrace.metadata.raft.progress`). Pure."""
+"""Messages of a leader to one other member, by its progress (`headrace.metadata.raft.progress`). Pure."""
 
 from headrace.metadata.raft.messages import AppendRequest, SnapshotOffer
 from headrace.metadata.raft.node_state import NodeState
-from headrace.metadata.raft.progress import Feeding, Progress
+from headrace.metadata.raft.progress import Progress, ProgressState
 
 
 def messages_to(
     state: NodeState, node_id: int, known: Progress, round_: int
 ) -> list[AppendRequest | SnapshotOffer]:
-    """All that may be sent to a member now, taken as sent."""
+    """All messages that may be sent to a member now; they count as sent."""
     if known.next_index < state.log.first_index:
         known.await_snapshot()
     heartbeat_due, known.heartbeat_due = known.heartbeat_due, False
-    match known.feeding:
-        case Feeding.SNAPSHOT:
+    match known.state:
+        case ProgressState.SNAPSHOT:
             return [_offer(state, node_id, round_)] if heartbeat_due else []
-        case Feeding.PROBE:
-            if known.asked:
+        case ProgressState.PROBE:
+            if known.probe_sent:
                 return [_heartbeat(state, node_id, known, round_)] if heartbeat_due else []
-            known.asked = True
+            known.probe_sent = True
             return [_request(state, node_id, known, round_, state.settings.max_append_bytes)]
-        case Feeding.REPLICATE:
+        case ProgressState.REPLICATE:
             news = heartbeat_due or known.sent_commit_index < state.log.commit_index
             entries = _replicate(state, node_id, known, round_)
             if news and not entries:
@@ -46,11 +46,11 @@ def _heartbeat(state: NodeState, node_id: int, known: Progress, round_: int) -> 
 def _request(
     state: NodeState, node_id: int, known: Progress, round_: int, max_bytes: int | None
 ) -> AppendRequest:
-    """Entries from the next one on; None: no entries at all."""
+    """A request with entries from the next one on; `max_bytes` None: without entries."""
     log = state.log
     previous_index = known.next_index - 1
     previous_term = log.term_at(previous_index)
-    assert previous_term is not None, "what is forgotten is offered as a snapshot"
+    assert previous_term is not None, "compacted entries are offered as a snapshot"
     known.sent_commit_index = log.commit_index
     return AppendRequest(
         **state.envelope(node_id),

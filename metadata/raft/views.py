@@ -1,4 +1,4 @@
-"""What a core shows of itself. Pure."""
+"""Read-only views of a core. Pure."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from headrace.metadata.raft.progress import ProgressView
 
 
 class CoreViews:
-    """The state of a core, to be read at any time."""
+    """The state of a core, which may be read at any time."""
 
     def __init__(self, log: RaftLog, state: NodeState) -> None:
         self._log = log
@@ -20,27 +20,27 @@ class CoreViews:
 
     @property
     def role(self) -> Role:
-        """What this node is in its term."""
+        """The role of this node in its term."""
         return self._state.role
 
     @property
     def term(self) -> int:
-        """The newest term that it has heard of."""
+        """The newest term that it knows."""
         return self._state.term
 
     @property
     def leader_id(self) -> int:
-        """Who leads that term; `NOBODY`: not known."""
+        """The leader of that term; `NOBODY`: not known."""
         return self._state.leader_id
 
     @property
     def configuration(self) -> Configuration:
-        """The members as the newest entry that names them does, committed or not."""
+        """The members of the newest entry that names them, committed or not."""
         return self._log.configuration
 
     @property
     def first_index(self) -> int:
-        """The first entry that is not forgotten."""
+        """The first entry that is not compacted."""
         return self._log.first_index
 
     @property
@@ -65,16 +65,16 @@ class CoreViews:
 
     @property
     def opening_index(self) -> int:
-        """The entry that opens the term that it leads; 0: it does not lead."""
+        """The first entry of the term that it leads; 0: it does not lead."""
         return 0 if self._leadership is None else self._leadership.opening_index
 
     @property
     def next_tick_ms(self) -> int:
-        """When `tick` has something to do at the latest."""
+        """The time at which `tick` must be called at the latest."""
         if self._leadership is not None:
             return self._leadership.heartbeat_at_ms
         return self._state.election_at_ms
 
     def progress(self) -> Mapping[int, ProgressView]:
-        """How far each member is, by node id, this one included; empty unless it leads."""
+        """Progress of each member, by node id, including this node; empty unless it leads."""
         return {} if self._leadership is None else self._leadership.views()

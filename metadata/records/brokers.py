@@ -16,7 +16,7 @@ class FenceReason(IntEnum):
 
 
 class BrokerEndpoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A listener as clients are told of it."""
+    """A listener as advertised to clients."""
 
     name: ShortText
     host: ShortText
@@ -24,7 +24,7 @@ class BrokerEndpoint(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class RegisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=10, gc=False):
-    """Starts a new epoch of a broker, fenced until it says that it is ready."""
+    """Starts a new epoch of a broker, fenced until it reports that it is ready."""
 
     node_id: int
     epoch: int
@@ -32,21 +32,21 @@ class RegisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=10,
     endpoints: tuple[BrokerEndpoint, ...]
     rack: str
     timestamp_ms: int
-    # The process whose epoch this ends; None: there was none. A late repetition of its request must
-    # not take the node back.
+    # The process whose epoch this ends; None: there was none. A late retry of its request must not
+    # take the node over again.
     replaced_incarnation_id: UUID | None
-    session_timeout_ms: int = 0  # every leader's session is at least so long
+    session_timeout_ms: int = 0  # every leader uses at least this session timeout
 
 
 class UnfenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):
-    """The broker is ready: it is shown to clients and may be given partitions."""
+    """The broker is ready: clients see it, and it may get partitions."""
 
     node_id: int
     epoch: int
 
 
 class FenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=12, gc=False):
-    """Ends an epoch: nothing that carries it is accepted any more."""
+    """Ends an epoch: requests with it are refused from now on."""
 
     node_id: int
     epoch: int
@@ -54,7 +54,7 @@ class FenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=12, gc
 
 
 class UnregisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=13, gc=False):
-    """Forgets a broker."""
+    """Removes a broker."""
 
     node_id: int
     epoch: int

@@ -4,13 +4,13 @@ import msgspec
 
 
 class ClusterIdRecord(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=False):
-    """Names the cluster. The first one of its log counts."""
+    """Sets the cluster id. The first one in the log counts."""
 
     cluster_id: str
 
 
 class LeaderChangeRecord(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
-    """Opens a term: the no-op that a new leader makes durable before it serves anything."""
+    """Opens a term: the no-op that a new leader commits before it serves any request."""
 
     term: int
     leader_id: int
@@ -38,7 +38,7 @@ class RemoveKeyValueRecord(msgspec.Struct, frozen=True, array_like=True, tag=5, 
 
 
 class ProducerIdsRecord(msgspec.Struct, frozen=True, array_like=True, tag=6, gc=False):
-    """Gives every producer id below `next_producer_id` that nobody had to this broker."""
+    """Assigns all free producer ids below `next_producer_id` to this broker."""
 
     broker_id: int
     broker_epoch: int
@@ -46,7 +46,7 @@ class ProducerIdsRecord(msgspec.Struct, frozen=True, array_like=True, tag=6, gc=
 
 
 class NextIdsRecord(msgspec.Struct, frozen=True, array_like=True, tag=7, gc=False):
-    """Counters that only grow, so that ids of what has been removed are not used again."""
+    """Counters that only grow, so that ids of removed items are not reused."""
 
     next_stream_id: int
     next_object_id: int

@@ -4,13 +4,13 @@ offset | bytes | type        | field   | meaning
 0      | 1     | u8          | version | record format version, `RECORD_FORMAT_VERSION`
 1      | rest  | MessagePack | records | array of records, each an array of its tag and fields
 
-A change of the quorum's members is an entry of its own, which consensus must find without decoding
-the others: its version byte is `MEMBERS_FORMAT`, and the rest is the array of the members.
+A change of the quorum's members is a separate entry, which Raft must find without decoding the
+others: its version byte is `MEMBERS_FORMAT`, and the rest is the array of the members.
 
 UUIDs are 16-byte binaries. A record may gain fields at its end, with defaults; a field is never
-removed, moved or given another meaning, and a tag is never used again. A change that an older
-reader must not ignore raises the version. Integrity (length, CRC) is the business of whatever
-carries the payload.
+removed, moved or given another meaning, and a tag is never reused. A change that an older reader
+must not ignore raises the version. Integrity (length, CRC) is checked by the format around the
+payload.
 """
 
 from collections.abc import Sequence
@@ -114,7 +114,7 @@ def decode_records(payload: bytes | memoryview) -> tuple[Record, ...]:
     if members is not None:
         return (MembersRecord(members),)
     if payload[0] != RECORD_FORMAT_VERSION:
-        msg = f"records have format {payload[0]}, this version reads {RECORD_FORMAT_VERSION}"
+        msg = f"the records have format {payload[0]}, this version can read {RECORD_FORMAT_VERSION}"
         raise MetadataFormatError(msg)
     try:
         return _DECODER.decode(memoryview(payload)[1:])
@@ -130,10 +130,10 @@ def encode_members(members: Sequence[Member]) -> bytes:
 
 
 def decode_members(payload: bytes | memoryview) -> tuple[Member, ...] | None:
-    """The quorum, if this payload changes it.
+    """Decode the members, if this payload changes them.
 
     Raises:
-        MetadataFormatError: it does, and cannot be read.
+        MetadataFormatError: it changes them, and cannot be read.
     """
     if not payload or payload[0] != MEMBERS_FORMAT:
         return None

@@ -1,4 +1,4 @@
-"""One entry of the metadata log: in the log's files, in memory, and on its way to a broker."""
+"""One entry of the metadata log: in the log's files, in memory, and in messages."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class SnapshotId(msgspec.Struct, frozen=True, order=True, gc=False):
-    """Which entries a snapshot includes: all up to `index`."""
+    """Identifies a snapshot: it includes all entries up to `index`."""
 
     index: int
     term: int
@@ -16,7 +16,7 @@ NO_SNAPSHOT: Final = SnapshotId(0, 0)
 
 
 class LogEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A batch of records that counts as a whole."""
+    """A batch of records that is applied atomically."""
 
     index: int  # from 1, without gaps
     term: int  # of the leader that made it

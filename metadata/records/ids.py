@@ -1,4 +1,4 @@
-"""Ids that are drawn. Pure."""
+"""Random ids. Pure."""
 
 from base64 import urlsafe_b64encode
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def random_id(rng: "Random") -> UUID:
-    """A random UUID that does not start with `-` as Kafka writes it: tools take such a one for an option (KIP-516)."""
+    """A random UUID whose text form in Kafka does not start with `-`: tools would parse it as an option (KIP-516)."""
     while True:
         candidate = UUID(int=rng.getrandbits(128), version=4)
         if not urlsafe_b64encode(candidate.bytes).startswith(b"-"):

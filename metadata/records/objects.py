@@ -25,11 +25,11 @@ class ObjectsPreparedRecord(msgspec.Struct, frozen=True, array_like=True, tag=40
 
 
 class StreamSetObjectRecord(msgspec.Struct, frozen=True, array_like=True, tag=41, gc=False):
-    """Commits a Stream Set Object: each range continues its stream, or replaces another's."""
+    """Commits a Stream Set Object: each range continues its stream, or replaces one of another object."""
 
     object_id: int
     node_id: int
-    order_id: int  # age of the data: a compacted object takes the lowest of its sources
+    order_id: int  # age of the data: a compacted object gets the lowest of its sources
     size_bytes: int
     committed_ms: int
     ranges: tuple[RecordedRange, ...]  # sorted by (stream id, start offset)
@@ -46,13 +46,13 @@ class StreamObjectRecord(msgspec.Struct, frozen=True, array_like=True, tag=42, g
 
 
 class ObjectsDestroyedRecord(msgspec.Struct, frozen=True, array_like=True, tag=43, gc=False):
-    """Marks objects destroyed: unused, and to be deleted when the retention has passed."""
+    """Marks objects destroyed: unused, and deleted after the retention time."""
 
     object_ids: tuple[int, ...]
     destroyed_ms: int
 
 
 class ObjectsRemovedRecord(msgspec.Struct, frozen=True, array_like=True, tag=44, gc=False):
-    """Forgets objects that have been deleted from the bucket."""
+    """Removes objects that were deleted from the bucket."""
 
     object_ids: tuple[int, ...]

@@ -25,7 +25,7 @@ class StreamRecord(msgspec.Struct, frozen=True, array_like=True, tag=30, gc=Fals
 
 
 class RangeRecord(msgspec.Struct, frozen=True, array_like=True, tag=31, gc=False):
-    """Starts a range: from `start_offset` on the stream is written by this node at this epoch."""
+    """Starts a range: from `start_offset` on, this node writes the stream at this epoch."""
 
     stream_id: int
     range_index: int
@@ -44,13 +44,13 @@ class StreamStateRecord(msgspec.Struct, frozen=True, array_like=True, tag=32, gc
 
 
 class StreamTrimmedRecord(msgspec.Struct, frozen=True, array_like=True, tag=33, gc=False):
-    """Moves the start of a stream up; objects wholly below it no longer belong to it."""
+    """Raises the start offset of a stream; objects wholly below it no longer belong to it."""
 
     stream_id: int
     start_offset: int
 
 
 class RemoveStreamRecord(msgspec.Struct, frozen=True, array_like=True, tag=34, gc=False):
-    """Removes a stream for ever."""
+    """Removes a stream for good."""
 
     stream_id: int

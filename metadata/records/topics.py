@@ -33,13 +33,13 @@ class PartitionChangeRecord(msgspec.Struct, frozen=True, array_like=True, tag=22
 
 
 class RemoveTopicRecord(msgspec.Struct, frozen=True, array_like=True, tag=23, gc=False):
-    """Removes a topic with its partitions and configs; its streams have records of their own."""
+    """Removes a topic with its partitions and configs; its streams have separate records."""
 
     topic_id: UUID
 
 
 class ConfigRecord(msgspec.Struct, frozen=True, array_like=True, tag=24, gc=False):
-    """Overrides one config of a resource, or stops to."""
+    """Sets or removes one config override of a resource."""
 
     resource_type: int  # as in Kafka's protocol: 2 topic, 4 broker
     resource_name: str

@@ -7,9 +7,9 @@ offset | bytes | type        | field       | meaning
        |       |             |             | answer: [error code, message or nil, index, body or nil,
        |       |             |             |          leader or nil]
 
-`index` is the entry of the metadata log that an answer rests on: a reader that has applied it sees
-the change. `leader` is [node id, host, port] of the leader, with NOT_CONTROLLER and where it is
-known. Frames are not checksummed: the transport does that.
+`index` is the entry of the metadata log that an answer depends on: a reader that has applied it
+sees the change. `leader` is [node id, host, port] of the leader, with NOT_CONTROLLER and if it is
+known. Frames have no checksum: the transport has one.
 """
 
 import struct
@@ -31,7 +31,7 @@ _REQUEST_DECODER: Final = msgspec.msgpack.Decoder(Request)
 
 
 class LeaderAddress(NamedTuple):
-    """Where the leader of the quorum listens."""
+    """The address of the quorum's leader."""
 
     node_id: int
     host: str
@@ -39,7 +39,7 @@ class LeaderAddress(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer without its frame; `body` is None if, and only if, there is an error."""
+    """An answer without its frame; `body` is None if and only if there is an error."""
 
     error: ErrorCode
     message: str | None
@@ -70,7 +70,9 @@ def decode_correlation(frame: bytes) -> int:
         MetadataFormatError: the frame is too long or short, or has another version.
     """
     if not _HEADER.size < len(frame) <= MAX_FRAME_BYTES:
-        raise MetadataFormatError(f"a controller RPC frame has {len(frame)} bytes")
+        raise MetadataFormatError(
+            f"a controller RPC frame has the invalid length of {len(frame)} bytes"
+        )
     version, correlation = _HEADER.unpack_from(frame)
     if version != RPC_VERSION:
         raise MetadataFormatError(f"a controller RPC has version {version}, not {RPC_VERSION}")
@@ -98,7 +100,9 @@ def decode_answer(frame: bytes, correlation: int) -> Answer:
     """
     found = decode_correlation(frame)
     if found != correlation:
-        raise MetadataFormatError(f"an answer to request {found} came for request {correlation}")
+        raise MetadataFormatError(
+            f"the answer to request {correlation} has the number of request {found}"
+        )
     try:
         code, message, index, body, leader = _ANSWER_DECODER.decode(
             memoryview(frame)[_HEADER.size :]
@@ -107,7 +111,7 @@ def decode_answer(frame: bytes, correlation: int) -> Answer:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as failure:
         raise MetadataFormatError(f"a controller answer cannot be read: {failure}") from failure
     if (error == ErrorCode.NONE) == (body is None):
-        raise MetadataFormatError("a controller answer has either an error or a body")
+        raise MetadataFormatError("a controller answer must have either an error or a body")
     return Answer(error, message, index, body, leader)
 
 
@@ -115,5 +119,5 @@ def _encode(correlation: int, body: object) -> bytes:
     buffer = bytearray(_HEADER.pack(RPC_VERSION, correlation))
     _ENCODER.encode_into(body, buffer, _HEADER.size)
     if len(buffer) > MAX_FRAME_BYTES:
-        raise MetadataFormatError(f"a controller RPC frame would have {len(buffer)} bytes")
+        raise MetadataFormatError(f"a controller RPC frame of {len(buffer)} bytes is too large")
     return bytes(buffer)

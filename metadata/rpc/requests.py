@@ -14,9 +14,9 @@ from headrace.metadata.records.objects import RecordedRange
 
 
 class BrokerGoal(IntEnum):
-    """What a broker asks for with its heartbeat."""
+    """The state that a broker requests with its heartbeat."""
 
-    STAY_FENCED = 0  # recovering: keep the session, send no clients
+    STAY_FENCED = 0  # recovering: keep the session, stay hidden from clients
     SERVE = 1
     SHUT_DOWN = 2  # everything is uploaded and closed: end the epoch
 
@@ -31,16 +31,14 @@ class ConfigOp(IntEnum):
 
 
 class RegisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=False):
-    """Start a new epoch of a broker, ending the one before. Answer: BrokerRegistered."""
+    """Start a new epoch of a broker and end the previous one. Answer: BrokerRegistered."""
 
-    cluster_id: ShortText  # empty: whatever the controller's is
+    cluster_id: ShortText  # empty: not checked
     node_id: Count
     incarnation_id: UUID
     endpoints: tuple[BrokerEndpoint, ...]
     rack: ShortText
-    session_timeout_ms: Count = (
-        0  # its leases are shorter by a margin; 0: whatever the controller's is
-    )
+    session_timeout_ms: Count = 0  # its leases are shorter by a margin; 0: the controller's setting
 
 
 class Heartbeat(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
@@ -53,7 +51,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
 
 
 class UnregisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=3, gc=False):
-    """Forget a broker that is gone for ever. Answer: Done."""
+    """Remove a broker that will not come back. Answer: Done."""
 
     node_id: Count
 
@@ -62,7 +60,7 @@ class TopicCreation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One topic to create."""
 
     name: Text
-    partitions: Int32  # -1: one, or what the assignments say
+    partitions: Int32  # -1: one, or as many as the assignments have
     replication_factor: Int32
     configs: tuple[tuple[Text, Text | None], ...]
     # (partition, brokers); None: the controller chooses
@@ -70,7 +68,7 @@ class TopicCreation(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class CreateTopics(msgspec.Struct, frozen=True, array_like=True, tag=10, gc=False):
-    """Create topics, each on its own. Answer: TopicsCreated."""
+    """Create topics, each independently. Answer: TopicsCreated."""
 
     topics: tuple[TopicCreation, ...]
     validate_only: bool
@@ -84,9 +82,9 @@ class TopicDeletion(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class DeleteTopics(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):
-    """Delete topics, each on its own. Answer: TopicsDeleted.
+    """Delete topics, each independently. Answer: TopicsDeleted.
 
-    The controller finds the names: what a broker knows of them may be old.
+    The controller resolves the names: a broker's image may be out of date.
     """
 
     topics: tuple[TopicDeletion, ...]
@@ -105,7 +103,7 @@ class ConfigChange(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One change of one config."""
 
     key: Text
-    op: Int32  # a ConfigOp; checked by the decision, which answers for it
+    op: Int32  # a ConfigOp; checked by the decision, which answers with an error
     value: Text | None
 
 
@@ -145,7 +143,7 @@ class CloseStream(msgspec.Struct, frozen=True, array_like=True, tag=21, gc=False
 
 
 class TrimStream(msgspec.Struct, frozen=True, array_like=True, tag=22, gc=False):
-    """Move a stream's start up. Answer: Done."""
+    """Raise a stream's start offset. Answer: Done."""
 
     node_id: Count
     node_epoch: Int64
@@ -172,7 +170,7 @@ class CommittedStreamObject(msgspec.Struct, frozen=True, array_like=True, gc=Fal
 
 
 class CommitStreamSetObject(msgspec.Struct, frozen=True, array_like=True, tag=31, gc=False):
-    """Commit an upload or a compaction of Stream Set Objects, whole or not at all. Answer: Done."""
+    """Commit an upload or a compaction of Stream Set Objects, atomically. Answer: Done."""
 
     node_id: Count
     node_epoch: Int64
@@ -193,7 +191,7 @@ class CompactStreamObject(msgspec.Struct, frozen=True, array_like=True, tag=32, 
 
 
 class ForgetObjects(msgspec.Struct, frozen=True, array_like=True, tag=33, gc=False):
-    """Record that destroyed objects are gone from the bucket. Answer: Done."""
+    """Remove destroyed objects that were deleted from the bucket. Answer: Done."""
 
     node_id: Count
     node_epoch: Int64
@@ -225,13 +223,13 @@ class FetchSnapshot(msgspec.Struct, frozen=True, array_like=True, tag=51, gc=Fal
 
 
 class DescribeQuorum(msgspec.Struct, frozen=True, array_like=True, tag=60, gc=False):
-    """Tell who the members are and how far each has come. Answer: QuorumDescribed."""
+    """Describe the members and how far each has replicated the log. Answer: QuorumDescribed."""
 
 
 class AddVoter(msgspec.Struct, frozen=True, array_like=True, tag=61, gc=False):
-    """Take a controller in: it learns the log first, and counts then. Answer: Done (KIP-853)."""
+    """Add a controller: a learner until it has the log, then a voter. Answer: Done (KIP-853)."""
 
-    cluster_id: ShortText  # empty: whatever the controller's is
+    cluster_id: ShortText  # empty: not checked
     node_id: Count
     directory_id: UUID
     host: ShortText
@@ -239,14 +237,14 @@ class AddVoter(msgspec.Struct, frozen=True, array_like=True, tag=61, gc=False):
 
 
 class RemoveVoter(msgspec.Struct, frozen=True, array_like=True, tag=62, gc=False):
-    """Let a controller go, voter or learner. Answer: Done (KIP-853)."""
+    """Remove a controller, voter or learner. Answer: Done (KIP-853)."""
 
     cluster_id: ShortText
     node_id: Count
     directory_id: UUID
 
 
-# Those that are refused when the sender's epoch is over.
+# Requests that are refused when the sender's epoch has ended.
 NodeMutation = (
     AllocateProducerIds
     | OpenStream

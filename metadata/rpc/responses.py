@@ -8,7 +8,7 @@ from headrace.metadata.records.entry import LogEntry
 
 
 class Done(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=False):
-    """The change is in force; there is nothing else to tell."""
+    """The change took effect; there is nothing else to return."""
 
 
 class BrokerRegistered(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
@@ -19,13 +19,13 @@ class BrokerRegistered(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=F
 
 
 class HeartbeatAnswer(msgspec.Struct, frozen=True, array_like=True, tag=3, gc=False):
-    """The session goes on."""
+    """The session was extended."""
 
     fenced: bool
 
 
 class TopicCreated(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What became of one topic of a CreateTopics."""
+    """The result for one topic of a CreateTopics."""
 
     name: str
     error_code: int
@@ -41,7 +41,7 @@ class TopicsCreated(msgspec.Struct, frozen=True, array_like=True, tag=10, gc=Fal
 
 
 class TopicDeleted(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What became of one topic of a deletion: by both its name and id, if it was there."""
+    """The result for one topic of a DeleteTopics: both its name and id, if it existed."""
 
     name: str | None
     topic_id: UUID | None
@@ -63,7 +63,7 @@ class ProducerIdBlock(msgspec.Struct, frozen=True, array_like=True, tag=12, gc=F
 
 
 class StreamOpened(msgspec.Struct, frozen=True, array_like=True, tag=20, gc=False):
-    """What is committed of the stream that was opened."""
+    """The committed offsets of the opened stream."""
 
     epoch: int
     start_offset: int
@@ -77,7 +77,7 @@ class ObjectsPrepared(msgspec.Struct, frozen=True, array_like=True, tag=30, gc=F
 
 
 class Entries(msgspec.Struct, frozen=True, array_like=True, tag=50, gc=False):
-    """Committed entries from the asked index on; if they are gone, the snapshot to read."""
+    """Committed entries from the requested index on; if they were dropped, the snapshot to read."""
 
     entries: tuple[LogEntry, ...]
     end_index: int  # last committed
@@ -101,7 +101,7 @@ class QuorumMember(msgspec.Struct, frozen=True, array_like=True, gc=False):
     host: str
     port: int
     log_end_index: int  # -1: not known
-    last_fetch_ms: int  # wall clock of the leader; -1: not heard of in this term
+    last_fetch_ms: int  # wall clock of the leader; -1: no contact in this term
     last_caught_up_ms: int
 
 

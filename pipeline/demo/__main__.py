@@ -1,7 +1,7 @@
-"""`make demo`: real data through the broker and its bucket, read by three clients, all compared.
+"""`make demo`: sends real data through the broker and its bucket, and compares what three clients read.
 
 make demo                     Debian's package index
-make demo DATA=file.jsonl     data of your own, one JSON document per line
+make demo DATA=file.jsonl     your own data, one JSON document per line
 """
 
 import argparse
@@ -31,7 +31,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user chose."""
+    """The command line options."""
 
     data: Path | None
     records: int | None
@@ -46,7 +46,7 @@ class Options:
 def read_records(
     path: Path, key: str | None, limit: int | None
 ) -> Iterator[tuple[bytes | None, bytes]]:
-    """Return the lines of a file as records, keyed by a field of theirs if one is named."""
+    """Return the lines of a file as records, with the value of `field` as key, if one is named."""
     with path.open("rb") as lines:
         for line in islice((line.strip() for line in lines), limit):
             if line:
@@ -68,13 +68,13 @@ def run(options: Options, scratch: Path) -> None:
     """Run all steps.
 
     Raises:
-        DemoError: something is missing, or two readings differ.
+        DemoError: a program is missing, or the clients' results differ.
     """
     progress = Progress(steps=6)
     with progress.step("Data"):
         path, key, fields = prepare(options, scratch)
         progress.say(f"{path} ({path.stat().st_size / MIB:.1f} MiB)")
-        progress.say(f"grouped by {fields.group_by!r}, adding up {fields.number!r}")
+        progress.say(f"grouped by {fields.group_by!r}, sum of {fields.number!r}")
     with LocalBroker(scratch, *free_ports(2)) as broker:
         with progress.step(f"librdkafka writes to {options.partitions} partitions"):
             clients.create_topic(broker.bootstrap, TOPIC, options.partitions)
@@ -93,16 +93,16 @@ def run(options: Options, scratch: Path) -> None:
             fetched = broker.metric(BUCKET_READS)
             progress.say(f"the broker read {fetched / MIB:.1f} MiB from the bucket")
             if not fetched:
-                msg = "the records did not come from the bucket"
+                msg = "the broker did not read the records from the bucket"
                 raise DemoError(msg)
-        with progress.step("Spark adds the documents up"):
+        with progress.step("Spark aggregates the documents"):
             summary = aggregate(options, broker.bootstrap, fields, written.count)
     print(f"\n{summary}\n\nParquet: {options.output / 'totals'}")
     progress.end()
 
 
 def prepare(options: Options, scratch: Path) -> tuple[Path, str | None, FieldChoice]:
-    """Return the file of documents, the field that keys them, and the fields to aggregate."""
+    """Return the file of documents, the field for their keys, and the fields to aggregate."""
     path, key = options.data, options.key
     group_by, number = options.group_by, options.number
     if path is None:
@@ -118,7 +118,7 @@ def prepare(options: Options, scratch: Path) -> tuple[Path, str | None, FieldCho
 
 
 def compare(broker: LocalBroker, written: TopicDigest, scratch: Path, progress: Progress) -> None:
-    """Read the topic with two clients and compare each with what was acknowledged."""
+    """Read the topic with two clients and compare each with the acknowledged records."""
     readings = {
         "kafka-python": clients.read_with_kafka_python(broker.bootstrap, TOPIC, written.count),
         "kcat": clients.read_with_kcat(broker.bootstrap, TOPIC, scratch),
@@ -126,7 +126,7 @@ def compare(broker: LocalBroker, written: TopicDigest, scratch: Path, progress: 
     for name, reading in readings.items():
         differences = written.differences(reading)
         if differences:
-            msg = f"{name} read something else than was written:\n" + "\n".join(differences)
+            msg = f"{name} read other records than were written:\n" + "\n".join(differences)
             raise DemoError(msg)
         progress.say(f"{name}: {reading.count:,} records, counts and checksums agree")
     checksums = " ".join(checksum for _, checksum in written.summary().values())
@@ -141,13 +141,13 @@ def aggregate(options: Options, bootstrap: str, fields: FieldChoice, count: int)
     counted = sum(row[package_sizes.DOCUMENTS] for row in totals.collect())
     session.stop()
     if counted != count:
-        msg = f"Spark counted {counted} documents of {count}"
+        msg = f"Spark counted {counted} documents, expected {count}"
         raise DemoError(msg)
     return summary
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that nobody listens on."""
+    """Return free ports."""
     probes = [socket.socket() for _ in range(count)]
     for probe in probes:
         probe.bind(("127.0.0.1", 0))
@@ -162,18 +162,24 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m headrace.pipeline.demo", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--data", type=Path, help="JSON lines; default: Debian's package index")
-    parser.add_argument("--records", type=int, help="use only the first so many")
+    parser.add_argument("--records", type=int, help="use only the first RECORDS documents")
     parser.add_argument("--partitions", type=int, default=6)
-    parser.add_argument("--key", help="field that becomes the records' key")
+    parser.add_argument("--key", help="field to use as the records' key")
     parser.add_argument("--group-by", help="field to group by; default: chosen from the data")
-    parser.add_argument("--number", help="field to add up; default: chosen from the data")
-    parser.add_argument("--output", type=Path, help="where the Parquet goes; default: build/demo")
-    parser.add_argument("--connector-jars", type=Path, help="else Spark fetches the connector")
+    parser.add_argument("--number", help="numeric field to sum; default: chosen from the data")
+    parser.add_argument(
+        "--output", type=Path, help="directory of the Parquet files; default: build/demo"
+    )
+    parser.add_argument(
+        "--connector-jars",
+        type=Path,
+        help="directory with the connector's jars; without it Spark downloads them",
+    )
     return parser.parse_args()
 
 
 def main() -> int:
-    """Run the demonstration; return 1 with the reason when it fails."""
+    """Run the demonstration; print the reason and return 1 if it fails."""
     arguments = parse_arguments()
     with tempfile.TemporaryDirectory(prefix="headrace-demo-") as directory:
         scratch = Path(directory)

@@ -15,7 +15,7 @@ from headrace.pipeline.demo.digests import TopicDigest
 from headrace.pipeline.demo.progress import DemoError
 
 _TIMEOUT_S = 60
-_ERRORS_ONLY = 3  # syslog's number: librdkafka also tells about what it retries
+_ERRORS_ONLY = 3  # syslog level: below it librdkafka also logs what it retries
 # %p partition, %o offset, %K and %S lengths, %k and %s the bytes themselves.
 _KCAT_FORMAT = "%p %o %K %S\n%k%s\n"
 
@@ -28,7 +28,7 @@ def create_topic(bootstrap: str, topic: str, partitions: int) -> None:
 
 
 def write(bootstrap: str, topic: str, records: Iterable[tuple[bytes | None, bytes]]) -> TopicDigest:
-    """Write records of key and value, compressed, and return what was acknowledged.
+    """Write records of key and value, compressed, and return the digest of the acknowledged ones.
 
     Raises:
         DemoError: a record was refused.
@@ -59,13 +59,13 @@ def write(bootstrap: str, topic: str, records: Iterable[tuple[bytes | None, byte
             try:
                 producer.produce(topic, value=value, key=key, on_delivery=acknowledged)
                 break
-            except BufferError:  # librdkafka's queue is full: let it drain
+            except BufferError:  # librdkafka's queue is full: wait for it to drain
                 producer.poll(0.1)
         producer.poll(0)
     left = producer.flush(_TIMEOUT_S)
     if refused or left:
         first = f", the first with {refused[0]}" if refused else ""
-        msg = f"{len(refused)} records were refused{first}; {left} have no answer"
+        msg = f"{len(refused)} records were refused{first}; {left} were not answered"
         raise DemoError(msg)
     return written
 
@@ -74,7 +74,7 @@ def read_with_kafka_python(bootstrap: str, topic: str, count: int) -> TopicDiges
     """Read the topic's first `count` records with kafka-python.
 
     Raises:
-        DemoError: no record came for a minute.
+        DemoError: no record arrived for a minute.
     """
     consumer = kafka.KafkaConsumer(
         bootstrap_servers=bootstrap,
@@ -89,7 +89,7 @@ def read_with_kafka_python(bootstrap: str, topic: str, count: int) -> TopicDiges
     while digest.count < count:
         batches = consumer.poll(timeout_ms=_TIMEOUT_S * 1000, max_records=5000)
         if not batches:
-            msg = f"kafka-python read {digest.count} of {count} records, then none for a minute"
+            msg = f"kafka-python read only {digest.count} of {count} records, and no more for a minute"
             raise DemoError(msg)
         for batch in batches.values():
             for record in batch:
@@ -99,14 +99,14 @@ def read_with_kafka_python(bootstrap: str, topic: str, count: int) -> TopicDiges
 
 
 def read_with_kcat(bootstrap: str, topic: str, scratch: Path) -> TopicDigest:
-    """Read the topic up to its end with kcat, by way of a file in `scratch`.
+    """Read the topic up to its end with kcat, through a file in `scratch`.
 
     Raises:
         DemoError: kcat is not installed, or failed.
     """
     program = shutil.which("kcat")
     if program is None:
-        msg = "kcat is not here; on Debian:  sudo apt-get install -y kcat"
+        msg = "kcat is not installed; on Debian:  sudo apt-get install -y kcat"
         raise DemoError(msg)
     path = scratch / "kcat.out"
     command = [program, "-C", "-e", "-q", "-b", bootstrap, "-t", topic, "-f", _KCAT_FORMAT]
@@ -115,7 +115,7 @@ def read_with_kcat(bootstrap: str, topic: str, scratch: Path) -> TopicDigest:
             command, stdout=output, stderr=subprocess.PIPE, timeout=300, check=False
         )
     if ran.returncode != 0:
-        msg = f"kcat ended with {ran.returncode}: {ran.stderr.decode(errors='replace').strip()}"
+        msg = f"kcat failed with exit code {ran.returncode}: {ran.stderr.decode(errors='replace').strip()}"
         raise DemoError(msg)
     with path.open("rb") as output:
         digest = parse_kcat(output)
@@ -124,14 +124,14 @@ def read_with_kcat(bootstrap: str, topic: str, scratch: Path) -> TopicDigest:
 
 
 def parse_kcat(output: BinaryIO) -> TopicDigest:
-    """Take in what kcat wrote in our format. A missing key has length -1."""
+    """Parse kcat's output in the format above. A missing key has length -1."""
     digest = TopicDigest()
     while header := output.readline():
         partition, offset, key_bytes, value_bytes = map(int, header.split())
         key = output.read(key_bytes) if key_bytes >= 0 else None
         value = output.read(max(value_bytes, 0))
         if output.read(1) != b"\n":
-            msg = f"kcat's output is not what it announced at partition {partition}, {offset}"
+            msg = f"kcat's output has the wrong length at partition {partition}, offset {offset}"
             raise DemoError(msg)
         digest.add(partition, offset, key, value)
     return digest

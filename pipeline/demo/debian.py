@@ -6,9 +6,9 @@ One document per package, the index's fields in lower case with underscores:
     |----------------|---------|------|--------------------------------------|
     | package        | string  | no   | name                                 |
     | section        | string  | no   | such as games, or contrib/games      |
-    | installed_size | integer | yes  | KiB, an estimate of the maintainers' |
+    | installed_size | integer | yes  | KiB, estimated by the maintainers    |
     | size           | integer | yes  | bytes of the package file            |
-    | ...            | string  | yes  | every other field as it stands       |
+    | ...            | string  | yes  | every other field, unchanged         |
 """
 
 import json
@@ -21,11 +21,11 @@ from pathlib import Path
 from headrace.pipeline.demo.progress import DemoError
 
 _NUMBERS = frozenset({"installed_size", "size"})
-_PACKAGES_EXPECTED = 1_000  # a machine whose lists are empty knows what it has installed
+_PACKAGES_EXPECTED = 1_000  # with empty package lists apt knows only the installed packages
 
 
 def parse_index(lines: Iterable[str]) -> Iterator[dict[str, str | int]]:
-    """Parse paragraphs of `Field: value` lines; a line that begins with a blank continues a value."""
+    """Parse paragraphs of `Field: value` lines; a line that begins with a space continues a value."""
     document: dict[str, str | int] = {}
     name = ""
     for line in lines:
@@ -46,13 +46,13 @@ def parse_index(lines: Iterable[str]) -> Iterator[dict[str, str | int]]:
 
 
 def write_package_index(path: Path) -> int:
-    """Write the index that apt knows as JSON lines, and return the number of documents.
+    """Write apt's package index as JSON lines, and return the number of documents.
 
     Raises:
-        DemoError: apt is not here, or knows no packages and cannot be asked to learn them.
+        DemoError: apt is not installed, or its package lists are empty and cannot be updated.
     """
     if shutil.which("apt-cache") is None:
-        msg = "this machine has no apt; use data of your own:  make demo DATA=file.jsonl"
+        msg = "this machine has no apt; use your own data:  make demo DATA=file.jsonl"
         raise DemoError(msg)
     count = _dump(path)
     if count < _PACKAGES_EXPECTED:
@@ -77,7 +77,7 @@ def _dump(path: Path) -> int:
 
 def _update_lists() -> None:
     if os.geteuid() != 0:
-        msg = "apt's lists are empty; please run:  sudo apt-get update"
+        msg = "apt's package lists are empty; run:  sudo apt-get update"
         raise DemoError(msg)
     ran = subprocess.run(
         ["apt-get", "update", "-q"],

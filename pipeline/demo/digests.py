@@ -1,4 +1,4 @@
-"""What makes two readings of a topic comparable: counts and checksums per partition. Pure."""
+"""Counts and checksums per partition, to compare the results of several clients. Pure."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -13,13 +13,13 @@ class PartitionDigest:
     _hash: "hashlib.blake2b" = field(default_factory=lambda: hashlib.blake2b(digest_size=8))
 
     def add(self, offset: int, key: bytes | None, value: bytes) -> None:
-        """Take in the next record.
+        """Add the next record.
 
         Raises:
-            ValueError: it does not follow the last one.
+            ValueError: its offset does not follow the last one.
         """
         if offset != self.next_offset:
-            msg = f"offset {offset} came where {self.next_offset} was due"
+            msg = f"got offset {offset}, expected {self.next_offset}"
             raise ValueError(msg)
         self.next_offset += 1
         self.count += 1
@@ -40,12 +40,12 @@ class TopicDigest:
         self._partitions: dict[int, PartitionDigest] = {}
 
     def add(self, partition: int, offset: int, key: bytes | None, value: bytes) -> None:
-        """Take in the next record of a partition."""
+        """Add the next record of a partition."""
         self._partitions.setdefault(partition, PartitionDigest()).add(offset, key, value)
 
     @property
     def count(self) -> int:
-        """Records of all partitions."""
+        """Number of records in all partitions."""
         return sum(digest.count for digest in self._partitions.values())
 
     def summary(self) -> dict[int, tuple[int, str]]:
@@ -54,7 +54,7 @@ class TopicDigest:
         return {partition: (digest.count, digest.checksum) for partition, digest in items}
 
     def differences(self, other: "TopicDigest") -> list[str]:
-        """Say in which partitions `other` has something else."""
+        """Describe the partitions in which `other` differs."""
         ours, theirs = self.summary(), other.summary()
         nothing = (0, "-")
         return [

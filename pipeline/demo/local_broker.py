@@ -1,4 +1,4 @@
-"""A broker of our own for the demonstration, started as its users start it: `headrace dev`."""
+"""A broker for the demonstration, started as users start it: `headrace dev`."""
 
 import re
 import signal
@@ -50,7 +50,7 @@ class LocalBroker:
         """Start the broker and wait until it is ready.
 
         Raises:
-            DemoError: it ended, or was not ready in time; the message has the end of its log.
+            DemoError: it ended, or was not ready in time; the message includes the end of its log.
         """
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
@@ -63,7 +63,7 @@ class LocalBroker:
             time.sleep(_POLL_S)
 
     def stop(self) -> None:
-        """Stop the broker in an orderly way: what it holds goes to the bucket."""
+        """Shut the broker down, so that it uploads all its data to the bucket."""
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
         try:
@@ -76,7 +76,7 @@ class LocalBroker:
             self._process = None
 
     def objects_in_bucket(self) -> tuple[int, int]:
-        """Return the number of objects in the bucket, and their bytes."""
+        """Return the number and total bytes of the objects in the bucket."""
         files = [path for path in self.bucket.rglob("*") if path.is_file()]
         return len(files), sum(path.stat().st_size for path in files)
 

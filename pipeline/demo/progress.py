@@ -1,4 +1,4 @@
-"""What the demonstration tells while it runs: numbered steps, results and timings."""
+"""The output of the demonstration: numbered steps, results and timings."""
 
 import time
 from collections.abc import Iterator
@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 
 class DemoError(Exception):
-    """The demonstration cannot go on, or found a difference; the message is for the user."""
+    """The demonstration failed, or found a difference; the message is for the user."""
 
 
 class Progress:
-    """Prints each step when it begins, and what it found when it ends."""
+    """Prints each step when it begins, and its results and time when it ends."""
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
@@ -27,7 +27,7 @@ class Progress:
         print(f"      {time.perf_counter() - started:.1f} s", flush=True)
 
     def say(self, text: str) -> None:
-        """Print a result of the step under way."""
+        """Print a result of the current step."""
         print(f"      {text}", flush=True)
 
     def end(self) -> None:

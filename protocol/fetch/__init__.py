@@ -1,6 +1,6 @@
-"""Fetch by hand, as `headrace.protocol.produce` is: requests to tuples, responses to buffers. Pure.
+"""Hand-written codec of Fetch, like `headrace.protocol.produce`: requests to tuples, responses to buffers. Pure.
 
-The one door to `headrace.protocol.fetch.request` and `headrace.protocol.fetch.response`.
+The only interface to `headrace.protocol.fetch.request` and `headrace.protocol.fetch.response`.
 """
 
 from headrace.protocol.fetch.request import (

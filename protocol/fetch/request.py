@@ -17,7 +17,7 @@ each topic, each forgotten topic and the body:
 | tag 0 | (from 12) nullable string cluster_id |
 | tag 1 | (from 15) replica state: int32 replica_id, int64 replica_epoch |
 
-Partitions may carry tags from 17 on that only followers send; they are skipped.
+From 17 on, followers may send tags in partitions; they are skipped.
 
 Source: FetchRequest.json of Apache Kafka 4.3.
 """
@@ -56,24 +56,24 @@ _REPLICA_STATE: Final = Struct(">iq")
 _CLUSTER_ID_TAG: Final = 0
 _REPLICA_STATE_TAG: Final = 1
 
-# What stands before the topics, by what the version has.
+# The fields before the topics, by version.
 _HEAD: Final = Struct(">iiiib")
 _HEAD_WITH_SESSION: Final = Struct(">iiiibii")
 _HEAD_WITHOUT_REPLICA: Final = Struct(">iiibii")
 _NO_SESSION: Final = (0, -1)
-# A partition, likewise.
+# A partition, by version.
 _PARTITION: Final = Struct(">iqi")
 _PARTITION_WITH_LOG_START: Final = Struct(">iqqi")
 _PARTITION_WITH_EPOCH: Final = Struct(">iiqqi")
 _PARTITION_FLEXIBLE: Final = Struct(">iiqiqi")
 _PARTITION_WITHOUT_TAGS: Final = Struct(">iiqiqix")
-# Least bytes that a topic takes, by encoding.
+# Minimum size of a topic, by encoding.
 _CLASSIC_TOPIC_BYTES: Final = 6
 _FLEXIBLE_TOPIC_BYTES: Final = 3
 
 
 class FetchPartition(NamedTuple):
-    """What a client wants of one partition. Epochs are -1 when it does not know any."""
+    """A fetch of one partition. Epochs are -1 if the client does not know them."""
 
     partition_index: int
     current_leader_epoch: int
@@ -100,7 +100,7 @@ class ForgottenTopic(NamedTuple):
 
 
 class FetchRequest(NamedTuple):
-    """A Fetch request; what its version lacks has the schema's default."""
+    """A Fetch request; fields that its version lacks have the schema's default."""
 
     replica_id: int  # -1: a consumer
     max_wait_ms: int
@@ -116,15 +116,15 @@ class FetchRequest(NamedTuple):
 
 
 def decode_fetch(version: int, body: memoryview) -> FetchRequest:
-    """Decode the body of a request. Nothing of `body` is kept.
+    """Decode the body of a request. The result keeps no view of `body`.
 
-    Bytes behind it are passed over, see `headrace.protocol.messages`.
+    Bytes after it are ignored, see `headrace.protocol.messages`.
 
     Raises:
-        ProtocolError: the version is not spoken here, or the bytes are not a whole body.
+        ProtocolError: the version is not supported, or the bytes are not a complete body.
     """
     if not _MIN_VERSION <= version <= _MAX_VERSION:
-        raise ProtocolError(f"Fetch in version {version} is not spoken here")
+        raise ProtocolError(f"version {version} of Fetch is not supported")
     try:
         if version >= _FLEXIBLE_SINCE:
             return _decode_flexible(version, body)
@@ -171,7 +171,7 @@ def _classic_string(body: memoryview, position: int) -> tuple[str, int]:
     start = position + _INT16.size
     end = start + length
     if length < 0 or end > len(body):
-        raise ProtocolError("string is null or leaves the frame")
+        raise ProtocolError("string is null or exceeds the frame")
     return str(body[start:end], "utf-8"), end
 
 
@@ -271,7 +271,7 @@ def _flexible_topic(version: int, body: memoryview, position: int) -> tuple[str,
 def _flexible_partitions(
     body: memoryview, position: int, count: int
 ) -> tuple[list[FetchPartition], int]:
-    # Consumers send no tags: then all partitions have one size, and are read in one go.
+    # Consumers send no tags: then all partitions have the same size, and one read decodes them.
     size = _PARTITION_WITHOUT_TAGS.size
     end = position + count * size
     if not any(body[position + size - 1 : end : size]):

@@ -86,14 +86,14 @@ class EpochEndOffset(NamedTuple):
 
 
 class SnapshotId(NamedTuple):
-    """The snapshot to fetch instead of what is gone from the log (metadata log only)."""
+    """The snapshot to fetch instead of deleted log entries (metadata log only)."""
 
     end_offset: int
     epoch: int
 
 
 class FetchPartitionResponse(NamedTuple):
-    """What is read of one partition: `records` are whole batches, in order, sent as they are."""
+    """The data of one partition: `records` are whole batches, in order, sent unchanged."""
 
     partition_index: int
     error_code: int = 0
@@ -109,7 +109,7 @@ class FetchPartitionResponse(NamedTuple):
 
 
 class FetchTopicResponse(NamedTuple):
-    """Answers for one topic; identify it by what the request used."""
+    """The partitions of one topic, identified as in the request."""
 
     name: str
     topic_id: UUID | None
@@ -127,8 +127,8 @@ def encode_fetch_response(
 ) -> list[Buffer]:
     """Encode a response as the buffers of one whole frame, its size included.
 
-    The views in `records` are handed on as they are: they must not change until they are sent.
-    What the version lacks is left out.
+    The views in `records` are passed on without a copy: they must not change until they are sent.
+    Fields that the version lacks are left out.
     """
     flexible = version >= _FLEXIBLE_SINCE
     head = (0, correlation_id, throttle_time_ms)

@@ -1,11 +1,11 @@
-"""Kafka's messages behind one door: their classes, and bytes to messages and back.
+"""Kafka's messages: their classes, and their encoding and decoding.
 
-No other package of ours imports `kafka.protocol`.
+No other package of this project imports `kafka.protocol`.
 
 The classes are those of kafka-python, made from Apache Kafka's schemas in *superset style*: one
 class holds the fields of all versions. A decoded message has the fields of its version set, any
-other field reads as its schema default. A message to be encoded is built without a version, and
-the encoder takes the fields that the version has. So a handler is written once:
+other field has its schema default. A message to be encoded is built without a version, and the
+encoder uses the fields that the version has. So one handler serves all versions:
 
     MetadataResponse(
         throttle_time_ms=0,
@@ -13,15 +13,15 @@ the encoder takes the fields that the version has. So a handler is written once:
         topics=[],
     )
 
-What a handler must know:
+Rules for handlers:
 
 * A nested struct is an attribute of the class around it, under its schema name.
 * Fields are the schema's in snake case, except `authorized_operations` in Metadata responses
   (`cluster_authorized_operations` and `topic_authorized_operations` there). Authorized operations
-  are a set of operation numbers; None is "not asked for".
+  are a set of operation numbers; None means "not requested".
 * A UUID of zeros reads as None, and None is written as zeros.
-* An array field that was left at its default cannot be appended to: it is one list for all
-  messages. Pass a list of your own.
+* An array field with its default value cannot be appended to, because all messages share that
+  list. Pass a new list.
 """
 
 from kafka.protocol.admin import (

@@ -1,4 +1,4 @@
-"""Messages that kafka-python lacks, made as it makes its own, from the schemas beside this module.
+"""Messages that kafka-python lacks, generated in its way from the schemas beside this module.
 
 Its clients can send them once this module is imported: the classes register themselves.
 
@@ -11,27 +11,27 @@ _SCHEMAS = "headrace.protocol.messages.schemas"
 
 
 class UnregisterBrokerRequest(ApiMessage, load_json=_SCHEMAS):  # type: ignore[misc,call-arg]
-    """Forget a broker that is gone for ever (key 64)."""
+    """Remove a broker that will not come back (key 64)."""
 
 
 class UnregisterBrokerResponse(ApiMessage, load_json=_SCHEMAS):  # type: ignore[misc,call-arg]
-    """An error, or none."""
+    """The result: an error code."""
 
 
 class AddRaftVoterRequest(ApiMessage, load_json=_SCHEMAS):  # type: ignore[misc,call-arg]
-    """Take a controller into the quorum (key 80, KIP-853)."""
+    """Add a controller to the quorum (key 80, KIP-853)."""
 
 
 class AddRaftVoterResponse(ApiMessage, load_json=_SCHEMAS):  # type: ignore[misc,call-arg]
-    """An error, or none."""
+    """The result: an error code."""
 
 
 class RemoveRaftVoterRequest(ApiMessage, load_json=_SCHEMAS):  # type: ignore[misc,call-arg]
-    """Let a controller go (key 81, KIP-853)."""
+    """Remove a controller from the quorum (key 81, KIP-853)."""
 
 
 class RemoveRaftVoterResponse(ApiMessage, load_json=_SCHEMAS):  # type: ignore[misc,call-arg]
-    """An error, or none."""
+    """The result: an error code."""
 
 
 __all__ = [

@@ -1,6 +1,6 @@
-"""Messages to bytes and back, with the header that belongs to each.
+"""Encodes and decodes messages, with their headers.
 
-Payloads here are what stands behind the four bytes of the frame size.
+Payloads here do not include the four bytes of the frame size.
 """
 
 from typing import Any, Final, TypeAlias
@@ -16,23 +16,23 @@ from headrace.protocol.messages.decoding import decoder
 from headrace.protocol.messages.registry import REQUESTS, RESPONSES
 from headrace.protocol.primitives import Reader
 
-# An instance of a class of `headrace.protocol.messages`: their fields are known to the schemas alone.
+# An instance of a class of `headrace.protocol.messages`: only the schemas define their fields.
 Message: TypeAlias = Any
 
 _API_VERSIONS_FALLBACK: Final = 0
 
 
 def decode_request(api_key: int, version: int, body: memoryview) -> Message:
-    """Decode what follows a request header. Nothing of `body` is kept.
+    """Decode the body of a request. The result keeps no view of `body`.
 
-    Bytes behind the body are passed over, as Apache Kafka does: librdkafka 2.16 sends three of
-    them with a Metadata request (version 13) for all topics. A body that ends early is refused.
+    Bytes after the body are ignored, as in Apache Kafka: librdkafka 2.16 sends three of them with a
+    Metadata request (version 13) for all topics. A body that ends early is refused.
 
     Raises:
-        ProtocolError: key and version are not spoken here, or the bytes are not a whole body.
+        ProtocolError: key and version are not supported, or the bytes are not a complete body.
     """
     if not accepts(api_key, version):
-        raise ProtocolError(f"request with key {api_key} in version {version} is not spoken here")
+        raise ProtocolError(f"version {version} of the request with key {api_key} is not supported")
     return _decode(REQUESTS[api_key], version, Reader(body))
 
 
@@ -40,15 +40,17 @@ def decode_response(api_key: int, version: int, payload: memoryview) -> tuple[in
     """Decode a response; return its correlation id too.
 
     Raises:
-        ProtocolError: key and version are not spoken here, or the bytes are not one response.
+        ProtocolError: key and version are not supported, or the bytes are not one response.
     """
     if not accepts(api_key, version):
-        raise ProtocolError(f"response to key {api_key} in version {version} is not spoken here")
+        raise ProtocolError(
+            f"version {version} of the response with key {api_key} is not supported"
+        )
     correlation_id, position = headers.parse_response_header(api_key, version, payload)
     body = payload[position:]
     if api_key == ApiKey.API_VERSIONS and body[:2] == _UNSUPPORTED_VERSION:
         version = _API_VERSIONS_FALLBACK
-    # A broker is asked for what it sends: only the bytes themselves bound the arrays.
+    # A response is trusted: only its length bounds the arrays.
     reader = Reader(body, elements_left=len(body))
     message = _decode(RESPONSES[api_key], version, reader)
     if reader.position != len(body):
@@ -60,25 +62,25 @@ _UNSUPPORTED_VERSION: Final = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
 
 
 def encode_request(request: Message, header: RequestHeader) -> bytes:
-    """Encode a request behind its header."""
+    """Encode a request with its header."""
     return _encode(request, header.api_version, headers.encode_request_header(header))
 
 
 def encode_response(response: Message, version: int, correlation_id: int) -> bytes:
-    """Encode a response behind the header that its key and version have.
+    """Encode a response with the header of its key and version.
 
-    A wrong type inside of the message raises whatever the encoder meets: a bug of the caller.
+    A wrong type inside the message raises any error of the encoder: it is a bug of the caller.
     """
     header = headers.encode_response_header(response.API_KEY, version, correlation_id)
     return _encode(response, version, header)
 
 
 def encode_unsupported_api_versions(correlation_id: int) -> bytes:
-    """Encode the answer to an ApiVersions request of a version that is not spoken here.
+    """Encode the response to an ApiVersions request of an unsupported version.
 
-    The client cannot know a version that both understand yet, so the answer is in version 0
-    whatever was asked, and lists the one range that lets it ask again (KIP-511). The body of such
-    a request must not be parsed, and the connection stays open.
+    The client does not know a common version yet, so the response always has version 0, and lists
+    the one range that the client needs to ask again (KIP-511). The body of such a request must not
+    be parsed, and the connection stays open.
     """
     row = VERSIONS[ApiKey.API_VERSIONS]
     response_class = RESPONSES[ApiKey.API_VERSIONS]

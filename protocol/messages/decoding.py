@@ -1,11 +1,10 @@
-"""Strict decoders, compiled from the message schemas when a class and version are first met.
+"""Strict decoders, compiled from the message schemas when a class and version are first used.
 
-The decoder that comes with the message classes is lenient in ways that a broker cannot afford:
-it accepts a frame that ends inside a string, a record set or an unknown tag, null where null is
-not allowed, and negative array lengths; its work on one long varint is quadratic, as it is on many
-tagged structs. So only the classes and their schemas are taken from there, and the bytes are read
-by `Reader`. What comes out equals what the lenient decoder makes of a valid message, apart from
-unknown tags, which are skipped instead of kept.
+The decoder of kafka-python's message classes is too lenient for a broker: it accepts a frame that
+ends inside a string, a record set or an unknown tag, null where null is not allowed, and negative
+array lengths; its time for one long varint is quadratic, as it is for many tagged structs. So only
+the classes and their schemas are used, and `Reader` reads the bytes. The result equals that of the
+lenient decoder for a valid message, apart from unknown tags, which are skipped instead of kept.
 
 Schemas do not nest recursively, so the depth of a decoder is that of its schema.
 """
@@ -38,7 +37,7 @@ _OPERATIONS_NOT_ASKED_FOR: Final = 1 << 31
 
 
 class _Plan(NamedTuple):
-    """How one type is read, and the least it takes on the wire."""
+    """How one type is read, and its minimum size on the wire."""
 
     read: Read
     min_bytes: int
@@ -46,10 +45,10 @@ class _Plan(NamedTuple):
 
 @cache
 def decoder(message_class: Any, version: int) -> Read:
-    """Return what reads the body of this message in this version."""
+    """Return the decoder of this message's body in this version."""
     schema = message_class._struct  # noqa: SLF001 - the library gives no other way to its schema
     flexible = message_class.flexible_version_q(version)
-    # Slots of the outermost object alone; encoding it again reads them.
+    # Slots of the outermost object only; encoding it again reads them.
     outer = {"_header": None, "_min_version": None, "_max_version": None}
     return _struct(schema, message_class, version, flexible=flexible, constants=outer).read
 
@@ -92,7 +91,7 @@ def _struct(
 
 
 def _stores(fields: list[Any], version: int, *, flexible: bool) -> tuple[list[_Store], int]:
-    """Return what fills the untagged fields of an object; neighbours of fixed size go together."""
+    """Return what fills the untagged fields of an object; adjacent fields of fixed size are read at once."""
     stores: list[_Store] = []
     min_bytes = 0
     names: list[str] = []
@@ -209,18 +208,18 @@ def _simple(type_str: str, *, nullable: bool, flexible: bool) -> _Plan:
 def _length(
     prefix: Struct, *, nullable: bool, flexible: bool
 ) -> tuple[Callable[[Reader], int], int]:
-    """Return what reads a length, below zero for null, and the bytes it takes at least."""
+    """Return the reader of a length, which is negative for null, and its minimum size."""
 
     def read_compact(reader: Reader) -> int:
         length = reader.uvarint() - 1
         if length < 0 and not nullable:
-            raise ProtocolError("null where the schema allows none")
+            raise ProtocolError("null in a field that is not nullable")
         return length
 
     def read_classic(reader: Reader) -> int:
         length: int = reader.fixed(prefix)[0]
         if length < 0 and not nullable:
-            raise ProtocolError("null where the schema allows none")
+            raise ProtocolError("null in a field that is not nullable")
         return length
 
     return (read_compact, 1) if flexible else (read_classic, prefix.size)

@@ -1,8 +1,8 @@
-"""Which message class belongs to each request key, found in the modules that define them.
+"""The message class of each request key, found in the modules that define them.
 
-A field of an array type that a message leaves out reads as the default of its schema, which is one
-list for all messages. Here that list becomes one that refuses to be changed: an `append` to it would
-show in every later response, to whatever client.
+An array field that is not set has the default of its schema, which is one list that all messages
+share. Here it is replaced by a list that cannot be changed: an `append` to the shared list would
+appear in every later response to any client.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from headrace.protocol.messages import added
 
 
 class _SharedDefault(list[Any]):
-    """The empty list that fields have by default."""
+    """The empty list that is the default of array fields."""
 
     def _refuse(self, *_args: Any) -> NoReturn:
         raise TypeError("this list is the default of its field: set the field to a list instead")
@@ -41,6 +41,6 @@ def _classes(kind: str) -> Iterator[tuple[int, Any]]:
                 yield member.API_KEY, member
 
 
-# Classes without annotations: what is inside a message is checked when it is encoded or decoded.
+# Classes without annotations: the fields of a message are checked when it is encoded or decoded.
 REQUESTS: Final[dict[int, Any]] = dict(_classes("request"))
 RESPONSES: Final[dict[int, Any]] = dict(_classes("response"))

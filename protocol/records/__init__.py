@@ -1,1 +1,1 @@
-"""Record batches of format v2: header, records, compression. Imports nothing else of ours. Pure."""
+"""Record batches of format v2: header, records, compression. Imports no other package of this project. Pure."""

@@ -1,4 +1,4 @@
-"""The header of a record batch (magic 2), and what may be changed in it without decoding records.
+"""The header of a record batch (magic 2), and the changes to it that need no decoding of records.
 
 | offset | bytes | type | field | covered by crc |
 |---|---|---|---|---|
@@ -20,8 +20,8 @@
 Attributes: bits 0 to 2 codec, 3 timestamp type (0 create time, 1 log append time), 4 transactional,
 5 control, 6 base_timestamp is a delete horizon (compacted topics). Everything is big-endian.
 
-The magic byte of the older formats stands at offset 16 as well, so a header of any format parses
-far enough to be told apart.
+The magic byte of the older formats is at offset 16 as well, so the format of any header can be
+recognised.
 
 Source: DefaultRecordBatch.java of Apache Kafka 4.3.
 """
@@ -38,7 +38,7 @@ Buffer = bytes | bytearray | memoryview
 
 MAGIC: Final = 2
 HEADER_BYTES: Final = 61
-LENGTH_OVERHEAD_BYTES: Final = 12  # what batch_length does not count
+LENGTH_OVERHEAD_BYTES: Final = 12  # bytes that batch_length does not count
 NO_PRODUCER_ID: Final = -1
 NO_SEQUENCE: Final = -1
 
@@ -63,7 +63,7 @@ assert _HEADER.size == HEADER_BYTES
 
 
 class BatchHeader(NamedTuple):
-    """The 61 bytes as they stand; nothing is checked. Times in ms."""
+    """The fields of the 61 bytes, unchecked. Times in ms."""
 
     base_offset: int
     batch_length: int
@@ -86,7 +86,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def last_offset(self) -> int:
-        """Offset of the last record (of the last one ever, where compaction has removed it)."""
+        """Offset of the last record (also if compaction has removed that record)."""
         return self.base_offset + self.last_offset_delta
 
     @property
@@ -101,7 +101,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def is_log_append_time(self) -> bool:
-        """Whether every record has `max_timestamp` as its time."""
+        """Whether `max_timestamp` is the timestamp of every record."""
         return bool(self.attributes & LOG_APPEND_TIME_FLAG)
 
     @property
@@ -111,17 +111,17 @@ class BatchHeader(NamedTuple):
 
     @property
     def is_control(self) -> bool:
-        """Whether the records are markers that consumers do not hand out."""
+        """Whether the records are markers that consumers do not return."""
         return bool(self.attributes & CONTROL_FLAG)
 
     @property
     def has_delete_horizon(self) -> bool:
-        """Whether base_timestamp is the time from which tombstones may go (KIP-534)."""
+        """Whether base_timestamp is the time from which tombstones may be removed (KIP-534)."""
         return bool(self.attributes & DELETE_HORIZON_FLAG)
 
     @property
     def last_sequence(self) -> int:
-        """Sequence of the last record, -1 without one; wraps to 0 behind 2**31 - 1."""
+        """Sequence of the last record, -1 without one; wraps to 0 after 2**31 - 1."""
         if self.base_sequence == NO_SEQUENCE:
             return NO_SEQUENCE
         return (self.base_sequence + self.last_offset_delta) % _SEQUENCE_MODULUS
@@ -139,27 +139,27 @@ def parse_header(data: Buffer, position: int = 0) -> BatchHeader:
 
 
 def check_crc(batch: memoryview) -> bool:
-    """Whether the stored CRC is that of the batch; `batch` is exactly one batch."""
+    """Whether the stored CRC matches; `batch` is exactly one batch."""
     stored: int = _CRC.unpack_from(batch, _CRC_OFFSET)[0]
     return stored == crc32c(batch[_ATTRIBUTES_OFFSET:])
 
 
 def patch(batch: memoryview, base_offset: int, leader_epoch: int) -> None:
-    """Write offset and leader epoch, which the CRC does not cover, into a writable batch."""
+    """Set base offset and leader epoch, which the CRC does not cover, in a writable batch."""
     _INT64.pack_into(batch, 0, base_offset)
     _INT32.pack_into(batch, _LEADER_EPOCH_OFFSET, leader_epoch)
 
 
 def set_max_timestamp(batch: memoryview, timestamp_ms: int) -> None:
-    """Correct the greatest time of the records, and the CRC. `batch` is exactly one batch."""
+    """Set the maximum timestamp, and update the CRC. `batch` is exactly one batch."""
     _INT64.pack_into(batch, _MAX_TIMESTAMP_OFFSET, timestamp_ms)
     _write_crc(batch)
 
 
 def set_log_append_time(batch: memoryview, timestamp_ms: int) -> None:
-    """Give all records the time of the append, and correct the CRC. `batch` is exactly one batch.
+    """Set the append time as the timestamp of all records, and update the CRC. `batch` is exactly one batch.
 
-    The records keep the deltas that they have; readers go by the flag.
+    The records keep their timestamp deltas; readers use the flag instead.
     """
     (attributes,) = _INT16.unpack_from(batch, _ATTRIBUTES_OFFSET)
     _INT16.pack_into(batch, _ATTRIBUTES_OFFSET, attributes | LOG_APPEND_TIME_FLAG)
@@ -167,7 +167,7 @@ def set_log_append_time(batch: memoryview, timestamp_ms: int) -> None:
 
 
 def encode_header(header: BatchHeader, records: Buffer) -> bytearray:
-    """Return the batch of this header and (compressed) records; length and CRC are filled in."""
+    """Return the batch with this header and (compressed) records; length and CRC are computed."""
     batch = bytearray(HEADER_BYTES + len(records))
     batch[HEADER_BYTES:] = records
     length = len(batch) - LENGTH_OVERHEAD_BYTES
@@ -177,19 +177,19 @@ def encode_header(header: BatchHeader, records: Buffer) -> bytearray:
 
 
 def split_batches(data: memoryview) -> Iterator[tuple[BatchHeader, memoryview]]:
-    """Yield each batch of a buffer that holds whole batches, with its header. CRCs are not checked.
+    """Yield each batch of a buffer of whole batches, with its header. CRCs are not checked.
 
     Raises:
-        CorruptBatchError: the next bytes are not a whole batch with magic 2.
+        CorruptBatchError: the next bytes are not a complete batch with magic 2.
     """
     position = 0
     while position < len(data):
         header = parse_header(data, position)
         end = position + header.size_bytes
         if header.magic != MAGIC:
-            raise CorruptBatchError(f"batch has magic {header.magic}")
+            raise CorruptBatchError(f"batch has magic {header.magic}, expected 2")
         if header.size_bytes < HEADER_BYTES or end > len(data):
-            raise CorruptBatchError(f"batch of {header.size_bytes} bytes does not fit its buffer")
+            raise CorruptBatchError(f"batch of {header.size_bytes} bytes exceeds its buffer")
         yield header, data[position:end]
         position = end
 

@@ -1,4 +1,4 @@
-"""The codecs of record batches, with output that is bounded before memory is used.
+"""The codecs of record batches. The size of the output is limited before memory is allocated.
 
 | id | codec | framing |
 |---|---|---|
@@ -11,8 +11,8 @@
 Xerial framing: 16 bytes of header (`82 "SNAPPY" 00`, int32 version 1, int32 compatible version 1),
 then blocks of int32 size and raw snappy, everything big-endian.
 
-A decompressor here never produces more than the limit plus one step, whatever a header of the
-compressed data claims.
+A decompressor here never produces more than the limit plus one chunk, whatever the headers of the
+compressed data claim.
 
 Source: CompressionType.java of Apache Kafka 4.3; SnappyOutputStream.java of snappy-java.
 """
@@ -46,20 +46,20 @@ class Compression(IntEnum):
     ZSTD = 4
 
 
-# Output is taken in steps of this size: what a decompressor may hold beyond the limit.
+# Chunk size of the output: the most that a decompressor may produce beyond the limit.
 _STEP_BYTES: Final = 1 << 20
 _GZIP_WINDOW_BITS: Final = 31  # 15 bits of window, gzip framing
-_MAX_ZSTD_WINDOW_BYTES: Final = 1 << 27  # what level 22, Kafka's highest, may ask for
+_MAX_ZSTD_WINDOW_BYTES: Final = 1 << 27  # the maximum of level 22, Kafka's highest
 _ZSTD_BLOCK_HEADER_BYTES: Final = 3  # bit 0 last, bits 1 and 2 type, the rest size
-_ZSTD_RLE_BLOCK: Final = 1  # one byte, whatever the size says
+_ZSTD_RLE_BLOCK: Final = 1  # one byte, for any block size
 _ZSTD_CHECKSUM_BYTES: Final = 4
 
 _XERIAL_HEADER: Final = b"\x82SNAPPY\0" + Struct(">ii").pack(1, 1)
 _XERIAL_MAGIC: Final = _XERIAL_HEADER[:8]
 _XERIAL_BLOCK_BYTES: Final = 32 * 1024
 _BLOCK_SIZE: Final = Struct(">i")
-# Three bytes of raw snappy stand for at most 64 of output: a greater claim is a lie, and would
-# be allocated.
+# Three bytes of raw snappy make at most 64 bytes of output. A larger claimed size is invalid, and
+# must be refused before it is allocated.
 _MAX_SNAPPY_EXPANSION: Final = 22
 
 
@@ -82,9 +82,9 @@ def decompress(codec: int, data: memoryview, max_output_bytes: int) -> Buffer:
     """Decompress the records of a batch; without compression the view itself is returned.
 
     Raises:
-        UnsupportedCompressionError: no such codec.
-        CorruptBatchError: the data is not what the codec writes, or ends early.
-        DecompressionLimitError: there would be more than `max_output_bytes` bytes.
+        UnsupportedCompressionError: unknown codec.
+        CorruptBatchError: the data is invalid, or ends early.
+        DecompressionLimitError: the output would exceed `max_output_bytes`.
     """
     if codec == Compression.NONE:
         if len(data) > max_output_bytes:
@@ -101,7 +101,7 @@ def _limit_message(max_output_bytes: int) -> str:
 
 
 class _Output:
-    """What has been decompressed so far, against the limit."""
+    """The output so far, and its limit."""
 
     __slots__ = ("_left", "_limit", "_pieces")
 
@@ -111,11 +111,11 @@ class _Output:
 
     @property
     def step_bytes(self) -> int:
-        """How much the next step may produce: one byte over the limit is enough to know."""
+        """The size of the next chunk: one byte above the limit is enough to detect an excess."""
         return min(self._left + 1, _STEP_BYTES)
 
     def reserve(self, size_bytes: int) -> None:
-        """Refuse a size that is known beforehand."""
+        """Refuse a size that is known in advance."""
         if size_bytes > self._left:
             raise DecompressionLimitError(_limit_message(self._limit))
 
@@ -142,7 +142,7 @@ def _decompress_gzip(data: memoryview, max_output_bytes: int) -> bytes:
     except zlib.error as error:
         raise CorruptBatchError("gzip data is corrupt") from error
     if decompressor.unused_data:
-        raise CorruptBatchError("bytes behind the gzip data")
+        raise CorruptBatchError("extra bytes after the gzip data")
     return output.result()
 
 
@@ -169,7 +169,7 @@ def _decompress_snappy(data: memoryview, max_output_bytes: int) -> bytes:
         (size,) = _BLOCK_SIZE.unpack_from(data, position)
         position += _BLOCK_SIZE.size
         if not 0 <= size <= len(data) - position:
-            raise CorruptBatchError("snappy block leaves the batch")
+            raise CorruptBatchError("snappy block exceeds the batch")
         output.add(_decompress_snappy_block(data[position : position + size], output))
         position += size
     return output.result()
@@ -179,7 +179,7 @@ def _decompress_snappy_block(block: memoryview, output: _Output) -> bytes:
     try:
         claimed: int = cramjam.snappy.decompress_raw_len(block)
         if claimed > len(block) * _MAX_SNAPPY_EXPANSION:
-            raise CorruptBatchError("snappy block claims more than it can hold")
+            raise CorruptBatchError("snappy block claims an impossible size")
         output.reserve(claimed)
         return bytes(cramjam.snappy.decompress_raw(block))
     except cramjam.DecompressionError as error:
@@ -203,7 +203,7 @@ def _decompress_lz4(data: memoryview, max_output_bytes: int) -> bytes:
     except (RuntimeError, ValueError) as error:
         raise CorruptBatchError("lz4 frame is corrupt") from error
     if position != len(data):
-        raise CorruptBatchError("bytes behind the lz4 frame")
+        raise CorruptBatchError("extra bytes after the lz4 frame")
     return output.result()
 
 
@@ -221,7 +221,7 @@ def _decompress_zstd(data: memoryview, max_output_bytes: int) -> bytes:
 
 
 def _check_zstd_is_whole(data: memoryview) -> None:
-    """Walk the blocks of the frames: the decompressing stream takes an early end for the end."""
+    """Check that the frames are complete: the streaming decompressor does not detect an early end."""
     if not data:
         raise CorruptBatchError("zstd frame is missing")
     position = 0

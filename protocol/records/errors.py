@@ -1,4 +1,4 @@
-"""What can be wrong with a record batch. In a request, all of these are answered, not closed on."""
+"""Errors of a record batch. In a request each of them is answered; the connection stays open."""
 
 
 class RecordsError(Exception):
@@ -6,11 +6,11 @@ class RecordsError(Exception):
 
 
 class CorruptBatchError(RecordsError):
-    """The bytes are no record batch, or its records do not parse."""
+    """The bytes are not a record batch, or its records cannot be parsed."""
 
 
 class UnsupportedCompressionError(RecordsError):
-    """The batch names a codec that no version of the format defines."""
+    """The batch has a codec that no version of the format defines."""
 
 
 class DecompressionLimitError(RecordsError):

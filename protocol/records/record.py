@@ -1,6 +1,6 @@
-"""The records of a batch: bytes to records and back.
+"""Encoding and decoding of the records of a batch.
 
-Decompressed records follow each other without gaps. All numbers but the attributes are zig-zag
+Decompressed records follow each other without gaps. All numbers except the attributes are zig-zag
 varints of up to 64 bits:
 
 | type | field |
@@ -54,7 +54,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchOptions:
-    """What a batch says besides its records."""
+    """The fields of a batch besides its records."""
 
     compression: Compression = Compression.NONE
     leader_epoch: int = -1
@@ -63,8 +63,8 @@ class BatchOptions:
     base_sequence: int = NO_SEQUENCE
     is_transactional: bool = False
     is_control: bool = False
-    log_append_time_ms: int | None = None  # None: records keep their own time
-    # Offsets that the batch covers beyond its records, as after compaction; None: just the records.
+    log_append_time_ms: int | None = None  # None: records keep their own timestamps
+    # Offsets that the batch covers beyond its records, as after compaction; None: the records only.
     base_offset: int | None = None
     last_offset: int | None = None
 
@@ -72,16 +72,16 @@ class BatchOptions:
 def decode_records(batch: memoryview, max_decompressed_bytes: int) -> Iterator[Record]:
     """Yield the records of one batch with magic 2; the CRC is not checked.
 
-    Keys and values are copies: nothing of `batch` is kept.
+    Keys and values are copies: no view of `batch` is kept.
 
     Raises:
-        CorruptBatchError: the records do not parse, or are not as many as the header says.
-        UnsupportedCompressionError: no such codec.
+        CorruptBatchError: the records cannot be parsed, or their number differs from the header.
+        UnsupportedCompressionError: unknown codec.
         DecompressionLimitError: the records take more than `max_decompressed_bytes`.
     """
     header = parse_header(batch)
     if header.magic != MAGIC or header.size_bytes != len(batch) or header.records_count < 0:
-        raise CorruptBatchError("not one batch of format v2")
+        raise CorruptBatchError("the data is not exactly one batch of format v2")
     data = bytes(decompress(header.codec, batch[HEADER_BYTES:], max_decompressed_bytes))
     log_append_time_ms = header.max_timestamp if header.is_log_append_time else None
     position = 0
@@ -92,13 +92,13 @@ def decode_records(batch: memoryview, max_decompressed_bytes: int) -> Iterator[R
             raise CorruptBatchError("records end inside a record") from None
         yield record
     if position != len(data):
-        raise CorruptBatchError(f"{len(data) - position} bytes behind the last record")
+        raise CorruptBatchError(f"{len(data) - position} extra bytes after the last record")
 
 
 def encode_batch(records: Sequence[Record], options: BatchOptions) -> bytearray:
     """Encode records, in ascending order of offset, as one batch; the caller owns the result.
 
-    A batch may hold no record at all when the options say which offsets it covers.
+    A batch may have no records if the options give the offsets that it covers.
     """
     base_offset = records[0].offset if options.base_offset is None else options.base_offset
     last_offset = records[-1].offset if options.last_offset is None else options.last_offset
@@ -144,8 +144,8 @@ def _decode_record(
     length, position = _decode_varint(data, position)
     end = position + length
     if length < 0 or end > len(data):
-        raise CorruptBatchError("record leaves its batch")
-    timestamp_delta, position = _decode_varint(data, position + 1)  # behind the attributes
+        raise CorruptBatchError("record exceeds its batch")
+    timestamp_delta, position = _decode_varint(data, position + 1)  # after the attributes
     offset_delta, position = _decode_varint(data, position)
     key, position = _decode_bytes(data, position)
     value, position = _decode_bytes(data, position)
@@ -154,7 +154,7 @@ def _decode_record(
     if count:
         headers, position = _decode_headers(data, position, count)
     if position != end:
-        raise CorruptBatchError("record does not have the length that it claims")
+        raise CorruptBatchError("record length does not match its fields")
     timestamp = log_append_time_ms
     if timestamp is None:
         timestamp = header.base_timestamp + timestamp_delta
@@ -172,7 +172,7 @@ def _decode_headers(
         if key is None:
             raise CorruptBatchError("header key is null")
         value, position = _decode_bytes(data, position)
-        # As in Kafka, a key that is no UTF-8 does not make its record unreadable.
+        # As in Kafka, a key that is not UTF-8 does not make its record unreadable.
         headers.append((key.decode(errors="replace"), value))
     return tuple(headers), position
 
@@ -183,7 +183,7 @@ def _decode_bytes(data: bytes, position: int) -> tuple[bytes | None, int]:
         return None, position
     end = position + length
     if end > len(data):
-        raise CorruptBatchError("field leaves its batch")
+        raise CorruptBatchError("field exceeds its batch")
     return data[position:end], end
 
 

@@ -53,7 +53,7 @@ def test_data_of_ones_own(run_demo: Callable[..., str], tmp_path: Path) -> None:
     orders = [{"id": f"o{i}", "shop": f"s{i % 3}", "amount": i / 2} for i in range(90)]
     data.write_text("\n".join(map(json.dumps, orders)))
     printed = run_demo("--data", str(data), "--partitions", "2")
-    assert "grouped by 'shop', adding up 'amount'" in printed
+    assert "grouped by 'shop', sum of 'amount'" in printed
     rows = [line.split() for line in printed.splitlines()]
     start = rows.index(["shop", "documents", "amount"])
     assert rows[start + 2 : start + 5] == [

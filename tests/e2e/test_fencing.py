@@ -89,7 +89,8 @@ class TwoNodes:
         """Whether the controller has ended the broker's session."""
         events = self.first.log_events()
         return any(
-            event["msg"] == "broker session expired" and event["broker"] == BROKER_ID
+            event["msg"] == "broker session expired, fencing the broker"
+            and event["broker"] == BROKER_ID
             for event in events
         )
 

@@ -258,7 +258,7 @@ def test_a_broker_does_not_speak_to_another_cluster_where_its_controllers_were(
         await scene.start(*controllers)
         (two,) = await scene.start(scene.broker(2))
         assert two.cluster_id != one.cluster_id
-        refused = f"is of cluster {two.cluster_id}, this node of {one.cluster_id}"
+        refused = f"belongs to cluster {two.cluster_id}, this node to {one.cluster_id}"
         while sum(refused in str(vars(it)) for it in caplog.records) < 3:
             assert not scene.task(1).done()
             await asyncio.sleep(0.05)

@@ -62,7 +62,9 @@ def test_a_full_disk_ends_all_writing_and_loses_nothing(disk):
                 index += 1
                 await store.persist(Persist(entries=(entry(index),)))
 
-        with pytest.raises(MetadataLogFailedError, match=r"No space left on device.*room on it"):
+        with pytest.raises(
+            MetadataLogFailedError, match=r"No space left on device.*free space on it, and restart"
+        ):
             await fill()
         assert 50 < index < 110
         with pytest.raises(MetadataLogFailedError):

@@ -363,8 +363,16 @@ BUGS = (
         "controllers and brokers of another cluster are let in",
         "metadata/net/listener.py",
         "ControllerListener._refusal",
-        "self.is_strange(theirs)",
-        "False",
+        """
+            theirs = hello.party
+            if self.is_other_cluster(theirs):
+                return "..."
+        """,
+        """
+            theirs = hello.party
+            if False:
+                return "..."
+        """,
         f"{_NET}::test_another_cluster_is_refused_and_both_sides_say_so",
     ),
     SeededBug(

@@ -110,19 +110,19 @@ BUGS = (
     ),
     SeededBug(
         "quorum-09",
-        "an image that was foreseen is taken for another leader's entry",
+        "an image that was precomputed is taken for another leader's entry",
         "metadata/quorum/applied.py",
         "AppliedLog.compute",
         "foreseen is not None and foreseen.term == batch[-1].term",
         "foreseen is not None",
         f"{_QUORUM}/test_parts.py"
-        "::test_what_was_foreseen_is_not_replayed_again_but_for_entries_of_another_leader",
+        "::test_what_was_precomputed_is_not_replayed_again_but_for_entries_of_another_leader",
     ),
     SeededBug(
         "quorum-10",
         "a leader that removes itself is not answered any more",
         "metadata/quorum/addresses.py",
-        "MemberAddresses._tell",
+        "MemberAddresses._publish",
         "leader_id in self._told",
         "False",
         f"{_MEMBERS}::test_a_leader_can_be_removed",

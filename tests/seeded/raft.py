@@ -52,7 +52,7 @@ BUGS = (
         "raft-04",
         "a vote is forgotten when a leader is heard of",
         f"{_RAFT}/node_state.py",
-        "NodeState.hear",
+        "NodeState.leader_contacted",
         "self._heard_ms = self.now_ms",
         """
             self.voted_for = NOBODY
@@ -100,7 +100,7 @@ BUGS = (
         "raft-09",
         "a follower commits as far as its leader says, beyond what it has compared",
         f"{_RAFT}/following.py",
-        "take_in",
+        "append_new",
         "min(request.commit_index, verified_index)",
         "min(request.commit_index, log.last_index)",
         f"{_KNOWN}::test_copycat_265_an_empty_request_commits_no_further_than_the_entry_it_names",
@@ -109,7 +109,7 @@ BUGS = (
         "raft-10",
         "a request that was overtaken removes what came after it",
         f"{_RAFT}/following.py",
-        "take_in",
+        "append_new",
         """
             if log.term_at(entry.index) != entry.term:
                 log.replace_from(entries[position:])
@@ -125,7 +125,7 @@ BUGS = (
         "raft-11",
         "a follower agrees to all that it has, compared or not",
         f"{_RAFT}/following.py",
-        "take_in",
+        "append_new",
         "Verdict(success=True, match_index=verified_index)",
         "Verdict(success=True, match_index=log.last_index)",
         _SIMULATION,
@@ -209,7 +209,7 @@ BUGS = (
         "raft-19",
         "a new disk speaks as the member whose disk was lost",
         f"{_RAFT}/plausibility.py",
-        "is_strange",
+        "is_foreign",
         "configuration.accepts(message.source, message.source_directory)",
         "configuration.member(message.source) is not None",
         f"{_UNIT}/test_membership.py::test_another_disk_of_a_member_neither_votes_nor_acknowledges",
@@ -290,7 +290,7 @@ BUGS = (
         "raft-27",
         "a voter whose removal only it has does not stand: nobody is ever elected",
         f"{_RAFT}/node_state.py",
-        "NodeState.may_stand",
+        "NodeState.may_campaign",
         "any(self._counts_in(it) for it in self.log.possible_configurations)",
         "self.is_voter",
         f"{_UNIT}/test_membership.py::test_a_voter_whose_removal_only_it_has_stands_and_finishes_it",
@@ -368,12 +368,20 @@ BUGS = (
         f"{_RAFT}/core.py",
         "RaftCore.tick",
         """
-            self._elections.ask_around()
-            self._stand_if_wanted()
+            if self._may_campaign:
+                self._elections.start_pre_vote()
+                self._start_election_if_pre_vote_won()
+            else:
+                self._state.role = Role.FOLLOWER
+                self._state.rearm()
         """,
         """
-            self._elections.stand(transfer=False)
-            self._stand_if_wanted()
+            if self._may_campaign:
+                self._elections.start_election(transfer=False)
+                self._start_election_if_pre_vote_won()
+            else:
+                self._state.role = Role.FOLLOWER
+                self._state.rearm()
         """,
         _SIMULATION,
     ),
@@ -390,7 +398,7 @@ BUGS = (
         "raft-35",
         "a node that hears its leader votes for another all the same",
         f"{_RAFT}/node_state.py",
-        "NodeState.hears_leader",
+        "NodeState.has_live_leader",
         "silent_ms < self.settings.election_timeout_ms",
         "silent_ms < 0",
         f"{_PAPER}::test_thesis_4_2_3_a_node_that_hears_its_leader_does_not_listen_to_candidates",

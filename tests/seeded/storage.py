@@ -585,7 +585,7 @@ _COMMITS_AND_DELETION = (
         "storage-45",
         "a cold read that outlasts its Fetch begins anew for the next one",
         "broker/fetch/cold_reads.py",
-        "ColdReads._left_alone",
+        "ColdReads._detach",
         """
             self._left[place] = read
             self._bound()
@@ -643,7 +643,7 @@ _RETENTION = (
         "storage-49",
         "a segment of the time index that is joined with its neighbour forgets its newest record",
         "broker/partition/time_index.py",
-        "TimeIndex._join_steps",
+        "TimeIndex._join_segments",
         "second._replace(max_ms=first.max_ms, max_offset=first.max_offset)",
         "second",
         "tests/unit/broker/partition/test_time_index.py::test_each_step_knows_its_newest_batch",

@@ -373,7 +373,7 @@ BUGS = (
         "wal-33",
         "what a misdirected superblock tells ignored",
         "wal/recovery.py",
-        "Scan._hear_superblock",
+        "Scan._absorb_superblock",
         "memory[: len(MAGIC)] != MAGIC",
         "memory",
         f"{_UNIT}/test_recovery.py::test_a_superblock_that_went_into_the_ring_is_known_to_be_lost",

@@ -45,7 +45,7 @@ def test_a_bucket_that_does_not_fit_into_memory_is_refused(
         storage_isolation.main()
     assert ended.value.code == 2
     told = " ".join(capsys.readouterr().err.split())
-    assert "takes up to 18 GiB" in told
+    assert "needs up to 18 GiB" in told
     assert text in told
     assert "--bucket-directory DIR" in told
 

@@ -58,9 +58,9 @@ def test_columns_stay_apart_however_large_the_numbers_are():
 def test_what_upkeep_takes_is_told_by_the_hour_and_in_no_sum():
     (told,) = [it for it in table([made_row()]) if "upkeep" in it]
     # 17 lists an hour, and 60 times a put and a list.
-    assert "in no sum: 137 PUT and 0 GET an hour" in told
+    assert "not in the sum: 137 PUT and 0 GET an hour" in told
     assert f"${137 / 1000 * 0.005 * 730:.2f} a month" in told
-    assert "9 objects" in told
+    assert "1 sweeps of 9 objects per hour" in told
 
 
 def test_machines_are_told_the_same():

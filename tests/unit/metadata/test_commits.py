@@ -31,7 +31,7 @@ class Log:
         self.open_writes = asyncio.Event()
         self.open_writes.set()
         self.failure = None
-        self.members_entries = 0  # that come first, unforeseen
+        self.members_entries = 0  # that come first, unexpected
         self.confirmations = 0
 
     async def image_at_end(self):

@@ -127,7 +127,7 @@ def test_a_bucket_that_fails_is_told_and_tried_again(scene, what, caplog):
     scene.image = image_at(4)
     scene.publish()
     assert scene.publisher.statistics.failures == 1
-    assert "tried again" in caplog.text
+    assert "trying again at the next interval" in caplog.text
     scene.bucket.failing.clear()
     scene.image = image_at(5)
     scene.publish()

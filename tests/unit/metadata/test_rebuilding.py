@@ -7,10 +7,10 @@ import pytest
 from headrace.metadata.images.brokers import BrokerState
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.rebuilding import (
-    FOR_EVER_MS,
     ID_STEP,
     INDEX_STEP,
     LEADER_EPOCH_STEP,
+    NEVER_MS,
     TERM_STEP,
     rebuild,
 )
@@ -133,7 +133,7 @@ def test_a_broker_recovers_what_its_wal_holds_and_goes_on(lost, opened):
     assert controller.stream(stream_id).end_offset == end + 5
 
 
-def test_objects_that_the_snapshot_does_not_know_are_kept_for_ever(lost):
+def test_objects_that_the_snapshot_does_not_know_are_never_expire(lost):
     """Whether it had prepared them or not: nobody can say whether they are wanted."""
     prepared = lost.prepare(2)
     later = lost.image.objects.next_object_id
@@ -143,11 +143,11 @@ def test_objects_that_the_snapshot_does_not_know_are_kept_for_ever(lost):
     by_id = outcome.image.objects.by_id
     for object_id in (prepared, prepared + 1, later, later + 1, later + 9):
         assert by_id[object_id].state == ObjectState.PREPARED
-        assert by_id[object_id].expires_ms == FOR_EVER_MS
+        assert by_id[object_id].expires_ms == NEVER_MS
     assert later + 2 not in by_id
     controller = going_on(outcome.image)
     controller.register()
-    controller.now_ms = FOR_EVER_MS - 1
+    controller.now_ms = NEVER_MS - 1
     controller.expire()
     assert controller.object(later).state == ObjectState.PREPARED
 

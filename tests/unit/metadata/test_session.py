@@ -199,7 +199,7 @@ async def test_a_process_that_sees_in_the_metadata_that_its_epoch_is_over_does_n
         assert failures.group_contains(NodeFencedError)
         assert old.fenced
         assert not old.is_lease_valid()
-        assert reasons == ["epoch 3 of broker 1 is over: it is STARTING at epoch 4"]
+        assert reasons == ["epoch 3 of broker 1 has ended: the broker is STARTING at epoch 4"]
         assert new.is_lease_valid()
 
 

@@ -52,7 +52,7 @@ def test_an_old_one_is_not_taken_for_a_new_one(machine: Path) -> None:
 
 
 def test_none_is_said(machine: Path) -> None:
-    with pytest.raises(java.NoJavaError, match="no Java is here"):
+    with pytest.raises(java.NoJavaError, match="found no Java"):
         java.find_java_home()
 
 

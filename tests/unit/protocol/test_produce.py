@@ -90,7 +90,7 @@ def test_only_a_whole_frame_is_accepted(version: int, frame: bytes) -> None:
 
 @pytest.mark.parametrize("version", [-1, 0, 2, 14])
 def test_other_versions_are_refused(version: int) -> None:
-    with pytest.raises(ProtocolError, match="not spoken"):
+    with pytest.raises(ProtocolError, match="not supported"):
         decode_produce(version, memoryview(CLASSIC))
 
 

@@ -556,7 +556,7 @@ def test_a_cut_that_fails_ends_all_writing(tmp_path):
     files, _ = opened(tmp_path, sync)
     append(files, entry(1), entry(2))
     fail = True
-    with pytest.raises(MetadataLogFailedError, match=r"No space left.*start again"):
+    with pytest.raises(MetadataLogFailedError, match=r"No space left.*restart the node"):
         files.truncate(2, 78)
     fail = False
     with pytest.raises(MetadataLogFailedError):

@@ -439,5 +439,5 @@ def test_a_disk_that_does_not_answer_is_told_and_keeps_nobody_from_ending(
     asyncio.run(scenario())
     answer.set()
     assert [it.message for it in caplog.records].count(
-        "the disk of the metadata log does not answer"
+        "a write of the metadata log has not completed yet, the disk is slow; waiting for it"
     ) == 2

@@ -16,7 +16,8 @@ async def test_who_adds_a_controller_that_is_not_there_is_told_what_to_look_at(t
         answer = await ask(leader, AddVoter("", NOBODY, OTHER_DIRECTORY, "host4", 9093))
         assert answer.error == ErrorCode.REQUEST_TIMED_OUT
         assert (
-            f"does node 4 run at host4:9093, with directory id {OTHER_DIRECTORY}" in answer.message
+            f"Check that node 4 runs at host4:9093 with directory id {OTHER_DIRECTORY}"
+            in answer.message
         )
 
 

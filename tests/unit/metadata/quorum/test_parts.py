@@ -58,16 +58,16 @@ async def test_batches_are_applied_in_order_and_shown_whole():
 
 
 @scenario
-async def test_what_was_foreseen_is_not_replayed_again_but_for_entries_of_another_leader():
+async def test_what_was_precomputed_is_not_replayed_again_but_for_entries_of_another_leader():
     log = AppliedLog(MetadataImage(), lambda old, new: None)
-    foreseen = replay(MetadataImage(), (KeyValueRecord("k1", b""),), index=1, term=1)
-    log.foresee({1: foreseen})
+    precomputed = replay(MetadataImage(), (KeyValueRecord("k1", b""),), index=1, term=1)
+    log.keep_precomputed({1: precomputed})
     log.committed((entry(1),))
     await apply(log)
-    assert log.image is foreseen
+    assert log.image is precomputed
 
-    wrong = replay(foreseen, (KeyValueRecord("ours", b""),), index=2, term=1)
-    log.foresee({2: wrong})
+    wrong = replay(precomputed, (KeyValueRecord("ours", b""),), index=2, term=1)
+    log.keep_precomputed({2: wrong})
     log.committed((entry(2, term=2, key="theirs"),))
     await apply(log)
     assert set(log.image.key_values) == {"k1", "theirs"}

@@ -41,7 +41,9 @@ def test_an_error_comes_with_its_message():
 
 
 def test_an_answer_to_another_request_is_refused():
-    with pytest.raises(MetadataFormatError, match="request 7 came for request 8"):
+    with pytest.raises(
+        MetadataFormatError, match="answer to request 8 has the number of request 7"
+    ):
         decode_answer(GOLDEN_ANSWER, 8)
 
 

@@ -20,5 +20,5 @@ def test_bytes_that_look_like_the_format() -> None:
 
 @pytest.mark.parametrize("cut", [b"0 0 1 5\nkval", b"0 0 1 2\nkvalue\n"])
 def test_output_that_is_not_what_it_says(cut: bytes) -> None:
-    with pytest.raises(DemoError, match="not what it announced"):
+    with pytest.raises(DemoError, match="output has the wrong length"):
         parse_kcat(io.BytesIO(cut))

@@ -123,7 +123,7 @@ def test_only_a_whole_frame_is_accepted(version: int, frame: bytes) -> None:
 
 @pytest.mark.parametrize("version", [-1, 0, 3, 19])
 def test_other_versions_are_refused(version: int) -> None:
-    with pytest.raises(ProtocolError, match="not spoken"):
+    with pytest.raises(ProtocolError, match="not supported"):
         decode_fetch(version, memoryview(V4))
 
 

@@ -67,9 +67,9 @@ def test_api_versions_in_an_unknown_version_is_answered_in_version_0() -> None:
     [(ApiKey.PRODUCE, 2), (ApiKey.METADATA, 14), (ApiKey.METADATA, -1), (ApiKey.VOTE, 0), (999, 0)],
 )
 def test_what_is_not_spoken_is_refused(api_key: int, version: int) -> None:
-    with pytest.raises(ProtocolError, match="not spoken"):
+    with pytest.raises(ProtocolError, match="not supported"):
         messages.decode_request(api_key, version, memoryview(b""))
-    with pytest.raises(ProtocolError, match="not spoken"):
+    with pytest.raises(ProtocolError, match="not supported"):
         messages.decode_response(api_key, version, memoryview(b""))
 
 

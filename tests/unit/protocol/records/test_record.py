@@ -96,7 +96,7 @@ def test_truncated_or_longer_records_are_corrupt() -> None:
     for cut in range(len(records)):
         with pytest.raises(CorruptBatchError):
             decode(encode_header(header, records[:cut]))
-    with pytest.raises(CorruptBatchError, match="behind the last record"):
+    with pytest.raises(CorruptBatchError, match="1 extra bytes after the last record"):
         decode(encode_header(header, records + b"\0"))
     with pytest.raises(CorruptBatchError):
         decode(batch[:-1])

@@ -9,7 +9,7 @@ from headrace.broker.cli.root import run
 from headrace.metadata.log.snapshot_format import decode_snapshot, encode_snapshot
 from headrace.metadata.offline import read_offline
 from headrace.metadata.published import published_key
-from headrace.metadata.rebuilding import FOR_EVER_MS
+from headrace.metadata.rebuilding import NEVER_MS
 from headrace.metadata.records.entry import SnapshotId
 from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.retrying import RetryingObjectStore
@@ -145,7 +145,7 @@ def test_what_came_after_the_snapshot_is_told_and_nothing_of_it_is_removed(
         == scene.controller.stream(scene.stream_id).end_offset
     )
     by_id = image.objects.by_id
-    assert {by_id[it].expires_ms for it in (prepared, beyond)} == {FOR_EVER_MS}
+    assert {by_id[it].expires_ms for it in (prepared, beyond)} == {NEVER_MS}
     scene.path(lost).write_bytes(bytes(by_id[lost].size_bytes))  # else nothing is removed anyway
     before = content(scene.bucket)
     arguments = ("bucket", "gc", scene.url, "--metadata", directory, "--older-than", "0s", "--yes")
