@@ -91,7 +91,7 @@ def test_a_batch_may_not_grow_beyond_the_limit_when_it_is_compressed_anew() -> N
     [
         (errors.OffsetOutOfRangeError(), ErrorCode.OFFSET_OUT_OF_RANGE),
         (errors.CorruptObjectError(), ErrorCode.CORRUPT_MESSAGE),
-        (errors.ObjectStoreError(), ErrorCode.KAFKA_STORAGE_ERROR),
+        (errors.ObjectStoreError("no answer"), ErrorCode.KAFKA_STORAGE_ERROR),
         (errors.ObjectNotFoundError(), ErrorCode.KAFKA_STORAGE_ERROR),
     ],
 )
