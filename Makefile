@@ -2,6 +2,7 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
+IN_PROCESS := tests --ignore tests/e2e --ignore tests/cluster --ignore tests/tidy
 unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
@@ -37,11 +38,11 @@ tidy: setup ## Check sizes, names, docstrings and which modules are pure
 fmt: setup ## Format the code and apply ruff's fixes
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
-unit: setup ## Run unit, property, contract and fuzz tests
-	@$(BIN)/python -m pytest -q tests --ignore tests/integration --ignore tests/e2e --ignore tests/cluster --ignore tests/tidy $(ARGS)
+unit: setup ## Run the unit, property and contract tests that are quick
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not (integration or slow)" $(IN_PROCESS) --ignore tests/integration $(ARGS)
 
-integration: setup ## Run the tests with real sockets, files and an S3 server
-	@$(BIN)/python -m pytest -q tests/integration $(ARGS)
+integration: setup ## Run the tests with real sockets, files, an S3 server and Spark, the fuzz tests and long random runs
+	@$(BIN)/python -m pytest -q -m "integration or slow" $(IN_PROCESS) $(ARGS)
 
 e2e: setup ## Run end-to-end tests: real clients, crashes, a cluster, Spark
 	@$(BIN)/python -m pytest -q tests/e2e tests/cluster $(ARGS)
@@ -52,7 +53,7 @@ seeded: setup ## Seed bugs and check that the tests catch them: make seeded ARGS
 soak: setup ## Run the long tests: simulated crashes and quorums, seeded bugs, chaos, power cuts: make soak ARGS="--crash-rounds 1000"
 	@$(BIN)/python -m tests.simulation.wal_crash_run --images 500000 && $(BIN)/python -m tests.simulation.raft_run --seeds 6000
 	@$(BIN)/python -m tests.seeded && $(BIN)/python -m tests.cluster.chaos --minutes 30
-	@$(BIN)/python -m pytest -q -s -o timeout=0 tests/integration/test_wal_power_cut.py tests/e2e/test_crash.py --power-cut-rounds 50 --crash-rounds 500 $(ARGS)
+	@$(BIN)/python -m pytest -q -s -o timeout=0 tests/integration/test_wal_power_cut.py tests/e2e/test_crash.py --power-cut-rounds 50 --crash-rounds 500 --temporary-gib 200 $(ARGS)
 
 bench: setup ## Compare with Apache Kafka on this machine
 	@$(BIN)/python -m bench $(ARGS)

@@ -1,6 +1,7 @@
 """Options of the test run, and the rule for components that are missing."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -8,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headrace.pipeline.java import NoJavaError
+from tests.environment.minio import MinioServer, minio_program
 from tests.environment.paths import MissingComponentError
+from tests.environment.temporary_space import TemporarySpace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +34,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--power-cut-rounds", type=int, default=2, help="times each moment of a power cut is tested"
     )
     group.addoption("--power-cut-seed", type=int, default=None, help="repeat its random choices")
+    group.addoption(
+        "--temporary-gib", type=int, default=4, help="what temporary files may take at most"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Bound the disk space that the run takes."""
+    max_peak_bytes = config.getoption("--temporary-gib") << 30
+    plugin = TemporarySpace(config, max_peak_bytes=max_peak_bytes)
+    config.pluginmanager.register(plugin, "temporary-space")
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +63,16 @@ def component() -> Component:
             pytest.skip(str(error))
 
     return require
+
+
+@pytest.fixture(scope="module")
+def minio(component: Component, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MinioServer]:
+    """An S3 server for the tests of one module; what they store in it goes with it."""
+    component(minio_program)
+    directory = tmp_path_factory.mktemp("minio")
+    with MinioServer(directory) as server:
+        yield server
+    shutil.rmtree(directory)
 
 
 @pytest.fixture(scope="session")

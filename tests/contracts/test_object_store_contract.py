@@ -28,11 +28,13 @@ from tests.contracts.object_stores import (
     opener,
     s3_uri,
 )
-from tests.environment.minio import DOMAIN, MinioServer, minio_program
+from tests.environment.minio import DOMAIN
 from tests.integration.s3_fault_server import FaultServer
 from tests.simulation.faulty_store import FaultyStore
 
 MIB = 1024 * 1024
+SERVER = pytest.mark.integration
+REAL_SERVER = (SERVER, pytest.mark.s3)
 
 IMPLEMENTATIONS: tuple[type[ObjectStore], ...] = (
     MemoryObjectStore,
@@ -51,11 +53,9 @@ def moto():
 
 
 @pytest.fixture(scope="module")
-def minio(component, tmp_path_factory):
-    component(minio_program)
-    with MinioServer(tmp_path_factory.mktemp("minio")) as server:
-        asyncio.run(ensure_bucket(s3_uri(server.endpoint)))
-        yield server.endpoint
+def minio(minio):
+    asyncio.run(ensure_bucket(s3_uri(minio.endpoint)))
+    return minio.endpoint
 
 
 @pytest.fixture(scope="module")
@@ -75,15 +75,15 @@ def fault_server(faults):
     params=[
         "mem",
         "file",
-        "moto",
         "faulty",
-        "fault_server",
-        pytest.param("minio", marks=pytest.mark.s3),
+        pytest.param("moto", marks=SERVER),
+        pytest.param("fault_server", marks=SERVER),
+        pytest.param("minio", marks=REAL_SERVER),
         # Each PUT carries a checksum.
-        "fault_server&checksum=SHA256",
-        pytest.param("minio&checksum=SHA256", marks=pytest.mark.s3),
+        pytest.param("fault_server&checksum=SHA256", marks=SERVER),
+        pytest.param("minio&checksum=SHA256", marks=REAL_SERVER),
         # The bucket is in the host name.
-        pytest.param("minio&pathStyle=false", marks=pytest.mark.s3),
+        pytest.param("minio&pathStyle=false", marks=REAL_SERVER),
     ]
 )
 def open_store(request, tmp_path, monkeypatch):
@@ -251,7 +251,7 @@ def test_deleting(open_store):
     run(open_store, scenario)
 
 
-@pytest.fixture(params=["file", "fault_server"])
+@pytest.fixture(params=["file", pytest.param("fault_server", marks=SERVER)])
 def keeping(request, tmp_path, monkeypatch):
     """Return what opens a store, and what has a key of it fail whenever it is to be deleted."""
     if request.param == "file":

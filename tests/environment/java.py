@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -72,6 +73,11 @@ def fetch_jars(name: str, coordinates: tuple[str, ...], *, transitive: bool) -> 
             raise MissingComponentError(msg)
 
     return build_once(name, build)
+
+
+def temporary_files() -> str:
+    """Return the option by which Java puts its temporary files where ours are."""
+    return f"-Djava.io.tmpdir={tempfile.gettempdir()}"
 
 
 def class_path(jars: Path) -> str:

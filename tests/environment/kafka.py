@@ -6,7 +6,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.environment.java import class_path, fetch_jars, java_environment, java_home
+from tests.environment.java import (
+    class_path,
+    fetch_jars,
+    java_environment,
+    java_home,
+    temporary_files,
+)
 from tests.environment.ports import free_port
 from tests.environment.processes import ServerProcess
 
@@ -46,7 +52,8 @@ def kafka_jars() -> Path:
 def tool_command(main_class: str, *arguments: str) -> list[str]:
     """Return the command line that runs one of Kafka's tools."""
     logging = _logging_file("error")
-    options = [*_TOOL_OPTIONS, "-Xmx256m", f"-Dlog4j2.configurationFile={logging}"]
+    options = [*_TOOL_OPTIONS, "-Xmx256m", temporary_files()]
+    options.append(f"-Dlog4j2.configurationFile={logging}")
     return [
         *(str(java_home() / "bin" / "java"), *options),
         *("-cp", class_path(kafka_jars()), main_class, *arguments),
@@ -156,6 +163,7 @@ class ApacheKafka:
         return [
             java,
             *self._memory,
+            temporary_files(),
             logging,
             "-cp",
             class_path(kafka_jars()),

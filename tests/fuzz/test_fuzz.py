@@ -14,6 +14,7 @@ MAX_GROWTH_KIB = 256 * 1024
 MAX_SECONDS = 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_damaged_input_is_refused_cleanly(name: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -23,7 +23,7 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.storage.compaction import plan
 from headrace.storage.object_store.uri import parse_bucket_uri
 from headrace.storage.objects.keys import object_key
-from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer, minio_program
+from tests.environment.minio import ACCESS_KEY, SECRET_KEY
 from tests.environment.paths import ROOT
 from tests.integration.independent_bucket import contents_of, differences
 from tests.integration.test_node import Client, config
@@ -31,13 +31,6 @@ from tests.integration.test_node import Client, config
 LOAD_S = 6.0
 PATIENCE_S = 30.0
 LARGE, SMALL = "large", ("small-1", "small-2", "small-3")
-
-
-@pytest.fixture(scope="module")
-def minio(component, tmp_path_factory):
-    component(minio_program)
-    with MinioServer(tmp_path_factory.mktemp("minio")) as server:
-        yield server
 
 
 @pytest.fixture(params=["file", pytest.param("s3", marks=pytest.mark.s3)])

@@ -16,7 +16,7 @@ from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.retrying import RefusedError
 from headrace.storage.object_store.s3_access import resolve_access
 from headrace.storage.object_store.uri import parse_bucket_uri
-from tests.environment.minio import ACCESS_KEY, SECRET_KEY, MinioServer, minio_program
+from tests.environment.minio import ACCESS_KEY, SECRET_KEY
 from tests.unit.broker.cli.bucket_scene import BucketScene
 
 pytestmark = pytest.mark.s3
@@ -34,11 +34,9 @@ ROOT_KEYS = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KE
 
 
 @pytest.fixture(scope="module")
-def minio(component, tmp_path_factory):
-    component(minio_program)
-    with MinioServer(tmp_path_factory.mktemp("minio")) as server:
-        client_of(server).create_bucket(Bucket=BUCKET)
-        yield server
+def minio(minio):
+    client_of(minio).create_bucket(Bucket=BUCKET)
+    return minio
 
 
 def client_of(server, service="s3"):

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from headrace.wal.objects.errors import WalFencedError
 from headrace.wal.objects.log import ObjectWal
 from tests.contracts import test_wal_contract as contract
 from tests.contracts.object_stores import opener, s3_uri
-from tests.environment.minio import MinioServer, minio_program
+from tests.environment.minio import MinioServer
 
 REQUIREMENTS = [it for name, it in vars(contract).items() if name.startswith("test_")]
 CONFIG = replace(contract.settings("s3://", "auto"), batch_interval_ms=5, capacity_bytes=2**24)
@@ -25,13 +25,9 @@ pytestmark = pytest.mark.s3
 
 
 @pytest.fixture(scope="module")
-def minio(
-    component: Callable[[Callable[[], object]], None], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[MinioServer]:
-    component(minio_program)
-    with MinioServer(tmp_path_factory.mktemp("minio")) as server:
-        asyncio.run(ensure_bucket(s3_uri(server.endpoint)))
-        yield server
+def minio(minio: MinioServer) -> MinioServer:
+    asyncio.run(ensure_bucket(s3_uri(minio.endpoint)))
+    return minio
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda it: it.__name__)

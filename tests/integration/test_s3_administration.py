@@ -13,7 +13,6 @@ from headrace.storage.object_store.s3_client import make_client
 from headrace.storage.object_store.uri import S3Location, parse_bucket_uri
 from headrace.storage.sweep.swept_bucket import open_swept_bucket
 from tests.contracts.object_stores import PART_BYTES, moto_endpoint, s3_uri
-from tests.environment.minio import MinioServer, minio_program
 from tests.environment.ports import free_port
 
 
@@ -24,10 +23,8 @@ def moto():
 
 
 @pytest.fixture(scope="module")
-def minio(component, tmp_path_factory):
-    component(minio_program)
-    with MinioServer(tmp_path_factory.mktemp("minio")) as server:
-        yield server.endpoint
+def minio(minio):
+    return minio.endpoint
 
 
 @pytest.fixture(params=["moto", pytest.param("minio", marks=pytest.mark.s3)])

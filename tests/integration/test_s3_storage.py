@@ -12,7 +12,6 @@ from headrace.storage.deletion import ObjectDeleter
 from headrace.storage.object_store.factory import ensure_bucket
 from headrace.storage.objects.keys import object_key, parse_object_key
 from tests.contracts.object_stores import file_store, moto_endpoint, opener, s3_uri
-from tests.environment.minio import MinioServer, minio_program
 from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
 from tests.unit.storage.samples import batches, write
 
@@ -27,11 +26,9 @@ def moto():
 
 
 @pytest.fixture(scope="module")
-def minio(component, tmp_path_factory):
-    component(minio_program)
-    with MinioServer(tmp_path_factory.mktemp("minio")) as server:
-        asyncio.run(ensure_bucket(s3_uri(server.endpoint)))
-        yield server.endpoint
+def minio(minio):
+    asyncio.run(ensure_bucket(s3_uri(minio.endpoint)))
+    return minio.endpoint
 
 
 @pytest.fixture(params=["file", "moto", pytest.param("minio", marks=pytest.mark.s3)])

@@ -6,6 +6,7 @@ what must come of it when everybody falls silent: all that was parked is answere
 
 from uuid import UUID
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -279,7 +280,7 @@ def check_group(scene: Scene, group: ClassicGroup) -> None:
         assert [member.member_id for member in group.image.members] == list(group.members)
 
 
-TestGroupShard = GroupMachine.TestCase
+TestGroupShard = pytest.mark.slow(GroupMachine.TestCase)
 TestGroupShard.settings = settings(
     max_examples=150,
     stateful_step_count=40,

@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -255,6 +256,7 @@ def recorded_in(directory):
     return RecordedDirectory(directory)
 
 
+@pytest.mark.slow
 def test_a_power_cut_at_every_change_of_a_long_life(tmp_path):
     """And then another at every change of the start that follows."""
 
@@ -335,6 +337,7 @@ def steps_from(choices):
     return steps
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     choices=st.lists(

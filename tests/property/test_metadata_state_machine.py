@@ -501,7 +501,7 @@ def _creation(name, partitions):
     return CreateTopics((topic_creation(name, partitions),), False)
 
 
-TestMetadata = MetadataMachine.TestCase
+TestMetadata = pytest.mark.slow(MetadataMachine.TestCase)
 TestMetadata.settings = settings(
     max_examples=100,
     stateful_step_count=50,

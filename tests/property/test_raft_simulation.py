@@ -27,6 +27,7 @@ def run(seeds: range, events: int = EVENTS, jobs: int = 1) -> Report:
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_todays_tenth_of_the_seeds() -> None:
     turn, tenth = turn_of_today(TENTHS)
@@ -36,6 +37,7 @@ def test_todays_tenth_of_the_seeds() -> None:
     assert total.runs == SEEDS // TENTHS
 
 
+@pytest.mark.slow
 def test_the_same_seeds_each_time() -> None:
     """Long runs, in which everything that can happen does: what the seeded mistakes are tried on."""
     total = run(range(40), events=2500)

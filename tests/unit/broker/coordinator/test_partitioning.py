@@ -25,5 +25,5 @@ def test_java_string_hash(text: str, expected: int) -> None:
 def test_partition_for_group() -> None:
     assert partition_for_group("hello", 50) == 99162322 % 50
     assert partition_for_group("polygenelubricants", 50) == 0
-    negative = next(text for text in map(str, range(10**9, 10**10)) if java_string_hash(text) < 0)
-    assert partition_for_group(negative, 50) == -java_string_hash(negative) % 50
+    assert java_string_hash("console-consumer") == -648006740
+    assert partition_for_group("console-consumer", 50) == 648006740 % 50
