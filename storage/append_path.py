@@ -36,6 +36,20 @@ from headrace.wal.port import WriteAheadLog
 logger = logging.getLogger("headrace.storage.append")
 
 
+class _Acknowledgement:
+    """How far the acknowledgement of one confirmation has come."""
+
+    __slots__ = ("confirmed", "count")
+
+    def __init__(self) -> None:
+        self.confirmed: Sequence[OpenAppend] = ()
+        self.count = 0  # of those whose appender has been told
+
+    def left(self) -> Sequence[OpenAppend]:
+        """Those whose appender knows nothing yet."""
+        return self.confirmed[self.count :]
+
+
 class AppendPath:
     """Appends of all streams of one engine, in WAL order."""
 
@@ -144,46 +158,51 @@ class AppendPath:
         """Acknowledge what has become durable; the WAL calls this, never from within `append`."""
         if not self._open:
             return  # nothing is open after a failure either
-        if not self._lease.is_lease_valid():
-            self._withheld_wal_end = wal_end_offset
-            return
-        self._withheld_wal_end = -1
-        confirmed = self._open.confirm(wal_end_offset)
-        if not confirmed:
-            return
-        now_ms = self._clock_ms()
-        for group in group_by_buffer(confirmed):
-            self._cache.put(group, now_ms)
-        self._confirmed_wal_end = confirmed[-1].wal_end_offset
-        self._acknowledge(confirmed)
-        if self._waiters:
-            self._wake()
-        self.on_progress()
+        acknowledgement = _Acknowledgement()
+        try:
+            if not self._lease.is_lease_valid():
+                self._withheld_wal_end = wal_end_offset
+                return
+            self._withheld_wal_end = -1
+            acknowledgement.confirmed = self._open.confirm(wal_end_offset)
+            if acknowledgement.confirmed:
+                self._acknowledge(acknowledgement)
+        except Exception as error:
+            # Records that left the queue would otherwise be neither acknowledged nor failed: the WAL would be trimmed
+            # past them, and later records of their streams acknowledged behind a hole.
+            failure = EngineFailedError(f"a confirmation failed: {error!r}")
+            failure.__cause__ = error
+            self._fail(failure, acknowledgement.left())
+            logger.exception("unexpected error behind a confirmation; the storage engine stops")
 
     def lease_renewed(self) -> None:
         """Acknowledge what was withheld: to be called when the lease may be valid again."""
         if self._withheld_wal_end >= 0:
             self.on_confirmed(self._withheld_wal_end)
 
-    def _acknowledge(self, confirmed: Sequence[OpenAppend]) -> None:
-        acknowledged = payload_bytes = 0
-        try:
-            for _, wal_end_offset, batch, _, target, on_ack in confirmed:
-                acknowledged += 1
-                payload_bytes += len(batch.payload)
-                target.confirm_offset = batch.base_offset + batch.count
-                target.confirmed_wal_end = wal_end_offset
-                on_ack(None)
-        except Exception as error:
-            # The appender's own state is in doubt: stop rather than continue with it.
-            logger.exception(
-                "unexpected error in the callback of an acknowledged append; the storage engine stops"
-            )
-            failure = EngineFailedError("the callback of an acknowledged append failed")
-            failure.__cause__ = error
-            self._fail(failure, confirmed[acknowledged:])
-        self.counters.confirmed_total += acknowledged
+    def _acknowledge(self, acknowledgement: "_Acknowledgement") -> None:
+        confirmed = acknowledgement.confirmed
+        now_ms = self._clock_ms()
+        for group in group_by_buffer(confirmed):
+            self._cache.put(group, now_ms)
+        self._confirmed_wal_end = confirmed[-1].wal_end_offset
+        payload_bytes = 0
+        for _, wal_end_offset, batch, _, target, on_ack in confirmed:
+            if target.confirm_offset != batch.base_offset:
+                raise EngineFailedError(
+                    f"stream {batch.stream_id} is confirmed up to {target.confirm_offset}, "
+                    f"and the next record begins at {batch.base_offset}"
+                )
+            acknowledgement.count += 1
+            payload_bytes += len(batch.payload)
+            target.confirm_offset = batch.base_offset + batch.count
+            target.confirmed_wal_end = wal_end_offset
+            on_ack(None)
+        self.counters.confirmed_total += len(confirmed)
         self.counters.confirmed_bytes_total += payload_bytes
+        if self._waiters:
+            self._wake()
+        self.on_progress()
 
     def on_failed(self, error: Exception) -> None:
         """Fail everything that is open; the WAL calls this when it can confirm nothing more."""

@@ -62,13 +62,20 @@ class OpenAppends:
         self._reserved_bytes += max_charge(len(append.batch.payload), 1)
 
     def confirm(self, wal_end_offset: int) -> list[OpenAppend]:
-        """Remove and return what is durable once everything below `wal_end_offset` is."""
+        """Remove and return what is durable once everything below `wal_end_offset` is.
+
+        Nothing is removed before everything that takes memory is done: an append is here or in the answer.
+        """
         confirmed = []
-        pending = self._open
-        while pending and pending[0].wal_end_offset <= wal_end_offset:
-            append = pending.popleft()
-            self._reserved_bytes -= max_charge(len(append.batch.payload), 1)
+        released_bytes = 0
+        for append in self._open:
+            if append.wal_end_offset > wal_end_offset:
+                break
             confirmed.append(append)
+            released_bytes += max_charge(len(append.batch.payload), 1)
+        self._reserved_bytes -= released_bytes
+        for _ in confirmed:
+            self._open.popleft()
         return confirmed
 
     def abandon(self) -> list[OpenAppend]:

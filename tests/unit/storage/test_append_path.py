@@ -1,7 +1,11 @@
 """The order of confirmation, and what becomes of appends when it ends."""
 
+import asyncio
+
 import pytest
 
+from headrace.storage.append_path import AppendPath
+from headrace.storage.cache.log_cache import LogCache
 from headrace.storage.errors import (
     BackPressureError,
     EngineFailedError,
@@ -307,5 +311,72 @@ def test_waiting_for_confirmation_covers_what_is_open_now():
             await failing
         with pytest.raises(EngineFailedError):
             await path.confirmed()
+
+    run(scenario())
+
+
+def fail_in(node: Node, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """Have one thing behind the confirmation raise, once."""
+
+    def broken(*_arguments: object) -> None:
+        monkeypatch.undo()
+        raise MemoryError
+
+    match where:
+        case "lease":
+            monkeypatch.setattr(node.lease, "is_lease_valid", broken)
+        case "queue":
+            monkeypatch.setattr("headrace.storage.open_appends.max_charge", broken)
+        case "clock":
+            monkeypatch.setattr(AppendPath, "_acknowledge", lambda *_: broken())
+        case "groups":
+            monkeypatch.setattr("headrace.storage.append_path.group_by_buffer", broken)
+        case "cache":
+            monkeypatch.setattr(LogCache, "put", broken)
+        case "waiters":
+            monkeypatch.setattr(AppendPath, "_wake", broken)
+        case "progress":
+            monkeypatch.setattr(AppendPath, "on_progress", broken)
+
+
+@pytest.mark.parametrize(
+    "where", ["lease", "queue", "clock", "groups", "cache", "waiters", "progress"]
+)
+def test_an_exception_behind_the_confirmation_fails_the_engine(where, monkeypatch):
+    """Every append is acknowledged or failed, and nothing that comes later is acknowledged behind a hole."""
+
+    async def scenario():
+        node = await manual().start()
+        stream, other = await node.open(1), await node.open(2)
+        for target in (stream, other, stream):
+            node.append(target)
+        waiting = asyncio.ensure_future(node.engine._path.confirmed())
+        await settle()
+        fail_in(node, monkeypatch, where)
+        node.wal.confirm_records(2)
+        told = [*node.acks.acked, *node.acks.failed]
+        assert sorted(told) == [(1, 0), (1, 1), (2, 0)]
+        assert isinstance(node.engine._failure, EngineFailedError)
+        with pytest.raises(EngineFailedError):
+            node.append(stream)
+        with pytest.raises(EngineFailedError):
+            await waiting
+        node.wal.confirm()
+        assert len(node.acks.results) == 3
+
+    run(scenario())
+
+
+def test_a_confirm_offset_never_jumps():
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+        node.append(stream)
+        node.append(stream)
+        node.engine._path._open._open.popleft()  # as if its confirmation had been swallowed
+        node.wal.confirm()
+        assert node.acks.acked == []
+        assert stream.confirm_offset == 0
+        assert "is confirmed up to 0, and the next record begins at 1" in str(node.engine._failure)
 
     run(scenario())
