@@ -12,6 +12,7 @@ from typing import Final
 from headrace.broker.node.address import NodeAddress
 from headrace.broker.node.node import Node
 from headrace.broker.telemetry import runtime_tuning
+from headrace.broker.telemetry.unexpected_errors import UnexpectedError, UnexpectedErrors
 from headrace.config.node import NodeConfig
 from headrace.metadata.errors import MetadataError, NodeFencedError
 from headrace.storage.errors import FencedError, StorageError
@@ -27,8 +28,9 @@ EXIT_FAILED: Final = 1
 EXIT_FENCED: Final = 3  # to be restarted at once: it registers again
 # Cancelling inflight work may hang in a device or a thread: the process exits after this.
 FENCED_END_MS: Final = 4_000
+UNEXPECTED_END_MS: Final = 30_000
 # Raised because of the configuration or a failing dependency; anything else is a bug and keeps its traceback.
-EXPECTED_FAILURES = (OSError, ValueError, MetadataError, StorageError, WalError)
+EXPECTED_FAILURES = (OSError, ValueError, MetadataError, StorageError, WalError, UnexpectedError)
 
 
 def run_node(
@@ -70,9 +72,11 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         gc.collect()
         gc.freeze()
 
+    unexpected = UnexpectedErrors(lambda _reason: _end_within(UNEXPECTED_END_MS, EXIT_FAILED))
+    unexpected.watch(loop)
     failures: list[BaseException] = []
     try:
-        await Node(config).run(serving, stop, on_fenced=_end_soon)
+        await Node(config, unexpected=unexpected).run(serving, stop, on_fenced=_end_fenced)
     except* EXPECTED_FAILURES as group:
         failures = _leaves(group)
     if not failures:
@@ -87,10 +91,14 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
     return EXIT_FENCED if fenced else EXIT_FAILED
 
 
-def _end_soon(reason: str) -> None:
-    """Exit within `FENCED_END_MS`, even if some work cannot be cancelled."""
+def _end_fenced(reason: str) -> None:
     logger.error("this node is fenced and ends: %s", reason)
-    watch = threading.Timer(FENCED_END_MS / 1000, os._exit, (EXIT_FENCED,))
+    _end_within(FENCED_END_MS, EXIT_FENCED)
+
+
+def _end_within(limit_ms: int, exit_code: int) -> None:
+    """Exit within this time, even if some work cannot be cancelled."""
+    watch = threading.Timer(limit_ms / 1000, os._exit, (exit_code,))
     watch.daemon = True
     watch.start()
 

@@ -150,8 +150,16 @@ class AppendPath:
             # The WAL failed during `append`, after it had taken this record.
             asyncio.get_running_loop().call_soon(on_ack, self.failure)
             return base_offset
-        batch = StreamRecordBatch(stream_id, epoch, base_offset, count, view)
-        self._open.add(OpenAppend(wal_offset, wal_end_offset, batch, buffer_bytes, target, on_ack))
+        try:
+            batch = StreamRecordBatch(stream_id, epoch, base_offset, count, view)
+            append = OpenAppend(wal_offset, wal_end_offset, batch, buffer_bytes, target, on_ack)
+            self._open.add(append)
+        except Exception as error:  # noqa: BLE001 - it fails the engine
+            # The WAL has a record that nobody would ever acknowledge, fail or upload.
+            failure = EngineFailedError(f"an append was not completed: {error!r}")
+            failure.__cause__ = error
+            self._fail(failure, ())
+            asyncio.get_running_loop().call_soon(on_ack, failure)
         return base_offset
 
     def on_confirmed(self, wal_end_offset: int) -> None:

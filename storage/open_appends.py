@@ -58,8 +58,9 @@ class OpenAppends:
 
     def add(self, append: OpenAppend) -> None:
         """Add the newest append."""
+        reserved_bytes = self._reserved_bytes + max_charge(len(append.batch.payload), 1)
         self._open.append(append)
-        self._reserved_bytes += max_charge(len(append.batch.payload), 1)
+        self._reserved_bytes = reserved_bytes
 
     def confirm(self, wal_end_offset: int) -> list[OpenAppend]:
         """Remove and return what is durable once everything below `wal_end_offset` is.

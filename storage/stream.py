@@ -12,6 +12,7 @@ from headrace.storage.append_path import AppendPath
 from headrace.storage.cache.log_cache import LogCache
 from headrace.storage.errors import (
     CorruptObjectError,
+    EngineFailedError,
     ObjectNotFoundError,
     OffsetOutOfRangeError,
     StreamClosedError,
@@ -119,6 +120,17 @@ class Stream:
         if self._state is not _State.OPEN:
             raise StreamClosedError(f"stream {self.stream_id} is closed")
         return self._path.append(self, payload, count, on_ack)
+
+    def append_in_doubt(self, error: Exception) -> None:
+        """Fail the engine: what the owner of this stream keeps about a record that was appended is not whole.
+
+        Going on would acknowledge records whose offsets, sequences or sizes are not known any more.
+        """
+        failure = EngineFailedError(
+            f"stream {self.stream_id}: an append was not completed: {error!r}"
+        )
+        failure.__cause__ = error
+        self._path.fail(failure)
 
     def fetch_cached(self, start: int, max_bytes: int) -> list[StreamRecordBatch] | None:
         """Batches from memory, without copying or waiting; None when `fetch` must be called.

@@ -139,12 +139,8 @@ class Listener:
     async def _guard(self, session: Session, request: Coroutine[Any, Any, None]) -> None:
         try:
             await request
-        except Exception:
-            logger.exception(
-                "unexpected error in a request; closing its connection",
-                extra={"client": session.info.client_host},
-            )
-            session.close()
+        except Exception as error:  # noqa: BLE001 - handed to the one place that decides
+            session.fail("request", error)
 
 
 _Address = tuple[socket.AddressFamily, tuple[str, int]]

@@ -230,12 +230,8 @@ class Session(asyncio.BufferedProtocol):
             return
         try:
             self._write_done()
-        except Exception:
-            logger.exception(
-                "unexpected error while writing an answer; closing the connection",
-                extra={"client": self.info.client_host},
-            )
-            self.close()
+        except Exception as error:  # noqa: BLE001 - handed to the one place that decides
+            self.fail("writing an answer", error)
 
     def _write_done(self) -> None:
         inflight = self._inflight
@@ -290,18 +286,19 @@ class Session(asyncio.BufferedProtocol):
         except ProtocolError as error:
             self._reject(error)
             return
-        except Exception:
-            # A bug in a handler: this client gets no answer, the others are not affected.
-            logger.exception(
-                "unexpected error in a request; closing its connection",
-                extra={"api_key": int(frame.header.api_key)},
-            )
-            self.close()
+        except Exception as error:  # noqa: BLE001 - handed to the one place that decides
+            self.fail(f"request, API key {int(frame.header.api_key)}", error)
             return
         if rest is not None:
             # The coroutine may still refer to the frame: no later request starts before it is done.
             reply.pipelined = False
             self._sessions.run_request(self, rest)
+
+    def fail(self, what: str, error: Exception) -> None:
+        """A bug while this client was served: it gets no answer, the others go on."""
+        context = {"message": what, "exception": error, "protocol": self}
+        asyncio.get_running_loop().call_exception_handler(context)
+        self.close()
 
     def _reject(self, error: ProtocolError) -> None:
         logger.warning(

@@ -15,6 +15,7 @@ from headrace.broker.node.controller_role import ControllerRole, controller_role
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import StoppedEarlyError, running
 from headrace.broker.telemetry import runtime_tuning
+from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from headrace.config.node import NodeConfig
 from headrace.config.quorum import is_broker, is_controller
 
@@ -30,10 +31,18 @@ def _ignore_fencing(_reason: str) -> None:
 class Node:
     """Controller, broker or both. `run` once."""
 
-    def __init__(self, config: NodeConfig, environment: NodeEnvironment | None = None) -> None:
+    def __init__(
+        self,
+        config: NodeConfig,
+        environment: NodeEnvironment | None = None,
+        *,
+        unexpected: UnexpectedErrors | None = None,
+    ) -> None:
+        """Make a node; it ends with the first of the `unexpected` errors that belongs to it."""
         self._config = config
         self._environment = environment or NodeEnvironment()
         self._admin = NodeAdmin(config.telemetry)
+        self._unexpected = unexpected
 
     async def run(
         self,
@@ -56,6 +65,7 @@ class Node:
         Raises:
             ExceptionGroup: the failure of a part, once the others have been stopped; of
                 NodeFencedError or storage's FencedError, when a newer registration has fenced it.
+            UnexpectedError: in such a group; see `UnexpectedErrors`.
             OSError: an address cannot be bound.
             WalError, MetadataError, StorageError, ValueError: a part cannot start.
         """
@@ -63,6 +73,9 @@ class Node:
         try:
             await admin.start()
             async with AsyncExitStack() as roles:
+                if self._unexpected is not None:
+                    admin.server.expose(self._unexpected)
+                    await roles.enter_async_context(running(self._unexpected.end_the_node()))
                 controller = None
                 if is_controller(self._config):
                     role = controller_role(self._config, self._environment, admin, stop)

@@ -206,10 +206,16 @@ class Partition:
         except StorageError as error:
             # A checkpoint may have taken the room, or records may have grown when they were recompressed.
             return Rejection(code_of(error), f"not appended: {error}")
-        assert appended_at == base_offset, "offset was patched before it was assigned"
-        segment_ms = self.config.segment_ms
-        self._state.apply(header, base_offset, self.leader_epoch, len(records), now_ms, segment_ms)
-        self.checkpoints.appended(len(records))
+        try:
+            assert appended_at == base_offset, "offset was patched before it was assigned"
+            segment_ms = self.config.segment_ms
+            self._state.apply(
+                header, base_offset, self.leader_epoch, len(records), now_ms, segment_ms
+            )
+            self.checkpoints.appended(len(records))
+        except Exception as error:
+            self._data.append_in_doubt(error)
+            raise
         return Accepted(base_offset, append_time_ms)
 
     def _check_sequence(

@@ -200,10 +200,9 @@ class ControllerListener:
         """Serve a request; None when the service failed."""
         try:
             return await self._handle(payload)
-        except Exception:
-            logger.exception(
-                "unexpected error while serving a controller request; closing its connection"
-            )
+        except Exception as error:  # noqa: BLE001 - handed to the one place that decides
+            context = {"message": "controller request", "exception": error, "protocol": self}
+            asyncio.get_running_loop().call_exception_handler(context)
             return None
 
     def receive(self, message: RaftMessage) -> None:

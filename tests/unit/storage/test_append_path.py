@@ -367,6 +367,27 @@ def test_an_exception_behind_the_confirmation_fails_the_engine(where, monkeypatc
     run(scenario())
 
 
+def test_an_append_that_breaks_off_behind_the_wal_fails_the_engine(monkeypatch):
+    """The WAL has the record: its outcome is unknown, so it is not refused as not appended."""
+
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+        node.append(stream)
+
+        def broken(*_: object) -> None:
+            raise MemoryError
+
+        monkeypatch.setattr("headrace.storage.append_path.OpenAppend", broken)
+        assert stream.append(b"x", 1, node.acks.callback("second")) == 1
+        await settle()
+        assert node.acks.acked == []
+        assert sorted(map(str, node.acks.failed)) == ["(1, 0)", "second"]
+        assert isinstance(node.engine._failure, EngineFailedError)
+
+    run(scenario())
+
+
 def test_a_confirm_offset_never_jumps():
     async def scenario():
         node = await manual().start()
