@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 
 import pytest
 
@@ -27,7 +28,8 @@ def reasons() -> list[str]:
 
 
 @pytest.fixture
-def errors(reasons: list[str]) -> UnexpectedErrors:
+def errors(reasons: list[str], monkeypatch: pytest.MonkeyPatch) -> UnexpectedErrors:
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)  # put back after the test
     return UnexpectedErrors(reasons.append)
 
 
@@ -40,7 +42,7 @@ def test_the_first_of_the_node_ends_it_and_all_are_counted(errors, reasons):
         loop = asyncio.get_running_loop()
         errors.watch(loop)
         loop.call_soon(raise_key_error)
-        loop.call_soon(lambda: [][0])
+        loop.call_later(0, raise_key_error)
         with pytest.raises(UnexpectedError, match="KeyError") as raised:
             await errors.end_the_node()
         assert isinstance(raised.value.__cause__, KeyError)
