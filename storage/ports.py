@@ -180,7 +180,12 @@ class ObjectStore(Protocol):
     """
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
-        """Write an object: the concatenation of `parts`, which must not change meanwhile."""
+        """Write an object: the concatenation of `parts`.
+
+        A key is published once, and never with other bytes. An attempt that was given up (cancelled, timed out) may
+        still publish its object later, whatever call it hung in, but changes nothing that another attempt has
+        published. Until then it may read `parts`, so the sequence is immutable, and the buffers do not change.
+        """
         ...
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:

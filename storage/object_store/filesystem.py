@@ -1,6 +1,8 @@
 """`file://`: a bucket in a directory, the default of a single node.
 
-An object appears whole or not at all: it is written to a file of its own under `.tmp/` and renamed.
+An object appears whole or not at all, and is never replaced: it is written to a file of its own under `.tmp/`, which
+gets the object's name as a second one (`link(2)`), unless the name is taken. So an attempt that was given up, and whose
+thread comes back from a system call later, changes nothing that another has published.
 What a process that was killed leaves there is for the sweep.
 `put` returns after the file **and** every directory entry that leads to it have been fsynced,
 because the WAL is trimmed once the object is committed: from then on this file is the only copy.
@@ -14,6 +16,7 @@ buffers, in pieces; every system call runs without the GIL.
 """
 
 import asyncio
+import errno
 import itertools
 import os
 import secrets
@@ -41,12 +44,33 @@ TEMPORARY_FOLDER = ".tmp"
 WRITEV_PARTS = 512  # below MAX_IOV, which is 1024 on Linux
 MAX_DURABLE_DIRECTORIES = 4096
 
+# What file systems answer that know no hard links.
+_WITHOUT_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-def _rename(path: Path, temporary: Path) -> None:
-    temporary.rename(path)
+def _link(path: Path, temporary: Path) -> None:
+    """Publish a file unless its key has been published already, by an attempt whose answer never came.
+
+    Raises:
+        ObjectStoreError: the key has another content; a published object is never replaced.
+    """
+    try:
+        path.hardlink_to(temporary)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        if error.errno not in _WITHOUT_LINKS:
+            raise
+        if not path.exists():
+            temporary.rename(path)
+        return
+    else:
+        return
+    if path.stat().st_size != temporary.stat().st_size:
+        raise ObjectStoreError(f"bucket directory: {path} exists and has another size")
 
 
 class FileObjectStore:
@@ -165,7 +189,7 @@ class FileObjectStore:
             # Made before the first step: one that outlives a cancelled caller must not make it anew.
             await _run(pool, self._make, temporary)
             yield temporary
-            await _run(pool, self._publish, temporary, key)
+            await _run(pool, self._publish_and_tidy, temporary, key)
         except BaseException:
             try:
                 pool.submit(temporary.unlink, missing_ok=True)
@@ -223,9 +247,8 @@ class FileObjectStore:
             self._make(temporary)
             _append(temporary, parts)
             self._publish(temporary, key)
-        except BaseException:
+        finally:
             temporary.unlink(missing_ok=True)
-            raise
 
     def _create_object(self, key: str, parts: Sequence[Buffer]) -> bool:
         temporary = self._new_temporary()
@@ -241,8 +264,12 @@ class FileObjectStore:
             temporary.unlink(missing_ok=True)
         return True
 
+    def _publish_and_tidy(self, temporary: Path, key: str) -> None:
+        self._publish(temporary, key)
+        temporary.unlink(missing_ok=True)
+
     def _publish(
-        self, temporary: Path, key: str, enter: Callable[[Path, Path], object] = _rename
+        self, temporary: Path, key: str, enter: Callable[[Path, Path], object] = _link
     ) -> None:
         _fsync(temporary)
         path = self._root / key

@@ -110,15 +110,15 @@ class ObjectUpload:
                 written = await self._encode(slices)
 
             async def put() -> None:
-                # An earlier attempt may still arrive: under an id that will not be committed it is
-                # garbage that expires, under the same id it has the same bytes.
+                # An earlier attempt may still arrive: under an id that nobody will commit it is garbage that expires;
+                # under the same id it changes nothing. Each attempt keeps its own parts: it may outlive this call.
                 if self.may_have_expired(prepared.prepared_ms):
                     fresh = await self._prepare(1)
                     prepared.object_id = fresh.object_id
                     prepared.prepared_ms = fresh.prepared_ms
                     self._counters.expired_total += 1
                 key = object_key(self._cluster_id, prepared.object_id)
-                await self._store.put(key, written.parts)
+                await self._store.put(key, tuple(written.parts))
 
             await self.retrying.call("put object", put)
             while written.parts:  # to free a million Python objects at once would block the loop

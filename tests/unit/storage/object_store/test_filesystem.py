@@ -35,20 +35,20 @@ def files(tmp_path):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Record fsyncs and renames by the path that they concern, in order."""
+    """Record fsyncs and links by the path that they concern, in order."""
     recorded = []
-    fsync, rename = os.fsync, Path.rename
+    fsync, link = os.fsync, Path.hardlink_to
 
     def recording_fsync(descriptor):
         recorded.append(("fsync", Path(f"/proc/self/fd/{descriptor}").readlink()))
         fsync(descriptor)
 
-    def recording_rename(self, target):
-        recorded.append(("rename", Path(target)))
-        return rename(self, target)
+    def recording_link(self, target):
+        recorded.append(("link", self))
+        return link(self, target)
 
     monkeypatch.setattr(os, "fsync", recording_fsync)
-    monkeypatch.setattr(Path, "rename", recording_rename)
+    monkeypatch.setattr(Path, "hardlink_to", recording_link)
     return recorded
 
 
@@ -62,12 +62,12 @@ def test_a_put_is_on_the_disk_before_it_succeeds(tmp_path, calls):
         assert first[1:] == [
             ("fsync", root),  # holds the new entry 00
             ("fsync", root / "00"),
-            ("rename", root / "00/c/1"),
+            ("link", root / "00/c/1"),
             ("fsync", root / "00/c"),
         ]
         calls.clear()
         await store.put("00/c/2", [b"content"])
-        assert [kind for kind, _ in calls] == ["fsync", "rename", "fsync"]
+        assert [kind for kind, _ in calls] == ["fsync", "link", "fsync"]
 
     run(tmp_path, scenario)
 

@@ -143,6 +143,34 @@ def test_a_failed_put_is_repeated_under_the_same_id_and_with_the_same_bytes():
     run(scenario())
 
 
+def test_an_attempt_that_was_given_up_keeps_what_it_was_handed():
+    """It may still be writing when the next has succeeded and the upload is done."""
+
+    class Forgetful(FakeStore):
+        def __init__(self) -> None:
+            super().__init__()
+            self.handed_over: list[tuple[object, bytes]] = []
+
+        async def put(self, key, parts):
+            self.handed_over.append((parts, b"".join(parts)))
+            if len(self.handed_over) == 1:
+                raise PassingError
+            await super().put(key, parts)
+
+    async def scenario():
+        rig = Rig()
+        rig.uploads._store = store = Forgetful()
+        await rig.uploads.upload(plan_of((1, 30, 100)))
+        assert len(store.handed_over) == 2
+        for parts, content in store.handed_over:
+            assert b"".join(parts) == content
+            assert isinstance(parts, tuple), "not to be changed by anybody"
+        (stored,) = store.objects.values()
+        assert stored == content
+
+    run(scenario())
+
+
 def test_a_put_after_a_long_outage_uses_a_fresh_id():
     """The first attempt may land after its object was declared dead."""
 
