@@ -172,9 +172,17 @@ class AppendPath:
                 self._withheld_wal_end = wal_end_offset
                 return
             self._withheld_wal_end = -1
-            acknowledgement.confirmed = self._open.confirm(wal_end_offset)
-            if acknowledgement.confirmed:
-                self._acknowledge(acknowledgement)
+            confirmed = acknowledgement.confirmed = self._open.confirm(wal_end_offset)
+            if not confirmed:
+                return
+            now_ms = self._clock_ms()
+            for group in group_by_buffer(confirmed):
+                self._cache.put(group, now_ms)
+            self._confirmed_wal_end = confirmed[-1].wal_end_offset
+            self._acknowledge(acknowledgement)
+            if self._waiters:
+                self._wake()
+            self.on_progress()
         except Exception as error:
             # Records that left the queue would otherwise be neither acknowledged nor failed: the WAL would be trimmed
             # past them, and later records of their streams acknowledged behind a hole.
@@ -189,13 +197,8 @@ class AppendPath:
             self.on_confirmed(self._withheld_wal_end)
 
     def _acknowledge(self, acknowledgement: "_Acknowledgement") -> None:
-        confirmed = acknowledgement.confirmed
-        now_ms = self._clock_ms()
-        for group in group_by_buffer(confirmed):
-            self._cache.put(group, now_ms)
-        self._confirmed_wal_end = confirmed[-1].wal_end_offset
         payload_bytes = 0
-        for _, wal_end_offset, batch, _, target, on_ack in confirmed:
+        for _, wal_end_offset, batch, _, target, on_ack in acknowledgement.confirmed:
             if target.confirm_offset != batch.base_offset:
                 raise EngineFailedError(
                     f"stream {batch.stream_id} is confirmed up to {target.confirm_offset}, "
@@ -206,11 +209,8 @@ class AppendPath:
             target.confirm_offset = batch.base_offset + batch.count
             target.confirmed_wal_end = wal_end_offset
             on_ack(None)
-        self.counters.confirmed_total += len(confirmed)
+        self.counters.confirmed_total += acknowledgement.count
         self.counters.confirmed_bytes_total += payload_bytes
-        if self._waiters:
-            self._wake()
-        self.on_progress()
 
     def on_failed(self, error: Exception) -> None:
         """Fail everything that is open; the WAL calls this when it can confirm nothing more."""

@@ -201,7 +201,11 @@ class ControllerListener:
         try:
             return await self._handle(payload)
         except Exception as error:  # noqa: BLE001 - handed to the one place that decides
-            context = {"message": "unexpected error while serving a controller request", "exception": error, "protocol": self}
+            context = {
+                "message": "unexpected error while serving a controller request",
+                "exception": error,
+                "protocol": self,
+            }
             asyncio.get_running_loop().call_exception_handler(context)
             return None
 

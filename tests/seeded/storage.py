@@ -46,10 +46,10 @@ _UPLOAD = (
             for group in group_by_buffer(confirmed):
                 self._cache.put(group, now_ms)
             self._confirmed_wal_end = confirmed[-1].wal_end_offset
-            self._acknowledge(confirmed)
+            self._acknowledge(acknowledgement)
         """,
         """
-            self._acknowledge(confirmed)
+            self._acknowledge(acknowledgement)
             for group in group_by_buffer(confirmed):
                 self._cache.put(group, now_ms)
             self._confirmed_wal_end = confirmed[-1].wal_end_offset
@@ -103,11 +103,11 @@ _UPLOAD = (
         "an upload that is tried again sends nothing",
         "storage/upload/object_upload.py",
         "ObjectUpload._upload_object",
-        "await self._store.put(key, written.parts)",
+        "await self._store.put(key, tuple(written.parts))",
         """
             parts = [*written.parts]
             written.parts.clear()
-            await self._store.put(key, parts)
+            await self._store.put(key, tuple(parts))
         """,
         f"{_UNIT}/upload/test_object_upload.py"
         "::test_a_failed_put_is_repeated_under_the_same_id_and_with_the_same_bytes",
@@ -650,4 +650,80 @@ _RETENTION = (
     ),
 )
 
-BUGS = (*_UPLOAD, *_RECOVERY, *_FORMAT, *_READS, *_COMPACTION, *_COMMITS_AND_DELETION, *_RETENTION)
+_GIVEN_UP = (
+    SeededBug(
+        "storage-50",
+        "an upload empties the list that an attempt was handed",
+        "storage/upload/object_upload.py",
+        "ObjectUpload._upload_object",
+        "await self._store.put(key, tuple(written.parts))",
+        "await self._store.put(key, written.parts)",
+        f"{_UNIT}/upload/test_object_upload.py"
+        "::test_an_attempt_that_was_given_up_keeps_what_it_was_handed",
+    ),
+    SeededBug(
+        "storage-51",
+        "a file is published over what is there",
+        "storage/object_store/filesystem.py",
+        "_link",
+        """
+            try:
+                path.hardlink_to(temporary)
+            except FileExistsError:
+                pass
+            except OSError as error:
+                if error.errno not in _WITHOUT_LINKS:
+                    raise
+                if not path.exists():
+                    temporary.rename(path)
+                return
+            else:
+                return
+        """,
+        """
+            try:
+                temporary.replace(path)
+            except FileExistsError:
+                pass
+            except OSError as error:
+                if error.errno not in _WITHOUT_LINKS:
+                    raise
+                if not path.exists():
+                    temporary.rename(path)
+                return
+            else:
+                return
+        """,
+        f"{_UNIT}/object_store/test_attempts_given_up.py::test_whatever_call_it_hung_in[small]",
+    ),
+    SeededBug(
+        "storage-52",
+        "an exception behind the confirmation leaves the engine going",
+        "storage/append_path.py",
+        "AppendPath.on_confirmed",
+        "self._fail(failure, acknowledgement.left())",
+        "del failure",
+        f"{_UNIT}/test_append_path.py"
+        "::test_an_exception_behind_the_confirmation_fails_the_engine[cache]",
+    ),
+    SeededBug(
+        "storage-53",
+        "a confirm offset jumps over what was never acknowledged",
+        "storage/append_path.py",
+        "AppendPath._acknowledge",
+        "target.confirm_offset != batch.base_offset",
+        "False",
+        f"{_UNIT}/test_append_path.py::test_a_confirm_offset_never_jumps",
+    ),
+)
+
+BUGS = (
+    *_UPLOAD,
+    *_RECOVERY,
+    *_FORMAT,
+    *_READS,
+    *_COMPACTION,
+    *_COMMITS_AND_DELETION,
+    *_RETENTION,
+    *_GIVEN_UP,
+)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 
 from headrace.config.node import StorageConfig
-from headrace.storage.append_path import AppendPath
+from headrace.storage.append_path import AppendPath, _Acknowledgement
 from headrace.storage.cache.log_cache import LogCache
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import ObjectStoreError, StorageError
@@ -380,9 +380,10 @@ def commit_in_order_of_completion(patch):
 
 def acknowledge_before_the_cache(patch):
     def on_confirmed(self, wal_end_offset):
-        confirmed = self._open.confirm(wal_end_offset)
+        acknowledgement = _Acknowledgement()
+        confirmed = acknowledgement.confirmed = self._open.confirm(wal_end_offset)
         if self._lease.is_lease_valid():
-            self._acknowledge(confirmed)
+            self._acknowledge(acknowledgement)
         for group in group_by_buffer(confirmed):
             self._cache.put(group, 0)
         if confirmed:
