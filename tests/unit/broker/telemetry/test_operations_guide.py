@@ -12,6 +12,7 @@ from headrace.broker.collectors.budget_metrics import BudgetCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
 from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
 from headrace.broker.partition.retention import RetentionStatistics
+from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from headrace.metadata.publishing import PublishingStatistics
 from headrace.storage.cache.data_blocks import DataBlockStatistics
 from headrace.storage.cache.index_cache import IndexCacheStatistics
@@ -40,6 +41,7 @@ def collectors() -> list[Collector]:
         MetadataCollector(CLIENT),  # type: ignore[arg-type]
         QuorumCollector(status, LINKS),  # type: ignore[arg-type]
         PublishingCollector(PublishingStatistics()),
+        UnexpectedErrors(lambda _reason: None),
     ]
 
 
