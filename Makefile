@@ -2,12 +2,12 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
-IN_PROCESS := tests --ignore tests/e2e --ignore tests/cluster --ignore tests/tidy
+UNIT = $(BIN)/python -m pytest -q -n 2 --dist worksteal tests $(addprefix --ignore tests/,integration e2e cluster tidy)
 unexport PYTHONDONTWRITEBYTECODE
 export VENV
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run test check lint types imports tidy fmt unit integration e2e seeded soak bench bench-storage bench-wal bench-cluster demo clean
+.PHONY: help setup run test check lint types imports tidy fmt unit slow integration e2e seeded soak bench bench-storage bench-wal bench-cluster demo clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
@@ -18,7 +18,7 @@ run: $(VENV)/.complete-run ## Start a broker with everything in one process: mak
 setup: $(VENV)/.complete-test ## Install the dependencies of tests, demo and benchmarks
 
 test: export TEST_REQUIRE_ALL = 1
-test: check unit integration e2e ## Run every test, with real clients, an S3 server and Spark
+test: check unit slow integration e2e ## Run every test, with real clients, an S3 server and Spark
 
 check: lint types imports tidy ## Run the static checks: style, types, import contracts, tidiness
 
@@ -39,10 +39,13 @@ fmt: setup ## Format the code and apply ruff's fixes
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 unit: setup ## Run the unit, property and contract tests that are quick
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not (integration or slow)" $(IN_PROCESS) --ignore tests/integration $(ARGS)
+	@$(UNIT) -m "not slow" $(ARGS)
 
-integration: setup ## Run the tests with real sockets, files, an S3 server and Spark, the fuzz tests and long random runs
-	@$(BIN)/python -m pytest -q -m "integration or slow" $(IN_PROCESS) $(ARGS)
+slow: setup ## Run fuzz tests, long random runs, and the contract of buckets on S3 servers
+	@$(UNIT) -m slow $(ARGS)
+
+integration: setup ## Run the tests with real sockets, files and an S3 server
+	@$(BIN)/python -m pytest -q tests/integration $(ARGS)
 
 e2e: setup ## Run end-to-end tests: real clients, crashes, a cluster, Spark
 	@$(BIN)/python -m pytest -q tests/e2e tests/cluster $(ARGS)

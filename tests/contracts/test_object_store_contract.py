@@ -33,8 +33,7 @@ from tests.integration.s3_fault_server import FaultServer
 from tests.simulation.faulty_store import FaultyStore
 
 MIB = 1024 * 1024
-SERVER = pytest.mark.integration
-REAL_SERVER = (SERVER, pytest.mark.s3)
+REAL_SERVER = (pytest.mark.slow, pytest.mark.s3)
 
 IMPLEMENTATIONS: tuple[type[ObjectStore], ...] = (
     MemoryObjectStore,
@@ -76,11 +75,11 @@ def fault_server(faults):
         "mem",
         "file",
         "faulty",
-        pytest.param("moto", marks=SERVER),
-        pytest.param("fault_server", marks=SERVER),
+        pytest.param("moto", marks=pytest.mark.slow),
+        pytest.param("fault_server", marks=pytest.mark.slow),
         pytest.param("minio", marks=REAL_SERVER),
         # Each PUT carries a checksum.
-        pytest.param("fault_server&checksum=SHA256", marks=SERVER),
+        pytest.param("fault_server&checksum=SHA256", marks=pytest.mark.slow),
         pytest.param("minio&checksum=SHA256", marks=REAL_SERVER),
         # The bucket is in the host name.
         pytest.param("minio&pathStyle=false", marks=REAL_SERVER),
@@ -253,7 +252,7 @@ def test_deleting(open_store):
     run(open_store, scenario)
 
 
-@pytest.fixture(params=["file", pytest.param("fault_server", marks=SERVER)])
+@pytest.fixture(params=["file", pytest.param("fault_server", marks=pytest.mark.slow)])
 def keeping(request, tmp_path, monkeypatch):
     """Return what opens a store, and what has a key of it fail whenever it is to be deleted."""
     if request.param == "file":
