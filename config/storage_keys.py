@@ -152,7 +152,7 @@ S3_KEYS = (
     _bytes(
         "s3.stream.object.split.size",
         "storage.stream_split_bytes",
-        "A stream with more than this in an upload or compaction gets an object of its own.",
+        "A stream with at least this much in an upload or compaction gets an object of its own.",
         low=64 * KIB,
     ),
     ConfigKey(

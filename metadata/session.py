@@ -9,7 +9,6 @@ from uuid import UUID
 
 from headrace.config.node import Endpoint, MetadataConfig
 from headrace.metadata.controller.brokers import require_broker
-from headrace.metadata.controller.sessions import lease_length_ms
 from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataError,
@@ -18,7 +17,7 @@ from headrace.metadata.errors import (
     RefusedError,
 )
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.lease import BrokerLease
+from headrace.metadata.lease import BrokerLease, lease_length_ms
 from headrace.metadata.records.brokers import BrokerEndpoint
 from headrace.metadata.requester import NotLeadingError, NotReachedError, Requester
 from headrace.metadata.rpc.requests import BrokerGoal, Heartbeat, RegisterBroker

@@ -12,8 +12,8 @@ from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.cluster.topic_creation import TopicCreation
 from headrace.broker.collectors.background_metrics import BackgroundCollector
 from headrace.broker.collectors.block_cache_metrics import BlockCacheCollector
-from headrace.broker.collectors.broker_metrics import NodeCollector
 from headrace.broker.collectors.budget_metrics import BudgetCollector
+from headrace.broker.collectors.node_metrics import NodeCollector
 from headrace.broker.coordinator.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.listener import Listener

@@ -16,13 +16,7 @@ extends every session by the delay.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-LEASE_MARGIN_DIVISOR: Final = 9  # 1 s of the default 9 s
 TICK_DIVISOR: Final = 18  # 500 ms of the default 9 s
-
-
-def lease_length_ms(session_timeout_ms: int) -> int:
-    """How long a lease is valid, counted from when the answered heartbeat was sent."""
-    return session_timeout_ms - session_timeout_ms // LEASE_MARGIN_DIVISOR
 
 
 def tick_interval_ms(session_timeout_ms: int) -> int:

@@ -35,7 +35,7 @@ BUGS = (
     SeededBug(
         "fence-03",
         "a lease is as long as the session: clocks may not differ",
-        "metadata/controller/sessions.py",
+        "metadata/lease.py",
         "lease_length_ms",
         "session_timeout_ms - session_timeout_ms // LEASE_MARGIN_DIVISOR",
         "session_timeout_ms",

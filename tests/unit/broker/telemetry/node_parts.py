@@ -4,7 +4,7 @@ from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
-from headrace.broker.collectors.broker_metrics import NodeCollector
+from headrace.broker.collectors.node_metrics import NodeCollector
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode

@@ -3,9 +3,9 @@ import pytest
 from headrace.metadata.controller.sessions import (
     BrokerSessions,
     Registered,
-    lease_length_ms,
     tick_interval_ms,
 )
+from headrace.metadata.lease import lease_length_ms
 
 TIMEOUT = 9_000
 TICK = tick_interval_ms(TIMEOUT)
