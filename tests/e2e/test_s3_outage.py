@@ -171,7 +171,7 @@ def test_an_outage_under_load(broker: HeadraceProcess, server: FaultServer) -> N
             assert 200 < acked < 3_200
             until(broker, clients, "hot reads", lambda: clients.consumed >= acked)
             until(broker, clients, "not ready", lambda: not readiness(broker)["bucket"][0])
-            assert "put fails" in readiness(broker)["bucket"][1]
+            assert "put has failed" in readiness(broker)["bucket"][1]
             assert "refused" in readiness(broker)["bucket"][1]
             server.stop()
         with server.bucket.always(SLOW_DOWN):

@@ -54,10 +54,10 @@ def never(reached: asyncio.Event) -> Callable[..., object]:
 # Something that does not end: a thread that the interpreter would wait for, and a loop that is stuck.
 STUCK = """
 import threading, time
-from broker import app
+from headrace.broker import app
 app.FENCED_END_MS = 300
 threading.Thread(target=time.sleep, args=(60,)).start()
-app._end_soon("replaced")
+app._end_fenced("replaced")
 time.sleep(60)
 """
 

@@ -70,7 +70,7 @@ def test_a_bucket_that_lies_ends_no_node(tmp_path, monkeypatch):
 
                 async def told():
                     check = await bucket_check()
-                    return "put fails" in check["reason"] and "ValueError" in check["reason"]
+                    return "put has failed" in check["reason"] and "ValueError" in check["reason"]
 
                 await until(told, "readiness")
 

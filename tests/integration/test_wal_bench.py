@@ -91,7 +91,7 @@ def test_the_place_is_named_as_for_the_other_commands(tmp_path: Path) -> None:
     ("arguments", "code", "reason"),
     [
         (("0@s3://bucket?region=us-east-1",), 2, "is a WAL in a bucket: there is no device"),
-        (("new", "--capacity", "1MiB"), 1, "16777216 at least (16 MiB)"),
+        (("new", "--capacity", "1MiB"), 1, "at least 16777216 (16 MiB) are needed"),
         ((), 2, "Name the WAL"),
     ],
 )
