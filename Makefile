@@ -24,7 +24,7 @@ check: lint types imports tidy ## Run the static checks: style, types, import co
 
 lint: setup ## Check style and format
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	@$(BIN)/codespell broker config metadata pipeline protocol storage wal tests bench docs *.md
+	@$(BIN)/codespell headrace docker broker config metadata pipeline protocol storage wal tests bench docs *.md
 
 types: setup ## Check types
 	@$(BIN)/mypy

@@ -32,7 +32,7 @@ class NetworkConfig:
     advertised_listeners: tuple[Endpoint, ...] = ()
     max_request_bytes: int = 100 * MIB
     receive_buffer_bytes: int = 256 * KIB
-    # Produce requests whose writes are under way; past either bound the socket is not read.
+    # Produce requests whose writes are inflight; past either bound the socket is not read.
     max_produce_inflight_requests: int = 256
     max_produce_inflight_bytes: int = 32 * MIB
     max_connections: int = 10_000  # whole node
@@ -47,7 +47,7 @@ class WalConfig:
     capacity_bytes: int = 2 * GIB
     block_bytes: int = 1 * MIB  # soft limit of one device write
     max_record_bytes: int = 128 * MIB
-    io_depth: int = 8  # device writes under way at once
+    io_depth: int = 8  # inflight device writes
     io: str = "auto"  # auto | aio | threads
     io_threads: int = 4
     max_iops: int = 0  # 0: unlimited
@@ -76,7 +76,7 @@ class StorageConfig:
     upload_concurrency: int = 4
     max_upload_bytes: int = 1 * GIB  # of objects on their way
     max_read_requests: int = 16  # cold reads; half as many read ahead
-    max_read_bytes: int = 128 * MIB  # under way, of each of both
+    max_read_bytes: int = 128 * MIB  # inflight, of each of both
     stream_split_bytes: int = 16 * MIB
     object_block_bytes: int = 1 * MIB
     object_part_bytes: int = 1 * GIB

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
-from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.retrying import RequestRefusedError
 from headrace.storage.ports import ObjectStore
 from headrace.wal.objects.port import BucketError, BucketRefusedError, Part
 
@@ -45,7 +45,7 @@ class WalBucket:
 def _translated() -> Iterator[None]:
     try:
         yield
-    except RefusedError as error:
+    except RequestRefusedError as error:
         raise BucketRefusedError(str(error)) from error
     except ObjectStoreError as error:
         raise BucketError(str(error)) from error

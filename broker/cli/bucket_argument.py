@@ -68,12 +68,12 @@ def explained_bucket(url: str) -> Iterator[None]:
     """
     from headrace.config.uris import redacted
     from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError
-    from headrace.storage.object_store.retrying import RefusedError
+    from headrace.storage.object_store.retrying import RequestRefusedError
 
     shown = redacted(url)
     try:
         yield
-    except RefusedError as error:
+    except RequestRefusedError as error:
         raise CommandFailedError(
             f"{shown}: {error}",
             hint=f"`headrace bucket verify '{shown}'` shows which permission is missing.",

@@ -271,7 +271,7 @@ class ShardDriver:
     def _absorb(self, decision: GroupDecision[T], now: Instant) -> Submitted[T]:
         """Queue a decision's records; answer at once if no record is pending."""
         for event in decision.events:
-            logger.info("group %s: %s", event.group_id, event.text)
+            logger.info("consumer group %s: %s", event.group_id, event.text)
         if decision.records:
             self._pending.add(decision.records, now.wall_ms)
             self._wake.set()

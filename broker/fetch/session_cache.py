@@ -25,7 +25,7 @@ from headrace.broker.fetch.session import (
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.fetch.request import TOPIC_IDS_SINCE, FetchRequest
 
-SESSION_ID_MAX: Final = 2**31 - 1
+MAX_SESSION_ID: Final = 2**31 - 1
 EVICTION_MS: Final = 120_000  # a session that was not used for this long may be evicted
 # Over all sessions, about 200 MB. At this bound no session is created, and one that grows is closed.
 MAX_PARTITIONS: Final = 500_000
@@ -143,7 +143,7 @@ class FetchSessions:
 
     def _new_id(self) -> int:
         while True:
-            session_id = self._rng.randint(1, SESSION_ID_MAX)
+            session_id = self._rng.randint(1, MAX_SESSION_ID)
             if session_id not in self._sessions:
                 return session_id
 

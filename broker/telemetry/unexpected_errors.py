@@ -68,7 +68,7 @@ class UnexpectedErrors(Collector):
         what = str(context.get("message", "exception"))
         if error is None:
             logger.error(
-                "event loop: %s", what
+                "the event loop reports an error: %s", what
             )  # such as a task that was destroyed while it was pending
         elif any(context.get(key) is not None for key in _OF_A_CLIENT):
             self._clients += 1

@@ -18,7 +18,7 @@ from headrace.protocol.errors import ErrorCode
 
 CHANGE_TIMEOUT_MS: Final = 20_000
 LOOK_INTERVAL_MS: Final = 20
-PORT_MAX: Final = 65_535
+MAX_PORT: Final = 65_535
 
 
 class Membership:
@@ -154,7 +154,7 @@ def _is_address(host: str, port: int) -> bool:
         host.encode("idna")
     except UnicodeError:
         return False
-    return bool(host) and "\0" not in host and 0 < port <= PORT_MAX
+    return bool(host) and "\0" not in host and 0 < port <= MAX_PORT
 
 
 def _why_not_a_member(known: Member | None, node_id: int) -> str:

@@ -52,7 +52,7 @@ class RaftSettings:
     directory_id: UUID
     election_timeout_ms: int = 500  # each node waits a random time from one to two times this
     heartbeat_interval_ms: int = 100
-    # Data in flight to one follower delays the heartbeats after it, and their answers, on which leadership
+    # Inflight data to one follower delays the heartbeats after it, and their answers, on which leadership
     # depends: 2 MiB in all take 0.8 s at 20 Mbit/s, and give 40 MB/s with a round trip of 50 ms.
     max_append_bytes: int = 256 << 10  # of one AppendRequest, except for one larger entry
     max_appends_inflight: int = 8  # to one follower, unanswered

@@ -14,14 +14,14 @@ from headrace.metadata.raft.messages import (
 )
 
 # No quorum has so many elections; the next term must still fit into an int64.
-TERM_MAX: Final = 1 << 62
+MAX_TERM: Final = 1 << 62
 
 
 def is_plausible(message: RaftMessage, node_id: int) -> bool:
     """Whether a message is for this node, and its fields are consistent."""
     if message.target != node_id or message.source == node_id or message.source < 0:
         return False
-    if not 0 <= message.term <= TERM_MAX:
+    if not 0 <= message.term <= MAX_TERM:
         return False
     match message:
         case VoteRequest():

@@ -80,7 +80,7 @@ def require_reachable(location: Location) -> None:
         ObjectStoreError: there is no such directory.
     """
     if isinstance(location, MemoryLocation):
-        raise ValueError("a mem:// bucket can be seen by nobody but its broker")  # noqa: TRY004
+        raise ValueError("a mem:// bucket exists only inside its broker")  # noqa: TRY004
     if isinstance(location, FileLocation):
         root = Path(location.path).absolute()
         if not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):

@@ -27,7 +27,7 @@ from headrace.storage.audit.probe_s3 import (
 from headrace.storage.audit.rights import Outcome, Refusal, Status, Step, judge, judge_race
 from headrace.storage.errors import StorageError
 from headrace.storage.object_store.factory import open_object_store
-from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
+from headrace.storage.object_store.retrying import RequestRefusedError, RetryPolicy
 from headrace.storage.object_store.s3_access import resolve_access
 from headrace.storage.object_store.s3_client import one_thread
 from headrace.storage.object_store.uri import FileLocation, S3Location, parse_bucket_uri
@@ -372,7 +372,7 @@ def refusal_of(error: StorageError) -> Refusal:
     code = _CODE.search(text)
     number = int(status[1] or status[2]) if status else 0
     named = (code[1] or code[2]) if code else type(error).__name__
-    if not number and (isinstance(error, RefusedError) or named == "AccessDenied"):
+    if not number and (isinstance(error, RequestRefusedError) or named == "AccessDenied"):
         number = 403
     message = _MESSAGE.search(text)
     return Refusal(number, named, message[1] if message else text)

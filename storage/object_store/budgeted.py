@@ -1,7 +1,7 @@
 """The bucket as one class of background work sees it: each request waits for room in its budget.
 
 `put_stream` alone takes none: what it writes comes from reads that wait for the same budget, and who
-has several under way at once bounds them itself.
+has several inflight bounds them itself.
 """
 
 from collections.abc import AsyncIterable, Sequence

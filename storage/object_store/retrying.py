@@ -6,7 +6,7 @@ takes several (parts of an upload, pages of a list), so that one of them does no
 
 What is retried is `ObjectStoreError`, and whatever else a client may raise is made one
 (`headrace.storage.object_store.unexpected`): every operation of the port is idempotent (a `put` repeats
-the same content under the same key), except `put_stream`, whose chunks are gone. `RefusedError` is
+the same content under the same key), except `put_stream`, whose chunks are gone. `RequestRefusedError` is
 not retried: the store answered, and would answer the same again. An object that is not found is
 looked for once more at once: a single wrong answer must not be taken for a loss.
 """
@@ -29,7 +29,7 @@ from headrace.storage.errors import (
 )
 from headrace.storage.object_store.failures import is_passing, kind_of
 from headrace.storage.object_store.statistics import Operation, StoreStatistics
-from headrace.storage.object_store.unexpected import UnexpectedError, storage_errors_only
+from headrace.storage.object_store.unexpected import UnexpectedClientError, storage_errors_only
 from headrace.storage.ports import Buffer, CopiedRange, ObjectStore, Progress, unnoticed
 
 logger = logging.getLogger("headrace.storage.object_store")
@@ -39,7 +39,7 @@ MAX_LOOKS: Final = 2  # for an object that is not found
 _T = TypeVar("_T")
 
 
-class RefusedError(ObjectStoreError):
+class RequestRefusedError(ObjectStoreError):
     """The store understood and refused (credentials, permissions, no such bucket)."""
 
 
@@ -272,7 +272,7 @@ class RetryingObjectStore:
             return await self._retries.run(
                 look,
                 size_bytes,
-                is_worth=lambda error: not isinstance(error, RefusedError),
+                is_worth=lambda error: not isinstance(error, RequestRefusedError),
                 repeated=count,
             )
 
@@ -284,9 +284,9 @@ class RetryingObjectStore:
             with storage_errors_only(operation.value):
                 result = await _within(timeout_s, attempt)
         except ObjectStoreError as error:
-            if isinstance(error, UnexpectedError):
+            if isinstance(error, UnexpectedClientError):
                 self._tell(operation, error)
-            is_refusal = isinstance(error, RefusedError)
+            is_refusal = isinstance(error, RequestRefusedError)
             kind = FailureKind.REFUSED if is_refusal else kind_of(error)
             statistics.failed(operation, _now_s(), kind, str(error))
             raise
@@ -298,14 +298,14 @@ class RetryingObjectStore:
             self._told = {it for it in self._told if it[0] is not operation}
         return result
 
-    def _tell(self, operation: Operation, error: UnexpectedError) -> None:
+    def _tell(self, operation: Operation, error: UnexpectedClientError) -> None:
         """Log with its traceback what may be a mistake of ours: once, until something works again."""
         told = (operation, type(error.__cause__))
         if told in self._told:
             return
         self._told.add(told)
         logger.error(
-            "unexpected error of the client of the bucket, it will be tried again",
+            "unexpected error in the client of the bucket; trying again",
             exc_info=error.__cause__,
             extra={"operation": operation.value, "reason": str(error)},
         )

@@ -23,7 +23,7 @@ from obstore.store import S3Store
 from headrace.storage.errors import FailureKind, NotDeletedError, ObjectStoreError
 from headrace.storage.object_store.failures import keys_left, kind_of
 from headrace.storage.object_store.ranges import exactly, folder_of, require_valid_range
-from headrace.storage.object_store.retrying import RefusedError, Retries, RetryPolicy
+from headrace.storage.object_store.retrying import RequestRefusedError, Retries, RetryPolicy
 from headrace.storage.object_store.s3_access import ChainCredentials, S3Access, resolve_access
 from headrace.storage.object_store.s3_client import S3Client, make_client
 from headrace.storage.object_store.s3_errors import Asked, failure_of, text_of, translating_obstore
@@ -119,7 +119,7 @@ class S3ObjectStore:
             return
         try:
             await self._put_large(key, parts, size_bytes)
-        except RefusedError:
+        except RequestRefusedError:
             raise
         except ObjectStoreError as error:
             # Who is asked to slow down has sent little, and parts are more requests.

@@ -14,7 +14,7 @@ from headrace.storage.errors import (
     StorageError,
 )
 from headrace.storage.object_store.failures import Failure, failure_in
-from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.retrying import RequestRefusedError
 from headrace.storage.object_store.unexpected import storage_errors_only
 
 NO_SUCH_UPLOAD: Final = "NoSuchUpload"
@@ -71,7 +71,7 @@ def error_for(what: str, error: BaseException, asked: Asked) -> StorageError:
     message = f"{what}: {failure.text}".replace("\n", " ")[:_MAX_MESSAGE_LENGTH]
     kind = failure.kind
     if kind is FailureKind.REFUSED or _refuses_bucket(failure, asked):
-        return RefusedError(message, FailureKind.REFUSED)
+        return RequestRefusedError(message, FailureKind.REFUSED)
     if kind is FailureKind.OTHER:
         if asked in (Asked.READ, Asked.COPY):
             if _is_not_found(failure):

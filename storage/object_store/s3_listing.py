@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListOperation:
     """A list of S3's: its names in boto3."""
 
     operation: str
@@ -33,10 +33,10 @@ class Listing:
     following: Mapping[str, str]  # argument for the next page: field of the answer that has it
 
 
-OBJECTS: Final = Listing(
+OBJECTS: Final = ListOperation(
     "list_objects_v2", "Contents", "MaxKeys", {"ContinuationToken": "NextContinuationToken"}
 )
-UPLOADS: Final = Listing(
+UPLOADS: Final = ListOperation(
     "list_multipart_uploads",
     "Uploads",
     "MaxUploads",
@@ -52,7 +52,7 @@ class _Page(Generic[_T]):
 
 async def pages_of(
     client: S3Client,
-    listing: Listing,
+    listing: ListOperation,
     place: Mapping[str, str],
     read: Callable[[Entry], _T],
     *,
@@ -85,15 +85,17 @@ async def pages_of(
 
 
 def _page(
-    listing: Listing, arguments: dict[str, Any], read: Callable[[Entry], _T], client: Any
+    listing: ListOperation, arguments: dict[str, Any], read: Callable[[Entry], _T], client: Any
 ) -> _Page[_T]:
     answer = getattr(client, listing.operation)(**arguments)
     if not isinstance(answer.get("IsTruncated"), bool):
-        raise ObjectStoreError("list: an answer does not say whether it is whole")
+        raise ObjectStoreError("list: an answer has no IsTruncated")
     following = {}
     if answer["IsTruncated"]:
         found = ((name, answer.get(field)) for name, field in listing.following.items())
         following = {name: value for name, value in found if value}
         if not following or following.items() <= arguments.items():
-            raise ObjectStoreError("list: there is more of it, and no way to ask for that")
+            raise ObjectStoreError(
+                "list: an answer is truncated and has no marker for the next page"
+            )
     return _Page([read(entry) for entry in answer.get(listing.entries, ())], following)

@@ -272,7 +272,10 @@ class S3Multipart:
             raise ObjectStoreError(str(error)) from error  # of a PUT it means nothing
         if is_ours:
             if failure is not None:
-                logger.info("composed after all", extra={"key": key, "answer": str(failure)})
+                logger.info(
+                    "the bucket answered that a completion failed, but the object is complete",
+                    extra={"key": key, "answer": str(failure)},
+                )
             return
         await self._abort(upload)
         if failure is None and found >= 0:
@@ -375,7 +378,10 @@ async def _each(items: Iterable[_T]) -> AsyncIterator[_T]:
 
 
 def _note_left(upload: _Upload, error: Exception) -> None:
-    logger.warning("upload left for the sweep", extra={"key": upload.key, "reason": repr(error)})
+    logger.warning(
+        "could not abort a multipart upload; the hourly sweep removes it",
+        extra={"key": upload.key, "reason": repr(error)},
+    )
 
 
 def _md5(body: bytes) -> str:

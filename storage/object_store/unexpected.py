@@ -15,7 +15,7 @@ from headrace.storage.errors import FailureKind, InvalidRequestError, ObjectStor
 MAX_MESSAGE_LENGTH: Final = 500
 
 
-class UnexpectedError(ObjectStoreError):
+class UnexpectedClientError(ObjectStoreError):
     """An error that no table explains; `__cause__` is what was raised."""
 
 
@@ -29,7 +29,7 @@ def storage_errors_only(what: str) -> Iterator[None]:
     Raises:
         StorageError: as raised.
         InvalidRequestError: as raised: no store was asked.
-        UnexpectedError: anything else was raised.
+        UnexpectedClientError: anything else was raised.
         MemoryError, BaseException: as raised, and a group with one of them in it.
     """
     try:
@@ -42,11 +42,11 @@ def storage_errors_only(what: str) -> Iterator[None]:
         raise unexpected(what, error) from error
 
 
-def unexpected(what: str, error: BaseException) -> UnexpectedError:
+def unexpected(what: str, error: BaseException) -> UnexpectedClientError:
     """Return our error for one that no table explains; raise it from that one."""
     first = next(_singles(error))
     message = f"{what}: {type(first).__name__}: {first}"
-    return UnexpectedError(message.replace("\n", " ")[:MAX_MESSAGE_LENGTH], FailureKind.OTHER)
+    return UnexpectedClientError(message.replace("\n", " ")[:MAX_MESSAGE_LENGTH], FailureKind.OTHER)
 
 
 def _is_failure(error: BaseException) -> bool:

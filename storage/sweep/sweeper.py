@@ -18,7 +18,7 @@ from headrace.config.node import StorageConfig
 from headrace.storage.audit.comparison import KnownBucket
 from headrace.storage.audit.inventory import ListedObject, meaning_of
 from headrace.storage.errors import NotDeletedError, StorageError
-from headrace.storage.object_store.unexpected import UnexpectedError
+from headrace.storage.object_store.unexpected import UnexpectedClientError
 from headrace.storage.ports import ObjectStore
 from headrace.storage.sweep.rules import IncompleteUpload, is_abandoned, swept
 from headrace.storage.sweep.swept_bucket import SweptBucket
@@ -103,7 +103,7 @@ class Sweeper:
         self.statistics.failures += 1
         logger.warning(
             "the sweep of the bucket failed; trying again in the next round",
-            exc_info=error if isinstance(error, UnexpectedError) else None,
+            exc_info=error if isinstance(error, UnexpectedClientError) else None,
             extra={"reason": repr(error)},
         )
 

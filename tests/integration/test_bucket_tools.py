@@ -13,7 +13,7 @@ from headrace.storage.audit.lister import S3Lister, find_object
 from headrace.storage.audit.probe import probe_bucket
 from headrace.storage.audit.rights import Status
 from headrace.storage.errors import ObjectStoreError
-from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.retrying import RequestRefusedError
 from headrace.storage.object_store.s3_access import resolve_access
 from headrace.storage.object_store.uri import parse_bucket_uri
 from tests.environment.minio import ACCESS_KEY, SECRET_KEY
@@ -198,7 +198,7 @@ def test_a_listing_that_is_refused(minio, place):
     async def collect(environment):
         return [page async for page in lister_of(place[0], environment).pages()]
 
-    with pytest.raises(RefusedError, match="AccessDenied"):
+    with pytest.raises(RequestRefusedError, match="AccessDenied"):
         asyncio.run(collect(restricted_to(minio, ["s3:PutObject"])))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.factory import ensure_bucket, open_object_store
-from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
+from headrace.storage.object_store.retrying import RequestRefusedError, RetryPolicy
 from headrace.storage.object_store.s3_access import resolve_access
 from headrace.storage.object_store.s3_client import make_client
 from headrace.storage.object_store.uri import S3Location, parse_bucket_uri
@@ -58,7 +58,7 @@ def test_wrong_credentials_are_refused_at_once(minio):
     uri = s3_uri(minio, bucket="closed")
     asyncio.run(ensure_bucket(uri))
     wrong = s3_uri(minio, bucket="closed", secret="wrong")
-    with pytest.raises(RefusedError):
+    with pytest.raises(RequestRefusedError):
         asyncio.run(ensure_bucket(wrong))
 
     async def main():
@@ -69,7 +69,7 @@ def test_wrong_credentials_are_refused_at_once(minio):
             lambda: store.list(""),
             lambda: store.delete(["a"]),
         ):
-            with pytest.raises(RefusedError):
+            with pytest.raises(RequestRefusedError):
                 await call()
         assert store.statistics.retries == 0
 
@@ -79,9 +79,9 @@ def test_wrong_credentials_are_refused_at_once(minio):
 def test_a_missing_bucket_is_refused_and_no_missing_object(endpoint):
     async def main():
         store = open_object_store(s3_uri(endpoint, bucket="not-there"), rng=random.Random(0))
-        with pytest.raises(RefusedError, match="NoSuchBucket"):
+        with pytest.raises(RequestRefusedError, match="NoSuchBucket"):
             await store.put("a", [b"x"])
-        with pytest.raises(RefusedError, match="NoSuchBucket"):
+        with pytest.raises(RequestRefusedError, match="NoSuchBucket"):
             await store.get_range("a", 0, 1)
 
     asyncio.run(main())

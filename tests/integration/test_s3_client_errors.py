@@ -21,7 +21,7 @@ from headrace.storage.errors import (
     StorageError,
 )
 from headrace.storage.object_store.failures import kind_of
-from headrace.storage.object_store.retrying import RefusedError, Retries, RetryPolicy
+from headrace.storage.object_store.retrying import RequestRefusedError, Retries, RetryPolicy
 from headrace.storage.object_store.s3 import _open
 from headrace.storage.object_store.s3_access import resolve_access
 from headrace.storage.object_store.s3_client import S3Client, make_client
@@ -55,13 +55,13 @@ ANSWERS = [
     (Answer(502, body=PAGE), FailureKind.SERVER, ObjectStoreError),
     (Answer(504, body=PAGE), FailureKind.SERVER, ObjectStoreError),
     (Answer(400, "RequestTimeout"), FailureKind.TIMEOUT, ObjectStoreError),
-    (ACCESS_DENIED, FailureKind.REFUSED, RefusedError),
-    (Answer(403, "SignatureDoesNotMatch"), FailureKind.REFUSED, RefusedError),
-    (Answer(403, body=PAGE), FailureKind.REFUSED, RefusedError),
-    (Answer(401, "Unauthorized"), FailureKind.REFUSED, RefusedError),
-    (Answer(301, "PermanentRedirect"), FailureKind.REFUSED, RefusedError),
-    (Answer(400, "AuthorizationHeaderMalformed"), FailureKind.REFUSED, RefusedError),
-    (Answer(404, "NoSuchBucket"), FailureKind.REFUSED, RefusedError),
+    (ACCESS_DENIED, FailureKind.REFUSED, RequestRefusedError),
+    (Answer(403, "SignatureDoesNotMatch"), FailureKind.REFUSED, RequestRefusedError),
+    (Answer(403, body=PAGE), FailureKind.REFUSED, RequestRefusedError),
+    (Answer(401, "Unauthorized"), FailureKind.REFUSED, RequestRefusedError),
+    (Answer(301, "PermanentRedirect"), FailureKind.REFUSED, RequestRefusedError),
+    (Answer(400, "AuthorizationHeaderMalformed"), FailureKind.REFUSED, RequestRefusedError),
+    (Answer(404, "NoSuchBucket"), FailureKind.REFUSED, RequestRefusedError),
     (TOKEN_EXPIRED, FailureKind.CREDENTIALS, ObjectStoreError),
     (Answer(403, "ExpiredToken"), FailureKind.CREDENTIALS, ObjectStoreError),
     (Answer(403, "RequestTimeTooSkewed"), FailureKind.CLOCK, ObjectStoreError),
@@ -81,8 +81,8 @@ COPIES = [
 ]
 # Nothing of the sort is said of a bucket that lists: the request is refused.
 BUCKETS = [
-    (NOWHERE, FailureKind.REFUSED, RefusedError),
-    (Answer(400, "InvalidArgument"), FailureKind.REFUSED, RefusedError),
+    (NOWHERE, FailureKind.REFUSED, RequestRefusedError),
+    (Answer(400, "InvalidArgument"), FailureKind.REFUSED, RequestRefusedError),
     (Answer(404, "NoSuchUpload"), FailureKind.OTHER, ObjectStoreError),
 ]
 

@@ -13,7 +13,7 @@ from headrace.storage.errors import (
     ObjectStoreError,
 )
 from headrace.storage.object_store.factory import open_object_store
-from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
+from headrace.storage.object_store.retrying import RequestRefusedError, RetryPolicy
 from headrace.storage.ports import CopiedRange
 from tests.contracts.object_stores import PART_BYTES
 from tests.integration.s3_fault_server import (
@@ -387,7 +387,7 @@ def test_refusals_are_told_at_once(answer):
                 lambda: store.list(""),
                 lambda: store.delete(["a"]),
             ):
-                with pytest.raises(RefusedError):
+                with pytest.raises(RequestRefusedError):
                     await call()
         assert len(bucket.log) == 5
         assert store.statistics.failures == {FailureKind.REFUSED: 5}
@@ -398,7 +398,7 @@ def test_refusals_are_told_at_once(answer):
 def test_a_bucket_of_another_region():
     async def scenario(store, bucket):
         bucket.region = "eu-west-3"
-        with pytest.raises(RefusedError, match="AuthorizationHeaderMalformed"):
+        with pytest.raises(RequestRefusedError, match="AuthorizationHeaderMalformed"):
             await store.put("a", [CONTENT])
 
     run(scenario)
@@ -436,7 +436,7 @@ def test_a_clock_that_is_two_hours_off_and_then_set():
         bucket.clock_offset_s = 7_200
         with pytest.raises(ObjectStoreError, match="RequestTimeTooSkewed") as caught:
             await store.put("a", [CONTENT])
-        assert not isinstance(caught.value, RefusedError)
+        assert not isinstance(caught.value, RequestRefusedError)
         assert store.statistics.failures == {FailureKind.CLOCK: 4}
         bucket.clock_offset_s = 0
         await store.put("a", [CONTENT])

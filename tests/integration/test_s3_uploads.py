@@ -8,7 +8,7 @@ import pytest
 from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store import s3
 from headrace.storage.object_store.factory import open_object_store
-from headrace.storage.object_store.retrying import RefusedError, RetryPolicy
+from headrace.storage.object_store.retrying import RequestRefusedError, RetryPolicy
 from headrace.storage.sweep.swept_bucket import open_swept_bucket
 from tests.integration.s3_fault_server import (
     ACCESS_DENIED,
@@ -91,7 +91,7 @@ def test_a_completion_whose_answer_says_nothing_is_settled_by_the_object(fault):
 
 def test_a_refusal_is_not_repeated():
     async def scenario(store, bucket):
-        with bucket.always(ACCESS_DENIED, "PUT"), pytest.raises(RefusedError):
+        with bucket.always(ACCESS_DENIED, "PUT"), pytest.raises(RequestRefusedError):
             await store.put("a", BUFFERS)
         assert len(bucket.requests) == 1
 

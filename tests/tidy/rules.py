@@ -63,6 +63,11 @@ def leaves_nothing_to_do(source: Source) -> Iterator[str]:
         yield f"do it, or take {mark} out"
 
 
+PROGRAM_IMPORT = re.compile(
+    rf"^\s*(?:from|import) ((?:{'|'.join(PACKAGES)})\b\S*)(?: import|$)", re.MULTILINE
+)
+
+
 def imports_our_names(source: Source) -> Iterator[str]:
     """A user's own config.py may come first: ours is `headrace.config`."""
     for node in source.nodes:
@@ -70,6 +75,8 @@ def imports_our_names(source: Source) -> Iterator[str]:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = [node.module or ""]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names = PROGRAM_IMPORT.findall(node.value)  # of programs that tests run
         else:
             continue
         for name in names:

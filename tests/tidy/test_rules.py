@@ -26,6 +26,7 @@ BAD = [
     (rules.imports_our_names, "import config", "import headrace.config"),
     (rules.imports_our_names, "from storage.engine import x", "import headrace.storage.engine"),
     (rules.imports_our_names, "def f():\n    import wal.log as log", "import headrace.wal.log"),
+    (rules.imports_our_names, 'x = """\nfrom broker import app\n"""', "import headrace.broker"),
     (rules.never_sleeps, "import time\ntime.sleep(1)", "line 2 sleeps"),
     (rules.never_sleeps, "wait = time.sleep", "line 1 sleeps"),
     (rules.refers_to_what_is_there, '"""So it is (DESIGN section 7)."""', "DESIGN"),

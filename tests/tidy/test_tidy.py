@@ -1,5 +1,6 @@
 """Taste that no linter checks: sizes, names, docstrings, purity, and what must never lie where."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -66,3 +67,21 @@ def test_the_namespace_links_to_the_seven_packages() -> None:
         path.name: path.readlink() for path in (ROOT / "headrace").iterdir() if path.is_symlink()
     }
     assert links == {package: Path("..") / package for package in PACKAGES}
+
+
+# One word for one thing: these are the names that two modules share, with different things. None may join them.
+TWINS = {
+    "CommitLimits", "Kind", "Member", "Membership", "ObjectType", "ObjectWriter", "PartitionRead", "Piece", "Plan",
+    "Problem", "Progress", "Reader", "Segment", "Session", "SnapshotId", "Soundness", "TopicCreation", "Verification",
+}  # fmt: skip
+
+
+def test_no_two_classes_have_one_name() -> None:
+    modules: dict[str, list[str]] = {}
+    for it in sources():
+        for node in it.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                modules.setdefault(node.name, []).append(it.path)
+    twins = {name: paths for name, paths in modules.items() if len(paths) > 1}
+    assert not twins.keys() - TWINS, "give one of them another name"
+    assert not TWINS - twins.keys(), "take it off the list"

@@ -24,7 +24,7 @@ from headrace.wal.objects.walk import Claims, WalkSummary, newest_numbers
 from headrace.wal.port import RecoveredRecord
 
 MAX_ATTEMPTS = 8
-_EPOCH_MAX = 2**62  # newer than any registration, as that of a new owner
+_MAX_EPOCH = 2**62  # newer than any registration, as that of a new owner
 
 
 class DryBucket:
@@ -191,7 +191,7 @@ async def _dry_run(
         WalConfig(path=keys.folder),
         DryBucket(bucket),
         node_id=keys.node_id,
-        node_epoch=_EPOCH_MAX,
+        node_epoch=_MAX_EPOCH,
         cluster_id=keys.cluster_id,
         rng=rng,
         on_confirmed=_ignore,

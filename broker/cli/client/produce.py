@@ -157,7 +157,7 @@ def read_lines(
 
 
 class Sender:
-    """Sends lines and keeps count; the client's buffer bounds what is under way."""
+    """Sends lines and keeps count; the client's buffer bounds what is inflight."""
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ import pytest
 from headrace.broker.node.bucket_health import BucketHealth
 from headrace.broker.telemetry.readiness import CheckResult
 from headrace.storage.errors import FailureKind, ObjectStoreError
-from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.retrying import RequestRefusedError
 from headrace.storage.object_store.statistics import Operation, StoreStatistics
 from tests.simulation.virtual_time import run
 
@@ -18,7 +18,7 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-@pytest.mark.parametrize("error", [ObjectStoreError("503 SlowDown"), RefusedError("403")])
+@pytest.mark.parametrize("error", [ObjectStoreError("503 SlowDown"), RequestRefusedError("403")])
 def test_a_start_waits_for_as_long_as_it_takes_and_says_why(error: ObjectStoreError) -> None:
     async def main() -> None:
         health = BucketHealth(random.Random(1))

@@ -11,7 +11,7 @@ from headrace.storage.audit.probe import _conditional_steps, _Probe, probe_bucke
 from headrace.storage.audit.rights import Status
 from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.memory import MemoryObjectStore
-from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.retrying import RequestRefusedError
 
 
 def probe_file(directory, **options):
@@ -83,7 +83,7 @@ class Refusing(MemoryObjectStore):
     """Has no right to write."""
 
     async def create(self, key, parts):
-        raise RefusedError("403 Forbidden: <Code>AccessDenied</Code><Message>no</Message>")
+        raise RequestRefusedError("403 Forbidden: <Code>AccessDenied</Code><Message>no</Message>")
 
 
 def conditional(store):
@@ -131,7 +131,9 @@ def test_a_directory_that_cannot_be_written_is_no_question_of_rights():
     ("error", "status", "code"),
     [
         (
-            RefusedError("put: Client error with status 403 Forbidden: <Code>AccessDenied</Code>"),
+            RequestRefusedError(
+                "put: Client error with status 403 Forbidden: <Code>AccessDenied</Code>"
+            ),
             403,
             "AccessDenied",
         ),

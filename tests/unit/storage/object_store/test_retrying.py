@@ -14,7 +14,7 @@ from headrace.storage.errors import (
 )
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.object_store.retrying import (
-    RefusedError,
+    RequestRefusedError,
     Retries,
     RetryingObjectStore,
     RetryPolicy,
@@ -102,7 +102,7 @@ def test_jitter_makes_delays_shorter_only():
     ("error", "counter"),
     [
         (CorruptObjectError("short"), "errors"),
-        (RefusedError("access denied"), "errors"),
+        (RequestRefusedError("access denied"), "errors"),
     ],
 )
 def test_answers_are_not_retried(error, counter):
@@ -245,11 +245,11 @@ def test_trouble_lasts_while_somebody_waits():
 def test_refusals_are_counted_as_such():
     class Refusing(MemoryObjectStore):
         async def delete(self, keys):
-            raise RefusedError("whatever it says")
+            raise RequestRefusedError("whatever it says")
 
     async def main():
         store = RetryingObjectStore(Refusing(), AlwaysOne(), POLICY)
-        with pytest.raises(RefusedError):
+        with pytest.raises(RequestRefusedError):
             await store.delete(["a"])
         assert store.statistics.failures == {FailureKind.REFUSED: 1}
 

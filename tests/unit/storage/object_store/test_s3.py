@@ -4,7 +4,7 @@ import pytest
 from obstore.exceptions import GenericError, PermissionDeniedError, UnauthenticatedError
 
 from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
-from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.retrying import RequestRefusedError
 from headrace.storage.object_store.s3_errors import Asked, translating_obstore
 
 
@@ -12,10 +12,10 @@ from headrace.storage.object_store.s3_errors import Asked, translating_obstore
     ("raised", "expected"),
     [
         (FileNotFoundError("404: <Code>NoSuchKey</Code>"), ObjectNotFoundError),
-        (FileNotFoundError("404: <Code>NoSuchBucket</Code>"), RefusedError),
-        (PermissionDeniedError("403 Forbidden: <Code>AccessDenied</Code>"), RefusedError),
-        (GenericError("403 Forbidden: <Code>SignatureDoesNotMatch</Code>"), RefusedError),
-        (UnauthenticatedError("401 Unauthorized"), RefusedError),
+        (FileNotFoundError("404: <Code>NoSuchBucket</Code>"), RequestRefusedError),
+        (PermissionDeniedError("403 Forbidden: <Code>AccessDenied</Code>"), RequestRefusedError),
+        (GenericError("403 Forbidden: <Code>SignatureDoesNotMatch</Code>"), RequestRefusedError),
+        (UnauthenticatedError("401 Unauthorized"), RequestRefusedError),
         (GenericError("416: <Code>InvalidRange</Code>"), CorruptObjectError),
         (GenericError("503 Service Unavailable"), ObjectStoreError),
     ],
@@ -31,7 +31,7 @@ def test_errors_are_translated(raised, expected):
 def test_refusals_that_pass_by_themselves_are_retried(reason):
     with pytest.raises(ObjectStoreError) as caught, translating_obstore("key", Asked.READ):
         raise PermissionDeniedError(f"403 Forbidden: <Code>{reason}</Code>")
-    assert not isinstance(caught.value, RefusedError)
+    assert not isinstance(caught.value, RequestRefusedError)
 
 
 def test_messages_are_short_and_on_one_line():

@@ -5,9 +5,9 @@ from botocore.exceptions import ClientError, CredentialRetrievalError, ReadTimeo
 
 from headrace.storage.errors import FailureKind, ObjectNotFoundError, ObjectStoreError
 from headrace.storage.object_store.failures import kind_of
-from headrace.storage.object_store.retrying import RefusedError
+from headrace.storage.object_store.retrying import RequestRefusedError
 from headrace.storage.object_store.s3_errors import Asked, asked_of_bucket, translating
-from headrace.storage.object_store.unexpected import UnexpectedError
+from headrace.storage.object_store.unexpected import UnexpectedClientError
 
 SILENCE = ReadTimeoutError(endpoint_url="http://s3.test/bucket")
 
@@ -27,17 +27,17 @@ def raising(error):
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (answer(403, "AccessDenied"), RefusedError),
-        (answer(404, "NoSuchBucket"), RefusedError),
-        (answer(301, "PermanentRedirect"), RefusedError),
-        (answer(400, "InvalidArgument"), RefusedError),
+        (answer(403, "AccessDenied"), RequestRefusedError),
+        (answer(404, "NoSuchBucket"), RequestRefusedError),
+        (answer(301, "PermanentRedirect"), RequestRefusedError),
+        (answer(400, "InvalidArgument"), RequestRefusedError),
         (answer(400, "ExpiredToken"), ObjectStoreError),
         (answer(429, "TooManyRequests"), ObjectStoreError),
         (answer(503, "SlowDown"), ObjectStoreError),
         (answer(501, "NotImplemented"), ObjectStoreError),
         (SILENCE, ObjectStoreError),
         (PermissionError(13, "Permission denied"), ObjectStoreError),
-        (ValueError("time data 'n/a'"), UnexpectedError),
+        (ValueError("time data 'n/a'"), UnexpectedClientError),
     ],
 )
 def test_about_a_bucket(error, kind):

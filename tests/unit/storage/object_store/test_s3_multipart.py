@@ -21,7 +21,7 @@ from headrace.storage.errors import (
     ObjectStoreError,
 )
 from headrace.storage.object_store.copy_parts import MIB
-from headrace.storage.object_store.retrying import RefusedError, Retries, RetryPolicy
+from headrace.storage.object_store.retrying import RequestRefusedError, Retries, RetryPolicy
 from headrace.storage.object_store.s3_client import S3Client
 from headrace.storage.object_store.s3_multipart import S3Multipart
 from headrace.storage.ports import CopiedRange, unnoticed
@@ -214,8 +214,8 @@ def test_another_object_of_that_size_is_not_taken_for_ours():
     ("operation", "error", "expected"),
     [
         ("create_multipart_upload", answer("SlowDown", 503), ObjectStoreError),
-        ("create_multipart_upload", answer("AccessDenied", 403), RefusedError),
-        ("create_multipart_upload", answer("NoSuchBucket", 404), RefusedError),
+        ("create_multipart_upload", answer("AccessDenied", 403), RequestRefusedError),
+        ("create_multipart_upload", answer("NoSuchBucket", 404), RequestRefusedError),
         ("upload_part", TIMED_OUT, ObjectStoreError),
         ("upload_part_copy", answer("InternalError", 500), ObjectStoreError),
         ("upload_part_copy", answer("NotImplemented", 501), CopyUnsupportedError),
@@ -230,7 +230,7 @@ def test_what_fails_leaves_nothing_behind(operation, error, expected):
     service.before[operation] = [error]
     with pytest.raises(expected) as raised:
         compose(service)
-    assert isinstance(raised.value, RefusedError) == (expected is RefusedError)
+    assert isinstance(raised.value, RequestRefusedError) == (expected is RequestRefusedError)
     assert (service.uploads, "p/made" in service.objects) == ({}, False)
 
 
@@ -250,7 +250,9 @@ def test_an_abort_that_fails_as_well_is_left_for_the_sweep(caplog):
     with pytest.raises(ObjectStoreError):
         compose(service)
     assert service.uploads.keys() == {"u"}
-    assert [it.message for it in caplog.records] == ["upload left for the sweep"]
+    assert [it.message for it in caplog.records] == [
+        "could not abort a multipart upload; the hourly sweep removes it"
+    ]
 
 
 def test_a_service_that_copies_whole_objects_is_found_out():
@@ -329,7 +331,7 @@ def test_requests_of_an_upload_are_repeated_one_by_one(operation):
         assert service.objects == {"p/made": A + B}
         assert service.log.count("upload_part") == 3 + 2
     else:
-        with pytest.raises(RefusedError):
+        with pytest.raises(RequestRefusedError):
             asyncio.run(main())
         assert service.log.count(operation) == 3
     assert service.uploads == {}

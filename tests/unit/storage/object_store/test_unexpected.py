@@ -20,7 +20,7 @@ from headrace.storage.object_store.retrying import RetryingObjectStore, RetryPol
 from headrace.storage.object_store.statistics import Operation
 from headrace.storage.object_store.unexpected import (
     MAX_MESSAGE_LENGTH,
-    UnexpectedError,
+    UnexpectedClientError,
     storage_errors_only,
 )
 from tests.simulation.virtual_time import run
@@ -122,9 +122,9 @@ def test_what_is_tried_once_fails_with_an_error_of_ours_as_well():
 
     async def main():
         _, store = retrying(TypeError("a bug"), 2)
-        with pytest.raises(UnexpectedError):
+        with pytest.raises(UnexpectedClientError):
             await store.create("b", [b"x"])
-        with pytest.raises(UnexpectedError):
+        with pytest.raises(UnexpectedClientError):
             await store.put_stream("b", chunks())
         assert store.statistics.errors == 2
         assert store.statistics.failures[FailureKind.OTHER] == 2
@@ -136,12 +136,12 @@ def test_the_log_has_it_once_with_its_cause_until_something_works_again(caplog):
     async def main():
         inner, store = retrying(TypeError("a bug"), 8)
         for _ in range(2):
-            with pytest.raises(UnexpectedError):
+            with pytest.raises(UnexpectedClientError):
                 await store.put("a", [b"x"])
         (told,) = caplog.records
         assert (told.levelno, told.exc_info[1]) == (logging.ERROR, inner.failure)
         inner.times = 3
-        with pytest.raises(UnexpectedError):
+        with pytest.raises(UnexpectedClientError):
             await store.list("")
         assert len(caplog.records) == 2
         await store.put("a", [b"x"])
@@ -193,7 +193,7 @@ def test_a_panic_of_one_of_several_tasks_is_no_more():
                 group.create_task(failing(PanicException("unwrap")))
                 group.create_task(failing(ValueError("time data")))
 
-    with pytest.raises(UnexpectedError, match="compose: PanicException: unwrap"):
+    with pytest.raises(UnexpectedClientError, match="compose: PanicException: unwrap"):
         run(main())
 
 
@@ -216,7 +216,7 @@ def test_memory_that_is_out_ends_the_call_at_once():
 
 
 def test_a_message_is_one_short_line():
-    with pytest.raises(UnexpectedError) as caught, storage_errors_only("list"):
+    with pytest.raises(UnexpectedClientError) as caught, storage_errors_only("list"):
         raise ValueError("first\nsecond" + "x" * 10_000)
     assert str(caught.value).startswith("list: ValueError: first secondxx")
     assert len(str(caught.value)) == MAX_MESSAGE_LENGTH
