@@ -79,6 +79,8 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         await Node(config, unexpected=unexpected).run(serving, stop, on_fenced=_end_fenced)
     except* EXPECTED_FAILURES as group:
         failures = _leaves(group)
+    if unexpected.first is not None and unexpected.first not in failures:
+        failures.append(unexpected.first)  # it came while the node was stopping
     if not failures:
         return EXIT_OK
     fenced = any(isinstance(failure, NodeFencedError | FencedError) for failure in failures)

@@ -186,6 +186,11 @@ class AppendPath:
         except Exception as error:
             # Records that left the queue would otherwise be neither acknowledged nor failed: the WAL would be trimmed
             # past them, and later records of their streams acknowledged behind a hole.
+            if (
+                self.failure is not None
+            ):  # an appender has ended the engine: the first reason counts
+                self._abandon(self.failure, acknowledgement.left())
+                return
             failure = EngineFailedError(f"a confirmation failed: {error!r}")
             failure.__cause__ = error
             self._fail(failure, acknowledgement.left())
@@ -198,19 +203,23 @@ class AppendPath:
 
     def _acknowledge(self, acknowledgement: "_Acknowledgement") -> None:
         payload_bytes = 0
-        for _, wal_end_offset, batch, _, target, on_ack in acknowledgement.confirmed:
-            if target.confirm_offset != batch.base_offset:
-                raise EngineFailedError(
-                    f"stream {batch.stream_id} is confirmed up to {target.confirm_offset}, "
-                    f"and the next record begins at {batch.base_offset}"
-                )
-            acknowledgement.count += 1
-            payload_bytes += len(batch.payload)
-            target.confirm_offset = batch.base_offset + batch.count
-            target.confirmed_wal_end = wal_end_offset
-            on_ack(None)
-        self.counters.confirmed_total += acknowledgement.count
-        self.counters.confirmed_bytes_total += payload_bytes
+        try:
+            for _, wal_end_offset, batch, _, target, on_ack in acknowledgement.confirmed:
+                if self.failure is not None:
+                    raise self.failure  # an appender has ended the engine
+                if target.confirm_offset != batch.base_offset:
+                    raise EngineFailedError(
+                        f"stream {batch.stream_id} is confirmed up to {target.confirm_offset}, "
+                        f"and the next record begins at {batch.base_offset}"
+                    )
+                acknowledgement.count += 1
+                payload_bytes += len(batch.payload)
+                target.confirm_offset = batch.base_offset + batch.count
+                target.confirmed_wal_end = wal_end_offset
+                on_ack(None)
+        finally:
+            self.counters.confirmed_total += acknowledgement.count
+            self.counters.confirmed_bytes_total += payload_bytes
 
     def on_failed(self, error: Exception) -> None:
         """Fail everything that is open; the WAL calls this when it can confirm nothing more."""
@@ -229,8 +238,10 @@ class AppendPath:
             self._abandon(error, ())
 
     def _fail(self, error: StorageError, unacknowledged: Sequence[OpenAppend]) -> None:
-        self._abandon(error, unacknowledged)
-        self._on_failed(error)
+        try:
+            self._abandon(error, unacknowledged)
+        finally:
+            self._on_failed(error)
 
     def _abandon(self, error: StorageError, unacknowledged: Sequence[OpenAppend]) -> None:
         self.failure = self._refusal = error

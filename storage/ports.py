@@ -184,7 +184,8 @@ class ObjectStore(Protocol):
 
         A key is published once, and never with other bytes. An attempt that was given up (cancelled, timed out) may
         still publish its object later, whatever call it hung in, but changes nothing that another attempt has
-        published. Until then it may read `parts`, so the sequence is immutable, and the buffers do not change.
+        published, or replaces it by the same bytes. Until then it may read `parts`, so the sequence is immutable, and
+        the buffers do not change.
         """
         ...
 

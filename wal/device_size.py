@@ -85,6 +85,8 @@ class DeviceSize:
 
     async def _in_thread(self, change: Callable[[int], None], size_bytes: int) -> None:
         self._work = work = in_own_thread("wal-size", change, size_bytes)
+        # A caller may have given up on a thread that hangs: how it ends later is read here.
+        work.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:

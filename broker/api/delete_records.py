@@ -32,6 +32,7 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import DeleteRecordsRequest, DeleteRecordsResponse
 from headrace.storage.errors import StorageError
+from headrace.task_failures import report_unexpected
 
 logger = logging.getLogger("headrace.api")
 
@@ -143,6 +144,5 @@ class DeleteRecordsHandler:
         return _Outcome(ErrorCode.NONE, log_start_offset)
 
     def _ended(self, partition: Partition) -> None:
-        ended = self._inflight.pop(partition)
-        if not ended.cancelled():
-            ended.exception()  # retrieved even if no request waits for it any more
+        # Its request may have stopped waiting: what storage refuses is answered next time, a bug ends the node.
+        report_unexpected(self._inflight.pop(partition), StorageError)

@@ -42,6 +42,8 @@ async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T
         for task in (working, stopping):
             task.cancel()
         await asyncio.wait((working, stopping))
+        if not working.cancelled():
+            working.exception()  # is read here: a caller that is cancelled has a reason of its own
     if working.cancelled():
         raise StoppedEarlyError
     return working.result()

@@ -45,11 +45,13 @@ class _Acknowledgement:
         self._on_done = on_done
 
     def __call__(self, error: Exception | None) -> None:
-        if error is None:
-            self._partition.wake_readers()
-        else:
-            self._partition.fail_repeats(error)
-        self._on_done(error)
+        try:
+            if error is None:
+                self._partition.wake_readers()
+            else:
+                self._partition.fail_repeats(error)
+        finally:
+            self._on_done(error)
 
 
 class Partition:

@@ -42,6 +42,11 @@ class UnexpectedErrors(Collector):
         loop.set_exception_handler(self._of_the_loop)
         threading.excepthook = self._of_a_thread
 
+    @property
+    def first(self) -> UnexpectedError | None:
+        """What ends the node; None: nothing has happened."""
+        return self._first
+
     async def end_the_node(self) -> None:
         """Wait for the first that belongs to the node, and raise it.
 
@@ -91,9 +96,19 @@ class UnexpectedErrors(Collector):
     def _of_the_node(self, what: str, error: BaseException) -> None:
         self._node += 1
         if self._first is None:
-            self._first = UnexpectedError(f"unexpected error, the node ends: {what}: {error!r}")
+            self._first = UnexpectedError(
+                f"unexpected error, the node ends: {what}: {_text(error)}"
+            )
             self._first.__cause__ = error
-            self._on_node_error(str(self._first))
+            # The loop first: when memory is short, what follows may raise as well.
             if self._loop is not None and not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self._seen.set)
+            self._on_node_error(str(self._first))
         logger.error("unexpected error: %s", what, exc_info=error)
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return repr(error)
+    except Exception:  # noqa: BLE001 - its class says enough, and the node has to end
+        return type(error).__name__

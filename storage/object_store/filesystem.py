@@ -17,6 +17,7 @@ buffers, in pieces; every system call runs without the GIL.
 
 import asyncio
 import errno
+import filecmp
 import itertools
 import os
 import secrets
@@ -65,12 +66,13 @@ def _link(path: Path, temporary: Path) -> None:
         if error.errno not in _WITHOUT_LINKS:
             raise
         if not path.exists():
+            # Between the two, a late attempt may replace what another has published: by the same bytes.
             temporary.rename(path)
-        return
+            return
     else:
         return
-    if path.stat().st_size != temporary.stat().st_size:
-        raise ObjectStoreError(f"bucket directory: {path} exists and has another size")
+    if not filecmp.cmp(path, temporary, shallow=False):
+        raise ObjectStoreError(f"bucket directory: {path} exists and has another content")
 
 
 class FileObjectStore:

@@ -8,7 +8,8 @@ import pytest
 
 # Starts a node as the command line does; once it serves, something in it raises.
 PROGRAM = """
-import asyncio, sys, threading
+import asyncio, os, signal, sys, threading
+from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.app import run_node
 from headrace.config.load import load
 
@@ -32,6 +33,14 @@ def plant(address):
             loop.create_future().set_exception(KeyError("planted"))
         case "thread":
             threading.Thread(target=broken, name="planted").start()
+        case "shutdown":
+            original = AdminServer.shutdown
+            async def shutdown(server):
+                loop.call_soon(broken)
+                await asyncio.sleep(0.01)
+                await original(server)
+            AdminServer.shutdown = shutdown
+            os.kill(os.getpid(), signal.SIGTERM)
         case "executor callback":
             loop.run_in_executor(None, int).add_done_callback(broken)
 
@@ -52,7 +61,7 @@ def settings(directory: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "where", ["callback", "timer", "task", "future", "thread", "executor callback"]
+    "where", ["callback", "timer", "task", "future", "thread", "executor callback", "shutdown"]
 )
 def test_what_belongs_to_the_node_ends_it_with_its_reason(where: str, tmp_path: Path) -> None:
     program = PROGRAM.format(where=where, overrides=settings(tmp_path))

@@ -676,7 +676,7 @@ _GIVEN_UP = (
                     raise
                 if not path.exists():
                     temporary.rename(path)
-                return
+                    return
             else:
                 return
         """,
@@ -690,7 +690,7 @@ _GIVEN_UP = (
                     raise
                 if not path.exists():
                     temporary.rename(path)
-                return
+                    return
             else:
                 return
         """,

@@ -14,6 +14,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable
 
+from headrace.task_failures import report_unexpected
 from headrace.wal.objects.layout import LogKeys
 from headrace.wal.objects.port import BucketError
 from headrace.wal.objects.requests import Requests
@@ -47,6 +48,8 @@ class Deletion:
         """Work from now on."""
         loop = asyncio.get_running_loop()
         self._tasks = [loop.create_task(self._run()), loop.create_task(self._sweep())]
+        for task in self._tasks:
+            task.add_done_callback(report_unexpected)
 
     def add(self, numbers: Iterable[int]) -> None:
         """Have these deleted."""

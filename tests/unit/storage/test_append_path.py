@@ -401,3 +401,25 @@ def test_a_confirm_offset_never_jumps():
         assert "is confirmed up to 0, and the next record begins at 1" in str(node.engine._failure)
 
     run(scenario())
+
+
+def test_nothing_is_acknowledged_after_an_appender_has_ended_the_engine():
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+
+        def ends_it(error):
+            node.acks.results.append(("first", error))
+            if error is None:
+                node.engine._path.fail(FencedError("replaced"))
+
+        stream.append(b"x", 1, ends_it)
+        node.append(stream)
+        node.append(stream)
+        node.wal.confirm()
+        assert node.acks.acked == ["first"]
+        assert sorted(node.acks.failed) == [(1, 1), (1, 2)]
+        assert isinstance(node.engine._failure, FencedError), "the first reason counts"
+        assert node.engine._path.counters.confirmed_total == 1
+
+    run(scenario())

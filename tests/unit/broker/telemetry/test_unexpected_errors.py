@@ -82,3 +82,32 @@ def test_a_message_without_an_exception_is_logged(errors, reasons, caplog):
         asyncio.run(scenario())
     assert counted(errors) == {"client": 0, "node": 0}
     assert "Task was destroyed" in caplog.text
+
+
+class UnspeakableError(Exception):
+    def __repr__(self) -> str:
+        raise MemoryError
+
+
+@pytest.mark.parametrize("error", [KeyError("a bug"), UnspeakableError()])
+def test_the_node_ends_though_what_should_hurry_it_raises(error, monkeypatch):
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+
+    def cannot_start_a_thread(_reason: str) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def scenario():
+        loop = asyncio.get_running_loop()
+        errors = UnexpectedErrors(cannot_start_a_thread)
+        errors.watch(loop)
+
+        def broken() -> None:
+            raise error
+
+        loop.call_soon(broken)
+        async with asyncio.timeout(5):
+            with pytest.raises(UnexpectedError):
+                await errors.end_the_node()
+        assert errors.first is not None
+
+    asyncio.run(scenario())

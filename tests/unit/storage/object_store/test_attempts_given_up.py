@@ -1,6 +1,8 @@
 """`file://`: an attempt that hangs in any system call, and is given up, changes nothing that a later one published."""
 
 import asyncio
+import contextlib
+import errno
 import os
 import threading
 from collections.abc import Awaitable, Callable
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.filesystem import STEP_BYTES, FileObjectStore
 from headrace.storage.ports import CopiedRange
 
@@ -92,7 +95,8 @@ async def second_attempt(
     hanging.hung.set()
     attempt.cancel()
     await asyncio.gather(attempt, return_exceptions=True)
-    await write(other, list(parts))
+    with contextlib.suppress(ObjectStoreError):  # refused, where the first had published already
+        await write(other, list(parts))
     published = (root / KEY).read_bytes()
     hanging.go_on.set()
     for each in (store, other):
@@ -100,6 +104,40 @@ async def second_attempt(
             await loop.run_in_executor(None, pool.shutdown)
         await each.close()
     return hung, published, (root / KEY).read_bytes()
+
+
+def test_a_key_with_another_content_is_refused(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = FileObjectStore(tmp_path)
+        await store.put(KEY, (b"first",))
+        with pytest.raises(ObjectStoreError, match="has another content"):
+            await store.put(KEY, (b"other",))
+        await store.put(KEY, (b"fir", b"st"))
+        await store.close()
+
+    asyncio.run(scenario())
+    assert (tmp_path / KEY).read_bytes() == b"first"
+
+
+@pytest.mark.parametrize("content", [b"first", b"other"])
+def test_without_hard_links(content: bytes, tmp_path: Path, monkeypatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "no hard links here")
+
+    monkeypatch.setattr(Path, "hardlink_to", refused)
+
+    async def scenario() -> None:
+        store = FileObjectStore(tmp_path)
+        await store.put(KEY, (b"first",))
+        if content == b"first":
+            await store.put(KEY, (content,))
+        else:
+            with pytest.raises(ObjectStoreError, match="has another content"):
+                await store.put(KEY, (content,))
+        await store.close()
+
+    asyncio.run(scenario())
+    assert (tmp_path / KEY).read_bytes() == b"first"
 
 
 @pytest.mark.parametrize("kind", WRITES)

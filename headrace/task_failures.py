@@ -1,0 +1,19 @@
+"""What becomes of the exception of a task that is kept, or that its caller may have stopped waiting for.
+
+The event loop reports an exception only when a task that nobody read goes away. One that is kept in a collection, or
+cancelled after its end, is never reported. This module stands below all packages.
+"""
+
+import asyncio
+from typing import Any
+
+
+def report_unexpected(task: asyncio.Future[Any], *expected: type[BaseException]) -> None:
+    """Read the outcome of a task that is done, and hand what is not expected to the loop's exception handler."""
+    if task.cancelled():
+        return
+    error = task.exception()
+    if error is None or isinstance(error, expected):
+        return
+    context = {"message": f"{task!r} failed", "exception": error, "future": task}
+    task.get_loop().call_exception_handler(context)
