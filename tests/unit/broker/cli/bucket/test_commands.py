@@ -299,7 +299,7 @@ def test_what_a_probe_that_was_killed_has_left_goes_when_it_is_old(scene, outcom
     [
         (["bucket", "ls", "file:///no/such/directory"], 1, "not a directory"),
         (["bucket", "verify", "file:///no/such/directory"], 1, "not a directory"),
-        (["bucket", "ls", "mem://"], 2, "nobody but its broker"),
+        (["bucket", "ls", "mem://"], 2, "exists only inside its broker"),
         (
             ["bucket", "verify", "s3://a?secretKey=b&accessKey=c,1@s3://d"],
             2,
