@@ -91,8 +91,6 @@ class DeviceSize:
             await asyncio.shield(work)
         except asyncio.CancelledError:
             await self._thread_done()
-            if work.done() and not work.cancelled():
-                work.exception()  # taken note of: nobody waits for it any more
             raise
 
     async def _thread_done(self) -> bool:
