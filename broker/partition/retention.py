@@ -117,11 +117,13 @@ class Retention:
             self._deleting.discard(partition)
 
     async def _delete_before(self, partition: Partition, start: int) -> None:
-        before, size_bytes = partition.log_start_offset, partition.size_bytes
+        # What is appended meanwhile must not count: the size of the log would.
+        times = partition.state.times
+        before, deleted_bytes = partition.log_start_offset, times.start_bytes
         start = await partition.delete_before(start)
         self.statistics.deletions_total += 1
         self.statistics.deleted_records_total += start - before
-        self.statistics.deleted_bytes_total += max(size_bytes - partition.size_bytes, 0)
+        self.statistics.deleted_bytes_total += times.start_bytes - deleted_bytes
         logger.info(
             "records deleted by retention",
             extra={

@@ -78,6 +78,25 @@ def test_by_age_up_to_the_first_record_that_is_young_enough() -> None:
     assert statistics.deleted_bytes_total > 3 * INTERVAL_BYTES
 
 
+def test_bytes_that_are_appended_during_a_deletion_do_not_count() -> None:
+    opened = of(retention_bytes="1", retention_ms="-1")
+    for _ in range(6):
+        produce(opened, NOW_MS)
+    retention = Retention(Registry(opened), LogConfig(), lambda: NOW_MS)  # type: ignore[arg-type]
+
+    async def main() -> None:
+        deletion = asyncio.create_task(retention._delete(opened.partition))
+        await settle()
+        produce(opened, NOW_MS)
+        opened.meta.confirm()
+        await deletion
+
+    run(main())
+    statistics = retention.statistics
+    assert statistics.deleted_records_total == 5
+    assert statistics.deleted_bytes_total > 5 * INTERVAL_BYTES
+
+
 def test_a_log_in_which_everything_is_too_old_is_emptied() -> None:
     opened = of(retention_ms=str(DAY_MS))
     for _ in range(3):
