@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from headrace.config.definition import ConfigKey, Importance, describe_allowed
-from headrace.config.ignored_keys import IGNORED, PROTECTIONS
+from headrace.config.ignored_keys import BUCKET_KEYS, IGNORED, PROTECTIONS
 from headrace.config.kafka_keys import GROUPS, IDENTITY, METADATA, NETWORK, REPLICATION, TOPICS
 from headrace.config.presets import DEV_PRESETS
 from headrace.config.relations import relation_texts
@@ -135,10 +135,11 @@ def _ignored() -> str:
     intro = (
         "A properties file written for Apache Kafka or AutoMQ may have these. They are accepted, "
         "with a warning. A name that ends in a dot stands for all that begin with it. Those that "
-        "ask for "
-        f"protection ({', '.join(f'`{name}`' for name in sorted(PROTECTIONS))}) are refused instead "
-        "when their value asks for it: this broker does not start without the protection that it "
-        "was told to provide."
+        "ask for something to rely on "
+        f"({', '.join(f'`{name}`' for name in sorted(PROTECTIONS))}) are refused instead when their "
+        "value asks for it: this broker does not start without what it was told to provide. Those "
+        f"that name the bucket ({', '.join(f'`{name}`' for name in BUCKET_KEYS)}) are refused where "
+        "`s3.data.buckets` is not set, with the value that it needs."
     )
     reasons = _list(
         f"{reason}: {', '.join(f'`{name}`' for name in sorted(names))}"

@@ -1,13 +1,14 @@
 """Keys of Kafka and AutoMQ that this broker knows and does not act on, each with the reason. Pure.
 
 A properties file written for those brokers starts this one unchanged: such a key costs one warning
-line. The exception are keys that ask for protection: serving without it would be worse than not
-serving, so a value that asks for it is refused.
+line. The exceptions are keys that ask for something that others rely on (protection, a policy), and
+keys that say where data lies: serving without it would be worse than not serving, so such a value
+is refused.
 
 A name that ends in "." or "*" stands for its whole family.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 _ONE_OWNER = "a partition has one owner; nothing is replicated between brokers"
@@ -24,6 +25,10 @@ _NO_ZOOKEEPER = "there is no ZooKeeper; the metadata log is kept by the controll
 _AUTOMATIC = "the broker chooses it itself"
 _NO_SECURITY = "listeners are PLAINTEXT"
 _VERSIONS = "message and protocol versions are negotiated with each client"
+
+# How older versions of AutoMQ name the bucket. Without `s3.data.buckets` a node with one of them would
+# write to a directory of its own.
+BUCKET_KEYS = ("s3.bucket", "s3.region", "s3.endpoint", "s3.path.style")
 
 IGNORED: dict[str, tuple[str, ...]] = {
     _ONE_OWNER: (
@@ -128,12 +133,7 @@ IGNORED: dict[str, tuple[str, ...]] = {
         "s3.max.stream.object.num.per.commit",
         "s3.controller.request.retry.",
     ),
-    _OTHER_KEY.format("s3.data.buckets"): (
-        "s3.endpoint",
-        "s3.region",
-        "s3.bucket",
-        "s3.path.style",
-    ),
+    _OTHER_KEY.format("s3.data.buckets"): (*BUCKET_KEYS,),
     _OTHER_KEY.format("the options of s3.wal.path"): (
         "s3.wal.capacity",
         "s3.wal.iops",
@@ -186,10 +186,14 @@ def reason_ignored(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """A key that asks for protection which is not there, and the values that do not ask."""
+    """A key that asks for something to rely on which is not there, and the values that do not ask."""
 
     harmless: Callable[[str], bool]
     asks_for: str
+
+
+def _empty(text: str) -> bool:
+    return not text.strip()
 
 
 def _all_plaintext(text: str) -> bool:
@@ -205,7 +209,12 @@ PROTECTIONS: dict[str, Protection] = {
     "delete.topic.enable": Protection(
         lambda text: text.strip().lower() == "true", "topics that cannot be deleted"
     ),
-    "authorizer.class.name": Protection(lambda text: not text.strip(), "access control lists"),
+    "authorizer.class.name": Protection(_empty, "access control lists"),
+    "create.topic.policy.class.name": Protection(_empty, "a policy for new topics"),
+    "alter.config.policy.class.name": Protection(_empty, "a policy for changes of configurations"),
+    "client.quota.callback.class": Protection(_empty, "quotas"),
+    # The references would be taken for the values.
+    "config.providers": Protection(_empty, "values that a provider has to look up"),
     "ssl.client.auth": Protection(
         lambda text: text.strip().lower() in ("", "none"), "client certificates"
     ),
@@ -215,3 +224,12 @@ PROTECTIONS: dict[str, Protection] = {
     "listener.security.protocol.map": Protection(_all_plaintext, "encryption or authentication"),
 }
 SECURE_PROTOCOLS = ("SSL", "SASL_PLAINTEXT", "SASL_SSL")
+
+
+def bucket_uri_of(values: Mapping[str, str]) -> str:
+    """Write the values of `BUCKET_KEYS` as a value of `s3.data.buckets`; shown to the user, not used."""
+    names = {"s3.region": "region", "s3.endpoint": "endpoint", "s3.path.style": "pathStyle"}
+    options = [f"{option}={values[key]}" for key, option in names.items() if values.get(key)]
+    return "?".join(
+        [f"0@s3://{values.get('s3.bucket') or 'BUCKET'}", *(["&".join(options)] if options else [])]
+    )

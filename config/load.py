@@ -13,7 +13,7 @@ from pathlib import Path
 
 from headrace.config.assemble import Setting, assemble
 from headrace.config.environment import settings_from
-from headrace.config.ignored_keys import PROTECTIONS, reason_ignored
+from headrace.config.ignored_keys import BUCKET_KEYS, PROTECTIONS, bucket_uri_of, reason_ignored
 from headrace.config.node import NodeConfig
 from headrace.config.problems import ConfigError, Problem
 from headrace.config.properties import PropertiesError, parse_properties
@@ -59,6 +59,7 @@ def load(
     given += [Setting(v.key, v.value, v.name) for v in variables]
     given += _from_overrides(overrides, problems)
     settings = _known(given, problems, warnings)
+    problems += _bucket_named_otherwise(given, settings, base_source)
     assembled = assemble(settings, problems, warnings)
     if problems or assembled is None:
         raise ConfigError(problems)
@@ -153,6 +154,26 @@ def _check_protection(setting: Setting, problems: list[Problem]) -> None:
             source=setting.source,
         )
     )
+
+
+def _bucket_named_otherwise(
+    given: Iterable[Setting], settings: Mapping[str, Setting], base_source: str
+) -> Iterator[Problem]:
+    """Refuse a bucket that is named by other keys only: data would go to the default, a directory."""
+    chosen = settings.get("s3.data.buckets")
+    if chosen is not None and chosen.source != base_source:
+        return
+    named = {it.key: it for it in given if it.key in BUCKET_KEYS and it.value.strip()}
+    if named:
+        first = next(iter(named.values()))
+        example = bucket_uri_of({key: it.value.strip() for key, it in named.items()})
+        yield Problem(
+            "does not say where the data is stored; only s3.data.buckets does, which is not set",
+            key=first.key,
+            value=first.value,
+            source=first.source,
+            example=f"s3.data.buckets={example}",
+        )
 
 
 def _explain_unused(setting: Setting) -> str:

@@ -20,6 +20,8 @@ from headrace.config.node import Endpoint, Voter
 from headrace.config.quorum import EVERY_HOST
 
 _SECRET_VALUE = re.compile(rf"({'|'.join(SECRET_OPTIONS)})=[^&\s]*", re.IGNORECASE)
+# Options without a scheme, or one slash too few: as a path it would become a file of that name.
+_LIKE_A_URI = re.compile(r"[^?]*\?[A-Za-z]+=|[A-Za-z][A-Za-z0-9+.-]*:/|[0-9]+@")
 _WAL_BUCKET_OPTIONS = ("capacity", "batchInterval", "maxBytesInBatch", "maxInflightUploadCount")
 _WAL_FILE_OPTIONS = ("capacity", "iops", "iobandwidth", "iodepth")
 MIN_WAL_CAPACITY_BYTES = 16 * 1024 * 1024
@@ -151,12 +153,18 @@ def parse_wal_location(text: str) -> WalLocation:
     """Read where the WAL lies: a path, `file://` with options, or a bucket for an object WAL.
 
     Raises:
-        ValueError: an option is unknown or not a number, or the scheme is not one of ours.
+        ValueError: an option is unknown or not a number, the scheme is not one of ours, or it is missing where
+            there are options.
     """
     uri = without_id(text)
     if "://" not in uri:
         if not uri:
             raise ValueError("must not be empty")
+        if _LIKE_A_URI.match(uri):
+            raise ValueError(
+                f"has {uri!r}, which is neither a path nor a URI; write file://{quote(uri.partition('?')[0])}?... "
+                "for a device or file with options, s3://bucket?... for a bucket"
+            )
         return WalLocation(uri)
     scheme, place, options = split_uri(uri)
     if scheme in ("s3", "mem"):

@@ -135,7 +135,7 @@ def _is_regular(path: str, *, writable: bool) -> bool:
     try:
         mode = Path(path).stat().st_mode
     except FileNotFoundError:
-        if not writable or Path(path).is_relative_to("/dev"):
+        if not writable or _is_missing_device(Path(path)):
             raise
         _create(Path(path))
         return True
@@ -143,6 +143,14 @@ def _is_regular(path: str, *, writable: bool) -> bool:
         return stat.S_ISREG(mode)
     msg = f"{path} is neither a regular file nor a block device"
     raise WalDeviceError(msg)
+
+
+def _is_missing_device(path: Path) -> bool:
+    """Whether a name that does not exist is one among the devices; /dev/shm and the like are mounts of their own."""
+    if not path.is_relative_to("/dev"):
+        return False
+    above = next(parent for parent in path.parents if parent.exists())
+    return above.stat().st_dev == Path("/dev").stat().st_dev
 
 
 def _create(path: Path) -> None:

@@ -13,10 +13,11 @@ Buffer = bytes | bytearray | memoryview
 
 
 class Medium(Enum):
-    """What makes a log's writes durable."""
+    """What makes a log's writes durable, if anything does."""
 
     DIRECT = "direct IO"
     CACHED = "a device or file, through the page cache"
+    MEMORY = "memory: lost with the machine"
     OBJECTS = "objects in a bucket"
 
 

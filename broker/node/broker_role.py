@@ -26,7 +26,12 @@ from headrace.metadata.net.quorum_transport import LocalController, QuorumTransp
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.transport import Address
 from headrace.protocol.errors import ErrorCode
-from headrace.storage.object_store.factory import ensure_bucket, ensure_writable, open_object_store
+from headrace.storage.object_store.factory import (
+    ensure_bucket,
+    ensure_writable,
+    is_bucket_in_memory,
+    open_object_store,
+)
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.recovery import RecoveryReport
 from headrace.wal.errors import WalIdentityError, WalInUseError, WalLockedError
@@ -291,6 +296,7 @@ class BrokerRole:
             kafka_host=bound.host,
             kafka_port=bound.port,
             bucket=self._config.storage.bucket_uri,
+            is_bucket_in_memory=is_bucket_in_memory(self._config.storage.bucket_uri),
             wal=self._config.wal.path,
             wal_medium=parts.wal.medium,
             recovery=recovery,

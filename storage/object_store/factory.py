@@ -14,6 +14,7 @@ from headrace.storage.object_store.uri import (
     parse_bucket_uri,
 )
 from headrace.storage.ports import ObjectStore
+from headrace.wal.file_systems import is_in_memory
 
 PART_BYTES_DEFAULT = 16 * 1024 * 1024
 
@@ -95,6 +96,21 @@ async def ensure_writable(uri: str) -> None:
             await store.ensure_writable()
         finally:
             await store.close()
+
+
+def is_bucket_in_memory(uri: str) -> bool:
+    """Say whether a bucket is lost with the machine: `mem://`, or a directory of a tmpfs.
+
+    Raises:
+        ValueError: the URI is none.
+    """
+    match parse_bucket_uri(uri):
+        case MemoryLocation():
+            return True
+        case FileLocation() as location:
+            return is_in_memory(location.path)
+        case _:
+            return False
 
 
 def _directory(location: FileLocation) -> FileObjectStore:

@@ -21,6 +21,7 @@ from headrace.wal.content import (
 from headrace.wal.device import short_io_error
 from headrace.wal.errors import WalVersionError
 from headrace.wal.file_device import DeviceFile, open_file
+from headrace.wal.file_systems import is_in_memory
 from headrace.wal.holders import Writer, find_writer
 from headrace.wal.layout import (
     FORMATTING_SLOT,
@@ -162,6 +163,7 @@ class Inspection:
     size_bytes: int
     sector_bytes: int  # 0 for a file
     is_direct: bool
+    is_in_memory: bool  # lost with the machine
     slots: tuple[Slot, ...]
     content: Content | WalVersionError
     writer: Writer | None
@@ -192,6 +194,7 @@ def inspect(path: str) -> Inspection:
             size_bytes=device.file.size_bytes,
             sector_bytes=device.file.sector_bytes,
             is_direct=device.file.is_direct,
+            is_in_memory=is_in_memory(path),
             slots=tuple(
                 _slot(at, slots[at : at + PAGE_BYTES]) for at in range(0, len(slots), PAGE_BYTES)
             ),

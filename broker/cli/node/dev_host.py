@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MEDIA = {
     "DIRECT": "O_DIRECT",
     "CACHED": "no O_DIRECT here: through the page cache",
+    "MEMORY": "in memory: lost with the machine",
     "OBJECTS": "objects: a record is acknowledged once the bucket has it",
 }
 EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound
@@ -102,12 +103,15 @@ class Banner:
         program = program_name()
         target = "" if kafka == BOOTSTRAP_DEFAULT else f" -b {kafka}"
         how = _MEDIA[place.wal_medium.name]
+        bucket = (
+            f"{place.bucket} ({_MEDIA['MEMORY']})" if place.is_bucket_in_memory else place.bucket
+        )
         return [
             f"{_bold(f'Headrace {program_version()}')}"
             f"  node {address.node_id}, cluster {address.cluster_id}",
             f"  Kafka   {kafka}",
             f"  Admin   {address.admin_url or 'off'}",
-            f"  Bucket  {place.bucket}",
+            f"  Bucket  {bucket}",
             f"  WAL     {place.wal} ({how})",
             "Try, in another terminal:",
             f"  {program} topic create orders --partitions 3{target}",

@@ -24,6 +24,7 @@ def inspection_report(inspection: Inspection) -> Report:
         "size_bytes": inspection.size_bytes,
         "sector_bytes": inspection.sector_bytes or None,
         "direct_io": inspection.is_direct,
+        "in_memory": inspection.is_in_memory,
         "holds": _holds(inspection),
         "writer": _writer(inspection),
         **({} if superblock is None else _superblock(superblock)),

@@ -108,6 +108,29 @@ def test_a_known_key_without_effect_costs_one_warning_that_says_why(properties):
     assert loaded.config.static == {}
 
 
+@pytest.mark.parametrize(
+    ("text", "uri"),
+    [
+        ("s3.bucket=data\n", "0@s3://data"),
+        (
+            "s3.endpoint=http://minio:9000\ns3.region=eu\ns3.bucket=data\ns3.path.style=true\n",
+            "0@s3://data?region=eu&endpoint=http://minio:9000&pathStyle=true",
+        ),
+        ("s3.endpoint=http://minio:9000\n", "0@s3://BUCKET?endpoint=http://minio:9000"),
+    ],
+)
+def test_a_bucket_that_is_named_by_other_keys_only_is_refused(properties, text, uri):
+    """Such a node would write to the default, a directory of its own."""
+    preset = {"s3.data.buckets": "0@file://bucket"}
+    for base in (None, preset):
+        with pytest.raises(ConfigError) as refused:
+            load(file=properties(text), environment={}, base=base)
+        assert f"s3.data.buckets={uri}" in str(refused.value)
+    loaded = load(file=properties(f"{text}s3.data.buckets={uri}\n"), environment={})
+    assert loaded.config.storage.bucket_uri == uri.removeprefix("0@")
+    assert load(file=properties("s3.bucket=\n"), environment={}).config
+
+
 def test_a_key_set_twice_costs_a_warning(properties):
     file = properties("node.id=1\nnode.id=2\n")
     loaded = load(file=file, environment={})

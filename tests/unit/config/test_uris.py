@@ -162,6 +162,10 @@ def test_the_place_of_the_wal_is_read(text, place):
     [
         ("", "empty"),
         ("file://", "no file"),
+        ("s3wal?capacity=2147483648", "file://s3wal?..."),
+        ("/dev/nvme1n1?iops=3000", "file:///dev/nvme1n1?..."),
+        ("s3:/bucket", "neither a path nor a URI"),
+        ("0@0@/dev/nvme1n1", "neither a path nor a URI"),
         ("ftp://x", "scheme 'ftp'"),
         ("file:///x?capacity=2GiB", "capacity=2GiB"),
         ("file:///x?capacity=0", "above 0"),

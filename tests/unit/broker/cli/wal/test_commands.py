@@ -90,6 +90,7 @@ def test_info_tells_everything_a_log_says_of_itself(path, capsys):
         "size_bytes": LOG.capacity_bytes,
         "sector_bytes": None,
         "direct_io": told["direct_io"],
+        "in_memory": told["in_memory"],
         "holds": "a WAL",
         "writer": "none seen",
         "cluster_id": "mkU3OEVBNTcwNTJENDM2Qg",
