@@ -2,7 +2,8 @@
 
 No length is trusted: a read beyond the end of the buffer raises `ProtocolError` before anything is
 allocated, and all arrays of one message together may have `MAX_ARRAY_ELEMENTS` elements, because an
-element of two bytes on the wire becomes a Python object of a hundred bytes.
+element of two bytes on the wire becomes a Python object of a hundred bytes. One struct or header may
+have `MAX_TAGGED_FIELDS` tagged fields.
 
 | type | bytes | layout |
 |---|---|---|
@@ -20,8 +21,11 @@ from uuid import UUID
 from headrace.protocol.errors import ProtocolError
 
 # A Fetch of every partition of a large cluster has some ten thousand elements; at a few hundred
-# bytes per decoded element this limits one malicious request to 100 MB.
-MAX_ARRAY_ELEMENTS: Final = 262_144
+# bytes per decoded element this limits one malicious request to 30 MB, and at some microseconds each
+# to a part of a second.
+MAX_ARRAY_ELEMENTS: Final = 65_536
+# Kafka's messages have at most four in one struct, and clients send none that the version does not know.
+MAX_TAGGED_FIELDS: Final = 16
 
 UUID_BYTES: Final = 16
 UUID_ZERO_BYTES: Final = bytes(UUID_BYTES)
@@ -61,9 +65,10 @@ def skip_tagged_fields(data: memoryview, position: int) -> int:
     """Return the position after the tagged fields that start at `position`.
 
     Raises:
-        ProtocolError: they are malformed or exceed the buffer.
+        ProtocolError: they are malformed, too many, or exceed the buffer.
     """
     count, position = read_uvarint(data, position)
+    _check_tagged_fields(count)
     for _ in range(count):
         _, position = read_uvarint(data, position)
         size, position = read_uvarint(data, position)
@@ -71,6 +76,11 @@ def skip_tagged_fields(data: memoryview, position: int) -> int:
         if position > len(data):
             raise ProtocolError("tagged field exceeds the buffer")
     return position
+
+
+def _check_tagged_fields(count: int) -> None:
+    if count > MAX_TAGGED_FIELDS:
+        raise ProtocolError(f"struct has {count} tagged fields, more than {MAX_TAGGED_FIELDS}")
 
 
 def read_uuid(data: memoryview, position: int) -> UUID | None:
@@ -206,7 +216,9 @@ class Reader:
     def tagged_fields(self, known: dict[int, Callable[["Reader"], Any]]) -> dict[int, Any]:
         """Read the fields with a known tag, each from exactly its bytes; skip the others."""
         values: dict[int, Any] = {}
-        for _ in range(self.uvarint()):
+        count = self.uvarint()
+        _check_tagged_fields(count)
+        for _ in range(count):
             tag = self.uvarint()
             field = Reader(self.take(self.uvarint()), self.elements_left)
             read = known.get(tag)

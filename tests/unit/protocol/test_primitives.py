@@ -8,6 +8,7 @@ import pytest
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.primitives import (
     MAX_ARRAY_ELEMENTS,
+    MAX_TAGGED_FIELDS,
     Reader,
     check_array,
     encode_compact_string,
@@ -56,6 +57,18 @@ def test_tagged_fields_are_skipped_whatever_they_hold() -> None:
     for cut in range(len(fields)):
         with pytest.raises(ProtocolError):
             skip_tagged_fields(memoryview(fields[:cut]), 0)
+
+
+@pytest.mark.parametrize("count", [MAX_TAGGED_FIELDS + 1, 5_000_000])
+def test_a_struct_has_a_bounded_number_of_tagged_fields(count: int) -> None:
+    allowed = memoryview(bytes((MAX_TAGGED_FIELDS,)) + b"\0\0" * MAX_TAGGED_FIELDS)
+    assert skip_tagged_fields(allowed, 0) == len(allowed)
+    assert Reader(allowed).tagged_fields({}) == {}
+    too_many = memoryview(encode_uvarint(count) + b"\0\0" * (MAX_TAGGED_FIELDS + 1))
+    with pytest.raises(ProtocolError, match=f"has {count} tagged fields"):
+        skip_tagged_fields(too_many, 0)
+    with pytest.raises(ProtocolError, match=f"has {count} tagged fields"):
+        Reader(too_many).tagged_fields({})
 
 
 def test_strings() -> None:
