@@ -171,12 +171,13 @@ _ONE_BYTE: Final = tuple(bytes((value,)) for value in range(0x80))
 class Reader:
     """The position in a message that is being decoded, and the array elements that are left."""
 
-    __slots__ = ("data", "elements_left", "position")
+    __slots__ = ("data", "elements_left", "elements_of_step", "position")
 
     def __init__(self, data: memoryview, elements_left: int = MAX_ARRAY_ELEMENTS) -> None:
         self.data = data
         self.position = 0
         self.elements_left = elements_left
+        self.elements_of_step = 0  # counted by who decodes step by step
 
     def uvarint(self) -> int:
         """Read an unsigned varint."""
@@ -209,9 +210,13 @@ class Reader:
         self, read: Callable[["Reader"], Any], count: int, min_element_bytes: int
     ) -> list[Any]:
         """Read `count` elements, each of which takes at least `min_element_bytes` bytes."""
+        self.begin_array(count, min_element_bytes)
+        return [read(self) for _ in range(count)]
+
+    def begin_array(self, count: int, min_element_bytes: int) -> None:
+        """Count the elements of an array whose length has just been read."""
         bytes_left = len(self.data) - self.position
         self.elements_left = check_array(count, bytes_left, min_element_bytes, self.elements_left)
-        return [read(self) for _ in range(count)]
 
     def tagged_fields(self, known: dict[int, Callable[["Reader"], Any]]) -> dict[int, Any]:
         """Read the fields with a known tag, each from exactly its bytes; skip the others."""

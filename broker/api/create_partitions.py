@@ -2,6 +2,7 @@
 
 Behaviour:
   * The new partitions are open when the request is answered.
+  * A topic that is named twice is answered once, with INVALID_REQUEST.
 Version notes:
   * 2: flexible.  3: THROTTLING_QUOTA_EXCEEDED (never sent: there are no mutation quotas).
 Source: CreatePartitionsRequest.json, CreatePartitionsResponse.json; KIP-195.
@@ -30,10 +31,9 @@ class CreatePartitionsHandler:
 
     async def handle(self, context: RequestContext, request: CreatePartitionsRequest) -> Any:
         """Raise the partition count of each topic, or answer with the reason."""
-        del context
         counts = Counter(topic.name for topic in request.topics)
         results = []
-        for topic in request.topics:
+        async for topic in context.turns.each({it.name: it for it in request.topics}.values()):
             message: str | None
             if counts[topic.name] > 1:
                 code, message = (

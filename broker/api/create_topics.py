@@ -40,7 +40,6 @@ class CreateTopicsHandler:
 
     async def handle(self, context: RequestContext, request: CreateTopicsRequest) -> Any:
         """Create each topic, or answer with the reason."""
-        del context
         refused = self._refusals(request)
         wanted = [self._new_topic(topic) for topic in request.topics if topic.name not in refused]
         results = await self._creation.create(
@@ -49,7 +48,7 @@ class CreateTopicsHandler:
         answers = [
             self._error(name, code, message) for name, (code, message) in sorted(refused.items())
         ]
-        for new_topic, result in zip(wanted, results, strict=True):
+        async for new_topic, result in context.turns.each(zip(wanted, results, strict=True)):
             answers.append(self._answer(new_topic, result))
         return CreateTopicsResponse(throttle_time_ms=0, topics=answers)
 

@@ -10,7 +10,7 @@ Source: DeleteGroupsRequest.json, DeleteGroupsResponse.json; KIP-229;
 `GroupCoordinatorShard.deleteGroups`.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
@@ -19,6 +19,8 @@ from headrace.protocol.errors import KafkaError
 from headrace.protocol.messages import DeleteGroupsRequest, DeleteGroupsResponse
 
 API = ApiKey.DELETE_GROUPS
+
+GROUPS_AT_ONCE: Final = 100
 
 
 class DeleteGroupsHandler:
@@ -31,9 +33,10 @@ class DeleteGroupsHandler:
 
     async def handle(self, context: RequestContext, request: DeleteGroupsRequest) -> Any:
         """Delete each group."""
-        del context
         group_ids = list(dict.fromkeys(request.groups_names))
-        results = await self._coordinator.delete_groups(group_ids)
+        results: list[Any] = []
+        async for some in context.turns.batches(group_ids, GROUPS_AT_ONCE):
+            results += await self._coordinator.delete_groups(some)
         return DeleteGroupsResponse(
             throttle_time_ms=0,
             results=[

@@ -40,6 +40,7 @@ TO_HIGH_WATERMARK = -1
 NO_LOW_WATERMARK = -1
 MAX_TIMEOUT_MS = 300_000
 DELETIONS_AT_ONCE = 16  # of one request
+PARTITIONS_AT_ONCE = 256  # of one request that wait for their deletion
 
 _Topic = DeleteRecordsResponse.DeleteRecordsTopicResult
 _Partition = _Topic.DeleteRecordsPartitionResult
@@ -61,7 +62,6 @@ class DeleteRecordsHandler:
 
     async def handle(self, context: RequestContext, request: DeleteRecordsRequest) -> Any:
         """Delete from each partition by itself, several at a time."""
-        del context
         wanted = {
             (topic.name, partition.partition_index): partition.offset
             for topic in request.topics
@@ -75,16 +75,17 @@ class DeleteRecordsHandler:
         async def delete(key: tuple[str, int], partition: Partition) -> None:
             outcomes[key] = await self._delete(partition, wanted[key], deadline_s, slots)
 
-        deletions = []
-        for key in wanted:
-            found = self._find(*key)
-            if isinstance(found, Partition):
-                deletions.append(delete(key, found))
-            else:
-                outcomes[key] = _Outcome(found)
-        await asyncio.gather(*deletions)
+        async for keys in context.turns.batches(list(wanted), PARTITIONS_AT_ONCE):
+            deletions = []
+            for key in keys:
+                found = self._find(*key)
+                if isinstance(found, Partition):
+                    deletions.append(delete(key, found))
+                else:
+                    outcomes[key] = _Outcome(found)
+            await asyncio.gather(*deletions)
         topics: dict[str, list[Any]] = {}
-        for topic, index in wanted:
+        async for topic, index in context.turns.each(wanted):
             code, low_watermark = outcomes[topic, index]
             answer = _Partition(
                 partition_index=index, low_watermark=low_watermark, error_code=int(code)

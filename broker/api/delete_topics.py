@@ -3,12 +3,14 @@
 Behaviour:
   * The topic is removed from the metadata when the request is answered; its objects are deleted from the bucket
     after their retention.
+  * A topic that is named twice is not deleted, and answered once, with INVALID_REQUEST.
   * Internal topics cannot be deleted.
 Version notes:
   * 4: flexible.  5: error messages.  6: by topic id.
 Source: DeleteTopicsRequest.json, DeleteTopicsResponse.json; KIP-516.
 """
 
+from collections import Counter
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +22,8 @@ from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import DeleteTopicsRequest, DeleteTopicsResponse
 
 BY_ID_SINCE = 6
+TOPICS_AT_ONCE = 100  # in one change of the metadata
+_REPEATED = "the request names this topic more than once"
 
 _Result = DeleteTopicsResponse.DeletableTopicResult
 
@@ -40,14 +44,17 @@ class DeleteTopicsHandler:
             asked = [(name, None) for name in request.topic_names]
         answers: list[Any] = []
         wanted: list[str | UUID] = []
-        for name, topic_id in dict.fromkeys(asked):
+        counts = Counter(asked)
+        for name, topic_id in counts:
             if (name is None) == (topic_id is None) or self._is_internal(name, topic_id):
                 answers.append(self._answer(name, topic_id, ErrorCode.INVALID_REQUEST, None))
+            elif counts[name, topic_id] > 1:
+                answers.append(self._answer(name, topic_id, ErrorCode.INVALID_REQUEST, _REPEATED))
             else:
                 wanted.append(topic_id if name is None else name)
         # The controller looks them up: this broker's metadata may not include a new topic or a deletion yet.
-        if wanted:
-            answers += [self._answer(*it) for it in await self._client.delete_topics(wanted)]
+        async for some in context.turns.batches(wanted, TOPICS_AT_ONCE):
+            answers += [self._answer(*it) for it in await self._client.delete_topics(some)]
         return DeleteTopicsResponse(throttle_time_ms=0, responses=answers)
 
     def _is_internal(self, name: str | None, topic_id: UUID | None) -> bool:

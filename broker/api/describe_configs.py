@@ -4,7 +4,10 @@ Behaviour:
   * Topics and brokers: every key with its value, where the value comes from, the chain of synonyms,
     type and documentation.
   * A broker resource must name this broker, or be empty for the cluster-wide defaults.
+  * A resource that is named twice is answered once, with the keys of both. Resources that the answer has no room for
+    (100 MB) are INVALID_REQUEST.
 Deviations from Apache Kafka:
+  * Kafka answers a resource as often as the request names it, and bounds no answer.
   * Logger, client-metrics and group resources are refused with INVALID_REQUEST.
 Version notes:
   * 1: synonyms and source.  3: type and documentation.  4: flexible.
@@ -12,7 +15,7 @@ Source: DescribeConfigsRequest.json, DescribeConfigsResponse.json; KIP-133, KIP-
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from headrace.broker.network.request_context import RequestContext
 from headrace.config.describe import (
@@ -27,13 +30,47 @@ from headrace.metadata.client import MetadataClient
 from headrace.metadata.topic_names import is_valid_topic_name
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
-from headrace.protocol.messages import DescribeConfigsRequest, DescribeConfigsResponse
+from headrace.protocol.messages import (
+    MAX_ANSWER_BYTES,
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+)
 
 TOPIC, BROKER = 2, 4
 
 _Result = DescribeConfigsResponse.DescribeConfigsResult
 _Entry = _Result.DescribeConfigsResourceResult
 _Synonym = _Entry.DescribeConfigsSynonym
+
+
+# In one answer: above this, resources are refused. Error messages may hold the name that was sent.
+_TOO_LARGE: Final = (
+    f"the answer would exceed {MAX_ANSWER_BYTES} bytes: ask for fewer resources at once"
+)
+MAX_MESSAGE_CHARACTERS: Final = 1_000
+
+
+def _merged(resources: Sequence[Any]) -> dict[tuple[int, str], set[str] | None]:
+    """Each resource once, with the keys that are asked for at any of its places; None for all keys."""
+    merged: dict[tuple[int, str], set[str] | None] = {}
+    for resource in resources:
+        place = (resource.resource_type, resource.resource_name)
+        wanted = merged.setdefault(place, set())
+        if resource.configuration_keys is None:
+            merged[place] = None
+        elif wanted is not None:
+            wanted.update(resource.configuration_keys)
+    return merged
+
+
+def _size_bytes(entry: ConfigEntry, request: DescribeConfigsRequest) -> int:
+    """What an entry takes in the answer, about."""
+    size = len(entry.name) + len(entry.value or "")
+    if request.include_synonyms:
+        size += sum(len(it.name) + len(it.value or "") for it in entry.synonyms)
+    if request.include_documentation:
+        size += len(entry.documentation or "")
+    return size
 
 
 class DescribeConfigsHandler:
@@ -47,28 +84,35 @@ class DescribeConfigsHandler:
 
     async def handle(self, context: RequestContext, request: DescribeConfigsRequest) -> Any:
         """Describe each resource."""
-        del context
         results = []
-        for resource in request.resources:
-            code, message, entries = ErrorCode.NONE, None, []
+        size_bytes = 0
+        for (resource_type, name), wanted in _merged(request.resources).items():
+            code, message = ErrorCode.NONE, None
+            entries: list[Any] = []
             try:
-                wanted = resource.configuration_keys
-                entries = [
-                    self._entry(entry, request)
-                    for entry in self._describe(resource.resource_type, resource.resource_name)
+                described = [
+                    entry
+                    for entry in self._describe(resource_type, name)
                     if wanted is None or entry.name in wanted
                 ]
+                taken = sum(_size_bytes(entry, request) for entry in described)
+                if size_bytes + taken > MAX_ANSWER_BYTES:
+                    code, message = ErrorCode.INVALID_REQUEST, _TOO_LARGE
+                else:
+                    size_bytes += taken
+                    entries = [self._entry(entry, request) for entry in described]
             except KafkaError as error:
-                code, message = error.code, str(error)
+                code, message = error.code, str(error)[:MAX_MESSAGE_CHARACTERS]
             results.append(
                 _Result(
                     error_code=int(code),
                     error_message=message,
-                    resource_type=resource.resource_type,
-                    resource_name=resource.resource_name,
+                    resource_type=resource_type,
+                    resource_name=name,
                     configs=entries,
                 )
             )
+            await context.turns.pause()
         return DescribeConfigsResponse(throttle_time_ms=0, results=results)
 
     def _describe(self, resource_type: int, name: str) -> Sequence[ConfigEntry]:

@@ -4,7 +4,11 @@ Behaviour:
   * A group that does not exist: state "Dead" and NONE; from version 6 on GROUP_ID_NOT_FOUND with a
     message (KIP-1043).
   * Protocol and members' metadata are shown while the group is Stable.
+  * A group that is named twice is answered once.
+  * Groups that the answer has no room for (100 MB of metadata and assignments) are INVALID_REQUEST.
   * Authorised operations, when asked for (3+): all that a group has, since there is no authorizer.
+Deviations from Apache Kafka:
+  * Kafka answers a group as often as the request names it, and bounds no answer.
 Version notes:
   * 3: authorised operations.  4: instance id.  5: flexible.  6: GROUP_ID_NOT_FOUND.
 Source: DescribeGroupsRequest.json, DescribeGroupsResponse.json;
@@ -19,13 +23,21 @@ from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
-from headrace.protocol.messages import DescribeGroupsRequest, DescribeGroupsResponse
+from headrace.protocol.messages import (
+    MAX_ANSWER_BYTES,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
 
 API = ApiKey.DESCRIBE_GROUPS
 
 GROUP_ID_NOT_FOUND_SINCE: Final = 6
 # AclOperation READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS: what a group allows.
 GROUP_OPERATIONS: Final = frozenset({3, 6, 8, 10, 11})
+
+_TOO_LARGE: Final = (
+    f"the answer would exceed {MAX_ANSWER_BYTES} bytes: ask for fewer groups at once"
+)
 
 _Group = DescribeGroupsResponse.DescribedGroup
 _Member = _Group.DescribedGroupMember
@@ -41,13 +53,18 @@ class DescribeGroupsHandler:
 
     async def handle(self, context: RequestContext, request: DescribeGroupsRequest) -> Any:
         """Describe each group."""
-        results = await self._coordinator.describe_groups(request.groups)
         operations = set(GROUP_OPERATIONS) if request.include_authorized_operations else None
-        groups = []
-        for group_id, result in zip(request.groups, results, strict=True):
+        groups: list[Any] = []
+        size_bytes = 0
+        for group_id in dict.fromkeys(request.groups):
+            (result,) = await self._coordinator.describe_groups([group_id])
+            await context.turns.pause()
             if isinstance(result, KafkaError):
                 groups.append(_refused(group_id, result.code))
+            elif result is not None and size_bytes + _size_bytes(result) > MAX_ANSWER_BYTES:
+                groups.append(_refused(group_id, ErrorCode.INVALID_REQUEST, _TOO_LARGE))
             elif result is not None:
+                size_bytes += _size_bytes(result)
                 groups.append(_described(result, operations))
             elif context.version >= GROUP_ID_NOT_FOUND_SINCE:
                 groups.append(_missing(group_id))
@@ -93,5 +110,10 @@ def _missing(group_id: str) -> Any:
     )
 
 
-def _refused(group_id: str, error: ErrorCode) -> Any:
-    return _Group(error_code=int(error), group_id=group_id, members=[])
+def _refused(group_id: str, error: ErrorCode, message: str | None = None) -> Any:
+    return _Group(error_code=int(error), error_message=message, group_id=group_id, members=[])
+
+
+def _size_bytes(group: DescribedGroup) -> int:
+    """What a group takes in the answer, about: its members' metadata and assignments are nearly all of it."""
+    return sum(len(member.metadata) + len(member.assignment) for member in group.members)

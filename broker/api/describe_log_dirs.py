@@ -34,14 +34,13 @@ class DescribeLogDirsHandler:
 
     async def handle(self, context: RequestContext, request: DescribeLogDirsRequest) -> Any:
         """Describe the partitions asked for, or all of this broker."""
-        del context
         wanted: set[tuple[str, int]] | None = None
         if request.topics is not None:
             wanted = {
                 (topic.topic, index) for topic in request.topics for index in topic.partitions
             }
         by_topic: dict[str, list[Partition]] = {}
-        for partition in self._partitions.all():
+        async for partition in context.turns.each(list(self._partitions.all())):
             if wanted is None or (partition.topic, partition.index) in wanted:
                 by_topic.setdefault(partition.topic, []).append(partition)
         topics = [
@@ -54,10 +53,12 @@ class DescribeLogDirsHandler:
                         offset_lag=0,
                         is_future_key=False,
                     )
-                    for partition in sorted(partitions, key=lambda partition: partition.index)
+                    async for partition in context.turns.each(
+                        sorted(partitions, key=lambda partition: partition.index)
+                    )
                 ],
             )
-            for name, partitions in sorted(by_topic.items())
+            async for name, partitions in context.turns.each(sorted(by_topic.items()))
         ]
         return DescribeLogDirsResponse(
             throttle_time_ms=0,

@@ -3,6 +3,7 @@
 Behaviour:
   * The one topic is `__cluster_metadata`, with its partition 0, as the quorum's leader sees it: this broker asks the
     leader at each request. Any other is UNKNOWN_TOPIC_OR_PARTITION.
+  * A partition that is named twice is answered once.
   * Offsets are indexes of the metadata log; the log end offset is the last index plus one, as everywhere in Kafka.
   * Observers are controllers that are not voters (learners), and brokers.
   * When the leader does not answer: the top-level error, REQUEST_TIMED_OUT.
@@ -44,7 +45,6 @@ class DescribeQuorumHandler:
 
     async def handle(self, context: RequestContext, request: DescribeQuorumRequest) -> Any:
         """Ask the quorum's leader, and answer for each partition that was asked about."""
-        del context
         try:
             described = await self._quorum.describe()
         except MetadataError as error:
@@ -52,18 +52,22 @@ class DescribeQuorumHandler:
             return DescribeQuorumResponse(
                 error_code=int(code), error_message=message, topics=[], nodes=[]
             )
+        asked: dict[str, dict[int, None]] = {}
+        async for topic in context.turns.each(request.topics):
+            indexes = (partition.partition_index for partition in topic.partitions)
+            asked.setdefault(topic.topic_name, {}).update(dict.fromkeys(indexes))
         return DescribeQuorumResponse(
             error_code=0,
             error_message=None,
             topics=[
                 _Topic(
-                    topic_name=topic.topic_name,
+                    topic_name=name,
                     partitions=[
-                        _partition(topic.topic_name, partition.partition_index, described)
-                        for partition in topic.partitions
+                        _partition(name, index, described)
+                        async for index in context.turns.each(indexes)
                     ],
                 )
-                for topic in request.topics
+                for name, indexes in asked.items()
             ],
             nodes=_nodes((*described.voters, *described.observers)),
         )

@@ -54,7 +54,7 @@ class DescribeTopicPartitionsHandler:
         room = min(limit, MAX_PARTITIONS) if limit > 0 else MAX_PARTITIONS
         answers: list[Any] = []
         cursor = None
-        for name in names:
+        async for name in context.turns.each(names):
             topic = image.topic(name)
             if topic is None:
                 answers.append(self._missing(name))

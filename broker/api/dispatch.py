@@ -1,17 +1,18 @@
 """From a frame to its handler: version check, decoding, answer.
 
 Produce and Fetch have codecs of their own and are handed the undecoded body; everything else goes through
-`headrace.protocol.messages` and runs as a task of the listener.
+`headrace.protocol.messages` and runs as a task of the listener, in steps that share the turns of the loop.
 """
 
 import struct
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from typing import Any
 
 from headrace.broker.api.fetch import FetchHandler
 from headrace.broker.api.produce import ProduceHandler
 from headrace.broker.network.request_context import Handler, RequestContext
 from headrace.broker.network.session import ConnectionInfo, Reply
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
@@ -36,6 +37,7 @@ class ApiDispatcher:
         handlers: Mapping[ApiKey, Handler],
         wall_clock_ms: Callable[[], int],
         metrics: RequestMetrics,
+        turns: TurnShare,
     ) -> None:
         self._versions = {int(key): served for key, served in versions.items()}
         self._produce = produce
@@ -43,6 +45,7 @@ class ApiDispatcher:
         self._handlers = {int(key): handler for key, handler in handlers.items()}
         self._wall_clock_ms = wall_clock_ms
         self._metrics = metrics
+        self._turns = turns
 
     def is_pipelined(self, frame: Frame) -> bool:
         """Whether it is a Produce: those take effect when they are appended."""
@@ -73,15 +76,31 @@ class ApiDispatcher:
             connection.local_port,
             connection.listener,
             self._wall_clock_ms(),
+            self._turns,
         )
         if key == _FETCH:
             return self._fetch.start(context, frame.body, reply)
-        request = messages.decode_request(ApiKey(key), version, frame.body)
-        return self._serve(context, request, reply)
+        steps = messages.decode_request_steps(ApiKey(key), version, frame.body)
+        return self._serve(context, steps, reply)
 
-    async def _serve(self, context: RequestContext, request: Any, reply: Reply) -> None:
-        header = context.header
+    async def _serve(
+        self, context: RequestContext, decoding: Generator[None, None, Any], reply: Reply
+    ) -> None:
+        header, turns = context.header, self._turns
         with self._metrics.time(header.api_key):
+            try:
+                request = await turns.run(decoding)
+            except ProtocolError as error:
+                reply.refuse(error)
+                return
             response = await self._handlers[header.api_key].handle(context, request)
-        answer = messages.encode_response(response, header.api_version, header.correlation_id)
-        reply.send([_SIZE.pack(len(answer)), answer])
+        del decoding, request  # they may be larger than the answer
+        encoding = messages.encode_response_steps(
+            response, header.api_version, header.correlation_id
+        )
+        try:
+            pieces = await turns.run(encoding)
+        except messages.AnswerTooLargeError as error:
+            reply.refuse(error)
+            return
+        reply.send([_SIZE.pack(sum(map(len, pieces))), *pieces])

@@ -8,6 +8,7 @@ Behaviour:
     listener, or while its leader is this broker and its lease is not valid.
   * Errors carry node -1, host "" and port -1.
 Deviations from Apache Kafka:
+  * A key that is named twice is answered once.
   * Key type 1 (transaction) is answered with INVALID_REQUEST and a message: this version has
     no transactions. Kafka answers the same for a type of coordinator that is disabled (share
     groups switched off). Clients fail at once with that message; with
@@ -77,7 +78,7 @@ class FindCoordinatorHandler:
                 port=found.port,
             )
         coordinators = []
-        for key in request.coordinator_keys:
+        async for key in context.turns.each(dict.fromkeys(request.coordinator_keys)):
             found = await self._find(context, request.key_type, key)
             coordinators.append(
                 FindCoordinatorResponse.Coordinator(

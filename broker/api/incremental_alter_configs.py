@@ -22,6 +22,8 @@ from headrace.protocol.messages import (
 )
 
 TOPIC = 2
+MAX_CONFIGS = 1_000  # of one resource; there are fewer keys
+MAX_MESSAGE_CHARACTERS = 1_000  # it may hold a name or value that was sent
 
 _Response = IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
 
@@ -36,12 +38,11 @@ class IncrementalAlterConfigsHandler:
 
     async def handle(self, context: RequestContext, request: IncrementalAlterConfigsRequest) -> Any:
         """Alter each resource, or answer with the reason."""
-        del context
         repeated = Counter(
             (resource.resource_type, resource.resource_name) for resource in request.resources
         )
         responses = []
-        for resource in request.resources:
+        async for resource in context.turns.each(request.resources):
             key = (resource.resource_type, resource.resource_name)
             message: str | None
             if repeated[key] > 1:
@@ -49,6 +50,9 @@ class IncrementalAlterConfigsHandler:
                     ErrorCode.INVALID_REQUEST,
                     "the request names this resource more than once",
                 )
+            elif len(resource.configs) > MAX_CONFIGS:
+                code = ErrorCode.INVALID_REQUEST
+                message = f"more than {MAX_CONFIGS} configs of one resource"
             elif resource.resource_type != TOPIC:
                 code = ErrorCode.INVALID_REQUEST
                 message = "only topic configs can be altered; set broker configs in server.properties and restart"
@@ -65,7 +69,7 @@ class IncrementalAlterConfigsHandler:
             responses.append(
                 _Response(
                     error_code=int(code),
-                    error_message=message,
+                    error_message=message and message[:MAX_MESSAGE_CHARACTERS],
                     resource_type=resource.resource_type,
                     resource_name=resource.resource_name,
                 )

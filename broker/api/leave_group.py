@@ -25,6 +25,7 @@ from headrace.protocol.messages import LeaveGroupRequest, LeaveGroupResponse
 API = ApiKey.LEAVE_GROUP
 
 SEVERAL_MEMBERS_SINCE: Final = 3
+MEMBERS_AT_ONCE: Final = 500
 
 
 class LeaveGroupHandler:
@@ -46,7 +47,10 @@ class LeaveGroupHandler:
         else:
             members = [LeavingMember(request.member_id)]
         try:
-            results = await self._coordinator.leave(request.group_id, members)
+            first, rest = members[:MEMBERS_AT_ONCE], members[MEMBERS_AT_ONCE:]
+            results = await self._coordinator.leave(request.group_id, first)
+            async for some in context.turns.batches(rest, MEMBERS_AT_ONCE):
+                results += await self._coordinator.leave(request.group_id, some)
         except KafkaError as error:
             return LeaveGroupResponse(throttle_time_ms=0, error_code=int(error.code), members=[])
         if not has_several:

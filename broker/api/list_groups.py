@@ -33,7 +33,6 @@ class ListGroupsHandler:
 
     async def handle(self, context: RequestContext, request: ListGroupsRequest) -> Any:
         """List what passes the filters."""
-        del context
         states = {state.strip().lower() for state in request.states_filter or ()}
         types = {kind.strip().lower() for kind in request.types_filter or ()}
         try:
@@ -57,7 +56,7 @@ class ListGroupsHandler:
                     group_state=group.state,
                     group_type=CLASSIC_TYPE,
                 )
-                for group in groups
+                async for group in context.turns.each(groups)
                 if not states or group.state.lower() in states
             ],
         )

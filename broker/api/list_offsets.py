@@ -54,9 +54,9 @@ class ListOffsetsHandler:
             for partition in topic.partitions
         )
         topics = []
-        for topic in request.topics:
+        async for topic in context.turns.each(request.topics):
             answers = []
-            for partition in topic.partitions:
+            async for partition in context.turns.each(topic.partitions):
                 if asked[topic.name, partition.partition_index] > 1:
                     answer = self._error(partition, ErrorCode.INVALID_REQUEST)
                 else:

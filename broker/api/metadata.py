@@ -3,6 +3,7 @@
 Behaviour:
   * Brokers have the address of the listener that received the request; when nothing is advertised, the address
     that the client used. A partition whose leader has no such listener is LISTENER_NOT_FOUND.
+  * A topic that is named twice is answered once.
   * A topic that does not exist and may be created (request flag and `auto.create.topics.enable`) is
     created, and the answer already shows it.
 Deviations from Apache Kafka:
@@ -49,13 +50,13 @@ class MetadataHandler:
         if request.topics is None or (context.version == 0 and not request.topics):
             seen = self._cluster.seen_by(context)
             topics = [
-                self._describe(context, seen, seen.image.topics[topic_id])
+                await self._describe(context, seen, seen.image.topics[topic_id])
                 for _, topic_id in sorted(seen.image.topic_ids.items())
             ]
         else:
             await self._create_missing(context, request)
             seen = self._cluster.seen_by(context)
-            topics = self._asked_for(context, request, seen)
+            topics = await self._asked_for(context, request, seen)
         return MetadataResponse(
             throttle_time_ms=0,
             brokers=[
@@ -70,26 +71,27 @@ class MetadataHandler:
             error_code=0,
         )
 
-    def _asked_for(
+    async def _asked_for(
         self, context: RequestContext, request: MetadataRequest, seen: SeenCluster
     ) -> list[Any]:
+        asked = dict.fromkeys((topic.name, topic.topic_id) for topic in request.topics)
         if self._is_invalid(context, request):
             return [
-                self._error(ErrorCode.INVALID_REQUEST, topic.name or "", topic.topic_id)
-                for topic in request.topics
+                self._error(ErrorCode.INVALID_REQUEST, name or "", topic_id)
+                for name, topic_id in asked
             ]
         answers = []
-        for topic in request.topics:
-            if topic.name is None:
-                found = seen.image.topic_by_id(topic.topic_id)
+        async for name, topic_id in context.turns.each(asked):
+            if name is None:
+                found = seen.image.topic_by_id(topic_id)
                 code = ErrorCode.UNKNOWN_TOPIC_ID
             else:
-                found = seen.image.topic(topic.name)
-                code = self._creation.why_missing(topic.name)
+                found = seen.image.topic(name)
+                code = self._creation.why_missing(name)
             if found is not None:
-                answers.append(self._describe(context, seen, found))
+                answers.append(await self._describe(context, seen, found))
             else:
-                answers.append(self._error(code, topic.name, topic.topic_id))
+                answers.append(self._error(code, name, topic_id))
         return answers
 
     def _is_invalid(self, context: RequestContext, request: MetadataRequest) -> bool:
@@ -107,7 +109,7 @@ class MetadataHandler:
         if missing:
             await self._creation.create_automatically(missing)
 
-    def _describe(self, context: RequestContext, seen: SeenCluster, topic: TopicImage) -> Any:
+    async def _describe(self, context: RequestContext, seen: SeenCluster, topic: TopicImage) -> Any:
         without_listener = ErrorCode.LEADER_NOT_AVAILABLE
         if context.version >= LISTENER_NOT_FOUND_SINCE:
             without_listener = ErrorCode.LISTENER_NOT_FOUND
@@ -118,7 +120,7 @@ class MetadataHandler:
             is_internal=topic.name in INTERNAL_TOPICS,
             partitions=[
                 _Partition(**seen.leadership(partition, without_listener=without_listener))
-                for partition in topic.partitions
+                async for partition in context.turns.each(topic.partitions)
             ],
         )
 

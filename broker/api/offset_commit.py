@@ -6,12 +6,15 @@ Behaviour:
   * Partitions that do not exist get UNKNOWN_TOPIC_OR_PARTITION (an unknown topic id:
     UNKNOWN_TOPIC_ID), the others are committed.
   * An error of the group is given to each partition.
+Deviations from Apache Kafka:
+  * Offsets of more than 500 partitions are written in parts, and each partition is answered by its part.
 Version notes:
   * 2 to 4: retention time of the client's choice.  6: leader epoch.  7: instance id.  8: flexible.
     9: GROUP_ID_NOT_FOUND instead of ILLEGAL_GENERATION.  10: topic ids instead of names.
 Source: OffsetCommitRequest.json, OffsetCommitResponse.json; `KafkaApis.handleOffsetCommitRequest`.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -27,6 +30,7 @@ API = ApiKey.OFFSET_COMMIT
 
 GROUP_ID_NOT_FOUND_SINCE: Final = 9
 TOPIC_IDS_SINCE: Final = 10
+ENTRIES_AT_ONCE: Final = 500
 
 _Topic = OffsetCommitResponse.OffsetCommitResponseTopic
 _Partition = _Topic.OffsetCommitResponsePartition
@@ -47,10 +51,10 @@ class OffsetCommitHandler:
         entries: list[OffsetEntry] = []
         known: list[Any] = []  # answers of partitions that exist, in the order of `entries`
         topics = []
-        for topic in request.topics:
+        async for topic in context.turns.each(request.topics):
             name, topic_id = self._identify(topic, uses_ids=uses_ids)
             partitions = []
-            for partition in topic.partitions:
+            async for partition in context.turns.each(topic.partitions):
                 answer = _Partition(partition_index=partition.partition_index, error_code=0)
                 partitions.append(answer)
                 if name is None:
@@ -61,10 +65,10 @@ class OffsetCommitHandler:
                     entries.append(_to_entry(name, topic_id, partition))
                     known.append(answer)
             topics.append(_Topic(name=topic.name, topic_id=topic.topic_id, partitions=partitions))
-        if entries:
-            errors = await self._commit(context, request, entries)
-            for answer, error in zip(known, errors, strict=True):
-                answer.error_code = int(error)
+        answers = iter(known)
+        async for some in context.turns.batches(entries, ENTRIES_AT_ONCE):
+            for error in await self._commit(context, request, some):
+                next(answers).error_code = int(error)
         return OffsetCommitResponse(throttle_time_ms=0, topics=topics)
 
     def _identify(self, topic: Any, *, uses_ids: bool) -> tuple[str | None, UUID | None]:
@@ -75,7 +79,7 @@ class OffsetCommitHandler:
         return name, topic.topic_id
 
     async def _commit(
-        self, context: RequestContext, request: OffsetCommitRequest, entries: list[OffsetEntry]
+        self, context: RequestContext, request: OffsetCommitRequest, entries: Sequence[OffsetEntry]
     ) -> list[ErrorCode]:
         commit = CommitRequest(
             group_id=request.group_id,

@@ -36,14 +36,13 @@ class OffsetDeleteHandler:
 
     async def handle(self, context: RequestContext, request: OffsetDeleteRequest) -> Any:
         """Delete the offsets that may be deleted."""
-        del context
         unknown = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         partitions: list[tuple[str, int]] = []
         known: list[Any] = []  # answers of partitions that exist, in the order of `partitions`
         topics = []
-        for topic in request.topics:
+        async for topic in context.turns.each(request.topics):
             answers = []
-            for partition in topic.partitions:
+            async for partition in context.turns.each(topic.partitions):
                 index = partition.partition_index
                 answer = _Partition(partition_index=index, error_code=unknown)
                 answers.append(answer)

@@ -8,8 +8,12 @@ Behaviour:
     have offsets pending.
   * An error of the group is the response's in versions 2 to 7, the group's from 8 on, each
     partition's in version 1.
+  * A group that is named twice is answered once, with the partitions of both; so is a partition.
+  * Groups that the answer has no room for (100 MB) are INVALID_REQUEST.
   * An offset that was committed for an earlier topic of the same name does not count.
   * Member id and epoch (9+) matter to KIP-848 groups only.
+Deviations from Apache Kafka:
+  * Kafka answers as often as the request names a group or partition, and bounds no answer.
 Version notes:
   * 2: null topics, group error.  5: leader epoch.  6: flexible.  7: require_stable.  8: several
     groups (KIP-709).  9: member id and epoch. 10: topic ids instead of names; an unknown one gets
@@ -28,7 +32,7 @@ from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
-from headrace.protocol.messages import OffsetFetchRequest, OffsetFetchResponse
+from headrace.protocol.messages import MAX_ANSWER_BYTES, OffsetFetchRequest, OffsetFetchResponse
 
 API = ApiKey.OFFSET_FETCH
 
@@ -36,8 +40,11 @@ GROUP_ERROR_SINCE: Final = 2
 SEVERAL_GROUPS_SINCE: Final = 8
 TOPIC_IDS_SINCE: Final = 10
 
+QUERIES_AT_ONCE: Final = 500
+
 NO_OFFSET: Final = -1
 NO_LEADER_EPOCH: Final = -1
+_OFFSET_BYTES: Final = 24  # without metadata
 
 _Group = OffsetFetchResponse.OffsetFetchResponseGroup
 _Topics = _Group.OffsetFetchResponseTopics
@@ -59,7 +66,7 @@ class _Asked(NamedTuple):
 
     name: str | None
     topic_id: UUID | None
-    indexes: list[int]
+    indexes: dict[int, None]  # each once, in the order of the request
 
 
 class OffsetFetchHandler:
@@ -74,7 +81,8 @@ class OffsetFetchHandler:
     async def handle(self, context: RequestContext, request: OffsetFetchRequest) -> Any:
         """Look up the offsets of one group, or of several."""
         if context.version < SEVERAL_GROUPS_SINCE:
-            error, topics = (await self._fetch(context, [(request.group_id, request.topics)]))[0]
+            asked_of_one = [(request.group_id, request.topics)]
+            error, topics = (await self._fetch(context, asked_of_one))[request.group_id]
             if context.version < GROUP_ERROR_SINCE and error is not ErrorCode.NONE:
                 topics = _each_partition(request.topics, error)
             return OffsetFetchResponse(
@@ -83,7 +91,10 @@ class OffsetFetchHandler:
                 topics=[
                     _TopicOfOne(
                         name=topic.name,
-                        partitions=[_PartitionOfOne(**fields) for fields in topic.partitions],
+                        partitions=[
+                            _PartitionOfOne(**fields)
+                            async for fields in context.turns.each(topic.partitions)
+                        ],
                     )
                     for topic in topics
                 ],
@@ -100,46 +111,84 @@ class OffsetFetchHandler:
                         _Topics(
                             name=topic.name or "",
                             topic_id=topic.topic_id,
-                            partitions=[_Partitions(**fields) for fields in topic.partitions],
+                            partitions=[
+                                _Partitions(**fields)
+                                async for fields in context.turns.each(topic.partitions)
+                            ],
                         )
                         for topic in topics
                     ],
                 )
-                for (group_id, _), (error, topics) in zip(asked, results, strict=True)
+                for group_id, (error, topics) in results.items()
             ],
         )
 
     async def _fetch(
         self, context: RequestContext, groups: Sequence[tuple[str, Any]]
-    ) -> list[tuple[ErrorCode, list[_Topic]]]:
+    ) -> dict[str, tuple[ErrorCode, list[_Topic]]]:
+        """Look up each group once."""
         uses_ids = context.version >= TOPIC_IDS_SINCE
-        asked = [
-            (
-                group_id,
-                None
-                if topics is None
-                else [self._identify(topic, uses_ids=uses_ids) for topic in topics],
-            )
-            for group_id, topics in groups
-        ]
-        results = await self._coordinator.fetch_offsets(
-            [(group_id, None if topics is None else _queries(topics)) for group_id, topics in asked]
-        )
-        answers: list[tuple[ErrorCode, list[_Topic]]] = []
-        for (_, topics), result in zip(asked, results, strict=True):
-            if isinstance(result, KafkaError):
-                answers.append((result.code, []))
-            elif topics is None:
-                answers.append((ErrorCode.NONE, self._all_topics(result, uses_ids=uses_ids)))
+        answers: dict[str, tuple[ErrorCode, list[_Topic]]] = {}
+        size_bytes = 0
+        for group_id, asked in (await self._merged(context, groups)).items():
+            offsets = await self._offsets(context, group_id, asked)
+            if isinstance(offsets, KafkaError):
+                answers[group_id] = offsets.code, []
+                continue
+            taken = sum(map(_size_bytes, offsets))
+            if size_bytes + taken > MAX_ANSWER_BYTES:
+                answers[group_id] = ErrorCode.INVALID_REQUEST, []
+                continue
+            size_bytes += taken
+            if asked is None:
+                answers[group_id] = ErrorCode.NONE, self._all_topics(offsets, uses_ids=uses_ids)
             else:
-                answers.append((ErrorCode.NONE, _asked_topics(topics, iter(result))))
+                topics = await _asked_topics(context, asked, iter(offsets))
+                answers[group_id] = ErrorCode.NONE, topics
         return answers
 
+    async def _merged(
+        self, context: RequestContext, groups: Sequence[tuple[str, Any]]
+    ) -> dict[str, list[_Asked] | None]:
+        """Each group once, each of its topics and partitions once; None where all are asked for."""
+        uses_ids = context.version >= TOPIC_IDS_SINCE
+        merged: dict[str, dict[tuple[str | None, UUID | None], _Asked] | None] = {}
+        async for group_id, topics in context.turns.each(groups):
+            found = merged.setdefault(group_id, {})
+            if topics is None:
+                merged[group_id] = None
+            elif found is not None:
+                async for topic in context.turns.each(topics):
+                    identified = self._identify(topic, uses_ids=uses_ids)
+                    first = found.setdefault((identified.name, identified.topic_id), identified)
+                    first.indexes.update(identified.indexes)
+        return {
+            group_id: None if topics is None else list(topics.values())
+            for group_id, topics in merged.items()
+        }
+
+    async def _offsets(
+        self, context: RequestContext, group_id: str, asked: list[_Asked] | None
+    ) -> list[CommittedOffset] | KafkaError:
+        """The offsets of one group, in the order in which they are asked for."""
+        queries = None if asked is None else _queries(asked)
+        first = None if queries is None else queries[:QUERIES_AT_ONCE]
+        (offsets,) = await self._coordinator.fetch_offsets([(group_id, first)])
+        await context.turns.pause()
+        rest = queries[QUERIES_AT_ONCE:] if queries else []
+        async for some in context.turns.batches(rest, QUERIES_AT_ONCE):
+            (more,) = await self._coordinator.fetch_offsets([(group_id, some)])
+            if isinstance(offsets, KafkaError) or isinstance(more, KafkaError):
+                return more if isinstance(more, KafkaError) else offsets
+            offsets += more
+        return offsets
+
     def _identify(self, topic: Any, *, uses_ids: bool) -> _Asked:
+        indexes = dict.fromkeys(topic.partition_indexes)
         if not uses_ids:
-            return _Asked(topic.name, self._topics.id_of(topic.name), topic.partition_indexes)
+            return _Asked(topic.name, self._topics.id_of(topic.name), indexes)
         name = self._topics.name_of(topic.topic_id) if topic.topic_id else None
-        return _Asked(name, topic.topic_id, topic.partition_indexes)
+        return _Asked(name, topic.topic_id, indexes)
 
     def _all_topics(self, offsets: list[CommittedOffset], *, uses_ids: bool) -> list[_Topic]:
         found: dict[str, _Topic] = {}
@@ -166,7 +215,9 @@ def _queries(topics: list[_Asked]) -> list[OffsetQuery]:
     ]
 
 
-def _asked_topics(topics: list[_Asked], offsets: Iterator[CommittedOffset]) -> list[_Topic]:
+async def _asked_topics(
+    context: RequestContext, topics: list[_Asked], offsets: Iterator[CommittedOffset]
+) -> list[_Topic]:
     """Give the answers in the order of the request, in which `offsets` are too."""
     return [
         _Topic(
@@ -176,11 +227,16 @@ def _asked_topics(topics: list[_Asked], offsets: Iterator[CommittedOffset]) -> l
                 _error_fields(index, ErrorCode.UNKNOWN_TOPIC_ID)
                 if topic.name is None
                 else _offset_fields(next(offsets))
-                for index in topic.indexes
+                async for index in context.turns.each(topic.indexes)
             ],
         )
         for topic in topics
     ]
+
+
+def _size_bytes(committed: CommittedOffset) -> int:
+    """What an offset takes in the answer, about."""
+    return _OFFSET_BYTES + (len(committed.value.metadata) if committed.value is not None else 0)
 
 
 def _each_partition(topics: Any, error: ErrorCode) -> list[_Topic]:

@@ -32,15 +32,17 @@ class OffsetForLeaderEpochHandler:
 
     async def handle(self, context: RequestContext, request: OffsetForLeaderEpochRequest) -> Any:
         """Look up each partition."""
-        del context
         return OffsetForLeaderEpochResponse(
             throttle_time_ms=0,
             topics=[
                 _Topic(
                     topic=topic.topic,
-                    partitions=[self._look_up(topic.topic, asked) for asked in topic.partitions],
+                    partitions=[
+                        self._look_up(topic.topic, asked)
+                        async for asked in context.turns.each(topic.partitions)
+                    ],
                 )
-                for topic in request.topics
+                async for topic in context.turns.each(request.topics)
             ],
         )
 

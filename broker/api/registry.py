@@ -48,6 +48,7 @@ from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.fetch.reader import FetchReader
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.network.request_context import Handler
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import NodeConfig
@@ -99,6 +100,7 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
         handlers=handlers,
         wall_clock_ms=services.wall_clock_ms,
         metrics=services.metrics,
+        turns=TurnShare(),
     )
 
 

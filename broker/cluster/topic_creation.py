@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
 from headrace.broker.partition.registry import PartitionRegistry
@@ -19,6 +19,15 @@ OFFSETS_TOPIC_CONFIGS = {
     "compression.type": "producer",
     "segment.bytes": "104857600",
 }
+
+
+MAX_TOPICS = 10_000  # of one request: as many as partitions, of which each has one at least
+TOPICS_AT_ONCE = 100  # in one change of the metadata
+
+
+def _in_parts(topics: Sequence[NewTopic]) -> Iterator[Sequence[NewTopic]]:
+    for start in range(0, len(topics), TOPICS_AT_ONCE):
+        yield topics[start : start + TOPICS_AT_ONCE]
 
 
 class TopicCreation:
@@ -43,7 +52,11 @@ class TopicCreation:
         self, topics: Sequence[NewTopic], *, validate_only: bool, timeout_ms: int
     ) -> list[TopicResult]:
         """Create, and wait (at most `timeout_ms`) until the topics can be written and read here."""
-        results = await self._client.create_topics(topics, validate_only=validate_only)
+        results: list[TopicResult] = []
+        for some in _in_parts(topics[:MAX_TOPICS]):
+            results += await self._client.create_topics(some, validate_only=validate_only)
+        refused = ErrorCode.POLICY_VIOLATION, f"one request creates at most {MAX_TOPICS} topics"
+        results += [TopicResult(topic.name, *refused, None) for topic in topics[MAX_TOPICS:]]
         if not validate_only:
             created = [result.name for result in results if result.error == ErrorCode.NONE]
             await self._partitions.wait_open(created, min(timeout_ms, OPENING_TIMEOUT_MS))

@@ -1,15 +1,16 @@
 """What a handler gets about a request besides its fields."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from headrace.broker.network.turn_share import TurnShare
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.headers import RequestHeader
 
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """Header, both ends of the connection, and the wall clock at arrival."""
+    """Header, both ends of the connection, the wall clock at arrival, and the share of the loop's turns."""
 
     header: RequestHeader
     client_host: str
@@ -17,6 +18,8 @@ class RequestContext:
     local_port: int
     listener: str
     now_ms: int
+    # A handler that goes through many things pauses after each few of them.
+    turns: TurnShare = field(default_factory=TurnShare, compare=False)
 
     @property
     def version(self) -> int:

@@ -58,6 +58,11 @@ class Reply:
         """Close the connection without an answer: the outcome is unknown, or must not be answered."""
         self._session.close()
 
+    def refuse(self, error: ProtocolError) -> None:
+        """Close the connection because of the request."""
+        if not self._session.closed:
+            self._session.refuse(error)
+
 
 class ConnectionInfo:
     """The client's address, and the broker's address that it is connected to."""
@@ -188,11 +193,11 @@ class Session(asyncio.BufferedProtocol):
             frames = self._connection.buffer_updated(nbytes)
         except ProtocolError as error:
             if self.is_idle:
-                self._reject(error)
+                self.refuse(error)
             else:
                 self._set_reading(
                     reading=False
-                )  # `_advance` rejects it once earlier requests are answered
+                )  # `_advance` refuses it once earlier requests are answered
             return
         if frames:
             self._waiting.extend(frames)
@@ -269,7 +274,7 @@ class Session(asyncio.BufferedProtocol):
             return
         error = self._connection.error
         if error is not None and self.is_idle:
-            self._reject(error)  # earlier requests have been answered
+            self.refuse(error)  # earlier requests have been answered
         elif self._finishing and self.is_idle:
             self.closed = True
             self._transport.close()
@@ -284,7 +289,7 @@ class Session(asyncio.BufferedProtocol):
         try:
             rest = self._dispatcher.dispatch(frame, self.info, reply)
         except ProtocolError as error:
-            self._reject(error)
+            self.refuse(error)
             return
         except Exception as error:  # noqa: BLE001 - handed to the one place that decides
             self.fail(f"request, API key {int(frame.header.api_key)}", error)
@@ -300,7 +305,8 @@ class Session(asyncio.BufferedProtocol):
         asyncio.get_running_loop().call_exception_handler(context)
         self.close()
 
-    def _reject(self, error: ProtocolError) -> None:
+    def refuse(self, error: ProtocolError) -> None:
+        """Close the connection because of what the client sent; requests before it are answered."""
         logger.warning(
             "connection closed: invalid request",
             extra={"client": self.info.client_host, "reason": str(error)},

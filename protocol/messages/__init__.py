@@ -150,13 +150,17 @@ from headrace.protocol.messages.added import (
 from headrace.protocol.messages.codec import (
     Message,
     decode_request,
+    decode_request_steps,
     decode_response,
     encode_request,
     encode_response,
+    encode_response_steps,
     encode_unsupported_api_versions,
 )
+from headrace.protocol.messages.encoding import MAX_ANSWER_BYTES, AnswerTooLargeError
 
 __all__ = [
+    "MAX_ANSWER_BYTES",
     "AddOffsetsToTxnRequest",
     "AddOffsetsToTxnResponse",
     "AddPartitionsToTxnRequest",
@@ -173,6 +177,7 @@ __all__ = [
     "AlterReplicaLogDirsResponse",
     "AlterUserScramCredentialsRequest",
     "AlterUserScramCredentialsResponse",
+    "AnswerTooLargeError",
     "ApiVersionsRequest",
     "ApiVersionsResponse",
     "CreateAclsRequest",
@@ -269,8 +274,10 @@ __all__ = [
     "WriteTxnMarkersRequest",
     "WriteTxnMarkersResponse",
     "decode_request",
+    "decode_request_steps",
     "decode_response",
     "encode_request",
     "encode_response",
+    "encode_response_steps",
     "encode_unsupported_api_versions",
 ]

@@ -3,27 +3,37 @@
 Payloads here do not include the four bytes of the frame size.
 """
 
-from typing import Any, Final, TypeAlias
-
-from kafka.protocol.schemas.fields.codecs import EncodeBufferPool
+from collections.abc import Generator
+from typing import Any, Final, TypeAlias, TypeVar
 
 from headrace.protocol import headers
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS, accepts
 from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.headers import RequestHeader
+from headrace.protocol.messages import encoding
 from headrace.protocol.messages.decoding import decoder
+from headrace.protocol.messages.encoding import MAX_ANSWER_BYTES
 from headrace.protocol.messages.registry import REQUESTS, RESPONSES
 from headrace.protocol.primitives import Reader
 
 # An instance of a class of `headrace.protocol.messages`: only the schemas define their fields.
 Message: TypeAlias = Any
 
+T = TypeVar("T")
+
 _API_VERSIONS_FALLBACK: Final = 0
 
 
 def decode_request(api_key: int, version: int, body: memoryview) -> Message:
-    """Decode the body of a request. The result keeps no view of `body`.
+    """Decode the body of a request at once; see `decode_request_steps`."""
+    return finished(decode_request_steps(api_key, version, body))
+
+
+def decode_request_steps(
+    api_key: int, version: int, body: memoryview
+) -> Generator[None, None, Message]:
+    """Decode the body of a request, in steps of about a millisecond. The result keeps no view of `body`.
 
     Bytes after the body are ignored, as in Apache Kafka: librdkafka 2.16 sends three of them with a
     Metadata request (version 13) for all topics. A body that ends early is refused.
@@ -33,7 +43,7 @@ def decode_request(api_key: int, version: int, body: memoryview) -> Message:
     """
     if not accepts(api_key, version):
         raise ProtocolError(f"version {version} of the request with key {api_key} is not supported")
-    return _decode(REQUESTS[api_key], version, Reader(body))
+    return (yield from _decode(REQUESTS[api_key], version, Reader(body)))
 
 
 def decode_response(api_key: int, version: int, payload: memoryview) -> tuple[int, Message]:
@@ -52,7 +62,7 @@ def decode_response(api_key: int, version: int, payload: memoryview) -> tuple[in
         version = _API_VERSIONS_FALLBACK
     # A response is trusted: only its length bounds the arrays.
     reader = Reader(body, elements_left=len(body))
-    message = _decode(RESPONSES[api_key], version, reader)
+    message = finished(_decode(RESPONSES[api_key], version, reader))
     if reader.position != len(body):
         raise ProtocolError(f"{message.name}: {len(body) - reader.position} bytes left over")
     return correlation_id, message
@@ -63,16 +73,30 @@ _UNSUPPORTED_VERSION: Final = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
 
 def encode_request(request: Message, header: RequestHeader) -> bytes:
     """Encode a request with its header."""
-    return _encode(request, header.api_version, headers.encode_request_header(header))
+    encoded = headers.encode_request_header(header)
+    return b"".join(finished(encoding.steps(request, header.api_version, encoded)))
 
 
 def encode_response(response: Message, version: int, correlation_id: int) -> bytes:
-    """Encode a response with the header of its key and version.
+    """Encode a response with the header of its key and version, at once; see `encode_response_steps`."""
+    return b"".join(finished(encode_response_steps(response, version, correlation_id)))
+
+
+def encode_response_steps(
+    response: Message, version: int, correlation_id: int, max_bytes: int = MAX_ANSWER_BYTES
+) -> Generator[None, None, list[bytes]]:
+    """Encode a response with the header of its key and version, in steps of about a millisecond.
 
     A wrong type inside the message raises any error of the encoder: it is a bug of the caller.
+
+    Returns:
+        The pieces of the payload, in their order.
+
+    Raises:
+        AnswerTooLargeError: the payload would exceed `max_bytes`.
     """
     header = headers.encode_response_header(response.API_KEY, version, correlation_id)
-    return _encode(response, version, header)
+    return (yield from encoding.steps(response, version, header, max_bytes))
 
 
 def encode_unsupported_api_versions(correlation_id: int) -> bytes:
@@ -97,21 +121,18 @@ def encode_unsupported_api_versions(correlation_id: int) -> bytes:
     return encode_response(response, _API_VERSIONS_FALLBACK, correlation_id)
 
 
-def _decode(message_class: Any, version: int, reader: Reader) -> Message:
+def finished(steps: Generator[None, None, T]) -> T:
+    """Run all steps at once; return their result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+
+def _decode(message_class: Any, version: int, reader: Reader) -> Generator[None, None, Message]:
     try:
-        return decoder(message_class, version)(reader)
+        return (yield from decoder(message_class, version)(reader))
     except UnicodeDecodeError as error:
         raise ProtocolError(f"{message_class.name}: string is not UTF-8") from error
-
-
-def _encode(message: Message, version: int, header: bytes) -> bytes:
-    message_class = type(message)
-    flexible = message_class.flexible_version_q(version)
-    encode_into = message_class._struct.compiled_encode_into(  # noqa: SLF001 - see `decoder`
-        version, compact=flexible, tagged=flexible
-    )
-    with EncodeBufferPool.acquire() as out:
-        out.buf[: len(header)] = header
-        out.pos = len(header)
-        encode_into(message, out)
-        return bytes(memoryview(out.buf)[: out.pos])

@@ -7,9 +7,13 @@ the classes and their schemas are used, and `Reader` reads the bytes. The result
 lenient decoder for a valid message, apart from unknown tags, which are skipped instead of kept.
 
 Schemas do not nest recursively, so the depth of a decoder is that of its schema.
+
+A message may have tens of thousands of elements, which takes a part of a second. So its decoder is a
+generator that stops after each `STEP_ELEMENTS` of them; who decodes on an event loop lets others run
+there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import cache
 from struct import Struct
 from typing import Any, Final, NamedTuple
@@ -18,7 +22,10 @@ from uuid import UUID
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.primitives import UUID_BYTES, Reader, read_uuid
 
+STEP_ELEMENTS: Final = 256  # about a millisecond
+
 Read = Callable[[Reader], Any]
+Steps = Callable[[Reader], Generator[None, None, Any]]
 _Store = Callable[[Reader, Any], None]
 
 _INT16: Final = Struct(">h")
@@ -41,16 +48,26 @@ class _Plan(NamedTuple):
 
     read: Read
     min_bytes: int
+    steps: Steps | None = None  # reads it step by step: an array, or a struct that has one
 
 
 @cache
-def decoder(message_class: Any, version: int) -> Read:
+def decoder(message_class: Any, version: int) -> Steps:
     """Return the decoder of this message's body in this version."""
     schema = message_class._struct  # noqa: SLF001 - the library gives no other way to its schema
     flexible = message_class.flexible_version_q(version)
     # Slots of the outermost object only; encoding it again reads them.
     outer = {"_header": None, "_min_version": None, "_max_version": None}
-    return _struct(schema, message_class, version, flexible=flexible, constants=outer).read
+    plan = _struct(schema, message_class, version, flexible=flexible, constants=outer)
+    return plan.steps or _in_one_step(plan.read)
+
+
+def _in_one_step(read: Read) -> Steps:
+    def steps(reader: Reader) -> Generator[None, None, Any]:
+        yield from ()
+        return read(reader)
+
+    return steps
 
 
 def _struct(
@@ -64,7 +81,7 @@ def _struct(
     fields = [field for field in schema.fields.values() if field.for_version_q(version)]
     plain = [field for field in fields if not field.tagged_field_q(version)]
     tagged = [field for field in fields if field.tagged_field_q(version)]
-    stores, min_bytes = _stores(plain, version, flexible=flexible)
+    stores, stepped, min_bytes = _stores(plain, version, flexible=flexible)
     initial: tuple[tuple[str, Any], ...] = (
         ("_version", version),
         ("tags", None),
@@ -77,22 +94,42 @@ def _struct(
         stores.append(_tagged_store(tagged, version))
         min_bytes += 1
 
-    def read(reader: Reader) -> Any:
+    def new() -> Any:
         item = object.__new__(message_class)
         for name, value in initial:
             setattr(item, name, value)
         for name in arrays:
             setattr(item, name, [])
+        return item
+
+    def read(reader: Reader) -> Any:
+        item = new()
         for store in stores:
             store(reader, item)
         return item
 
-    return _Plan(read, min_bytes)
+    def steps(reader: Reader) -> Generator[None, None, Any]:
+        item = new()
+        for position, store in enumerate(stores):
+            if position in stepped:
+                name, read_steps = stepped[position]
+                setattr(item, name, (yield from read_steps(reader)))
+            else:
+                store(reader, item)
+        return item
+
+    return _Plan(read, min_bytes, steps if stepped else None)
 
 
-def _stores(fields: list[Any], version: int, *, flexible: bool) -> tuple[list[_Store], int]:
-    """Return what fills the untagged fields of an object; adjacent fields of fixed size are read at once."""
+def _stores(
+    fields: list[Any], version: int, *, flexible: bool
+) -> tuple[list[_Store], dict[int, tuple[str, Steps]], int]:
+    """Return what fills the untagged fields of an object; adjacent fields of fixed size are read at once.
+
+    Also: name and steps of those that are read step by step, by their position; and the minimum size of all.
+    """
     stores: list[_Store] = []
+    stepped: dict[int, tuple[str, Steps]] = {}
     min_bytes = 0
     names: list[str] = []
     layout = ">"
@@ -107,12 +144,14 @@ def _stores(fields: list[Any], version: int, *, flexible: bool) -> tuple[list[_S
             min_bytes += Struct(layout).size
             names, layout = [], ">"
         plan = _field(field, version, flexible=flexible)
+        if plan.steps is not None:
+            stepped[len(stores)] = field.name, plan.steps
         stores.append(_field_store(field.name, plan.read))
         min_bytes += plan.min_bytes
     if names:
         stores.append(_fixed_store(tuple(names), Struct(layout)))
         min_bytes += Struct(layout).size
-    return stores, min_bytes
+    return stores, stepped, min_bytes
 
 
 def _fixed_format(field: Any) -> str | None:
@@ -182,7 +221,24 @@ def _array(element: _Plan, *, nullable: bool, flexible: bool) -> _Plan:
         count = read_length(reader)
         return None if count < 0 else reader.array(element.read, count, element.min_bytes)
 
-    return _Plan(read, length_bytes)
+    def steps(reader: Reader) -> Generator[None, None, Any]:
+        count = read_length(reader)
+        if count < 0:
+            return None
+        reader.begin_array(count, element.min_bytes)
+        items = []
+        for _ in range(count):
+            if element.steps is None:
+                items.append(element.read(reader))
+            else:
+                items.append((yield from element.steps(reader)))
+            reader.elements_of_step += 1
+            if reader.elements_of_step >= STEP_ELEMENTS:
+                reader.elements_of_step = 0
+                yield
+        return items
+
+    return _Plan(read, length_bytes, steps)
 
 
 def _simple(type_str: str, *, nullable: bool, flexible: bool) -> _Plan:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ProtocolError
 from headrace.protocol.messages import decode_response
 from headrace.protocol.server_connection import Buffer
 
@@ -24,7 +25,7 @@ class FakeReply:
 
     @property
     def outcome(self) -> str | None:
-        """How the request ended: `sent`, `nothing` or `closed`; None while it is in service."""
+        """How the request ended: `sent`, `nothing`, `closed` or `refused`; None while it is in service."""
         if not self.outcomes:
             return None
         (outcome,) = self.outcomes
@@ -39,6 +40,10 @@ class FakeReply:
 
     def close(self) -> None:
         self.outcomes.append("closed")
+
+    def refuse(self, error: ProtocolError) -> None:
+        self.outcomes.append("refused")
+        self.error = error
 
     def response(self, key: ApiKey, version: int, correlation_id: int = 7) -> Any:
         """The answer, decoded; it must be one whole frame."""

@@ -68,10 +68,12 @@ def test_a_topic_is_named_in_exactly_one_way(asked: Any) -> None:
     assert to.calls == []
 
 
-def test_a_topic_that_is_named_twice_is_asked_for_once() -> None:
+def test_a_topic_that_is_named_twice_stays() -> None:
     to = client()
-    delete(to, 6, state("a"), state("a"))
-    assert to.calls == [("delete_topics", ["a"])]
+    twice, once = delete(to, 6, state("a"), state("b"), state("a"))
+    assert (twice.name, twice.error_code) == ("a", ErrorCode.INVALID_REQUEST)
+    assert (once.name, once.error_code) == ("b", 0)
+    assert to.calls == [("delete_topics", ["b"])]
 
 
 def test_internal_topics_stay() -> None:

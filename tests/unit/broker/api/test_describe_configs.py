@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from headrace.broker.api import describe_configs
 from headrace.broker.api.describe_configs import DescribeConfigsHandler
 from headrace.config.definition import ConfigSource, ConfigType
 from headrace.config.node import NodeConfig
@@ -135,3 +136,36 @@ def test_one_bad_resource_does_not_spoil_the_others() -> None:
     handler = DescribeConfigsHandler(client(), NodeConfig())  # type: ignore[arg-type]
     told = ask(handler, 4, request).results
     assert [it.error_code for it in told] == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0]
+
+
+def test_a_resource_that_is_named_often_is_described_once_with_the_keys_of_all() -> None:
+    resource = DescribeConfigsRequest.DescribeConfigsResource
+    keys: list[list[str] | None] = [["retention.ms"], ["cleanup.policy"], ["retention.ms"]]
+    request = DescribeConfigsRequest(
+        resources=[
+            resource(resource_type=TOPIC, resource_name="t", configuration_keys=wanted)
+            for wanted in keys * 100
+        ]
+    )
+    handler = DescribeConfigsHandler(client(), NodeConfig())  # type: ignore[arg-type]
+    (told,) = ask(handler, 4, request).results
+    assert {it.name for it in told.configs} == {"retention.ms", "cleanup.policy"}
+    request.resources[7].configuration_keys = None
+    (told,) = ask(handler, 4, request).results
+    assert len(told.configs) > 10
+
+
+def test_resources_that_the_answer_has_no_room_for_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(describe_configs, "MAX_ANSWER_BYTES", 10)
+    told = describe(4, TOPIC, "t")
+    assert (told.error_code, list(told.configs)) == (ErrorCode.INVALID_REQUEST, [])
+
+
+def test_a_name_of_any_length_is_refused_in_every_version() -> None:
+    """In old versions a message of more than 32,767 bytes cannot be encoded."""
+    for version in range(1, 5):
+        told = describe(version, TOPIC, "x" * 32_000)
+        assert told.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+        assert len(told.error_message) == describe_configs.MAX_MESSAGE_CHARACTERS

@@ -2,6 +2,7 @@
 
 import pytest
 
+from headrace.broker.api import describe_groups
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import DescribeGroupsRequest
@@ -72,5 +73,33 @@ def test_several_groups_in_the_order_asked(version: int) -> None:
             answer = await broker.ask(DescribeGroupsRequest(groups=["g"]), version)
             assert answer.groups[0].error_code == ErrorCode.NOT_COORDINATOR
             assert answer.groups[0].group_id == "g"
+
+    run(test)
+
+
+def test_a_group_that_is_named_often_is_answered_once() -> None:
+    """16 kB that name a group of 600 kB 4,000 times would be answered with 2.4 GB."""
+
+    async def test() -> None:
+        async with group_broker() as broker:
+            await broker.stable_member()
+            request = DescribeGroupsRequest(groups=["g", "nope", *["g"] * 4_000])
+            answer = await broker.ask(request, 5)
+            assert [group.group_id for group in answer.groups] == ["g", "nope"]
+
+    run(test)
+
+
+def test_groups_that_the_answer_has_no_room_for_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def test() -> None:
+        async with group_broker() as broker:
+            await broker.stable_member()
+            room = len(b"meta") + len(b"assigned")
+            for max_bytes, error in ((room, 0), (room - 1, ErrorCode.INVALID_REQUEST)):
+                monkeypatch.setattr(describe_groups, "MAX_ANSWER_BYTES", max_bytes)
+                answer = await broker.ask(DescribeGroupsRequest(groups=["g", "nope"]), 5)
+                assert [group.error_code for group in answer.groups] == [error, 0]
 
     run(test)

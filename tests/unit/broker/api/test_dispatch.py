@@ -9,6 +9,7 @@ import pytest
 from headrace.broker.api.dispatch import ApiDispatcher
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
@@ -20,6 +21,7 @@ from headrace.protocol.messages import (
     ListGroupsRequest,
     ListGroupsResponse,
 )
+from headrace.protocol.messages.decoding import STEP_ELEMENTS
 from headrace.protocol.server_connection import Frame
 from tests.unit.broker.cluster_scene import NOW_MS
 from tests.unit.broker.reply_fake import FakeReply
@@ -49,25 +51,36 @@ class Groups:
         self.clock = clock
         self.asked: list[tuple[RequestContext, Any]] = []
         self.failure: Exception | None = None
+        self.group_ids: list[str] = []
 
     async def handle(self, context: RequestContext, request: Any) -> Any:
         self.asked.append((context, request))
         self.clock.now_s += 1
         if self.failure is not None:
             raise self.failure
-        return ListGroupsResponse(throttle_time_ms=0, error_code=0, groups=[])
+        group = ListGroupsResponse.ListedGroup
+        return ListGroupsResponse(
+            throttle_time_ms=0,
+            error_code=0,
+            groups=[
+                group(group_id=it, protocol_type="", group_state="", group_type="")
+                for it in self.group_ids
+            ],
+        )
 
 
 class Clock:
     now_s = 100.0
+    tick_s = 0.0
 
     def __call__(self) -> float:
+        self.now_s += self.tick_s
         return self.now_s
 
 
 class Broker:
     def __init__(self) -> None:
-        clock = Clock()
+        clock, self.turn_clock = Clock(), Clock()
         self.produce, self.fetch, self.groups = OwnCodec(), OwnCodec(), Groups(clock)
         self.metrics = RequestMetrics(clock)
         keys = [ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.LIST_GROUPS, ApiKey.API_VERSIONS]
@@ -78,6 +91,7 @@ class Broker:
             handlers={ApiKey.LIST_GROUPS: self.groups},
             wall_clock_ms=lambda: NOW_MS,
             metrics=self.metrics,
+            turns=TurnShare(self.turn_clock),
         )
 
     def dispatch(self, key: int, version: int, body: bytes = b"") -> FakeReply:
@@ -157,8 +171,42 @@ def test_other_keys_and_versions_close_the_connection(key: int, version: int) ->
 
 
 def test_a_malformed_body_closes_the_connection() -> None:
-    with pytest.raises(ProtocolError):
-        Broker().dispatch(ApiKey.LIST_GROUPS, 5, b"\xff\xff\xff")
+    reply = Broker().dispatch(ApiKey.LIST_GROUPS, 5, b"\xff\xff\xff")
+    assert reply.outcomes == ["refused"]
+
+
+def test_an_answer_beyond_its_bound_closes_the_connection() -> None:
+    broker = Broker()
+    broker.groups.group_ids = ["x" * 1_000] * 99_000
+    assert broker.dispatch(ApiKey.LIST_GROUPS, 0).outcomes == ["sent"]
+    broker.groups.group_ids = ["x" * 1_000] * 100_000
+    assert broker.dispatch(ApiKey.LIST_GROUPS, 0).outcomes == ["refused"]
+
+
+def test_a_large_request_and_its_answer_share_the_turns_of_the_loop() -> None:
+    """No turn does more than a step after its share is used up: here after each look at the clock."""
+    broker = Broker()
+    broker.groups.group_ids = ["g"] * 20_000
+    states = ["s"] * 20_000
+    body = body_of(ListGroupsRequest(states_filter=states, types_filter=[]), 5)
+    turns = 0
+
+    async def serve() -> FakeReply:
+        nonlocal turns
+        reply = FakeReply()
+        frame = Frame(RequestHeader(ApiKey.LIST_GROUPS, 5, 7, "t"), memoryview(body), len(body))
+        rest = broker.dispatcher.dispatch(frame, CONNECTION, reply)  # type: ignore[arg-type]
+        assert rest is not None
+        request = asyncio.create_task(rest)
+        while not request.done():
+            turns += 1
+            await asyncio.sleep(0)
+        await request
+        return reply
+
+    broker.turn_clock.tick_s = 1.0
+    assert len(asyncio.run(serve()).response(ApiKey.LIST_GROUPS, 5).groups) == 20_000
+    assert turns >= 2 * 20_000 // STEP_ELEMENTS
 
 
 def test_a_handler_that_fails_answers_nothing() -> None:

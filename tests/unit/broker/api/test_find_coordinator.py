@@ -44,7 +44,7 @@ async def find(nodes: FakeNodes, version: int, *keys: str, key_type: int = 0) ->
     answer = await ask(FindCoordinatorHandler(nodes), asked, version)
     if version < 4:
         return [(answer.error_code, answer.node_id, answer.host, answer.port)]
-    assert [one.key for one in answer.coordinators] == list(keys)
+    assert [one.key for one in answer.coordinators] == list(dict.fromkeys(keys))
     return [(one.error_code, one.node_id, one.host, one.port) for one in answer.coordinators]
 
 
@@ -106,5 +106,13 @@ def test_other_coordinators_fail_at_once_with_the_reason(version: int, key_type:
         assert (answer.error_code, answer.node_id) == (ErrorCode.INVALID_REQUEST, -1)
         if key_type == 1:
             assert "transactions are not supported" in answer.error_message
+
+    run(test)
+
+
+def test_a_key_that_is_named_often_is_answered_once() -> None:
+    async def test() -> None:
+        told = await find(FakeNodes(), 6, "g", "h", *["g"] * 100)
+        assert [node_id for _, node_id, _, _ in told] == [3, 4]
 
     run(test)

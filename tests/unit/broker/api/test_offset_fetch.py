@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from headrace.broker.api import offset_fetch
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import OffsetFetchRequest
@@ -203,5 +204,61 @@ def test_of_all_a_topic_without_an_id_cannot_be_told_by_id(
             monkeypatch.delitem(wire.TOPIC_IDS, "t")
             answer = await broker.ask(request(version, None), version)
             assert list(only_group(version, answer)[1]) == ([] if version >= 10 else ["t"])
+
+    run(test)
+
+
+@pytest.mark.parametrize("version", [8, 10])
+def test_what_is_named_often_is_answered_once(version: int) -> None:
+    """Groups, topics and partitions; a group that is named again adds what it asks for."""
+
+    async def test() -> None:
+        async with group_broker() as broker:
+            await broker.commit("t", 1, 11)
+            groups = [
+                *[group({"t": [1, 1, 2]})] * 100,
+                group({"u": [0]}),
+                group({"t": [0]}, "h"),
+                group(None, "all"),
+                group({"t": [0]}, "all"),
+            ]
+            answer = await broker.ask(OffsetFetchRequest(groups=groups), version)
+            assert [it.group_id for it in answer.groups] == ["g", "h", "all"]
+            offsets = found(version, answer.groups[0].topics)
+            assert {name: [it[:2] for it in of] for name, of in offsets.items()} == {
+                "t": [(1, 11), (2, -1)],
+                "u": [(0, -1)],
+            }
+            assert found(version, answer.groups[2].topics) == {}
+
+    run(test)
+
+
+@pytest.mark.parametrize("asked", [None, {"t": [1]}])
+def test_groups_that_the_answer_has_no_room_for_are_refused(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        async with group_broker() as broker:
+            for group_id in "gh":
+                await broker.commit("t", 1, 11, group_id=group_id)
+            monkeypatch.setattr(offset_fetch, "MAX_ANSWER_BYTES", 40)
+            groups = [group(asked, group_id) for group_id in "gh"]
+            answer = await broker.ask(OffsetFetchRequest(groups=groups), 8)
+            told = [(it.error_code, len(it.topics)) for it in answer.groups]
+            assert told == [(0, 1), (ErrorCode.INVALID_REQUEST, 0)]
+
+    run(test)
+
+
+def test_thousands_of_partitions_are_looked_up_in_parts() -> None:
+    async def test() -> None:
+        async with group_broker() as broker:
+            await broker.commit("t", 2, 11)
+            count = 2 * offset_fetch.QUERIES_AT_ONCE + 1
+            answer = await broker.ask(request(8, {"t": list(range(count))}), 8)
+            (one,) = answer.groups
+            assert [it.partition_index for it in one.topics[0].partitions] == list(range(count))
+            assert [it.committed_offset for it in one.topics[0].partitions][2] == 11
 
     run(test)

@@ -100,6 +100,19 @@ def test_there_is_one_quorum(topic: str, index: int) -> None:
     assert list(partition.current_voters) == []
 
 
+def test_a_partition_that_is_named_often_is_answered_once() -> None:
+    asked = DescribeQuorumRequest.TopicData
+    topics = [
+        asked(topic_name=name, partitions=[asked.PartitionData(partition_index=0)] * 100)
+        for name in ("__cluster_metadata", "t", "__cluster_metadata")
+    ]
+    told = ask(DescribeQuorumHandler(Client().admin), 2, DescribeQuorumRequest(topics=topics))
+    assert [(it.topic_name, len(it.partitions)) for it in told.topics] == [
+        ("__cluster_metadata", 1),
+        ("t", 1),
+    ]
+
+
 @pytest.mark.parametrize(("failure", "code"), FAILURES)
 def test_a_quorum_that_cannot_be_asked_is_not_described(
     failure: Exception, code: ErrorCode

@@ -107,7 +107,8 @@ def test_tagged_array_of_a_response() -> None:
 
 def test_response_is_bounded_by_its_bytes_alone() -> None:
     count = MAX_ARRAY_ELEMENTS + 1
-    response = messages.DeleteGroupsResponse(results=[("g", 0)] * count)
+    result = messages.DeleteGroupsResponse.DeletableGroupResult(group_id="g", error_code=0)
+    response = messages.DeleteGroupsResponse(results=[result] * count)
     encoded = messages.encode_response(response, 0, 7)
     _, decoded = messages.decode_response(ApiKey.DELETE_GROUPS, 0, memoryview(encoded))
     assert len(decoded.results) == count

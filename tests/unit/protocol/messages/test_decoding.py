@@ -4,7 +4,12 @@ import pytest
 
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
-from headrace.protocol.messages.codec import decode_request, decode_response
+from headrace.protocol.messages.codec import (
+    decode_request,
+    decode_request_steps,
+    decode_response,
+)
+from headrace.protocol.messages.decoding import STEP_ELEMENTS
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
 
 
@@ -93,6 +98,26 @@ def test_number_of_elements_is_bounded_over_all_arrays() -> None:
     beyond = memoryview(states + encode_uvarint(half + 2) + b"\x01" * (half + 1) + b"\0")
     with pytest.raises(ProtocolError, match="array elements"):
         decode_request(ApiKey.LIST_GROUPS, 5, beyond)
+
+
+@pytest.mark.parametrize("topics", [1, 3, 40])
+def test_a_large_body_is_decoded_in_steps(topics: int) -> None:
+    """A step goes through a bounded number of elements, in whatever arrays they are."""
+    partition = bytes(4) + bytes(8) + b"\0"
+    each = 30_000 // topics
+    topic = b"\x02t" + encode_uvarint(each + 1) + partition * each + b"\0"
+    body = encode_uvarint(topics + 1) + topic * topics + bytes(4) + b"\0"
+    steps = decode_request_steps(ApiKey.DELETE_RECORDS, 2, memoryview(body))
+    stops = 0
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            request = end.value
+            break
+        stops += 1
+    assert [len(topic.partitions) for topic in request.topics] == [each] * topics
+    assert stops == topics * (each + 1) // STEP_ELEMENTS
 
 
 def test_long_varints_and_many_tags_take_linear_time() -> None:

@@ -1,0 +1,82 @@
+"""Gives the work that requests make a bounded part of each turn of the event loop.
+
+A request may name 65,536 things, and an answer may be 100 MB: decoding, looking up, building and encoding them
+takes seconds. All other clients, the lease and the WAL live on the same loop. So such work stops where it can, and
+all requests together get `SHARE_S` of one turn. Who finds it used up waits for a turn of its own, first come, first
+served; between two turns the loop polls its sockets and devices.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
+from typing import Final, TypeVar
+
+SHARE_S: Final = 0.005
+ITEMS_PER_LOOK: Final = 32  # some microseconds each
+
+T = TypeVar("T")
+
+
+class TurnShare:
+    """What is left of this turn for the work of requests, and who waits for the next ones."""
+
+    def __init__(
+        self, clock_s: Callable[[], float] = time.perf_counter, *, share_s: float = SHARE_S
+    ) -> None:
+        self._clock_s = clock_s
+        self._share_s = share_s
+        self._ends_s: float | None = None  # of the share of this turn; None before anybody used it
+        self._waiters: deque[asyncio.Future[None]] = deque()  # one for each request at most
+
+    def is_used_up(self) -> bool:
+        """Whether the share of this turn is used up, or others wait for the next one; begins it otherwise."""
+        if self._ends_s is None:
+            self._begin_turn()
+        return bool(self._waiters) or self._clock_s() >= self._ends()
+
+    async def pause(self) -> None:
+        """Wait for another turn if the share of this one is used up. To be called after each small piece of work."""
+        if self.is_used_up():
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            await waiter
+
+    async def each(self, items: Iterable[T]) -> AsyncIterator[T]:
+        """Go through items, and let others run when the share of a turn is used up."""
+        for number, item in enumerate(items, start=1):
+            yield item
+            if number % ITEMS_PER_LOOK == 0:
+                await self.pause()
+
+    async def batches(self, items: Sequence[T], size: int) -> AsyncIterator[Sequence[T]]:
+        """Go through items in batches, and let others run after each when the share of a turn is used up."""
+        for start in range(0, len(items), size):
+            yield items[start : start + size]
+            await self.pause()
+
+    async def run(self, steps: Generator[None, None, T]) -> T:
+        """Run steps, each of them small, in as many turns as they take; return their result."""
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            await self.pause()
+
+    def _ends(self) -> float:
+        return 0.0 if self._ends_s is None else self._ends_s
+
+    def _begin_turn(self) -> None:
+        self._ends_s = self._clock_s() + self._share_s
+        asyncio.get_running_loop().call_soon(self._next_turn)
+
+    def _next_turn(self) -> None:
+        self._ends_s = None
+        while self._waiters:
+            waiter = self._waiters.popleft()
+            if not waiter.done():  # else its request was cancelled
+                waiter.set_result(None)
+                self._begin_turn()
+                return

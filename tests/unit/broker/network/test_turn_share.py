@@ -1,0 +1,134 @@
+"""The share of a turn: who may go on, who waits, and for how long. Time is counted, not measured."""
+
+import asyncio
+from collections.abc import Generator
+
+import pytest
+
+from headrace.broker.network.turn_share import ITEMS_PER_LOOK, TurnShare
+
+
+class Clock:
+    """Stands still unless it is told."""
+
+    now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+async def next_turn() -> None:
+    await asyncio.sleep(0)
+
+
+def test_work_goes_on_until_the_share_is_used_up() -> None:
+    async def test() -> None:
+        clock = Clock()
+        turns = TurnShare(clock, share_s=1.0)
+        turn = 0
+
+        async def count() -> None:
+            nonlocal turn
+            while True:
+                turn += 1
+                await next_turn()
+
+        counting = asyncio.create_task(count())
+        await next_turn()
+        begin = turn
+        assert not turns.is_used_up()
+        clock.now_s += 0.9
+        await turns.pause()
+        assert turn == begin
+        clock.now_s += 0.1
+        assert turns.is_used_up()
+        await turns.pause()
+        assert turn > begin
+        assert not turns.is_used_up()
+        counting.cancel()
+
+    asyncio.run(test())
+
+
+def test_those_that_wait_get_a_turn_each_in_their_order() -> None:
+    async def test() -> None:
+        clock = Clock()
+        turns = TurnShare(clock, share_s=1.0)
+        log: list[tuple[str, int]] = []
+        turn = 0
+
+        async def work(name: str) -> None:
+            for _ in range(3):
+                turns.is_used_up()  # the share of this turn begins here, if it has not
+                clock.now_s += 1.0
+                log.append((name, turn))
+                await turns.pause()
+
+        workers = [asyncio.create_task(work(name)) for name in "abc"]
+        while not all(worker.done() for worker in workers):
+            await next_turn()
+            turn += 1
+        assert [name for name, _ in log] == ["a", "b", "c"] * 3
+        later = [at for _, at in log[3:]]
+        assert len(set(later)) == len(later), "one of them in each turn"
+
+    asyncio.run(test())
+
+
+def test_one_that_was_cancelled_keeps_nobody_waiting() -> None:
+    async def test() -> None:
+        clock = Clock()
+        turns = TurnShare(clock, share_s=1.0)
+        assert not turns.is_used_up()
+        clock.now_s += 1.0
+        given_up, waiting = (asyncio.create_task(turns.pause()) for _ in range(2))
+        await next_turn()
+        given_up.cancel()
+        async with asyncio.timeout(10):
+            await waiting
+
+    asyncio.run(test())
+
+
+def test_items_are_looked_at_in_their_order_and_in_several_turns() -> None:
+    async def test() -> None:
+        clock = Clock()
+        turns = TurnShare(clock, share_s=1.0)
+        seen = []
+        others = 0
+
+        async def other() -> None:
+            nonlocal others
+            while True:
+                others += 1
+                await next_turn()
+
+        task = asyncio.create_task(other())
+        async for item in turns.each(range(10 * ITEMS_PER_LOOK)):
+            seen.append(item)
+            clock.now_s += 1.0
+        batches = [list(batch) async for batch in turns.batches(seen, 7)]
+        task.cancel()
+        assert seen == list(range(10 * ITEMS_PER_LOOK))
+        assert [it for batch in batches for it in batch] == seen
+        assert {len(batch) for batch in batches[:-1]} == {7}
+        assert others >= 9
+
+    asyncio.run(test())
+
+
+def test_steps_are_run_to_their_end() -> None:
+    def steps(fails: bool) -> Generator[None, None, str]:
+        for _ in range(3):
+            yield
+        if fails:
+            raise ValueError("a bug")
+        return "done"
+
+    async def test() -> None:
+        turns = TurnShare()
+        assert await turns.run(steps(fails=False)) == "done"
+        with pytest.raises(ValueError, match="a bug"):
+            await turns.run(steps(fails=True))
+
+    asyncio.run(test())

@@ -1,0 +1,78 @@
+"""Encoding in steps: the same bytes as at once, in pieces, bounded."""
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from headrace.protocol import messages
+from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.messages import (
+    AnswerTooLargeError,
+    MetadataResponse,
+    decode_response,
+    encode_response_steps,
+)
+from headrace.protocol.messages.encoding import PIECE_BYTES, STEP_ELEMENTS
+
+TOPIC = MetadataResponse.MetadataResponseTopic
+PARTITION = TOPIC.MetadataResponsePartition
+
+
+def metadata(topics: int, partitions: int) -> Any:
+    return MetadataResponse(
+        throttle_time_ms=0,
+        brokers=[],
+        cluster_id="c",
+        controller_id=1,
+        topics=[
+            TOPIC(
+                error_code=0,
+                name=f"topic-{number}",
+                partitions=[
+                    PARTITION(
+                        error_code=0,
+                        partition_index=index,
+                        leader_id=1,
+                        replica_nodes=[1],
+                        isr_nodes=[1],
+                        offline_replicas=[],
+                    )
+                    for index in range(partitions)
+                ],
+            )
+            for number in range(topics)
+        ],
+    )
+
+
+def run(steps: Generator[None, None, list[bytes]]) -> tuple[list[bytes], int]:
+    """The pieces, and how often it stopped."""
+    stops = 0
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value, stops
+        stops += 1
+
+
+@pytest.mark.parametrize("version", [0, 8, 9, 13])
+@pytest.mark.parametrize(("topics", "partitions"), [(0, 0), (3, 0), (1, 9_000), (4_000, 2)])
+def test_steps_give_the_message_in_pieces(version: int, topics: int, partitions: int) -> None:
+    pieces, stops = run(encode_response_steps(metadata(topics, partitions), version, 7))
+    _, decoded = decode_response(ApiKey.METADATA, version, memoryview(b"".join(pieces)))
+    assert [(it.name, len(it.partitions)) for it in decoded.topics] == [
+        (f"topic-{number}", partitions) for number in range(topics)
+    ]
+    assert stops == topics * (1 + partitions) // STEP_ELEMENTS
+    assert all(len(piece) < PIECE_BYTES + 1_000 for piece in pieces)
+
+
+def test_an_answer_beyond_its_bound_is_given_up() -> None:
+    response = metadata(1, 1_000)
+    whole = len(messages.encode_response(response, 12, 7))
+    pieces, _ = run(encode_response_steps(response, 12, 7, whole))
+    assert sum(map(len, pieces)) == whole
+    with pytest.raises(AnswerTooLargeError, match=f"exceeds {whole - 100} bytes"):
+        run(encode_response_steps(response, 12, 7, whole - 100))
