@@ -4,7 +4,8 @@ Requests take effect and are answered in order. One request is in service at a t
 effect when it is appended, so the next Produce starts while the write of the last is inflight, bounded by
 `max_produce_inflight_requests` and `max_produce_inflight_bytes`. When a bound is reached, or a
 request must wait for the one in service, the socket is no longer read, and the client
-waits on its TCP window.
+waits on its TCP window. A connection starts at most `STARTS_PER_TURN` requests in one turn of the event loop: thousands
+of small ones may have come at once, and others wait behind them.
 """
 
 import asyncio
@@ -18,6 +19,9 @@ from headrace.protocol.errors import ProtocolError
 from headrace.protocol.server_connection import Buffer, Frame, ServerConnection
 
 logger = logging.getLogger("headrace.network")
+
+
+STARTS_PER_TURN = 32
 
 
 def _nothing_to_stop() -> None:
@@ -131,6 +135,7 @@ class Session(asyncio.BufferedProtocol):
         self._writable = True
         self._unsent_bytes = 0  # as of the last look
         self._advancing = False
+        self._continues = False  # in the next turn
         self._finishing = False
         self._transport: asyncio.Transport
         self.info: ConnectionInfo
@@ -250,13 +255,19 @@ class Session(asyncio.BufferedProtocol):
             self._advance()
 
     def _advance(self) -> None:
-        """Start as many waiting requests as the order allows."""
-        if self._advancing:
+        """Start as many waiting requests as the order and the share of a turn allow."""
+        if self._advancing or self._continues:
             return
         self._advancing = True
         waiting, inflight = self._waiting, self._inflight
+        starts = 0
         try:
             while waiting and self._writable and not self.closed:
+                if starts == STARTS_PER_TURN:
+                    self._continues = True
+                    asyncio.get_running_loop().call_soon(self._continue)
+                    break
+                starts += 1
                 frame = waiting[0]
                 pipelined = self._dispatcher.is_pipelined(frame)
                 if inflight and not (
@@ -281,6 +292,10 @@ class Session(asyncio.BufferedProtocol):
         else:
             may_read = self._writable and not waiting and error is None and not self._finishing
             self._set_reading(reading=may_read)
+
+    def _continue(self) -> None:
+        self._continues = False
+        self._advance()
 
     def _start(self, frame: Frame, *, pipelined: bool) -> None:
         reply = Reply(self, frame.size_bytes, pipelined=pipelined)

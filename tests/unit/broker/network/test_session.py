@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headrace.broker.network.session import ConnectionInfo, Reply, Session
+from headrace.broker.network.session import STARTS_PER_TURN, ConnectionInfo, Reply, Session
 from headrace.config.node import NetworkConfig
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.server_connection import Frame
@@ -374,3 +374,32 @@ def test_one_connection_too_many_is_closed() -> None:
     session = Session(NetworkConfig(), "PLAINTEXT", connection.dispatcher, connection.sessions)
     session.connection_made(transport)  # type: ignore[arg-type]
     assert transport.aborted
+
+
+def test_requests_that_are_answered_at_once_share_the_loop_with_others() -> None:
+    """10,000 of them in one turn hold everybody up for 0.4 s."""
+
+    async def test() -> None:
+        connection = Connection()
+        dispatch = connection.dispatcher.dispatch
+
+        def answer(frame: Frame, info: ConnectionInfo, reply: Reply) -> None:
+            dispatch(frame, info, reply)
+            connection.dispatcher.answer(frame.header.correlation_id)
+
+        connection.dispatcher.dispatch = answer  # type: ignore[method-assign]
+        count = 2 * STARTS_PER_TURN + 1
+        connection.receive(b"".join(request(OTHER, number) for number in range(count)))
+        started = connection.dispatcher.started
+        assert len(started) == STARTS_PER_TURN
+        assert not connection.transport.reading, "what waits is left in the client's window"
+        await asyncio.sleep(0)
+        assert len(started) == 2 * STARTS_PER_TURN
+        connection.session.resume_writing()  # and nothing else makes it start more
+        assert len(started) == 2 * STARTS_PER_TURN
+        await asyncio.sleep(0)
+        assert list(started) == list(range(count))
+        assert connection.transport.reading
+        assert b"".join(connection.transport.written) == b"".join(b"%d" % n for n in range(count))
+
+    asyncio.run(test())
