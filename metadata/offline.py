@@ -15,7 +15,8 @@ from uuid import UUID
 from headrace.metadata.errors import MetadataIdentityError, MetadataLogCorruptError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.contents import list_directory, read_contents
-from headrace.metadata.log.hard_state import read_hard_state
+from headrace.metadata.log.entry_format import NOT_PROVEN
+from headrace.metadata.log.hard_state import QuorumState, read_quorum_state
 from headrace.metadata.log.identity import IDENTITY_FILE, LOCK_FILE, read_identity
 from headrace.metadata.log.recovered import Recovered
 from headrace.metadata.raft.effects import HardState
@@ -70,9 +71,9 @@ def read_offline(directory: Path) -> OfflineMetadata:
         OSError: a file cannot be read.
     """
     identity = read_identity(directory)
-    snapshot_id, recovered = _read_log(directory)
-    image = load_image(recovered, identity.cluster_id)
     known = identity.directory_id != NO_DIRECTORY
+    snapshot_id, recovered, quorum_state = _read_log(directory, known=known)
+    image = load_image(recovered, identity.cluster_id)
     return OfflineMetadata(
         directory=directory,
         image=image,
@@ -81,25 +82,27 @@ def read_offline(directory: Path) -> OfflineMetadata:
         in_use=is_locked(directory),
         unfinished_bytes=recovered.cut_off_bytes,
         directory_id=identity.directory_id,
-        hard_state=read_hard_state(directory) if known else None,
+        hard_state=None if quorum_state is None else quorum_state.hard_state,
         snapshot_id=snapshot_id,
         snapshot=recovered.snapshot,
         entries=recovered.entries,
     )
 
 
-def _read_log(directory: Path) -> tuple[SnapshotId, Recovered]:
+def _read_log(directory: Path, *, known: bool) -> tuple[SnapshotId, Recovered, QuorumState | None]:
     for _ in range(MAX_ATTEMPTS - 1):
         with suppress(FileNotFoundError, MetadataLogCorruptError):
-            return _read_once(directory)
-    return _read_once(directory)
+            return _read_once(directory, known=known)
+    return _read_once(directory, known=known)
 
 
-def _read_once(directory: Path) -> tuple[SnapshotId, Recovered]:
+def _read_once(directory: Path, *, known: bool) -> tuple[SnapshotId, Recovered, QuorumState | None]:
+    quorum_state = read_quorum_state(directory) if known else None
+    proven_end = NOT_PROVEN if quorum_state is None else quorum_state.proven
     listing = list_directory(directory)
-    contents = read_contents(directory, listing)
+    contents = read_contents(directory, listing, proven_end)
     recovered = Recovered(contents.snapshot, contents.entries, contents.torn_bytes)
-    return listing.snapshot_id, recovered
+    return listing.snapshot_id, recovered, quorum_state
 
 
 def is_locked(directory: Path, *, locks: Path = LOCKS) -> bool:

@@ -12,6 +12,7 @@ nothing else in the directory counts.
 | a segment after one of a higher generation              | obsolete: the log was truncated before it |
 | frames at or above the base index of the next segment   | ignored, whatever they contain           |
 | an invalid tail of the last segment, not proven         | was never acknowledged                   |
+| one that later frames or `quorum-state` prove           | damage: acknowledged entries are missing |
 | any other invalid frame, a gap between the files        | damage: acknowledged entries are missing |
 | an invalid snapshot                                     | damage: the entries before it are lost   |
 """
@@ -24,7 +25,9 @@ from typing import Final, NamedTuple
 
 from headrace.metadata.errors import MetadataLogCorruptError
 from headrace.metadata.log.entry_format import (
+    NOT_PROVEN,
     SEGMENT_HEADER_BYTES,
+    ProvenEnd,
     ScannedSegment,
     decode_segment_header,
     scan_segment,
@@ -68,7 +71,7 @@ class Contents(NamedTuple):
     entries: list[LogEntry]  # after the snapshot
     last_index: int
     last_segment: ScannedSegment | None
-    unproven: bytes  # the last frames: no later frame proves that they were durable
+    unproven: bytes  # the last frames: nothing proves that they were durable
     torn_bytes: int  # after them, of a write that was not finished
 
 
@@ -117,8 +120,15 @@ def list_directory(directory: Path) -> Listing:
     )
 
 
-def read_contents(directory: Path, listing: Listing) -> Contents:
+def read_contents(
+    directory: Path, listing: Listing, proven_end: ProvenEnd = NOT_PROVEN
+) -> Contents:
     """Read all files that count.
+
+    Args:
+        directory: of the log.
+        listing: its files.
+        proven_end: what `quorum-state` proves of the last segment.
 
     Raises:
         MetadataLogCorruptError: acknowledged entries cannot be read.
@@ -140,7 +150,7 @@ def read_contents(directory: Path, listing: Listing) -> Contents:
     for segment, following in pairwise(listing.segments):
         _, scanned = _scan(segment, following.base_index)
         entries += (entry for entry in scanned.entries if entry.index > start)
-    data, scanned = _scan(listing.segments[-1], None)
+    data, scanned = _scan(listing.segments[-1], None, proven_end)
     entries += (entry for entry in scanned.entries if entry.index > start)
     last_index = scanned.header.base_index - 1 + len(scanned.entries)
     if last_index < start:
@@ -183,12 +193,17 @@ def _without_cut_off(segments: Sequence[Segment]) -> tuple[list[Segment], list[P
     return counting, cut_off
 
 
-def _scan(segment: Segment, end_index: int | None) -> tuple[bytes, ScannedSegment]:
+def _scan(
+    segment: Segment, end_index: int | None, proven_end: ProvenEnd = NOT_PROVEN
+) -> tuple[bytes, ScannedSegment]:
     data = segment.path.read_bytes()
     try:
-        return data, scan_segment(data, end_index)
+        return data, scan_segment(data, end_index, proven_end=proven_end)
     except MetadataLogCorruptError as error:
-        raise MetadataLogCorruptError(f"{segment.path}: {error}") from error
+        raise MetadataLogCorruptError(
+            f"{segment.path}: {error}. Nothing was changed. If other controllers have the metadata, "
+            "replace this one's disk; otherwise rebuild them: docs/operations.md"
+        ) from error
 
 
 def _check_terms(snapshot_id: SnapshotId, entries: Sequence[LogEntry], directory: Path) -> None:

@@ -27,7 +27,8 @@ offset | bytes | type  | field         | meaning
 Entries are written in groups, and a group is durable before the next one is started. A crash can
 therefore damage frames of the last group only, in any pattern. Whether an invalid frame had been
 durable follows from the synced index of any valid frame after it: then the log is corrupt, and no
-part of it is discarded. Because of the seed, bytes inside a payload, which users choose, cannot pass
+part of it is discarded. The last group is proven by `quorum-state` once the log has been idle or
+closed (`ProvenEnd`, see `hard_state`). Because of the seed, bytes inside a payload, which users choose, cannot pass
 for a frame.
 
 A log is truncated by a new segment that begins at the cut, with the next generation. Frames of
@@ -66,6 +67,17 @@ class SegmentHeader(NamedTuple):
     base_index: int
     segment_id: int
     generation: int
+
+
+class ProvenEnd(NamedTuple):
+    """How far a segment is known to be durable, by something outside of it."""
+
+    segment_id: int
+    last_index: int  # of the last durable entry
+    position: int  # where it ends in the segment
+
+
+NOT_PROVEN: Final = ProvenEnd(0, 0, 0)
 
 
 class ScannedSegment(NamedTuple):
@@ -123,13 +135,16 @@ def encode_group(entries: Sequence[LogEntry], *, synced_index: int, segment_id: 
     return b"".join(parts)
 
 
-def scan_segment(data: bytes, end_index: int | None = None) -> ScannedSegment:
+def scan_segment(
+    data: bytes, end_index: int | None = None, *, proven_end: ProvenEnd = NOT_PROVEN
+) -> ScannedSegment:
     """Read a segment, header included, up to the first incomplete frame.
 
     Args:
         data: the whole file.
         end_index: where the next segment begins: every entry before it must be there, and frames
             from there on are not read. None: this is the last segment.
+        proven_end: counts if it is of this segment and the segment is the last one.
 
     Raises:
         MetadataLogCorruptError: an acknowledged entry cannot be read.
@@ -164,6 +179,13 @@ def scan_segment(data: bytes, end_index: int | None = None) -> ScannedSegment:
             f"entry {next_index} is missing or damaged at byte {position}: the next segment begins "
             f"at entry {end_index}"
         )
+    if end_index is None and proven_end.segment_id == header.segment_id:
+        if position < proven_end.position:
+            raise MetadataLogCorruptError(
+                f"entry {next_index} at byte {position} is missing or damaged: entries up to "
+                f"{proven_end.last_index} were durable when the log was last idle or closed"
+            )
+        synced_index = max(synced_index, proven_end.last_index)
     proven = min(synced_index - header.base_index + 1, len(ends))
     proven_bytes = ends[proven - 1] if proven > 0 else SEGMENT_HEADER_BYTES
     return ScannedSegment(header, entries, proven_bytes, position)

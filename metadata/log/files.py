@@ -30,7 +30,9 @@ from headrace.metadata.log.durable_files import (
     write_all,
 )
 from headrace.metadata.log.entry_format import (
+    NOT_PROVEN,
     SEGMENT_HEADER_BYTES,
+    ProvenEnd,
     SegmentHeader,
     encode_group,
     encode_segment_header,
@@ -52,7 +54,7 @@ class LogFiles:
         self._position = 0  # in the last segment
         self._segment_id = 0
         self._generation = 0
-        self._failed = False
+        self.failed = False  # for good: nothing more is written
         self._segments: list[Segment] = []
         self._sizes: dict[int, int] = {}  # of all segments but the last, by base index
         self._snapshot: Path | None = None
@@ -64,7 +66,12 @@ class LogFiles:
         """Bytes in all segments."""
         return self._position + sum(self._sizes.values())
 
-    def open(self, segment_id: int) -> Recovered:
+    @property
+    def end(self) -> ProvenEnd:
+        """The durable end of the log."""
+        return ProvenEnd(self._segment_id, self.last_index, self._position)
+
+    def open(self, segment_id: int, proven_end: ProvenEnd = NOT_PROVEN) -> Recovered:
         """Read everything, complete what a crash interrupted, and prepare to append.
 
         The end of the log may have been read from the page cache without being on the disk, after
@@ -72,12 +79,13 @@ class LogFiles:
 
         Args:
             segment_id: random, for the segment if one must be created.
+            proven_end: what `quorum-state` proves of the last segment.
 
         Raises:
             MetadataLogCorruptError: acknowledged entries cannot be read; nothing has been changed.
         """
         listing = list_directory(self._directory)
-        contents = read_contents(self._directory, listing)
+        contents = read_contents(self._directory, listing, proven_end)
         self._snapshot, self.snapshot_id = listing.snapshot, listing.snapshot_id
         self.last_index = contents.last_index
         for path in listing.useless:
@@ -145,7 +153,7 @@ class LogFiles:
             self._begin_segment(SegmentHeader(self.last_index + 1, segment_id, self._generation))
         except OSError:
             # It may exist after a restart; then no entry may be appended to the previous segment.
-            self._failed = segment_path(self._directory, self.last_index + 1).exists()
+            self.failed = segment_path(self._directory, self.last_index + 1).exists()
             raise
 
     def snapshot_temporary(self, snapshot_id: SnapshotId, suffix: str = SNAPSHOT_SUFFIX) -> Path:
@@ -224,7 +232,7 @@ class LogFiles:
             yield
         except OSError as error:
             # A failed sync may have dropped the dirty pages: a second one would prove nothing.
-            self._failed = True
+            self.failed = True
             raise MetadataLogFailedError(
                 f"the metadata log in {self._directory} cannot be written: {error}. No acknowledged "
                 "change is lost. Repair the disk or free space on it, and restart the node"
@@ -252,7 +260,7 @@ class LogFiles:
         sync_directory(self._directory, self._sync)
 
     def _require_working(self) -> None:
-        if self._failed or self._descriptor < 0:
+        if self.failed or self._descriptor < 0:
             raise MetadataLogFailedError(
                 "the metadata log is closed, or failed earlier: restart the node"
             )

@@ -1,17 +1,29 @@
 """The term and the vote of a node, in a small file beside the log. Blocking: for the log's own thread.
 
+The same file proves how far the log was durable: it is written when the log has been idle, at the
+start, and when the log is closed. Frames of the log prove those before them (`entry_format`), but
+nothing follows the last ones.
+
 The file has two slots, in separate blocks, that both hold the newest state once a write has
-returned. The first is durable before the second is written: a crash damages one of them at most, and
+returned. One is durable before the other is written: a crash damages one of them at most, and
 an acknowledged state survives damage of either. All integers are big-endian.
 
-Slot, 28 bytes, at byte 0 and at byte 4096:
+Slot, 64 bytes, at byte 0 and at byte 4096:
 offset | bytes | type  | field         | meaning
 0      | 4     | bytes | magic         | "HRMT"
-4      | 2     | u16   | version       | 1
+4      | 2     | u16   | version       | 2
 6      | 2     | u16   | reserved      | 0
 8      | 8     | u64   | term          |
 16     | 8     | i64   | voted for     | node id; -1: nobody
 24     | 4     | u32   | CRC           | CRC32C of bytes 0 to 23
+28     | 8     | u64   | write number  | one more than that of the write before
+36     | 8     | u64   | segment id    | of the segment that is proven; 0: none is
+44     | 8     | u64   | index         | its last entry that was durable
+52     | 8     | u64   | position      | where that entry ends in the segment's file
+60     | 4     | u32   | CRC           | CRC32C of bytes 0 to 59
+
+Version 1 ended with the first CRC. It is read, and replaced at the start; a version of the software
+that knows no other then says which format it found.
 
 A slot that cannot be read is ignored; if neither can be read the node must not take part in the
 quorum: it could vote twice in a term.
@@ -19,49 +31,81 @@ quorum: it could vote twice in a term.
 
 import os
 import struct
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from crc32c import crc32c
 
 from headrace.metadata.errors import MetadataLogCorruptError
 from headrace.metadata.log.durable_files import Sync, create_whole, write_all
+from headrace.metadata.log.entry_format import NOT_PROVEN, ProvenEnd
 from headrace.metadata.raft.effects import HardState
 
 HARD_STATE_FILE: Final = "quorum-state"
 SLOT_POSITIONS: Final = (0, 4096)
 MAGIC: Final = b"HRMT"
-VERSION: Final = 1
+VERSION: Final = 2
 
 _FIELDS: Final = struct.Struct(">4sHHQq")
+_PROOF: Final = struct.Struct(">QQQQ")
 _CRC: Final = struct.Struct(">I")
-SLOT_BYTES: Final = _FIELDS.size + _CRC.size
+_VERSION_1_BYTES: Final = _FIELDS.size + _CRC.size
+SLOT_BYTES: Final = _VERSION_1_BYTES + _PROOF.size + _CRC.size
+
+
+class QuorumState(NamedTuple):
+    """The contents of the file."""
+
+    hard_state: HardState
+    proven: ProvenEnd = NOT_PROVEN
+    write_number: int = 0
 
 
 class HardStateFile:
     """The open file."""
 
-    def __init__(self, descriptor: int, state: HardState, sync: Sync) -> None:
+    def __init__(self, descriptor: int, found: QuorumState, sync: Sync) -> None:
         self._descriptor = descriptor
         self._sync = sync
-        self.state = state
+        self._written = found
+
+    @property
+    def state(self) -> HardState:
+        """The newest durable term and vote."""
+        return self._written.hard_state
+
+    @property
+    def proven(self) -> ProvenEnd:
+        """How far the file proves the log."""
+        return self._written.proven
 
     @classmethod
     def create(cls, directory: Path, state: HardState, sync: Sync) -> None:
         """Create the file; it is durable on return."""
-        gap = bytes(SLOT_POSITIONS[1] - SLOT_BYTES)
-        create_whole(directory / HARD_STATE_FILE, _encode(state) + gap + _encode(state), sync)
+        slot = _encode(QuorumState(state))
+        gap = bytes(SLOT_POSITIONS[1] - len(slot))
+        create_whole(directory / HARD_STATE_FILE, slot + gap + slot, sync)
 
     @classmethod
-    def open(cls, directory: Path, sync: Sync) -> "HardStateFile":
+    def open(cls, directory: Path, sync: Sync, proven: ProvenEnd = NOT_PROVEN) -> "HardStateFile":
         """Open the file and make both slots durable again: the state may have been in the page cache only.
+
+        Args:
+            directory: of the file.
+            sync: makes a file durable.
+            proven: how far the log is durable now.
 
         Raises:
             MetadataLogCorruptError: there is no file, or no slot of it can be read.
         """
-        state = read_hard_state(directory)
-        found = cls(os.open(directory / HARD_STATE_FILE, os.O_RDWR), state, sync)
-        found._write_slots(state)
+        slots = _read_slots(directory)
+        newest = _newest(slots)
+        found = cls(os.open(directory / HARD_STATE_FILE, os.O_RDWR), newest, sync)
+        # A crash may have damaged the other slot: until that one is durable, this one stays as it is.
+        newest_first = slots[0] == newest
+        positions = SLOT_POSITIONS[::-1] if newest_first else SLOT_POSITIONS
+        found._write_slots(newest._replace(proven=proven), positions)
         return found
 
     def write(self, state: HardState) -> None:
@@ -70,25 +114,34 @@ class HardStateFile:
         assert state.term > old.term or (
             state.term == old.term and old.voted_for in (-1, state.voted_for)
         ), "a term does not decrease, a vote does not change"
-        self._write_slots(state)
-        self.state = state
+        self._write_slots(self._written._replace(hard_state=state))
+
+    def prove(self, proven: ProvenEnd) -> None:
+        """Record how far the log is durable; the record is durable on return."""
+        self._write_slots(self._written._replace(proven=proven))
 
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
 
-    def _write_slots(self, state: HardState) -> None:
-        for position in SLOT_POSITIONS:
+    def _write_slots(self, state: QuorumState, positions: Sequence[int] = SLOT_POSITIONS) -> None:
+        state = state._replace(write_number=self._written.write_number + 1)
+        for position in positions:
             write_all(self._descriptor, _encode(state), position)
             self._sync(self._descriptor)
+        self._written = state
 
 
-def read_hard_state(directory: Path) -> HardState:
+def read_quorum_state(directory: Path) -> QuorumState:
     """Read the newest state.
 
     Raises:
         MetadataLogCorruptError: there is no file, or no slot of it can be read.
     """
+    return _newest(_read_slots(directory))
+
+
+def _read_slots(directory: Path) -> list[QuorumState | None]:
     path = directory / HARD_STATE_FILE
     try:
         with path.open("rb") as file:
@@ -99,29 +152,48 @@ def read_hard_state(directory: Path) -> HardState:
             "Treat the metadata directory as lost"
         ) from None
     slots = [_decode(data[at : at + SLOT_BYTES], path) for at in SLOT_POSITIONS]
-    states = [it for it in slots if it is not None]
-    if not states:
+    if slots == [None, None]:
         raise MetadataLogCorruptError(
             f"{path} is damaged: the term and vote of this node are unknown, so it must not vote. "
             "Treat the metadata directory as lost"
         )
-    # Within a term a vote can only be added.
-    return max(states, key=lambda it: (it.term, it.voted_for))
+    return slots
 
 
-def _encode(state: HardState) -> bytes:
-    fields = _FIELDS.pack(MAGIC, VERSION, 0, state.term, state.voted_for)
-    return fields + _CRC.pack(crc32c(fields))
+def _newest(slots: Sequence[QuorumState | None]) -> QuorumState:
+    """The state of the last write. Those of version 1 have no number, but terms and votes only grow."""
+    states = [it for it in slots if it is not None]
+    return max(
+        states, key=lambda it: (it.write_number, it.hard_state.term, it.hard_state.voted_for)
+    )
 
 
-def _decode(data: bytes, path: Path) -> HardState | None:
-    if len(data) < SLOT_BYTES:
+def _encode(state: QuorumState) -> bytes:
+    term, voted_for = state.hard_state.term, state.hard_state.voted_for
+    slot = _with_crc(_FIELDS.pack(MAGIC, VERSION, 0, term, voted_for))
+    return _with_crc(slot + _PROOF.pack(state.write_number, *state.proven))
+
+
+def _decode(data: bytes, path: Path) -> QuorumState | None:
+    if not _matches_crc(data[:_VERSION_1_BYTES]) or not data.startswith(MAGIC):
         return None
-    magic, version, _, term, voted_for = _FIELDS.unpack_from(data)
-    if magic != MAGIC or _CRC.unpack_from(data, _FIELDS.size)[0] != crc32c(data[: _FIELDS.size]):
-        return None
-    if version != VERSION:
+    _, version, _, term, voted_for = _FIELDS.unpack_from(data)
+    if version not in (1, VERSION):
         raise MetadataLogCorruptError(
-            f"{path} has format {version}, this version can read {VERSION}"
+            f"{path} has format {version}, this version can read 1 and {VERSION}"
         )
-    return HardState(term, voted_for)
+    state = QuorumState(HardState(term, voted_for))
+    if version == 1:
+        return state
+    if len(data) < SLOT_BYTES or not _matches_crc(data[:SLOT_BYTES]):
+        return None
+    write_number, *proven = _PROOF.unpack_from(data, _VERSION_1_BYTES)
+    return state._replace(proven=ProvenEnd(*proven), write_number=write_number)
+
+
+def _with_crc(data: bytes) -> bytes:
+    return data + _CRC.pack(crc32c(data))
+
+
+def _matches_crc(data: bytes) -> bool:
+    return len(data) > _CRC.size and _with_crc(data[: -_CRC.size]) == data

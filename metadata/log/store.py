@@ -14,12 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from headrace.daemon_threads import DaemonThreads
-from headrace.metadata.errors import MetadataIdentityError, MetadataLogCorruptError
+from headrace.metadata.errors import (
+    MetadataIdentityError,
+    MetadataLogCorruptError,
+    MetadataLogFailedError,
+)
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.contents import INSTALL_SUFFIX, has_log
 from headrace.metadata.log.durable_files import Sync
+from headrace.metadata.log.entry_format import NOT_PROVEN
 from headrace.metadata.log.files import LogFiles
-from headrace.metadata.log.hard_state import HardStateFile
+from headrace.metadata.log.hard_state import HardStateFile, read_quorum_state
 from headrace.metadata.log.identity import Identity, find_identity, lock_directory, write_identity
 from headrace.metadata.log.recovered import Opened
 from headrace.metadata.log.snapshot_format import decode_snapshot
@@ -37,6 +42,8 @@ MAX_SNAPSHOT_BYTES: Final = 4 << 30  # of a snapshot that another controller sen
 SLOW_WRITE_S: Final = 1.0  # after this time a slow write is logged
 # A snapshot is written in chunks of this size: appends, and with them heartbeats, wait for one at most.
 SYNC_BYTES: Final = 4 << 20
+# After this time without a write, the end of the log is proven (`hard_state`): not on the way of entries.
+IDLE_PROOF_S: Final = 1.0
 MAX_CLOSE_S: Final = (
     3.0  # after this time the disk is no longer waited for; the process's end releases the lock
 )
@@ -65,6 +72,8 @@ class LogStore:
         self._thread = DaemonThreads(1, "metadata-log")
         self._lock_descriptor = -1
         self._is_closed = False
+        self._proof_timer: asyncio.TimerHandle | None = None
+        self._persisted_at_s = 0.0
 
     @property
     def log_bytes(self) -> int:
@@ -111,6 +120,9 @@ class LogStore:
             await self._run(partial(self._persist, persist, segment_id))
         finally:
             alarm.cancel()
+        self._persisted_at_s = loop.time()
+        if self._proof_timer is None and not self._is_closed:
+            self._proof_timer = loop.call_later(IDLE_PROOF_S, self._prove_when_idle)
 
     async def write_snapshot(self, snapshot_id: SnapshotId, pieces: Iterator[bytes]) -> None:
         """Write a snapshot, make it durable, and drop the log before it.
@@ -187,6 +199,8 @@ class LogStore:
         if self._is_closed:
             return
         self._is_closed = True
+        if self._proof_timer is not None:
+            self._proof_timer.cancel()
         try:
             async with asyncio.timeout(MAX_CLOSE_S):
                 await self._run(self._close)
@@ -204,14 +218,17 @@ class LogStore:
                     f"{self._directory} has a metadata log, but no file that names its cluster and node"
                 )
             identity = self._begin(Identity(cluster_id, node_id, NO_DIRECTORY), FRESH)
-        recovered = self._files.open(self._new_segment_id())
+        proven_end = NOT_PROVEN
+        if identity.directory_id != NO_DIRECTORY:
+            proven_end = read_quorum_state(self._directory).proven
+        recovered = self._files.open(self._new_segment_id(), proven_end)
         last_term = self._files.snapshot_id.term
         if recovered.entries:
             last_term = recovered.entries[-1].term
         if identity.directory_id == NO_DIRECTORY:
             # Of version 1, when a node was the only voter: it has no vote to remember.
             identity = self._begin(identity, HardState(last_term, NOBODY))
-        self._hard_state = HardStateFile.open(self._directory, self._sync)
+        self._hard_state = HardStateFile.open(self._directory, self._sync, self._files.end)
         if self._hard_state.state.term < last_term:
             raise MetadataLogCorruptError(
                 f"{self._directory}: the log has entries of term {last_term}, but the saved term is "
@@ -256,6 +273,29 @@ class LogStore:
             assert persist.entries[-1].term <= self._hard_state.state.term, "its term comes first"
             self._files.append(persist.entries)
 
+    def _prove_when_idle(self) -> None:
+        loop = asyncio.get_running_loop()
+        left_s = self._persisted_at_s + IDLE_PROOF_S - loop.time()
+        if left_s > 0:
+            self._proof_timer = loop.call_later(left_s, self._prove_when_idle)
+        else:
+            self._proof_timer = None
+            self._thread.submit(self._prove)
+
+    def _prove(self) -> None:
+        """Record that the whole log is durable, so that damage of its end is told from a torn write."""
+        assert self._hard_state is not None, "the directory is open"
+        if self._files.failed or self._hard_state.proven == self._files.end:
+            return
+        try:
+            with self._files.failing_for_good():
+                self._hard_state.prove(self._files.end)
+        except MetadataLogFailedError as error:
+            # What is in the log stays durable. The next write is refused, which ends the node.
+            logger.warning(
+                "the end of the metadata log could not be proven", extra={"reason": str(error)}
+            )
+
     def _write_some(self, descriptor: int, data: bytes) -> None:
         begin = os.lseek(descriptor, 0, os.SEEK_CUR)
         rest = memoryview(data)
@@ -290,6 +330,8 @@ class LogStore:
             self._thread.submit(_discard, descriptor, path)
 
     def _close(self) -> None:
+        if self._hard_state is not None:
+            self._prove()
         self._files.close()
         if self._hard_state is not None:
             self._hard_state.close()

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from headrace.metadata.errors import MetadataLogCorruptError
 from headrace.metadata.image import MetadataImage
-from headrace.metadata.log.entry_format import SEGMENT_HEADER_BYTES
+from headrace.metadata.log.entry_format import NOT_PROVEN, SEGMENT_HEADER_BYTES
 from headrace.metadata.log.files import LogFiles
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.log.store import LogStore
@@ -134,6 +134,16 @@ class Restart(NamedTuple):
         yield old
 
 
+class Idle(NamedTuple):
+    """Nothing is written for a while: the end of the log is proven."""
+
+    async def run(self, node):
+        await node.store._run(node.store._prove)
+
+    def leaves(self, old):
+        yield old
+
+
 def entries(first, number, term, tag=""):
     return tuple(
         LogEntry(it, term, f"{tag} {term} {it}".encode() * 3) for it in range(first, first + number)
@@ -149,19 +159,24 @@ LIFE = [
     write(1, vote=1),
     write(1, first=1, number=3),
     write(1, first=4, number=2),
+    Idle(),
     Name(),
     write(2, vote=-1, cut=4, first=4, number=3),  # a cut in a segment
     write(2, vote=3),
     write(2, cut=6, first=6, number=2, tag="again"),  # and another, behind it
     write(2, cut=3, first=3, number=4, tag="before"),  # before all of them
+    Idle(),
     Snapshot(SnapshotId(4, 2)),
+    Idle(),  # of an empty segment
     write(2, first=7, number=2),
+    Idle(),
     write(3, vote=2, cut=5, first=5, number=2),  # over the border of two segments
     write(3, first=7, number=1),
     write(4, vote=-1, cut=7),  # the end alone
     write(4, cut=5, first=5, number=1),  # all that there is behind the snapshot
     Install(SnapshotId(20, 4)),
     write(4, first=21, number=2),
+    Idle(),
     Snapshot(SnapshotId(21, 4)),
     Install(SnapshotId(30, 4)),
     Install(SnapshotId(40, 4)),  # two in a row
@@ -268,6 +283,8 @@ def test_a_power_cut_at_every_change_of_a_long_life(tmp_path):
         async for state, possible in live(recorded, LIFE):
             moments += [(dict(left), possible), (states_of(recorded), {state})]
             left.clear()
+        moments.append((dict(left), {state}))  # while it was closed
+        left.clear()
         for directories, possible in moments:
             await restarts.check(directories, possible)
         assert (await look(recorded.path))[0] == state
@@ -330,6 +347,8 @@ def steps_from(choices):
             step = Install(SnapshotId(last + first + 1, term))
         elif kind == "restart":
             step = Restart()
+        elif kind == "idle":
+            step = Idle()
         else:
             step = write(term, first=last + 1, number=first + 1, tag=tag)
         steps.append(step)
@@ -343,7 +362,17 @@ def steps_from(choices):
     choices=st.lists(
         st.tuples(
             st.sampled_from(
-                ["term", "vote", "cut", "append", "append", "snapshot", "install", "restart"]
+                [
+                    "term",
+                    "vote",
+                    "cut",
+                    "append",
+                    "append",
+                    "snapshot",
+                    "install",
+                    "restart",
+                    "idle",
+                ]
             ),
             st.integers(0, 3),
             st.integers(0, 2),
@@ -377,9 +406,13 @@ def test_a_power_cut_in_any_life(choices, data):
 
 
 @settings(max_examples=100, deadline=None)
-@given(groups=st.lists(st.integers(1, 3), min_size=2, max_size=4), data=st.data())
-def test_one_flipped_bit_is_never_believed(groups, data):
-    """Refused, or (in what no later write proves) cut off; never other bytes than were written."""
+@given(
+    groups=st.lists(st.integers(1, 3), min_size=2, max_size=4),
+    proven=st.booleans(),
+    data=st.data(),
+)
+def test_one_flipped_bit_is_never_believed(groups, proven, data):
+    """Refused, or (in what nothing proves) cut off; never other bytes than were written."""
     scratch = Path(tempfile.mkdtemp(prefix="metadata-log-"))
     try:
         files = LogFiles(scratch, lambda _: None)
@@ -389,6 +422,7 @@ def test_one_flipped_bit_is_never_believed(groups, data):
             group = entries(len(written) + 1, number, 1, "x" * number)
             files.append(group)
             written += group
+        proven_end = files.end if proven else NOT_PROVEN
         files.close()
         path = next(scratch.glob("*.log"))
         content = bytearray(path.read_bytes())
@@ -397,11 +431,12 @@ def test_one_flipped_bit_is_never_believed(groups, data):
         path.write_bytes(content)
         files = LogFiles(scratch, lambda _: None)
         try:
-            recovered = files.open(segment_id=2)
+            recovered = files.open(segment_id=2, proven_end=proven_end)
         except MetadataLogCorruptError:
             assert path.read_bytes() == content, "nothing is changed"
             return
         files.close()
+        assert not proven, "an entry that was proven is missing"
         assert recovered.entries == written[: len(recovered.entries)]
         assert len(recovered.entries) >= len(written) - groups[-1]
     finally:

@@ -13,6 +13,7 @@ TITLES = {
     "raft": "The Raft core",
     "quorum": "The quorum around the core",
     "fencing": "Leases, sessions, epochs and proposals",
+    "metadata_log": "The metadata log and the disks of the quorum",
     "lease": "What is answered while a lease is not valid",
 }
 PAGES = dict.fromkeys(TITLES, PAGE)

@@ -78,11 +78,11 @@ def test_a_snapshot_that_is_adopted_meanwhile(tmp_path, controller, owner, monke
     read_contents = offline.read_contents
     taken = []
 
-    def racing(directory, listing):
+    def racing(directory, listing, proven_end):
         if not taken:
             taken.append(1)
             take_snapshot(owner, controller.image)  # deletes the segment that is about to be read
-        return read_contents(directory, listing)
+        return read_contents(directory, listing, proven_end)
 
     monkeypatch.setattr(offline, "read_contents", racing)
     assert read_offline(tmp_path).image == controller.image

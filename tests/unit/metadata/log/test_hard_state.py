@@ -1,18 +1,34 @@
 import os
 
 import pytest
+from crc32c import crc32c
 
 from headrace.metadata.errors import MetadataLogCorruptError
+from headrace.metadata.log.entry_format import NOT_PROVEN, ProvenEnd
 from headrace.metadata.log.hard_state import (
     HARD_STATE_FILE,
     SLOT_BYTES,
     SLOT_POSITIONS,
     HardStateFile,
-    read_hard_state,
+    QuorumState,
+    read_quorum_state,
 )
 from headrace.metadata.raft.effects import FRESH, NOBODY, HardState
 
-GOLDEN_SLOT = bytes.fromhex("48524d54 0001 0000 0000000000000007 0000000000000003 a47af101")
+VERSION_1_SLOT = bytes.fromhex("48524d54 0001 0000 0000000000000007 0000000000000003 a47af101")
+GOLDEN_SLOT = bytes.fromhex(
+    "48524d54 0002 0000 0000000000000007 0000000000000003 6adb52d9"
+    "0000000000000001 0000000000000009 0000000000000004 0000000000000080 a8bfadb4"
+)
+PROVEN = ProvenEnd(segment_id=9, last_index=4, position=128)
+
+
+def opened(directory, sync=os.fsync, proven=PROVEN):
+    return HardStateFile.open(directory, sync, proven)
+
+
+def hard_state(directory):
+    return read_quorum_state(directory).hard_state
 
 
 @pytest.fixture
@@ -27,18 +43,46 @@ def spoiled(data, slot, position=9):
     return bytes(changed)
 
 
-def test_golden_bytes(path):
+def test_golden_bytes(tmp_path, path):
+    opened(tmp_path).close()
     data = path.read_bytes()
     for position in SLOT_POSITIONS:
         assert data[position : position + SLOT_BYTES] == GOLDEN_SLOT
     assert len(data) == SLOT_POSITIONS[1] + SLOT_BYTES
 
 
+def test_version_1_is_read_and_replaced(tmp_path, path):
+    gap = bytes(SLOT_POSITIONS[1] - len(VERSION_1_SLOT))
+    path.write_bytes(VERSION_1_SLOT + gap + VERSION_1_SLOT)
+    assert read_quorum_state(tmp_path) == QuorumState(HardState(7, 3), NOT_PROVEN)
+    opened(tmp_path).close()
+    assert path.read_bytes().count(GOLDEN_SLOT) == 2
+
+
+def test_a_crash_between_the_slots_of_an_upgrade_loses_nothing(tmp_path, path):
+    opened(tmp_path).close()
+    whole = path.read_bytes()
+    path.write_bytes(whole[: SLOT_POSITIONS[1]] + VERSION_1_SLOT)
+    assert read_quorum_state(tmp_path) == QuorumState(HardState(7, 3), PROVEN, 1)
+
+
+def test_software_that_knows_version_1_alone_can_tell_which_it_found(path):
+    """It checks the CRC of the first fields before it looks at the version."""
+    first = path.read_bytes()[: len(VERSION_1_SLOT)]
+    assert int.from_bytes(first[-4:], "big") == crc32c(first[:-4])
+    assert int.from_bytes(first[4:6], "big") == 2
+
+
 def test_what_was_written_last_is_read(tmp_path, path):
-    file = HardStateFile.open(tmp_path, os.fsync)
+    file = opened(tmp_path)
     for state in (HardState(8, NOBODY), HardState(8, 2), HardState(9, 1)):
         file.write(state)
-        assert file.state == read_hard_state(tmp_path) == state
+        assert file.state == hard_state(tmp_path) == state
+        assert read_quorum_state(tmp_path).proven == PROVEN
+    later = PROVEN._replace(last_index=5, position=256)
+    file.prove(later)
+    assert (file.proven, file.state) == (later, HardState(9, 1))
+    assert read_quorum_state(tmp_path)[:2] == (HardState(9, 1), later)
     file.close()
 
 
@@ -46,9 +90,23 @@ def test_damage_of_one_slot_costs_nothing_and_is_repaired(tmp_path, path):
     for slot in (0, 1):
         for position in range(SLOT_BYTES):
             path.write_bytes(spoiled(path.read_bytes(), slot, position))
-            assert read_hard_state(tmp_path) == HardState(7, 3)
-            HardStateFile.open(tmp_path, os.fsync).close()
-            assert path.read_bytes().count(GOLDEN_SLOT) == 2
+            assert hard_state(tmp_path) == HardState(7, 3)
+            opened(tmp_path).close()
+            data = path.read_bytes()
+            first, second = (data[at : at + SLOT_BYTES] for at in SLOT_POSITIONS)
+            assert first == second
+            assert read_quorum_state(tmp_path).proven == PROVEN
+
+
+def test_a_start_replaces_the_damaged_slot_first(tmp_path, path):
+    """A crash in the middle of it must not damage the other, too."""
+    for damaged in (0, 1):
+        path.write_bytes(spoiled(path.read_bytes(), damaged))
+        seen = []
+        opened(tmp_path, lambda _, seen=seen: seen.append(path.read_bytes())).close()
+        other = SLOT_POSITIONS[1 - damaged]
+        before = seen[-1][other : other + SLOT_BYTES]
+        assert seen[0][other : other + SLOT_BYTES] != before, "it is written after the sync"
 
 
 def test_damage_of_both_slots_is_refused_and_never_taken_for_an_empty_vote(tmp_path, path):
@@ -57,26 +115,26 @@ def test_damage_of_both_slots_is_refused_and_never_taken_for_an_empty_vote(tmp_p
     for content in (both, b"", bytes(len(whole)), whole[: SLOT_BYTES - 1]):
         path.write_bytes(content)
         with pytest.raises(MetadataLogCorruptError, match="damaged"):
-            HardStateFile.open(tmp_path, os.fsync)
+            opened(tmp_path)
         assert path.read_bytes() == content
     path.unlink()
     with pytest.raises(MetadataLogCorruptError, match="missing"):
-        HardStateFile.open(tmp_path, os.fsync)
+        opened(tmp_path)
 
 
 def test_a_newer_format_is_refused(tmp_path, path, monkeypatch):
-    monkeypatch.setattr("headrace.metadata.log.hard_state.VERSION", 2)
+    monkeypatch.setattr("headrace.metadata.log.hard_state.VERSION", 3)
     HardStateFile.create(tmp_path, HardState(8, 1), os.fsync)
     monkeypatch.undo()
 
-    with pytest.raises(MetadataLogCorruptError, match="format 2"):
-        read_hard_state(tmp_path)
+    with pytest.raises(MetadataLogCorruptError, match="format 3"):
+        read_quorum_state(tmp_path)
 
 
 def test_one_slot_is_durable_before_the_other_is_touched(tmp_path, path):
     """Else one crash could spoil both."""
     seen = []
-    file = HardStateFile.open(tmp_path, lambda _: seen.append(path.read_bytes()))
+    file = opened(tmp_path, lambda _: seen.append(path.read_bytes()))
     seen.clear()
     before = path.read_bytes()
 
@@ -89,13 +147,13 @@ def test_one_slot_is_durable_before_the_other_is_touched(tmp_path, path):
 
 def test_opening_makes_what_was_read_durable(tmp_path, path):
     synced = []
-    HardStateFile.open(tmp_path, synced.append).close()
+    opened(tmp_path, synced.append).close()
     assert len(synced) == 2
 
 
 @pytest.mark.parametrize("state", [HardState(6, 3), HardState(7, 2), HardState(7, NOBODY)])
 def test_a_vote_is_never_changed_and_a_term_never_goes_back(tmp_path, path, state):
-    file = HardStateFile.open(tmp_path, os.fsync)
+    file = opened(tmp_path)
     with pytest.raises(AssertionError):
         file.write(state)
     file.close()
@@ -103,4 +161,4 @@ def test_a_vote_is_never_changed_and_a_term_never_goes_back(tmp_path, path, stat
 
 def test_the_first_state_of_all(tmp_path):
     HardStateFile.create(tmp_path, FRESH, os.fsync)
-    assert read_hard_state(tmp_path) == HardState(0, NOBODY)
+    assert hard_state(tmp_path) == HardState(0, NOBODY)

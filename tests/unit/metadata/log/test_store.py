@@ -1,6 +1,7 @@
 import asyncio
 import os
 import random
+import shutil
 import threading
 from itertools import pairwise
 
@@ -13,7 +14,8 @@ from headrace.metadata.errors import (
 )
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log import store as store_module
-from headrace.metadata.log.hard_state import HARD_STATE_FILE
+from headrace.metadata.log.entry_format import SEGMENT_HEADER_BYTES
+from headrace.metadata.log.hard_state import HARD_STATE_FILE, read_quorum_state
 from headrace.metadata.log.identity import IDENTITY_FILE
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.log.store import LogStore
@@ -441,3 +443,169 @@ def test_a_disk_that_does_not_answer_is_told_and_keeps_nobody_from_ending(
     assert [it.message for it in caplog.records].count(
         "a write of the metadata log has not completed yet, the disk is slow; waiting for it"
     ) == 2
+
+
+# The end of the log, which no later entry proves
+
+
+def spoilt_ends(log):
+    """Every byte with a flipped bit, and every cut."""
+    for position in range(len(log)):
+        yield log[:position] + bytes([log[position] ^ 1 << position % 8]) + log[position + 1 :]
+        yield log[:position]
+
+
+def is_refused(directory):
+    """Whether a start on this directory is refused, which changes nothing."""
+    before = {it.name: it.read_bytes() for it in directory.iterdir()}
+
+    async def scenario():
+        store = LogStore(directory, random.Random(3), sync=lambda _: None)
+        try:
+            await store.open(node_id=1, cluster_id="")
+        except MetadataLogCorruptError:
+            return True
+        finally:
+            await store.close()
+        return False
+
+    refused = asyncio.run(scenario())
+    return refused and before == {it.name: it.read_bytes() for it in directory.iterdir()}
+
+
+async def live_to(directory, number, **options):
+    store, _ = await begin(directory, **options)
+    for index in range(1, number + 1):
+        hard_state = HardState(1, 1) if index == 1 else None
+        await store.persist(Persist(hard_state, entries=(term_entry(index, 1),)))
+    return store
+
+
+def test_after_an_orderly_stop_no_byte_of_the_log_is_cut_off(tmp_path):
+    """Also of the last entry, which was acknowledged as any other."""
+
+    async def scenario():
+        await (await live_to(tmp_path, 3, sync=lambda _: None)).close()
+
+    asyncio.run(scenario())
+    (path,) = tmp_path.glob("*.log")
+    whole = path.read_bytes()
+    for spoilt in spoilt_ends(whole):
+        path.write_bytes(spoilt)
+        assert is_refused(tmp_path), "what was acknowledged is not there"
+    path.write_bytes(whole)
+    assert not is_refused(tmp_path)
+
+
+def test_what_was_truncated_before_the_stop_is_not_asked_for(tmp_path):
+    async def scenario():
+        store = await live_to(tmp_path, 3)
+        await store.close()
+        store, _ = await begin(tmp_path)
+        await store.persist(Persist(HardState(2, NOBODY), truncate_from=2))
+        # Killed: the file with the vote still proves the segment before.
+        killed = tmp_path.with_name("killed")
+        shutil.copytree(tmp_path, killed)
+        await store.close()
+        for directory in (tmp_path, killed):
+            store, opened = await begin(directory)
+            assert opened.recovered.entries == [term_entry(1, 1)]
+            await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_after_an_idle_moment_and_a_kill_no_byte_is_cut_off(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "IDLE_PROOF_S", 0.001)
+    killed = tmp_path / "killed"
+
+    async def scenario():
+        proven = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def sync(descriptor):
+            path = tmp_path / "log" / HARD_STATE_FILE
+            if path.exists() and read_quorum_state(path.parent).proven.last_index == 3:
+                loop.call_soon_threadsafe(proven.set)
+            os.fsync(descriptor)
+
+        store = await live_to(tmp_path / "log", 3, sync=sync)
+        async with asyncio.timeout(20):
+            await proven.wait()
+        shutil.copytree(tmp_path / "log", killed)
+        await store.close()
+
+    asyncio.run(scenario())
+    (path,) = killed.glob("*.log")
+    whole = path.read_bytes()
+    for spoilt in (whole[:-1], whole[:-4] + b"?" + whole[-3:], whole[:SEGMENT_HEADER_BYTES]):
+        path.write_bytes(spoilt)
+        assert is_refused(killed)
+
+
+def test_what_was_not_finished_when_the_power_went_is_cut_off(tmp_path):
+    """The proof is of what was acknowledged, and of nothing more."""
+    killed = tmp_path / "killed"
+
+    async def scenario():
+        store = await live_to(tmp_path / "log", 2)
+        await store.close()
+        store, _ = await begin(tmp_path / "log")
+        await append(store, [term_entry(3, 1)])
+        shutil.copytree(tmp_path / "log", killed)
+        await store.close()
+        (path,) = killed.glob("*.log")
+        path.write_bytes(path.read_bytes()[:-1])
+        store, opened = await begin(killed)
+        assert opened.recovered.entries == [term_entry(1, 1), term_entry(2, 1)]
+        assert opened.recovered.cut_off_bytes > 0
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_entries_in_a_row_cost_one_sync_each(tmp_path):
+    """The proof waits until nothing was written for a moment."""
+
+    async def scenario():
+        store = await live_to(tmp_path, 1)
+        await store.close()
+        synced = []
+        store, _ = await begin(tmp_path, sync=synced.append)
+        synced.clear()
+        for index in range(2, 30):
+            await append(store, [term_entry(index, 1)])
+        assert len(synced) == 28
+        await store.close()
+        assert len(synced) == 30, "both slots of the proof"
+
+    asyncio.run(scenario())
+
+
+def test_a_proof_that_cannot_be_written_harms_nothing_but_later_writes(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "IDLE_PROOF_S", 0.001)
+
+    async def scenario():
+        failed = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        broken = False
+
+        def sync(descriptor):
+            if broken:
+                loop.call_soon_threadsafe(failed.set)
+                raise OSError(5, "Input/output error")
+            os.fsync(descriptor)
+
+        store = await live_to(tmp_path, 2, sync=sync)
+        broken = True
+        async with asyncio.timeout(20):
+            await failed.wait()
+        with pytest.raises(MetadataLogFailedError):
+            await append(store, [term_entry(3, 1)])
+        broken = False
+        await store.close()
+        store, opened = await begin(tmp_path)
+        assert [it.index for it in opened.recovered.entries] == [1, 2]
+        await store.close()
+
+    asyncio.run(scenario())
