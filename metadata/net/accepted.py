@@ -8,6 +8,7 @@ from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.net.dialling import tune
 from headrace.metadata.net.framing import (
     KEEPALIVE,
+    MAX_BODY_BYTES,
     FrameReader,
     Hello,
     Kind,
@@ -21,7 +22,14 @@ from headrace.metadata.net.framing import (
 from headrace.metadata.raft.messages import RaftMessage
 
 HELLO_MS: Final = 5_000  # a connection without a hello is closed after this time
-FRAME_MS: Final = 30_000  # and one with an incomplete frame after this time
+# A connection with an incomplete frame is closed unless `PROGRESS_BYTES` more, or the rest, come in this
+# time. It is far below a broker's session: whoever waits for what such a frame holds must not lose its own.
+FRAME_MS: Final = 2_000
+PROGRESS_BYTES: Final = 256 << 10
+SMALL_FRAME_BYTES: Final = 1_024  # up to this size a request, such as a heartbeat, waits for nobody
+MAX_CONNECTION_BYTES: Final = (
+    MAX_BODY_BYTES  # of requests being served; beyond that the next one waits
+)
 MAX_REQUESTS: Final = 256  # being served for one connection; beyond that its socket is not read
 MAX_UNREAD_BYTES: Final = 16 << 20  # answers that a client does not read; beyond that it is closed
 
@@ -47,12 +55,16 @@ class Connections(Protocol):
         """Whether the party belongs to another cluster, as far as both clusters are known."""
         ...
 
-    def admit(self, connection: "AcceptedConnection", size_bytes: int) -> bool:
-        """Reserve the bytes of a request; False: `advance` is called when there may be room."""
+    def admit(self, connection: "AcceptedConnection", came_bytes: int) -> bool:
+        """Count what has come of a request; False: `advance` is called when it may go on."""
+        ...
+
+    def begin(self, connection: "AcceptedConnection") -> int:
+        """The request that was admitted is complete; return its bytes, for `release`."""
         ...
 
     def release(self, size_bytes: int) -> None:
-        """Release the bytes of a request."""
+        """Release the bytes of a request that was answered."""
         ...
 
     def start(self, request: Coroutine[Any, Any, None]) -> None:
@@ -81,7 +93,9 @@ class AcceptedConnection(asyncio.Protocol):
         self._reader = FrameReader()
         self._transport: asyncio.Transport
         self._inflight = 0
-        self._admitted_bytes: int | None = None  # of the request that is being read
+        self._came_bytes = 0  # of the request that is being read, unless it is small
+        self._serving_bytes = 0
+        self._fresh_bytes = 0  # received since the deadline was set
         self._deadline_s: float | None = None  # for what is being read
         self._reading = True
         self._writable = True
@@ -103,13 +117,14 @@ class AcceptedConnection(asyncio.Protocol):
         """Release what was being read. Requests that are being served continue; their answers are dropped."""
         del exc  # the reason does not matter here
         self._closed = True
-        if self._admitted_bytes is not None:
-            self._connections.release(self._admitted_bytes)
         self._connections.closed(self)
 
     def data_received(self, data: bytes) -> None:
         """Add received bytes, and start requests that may start."""
         self._reader.feed(data)
+        self._fresh_bytes += len(data)
+        if self._fresh_bytes >= PROGRESS_BYTES:
+            self._deadline_s = None
         self.advance()
 
     def pause_writing(self) -> None:
@@ -138,7 +153,7 @@ class AcceptedConnection(asyncio.Protocol):
         may_read = True
         try:
             while not self._closed:
-                may_read = self._may_take_next()
+                may_read = self._may_go_on()
                 body = self._reader.next_body() if may_read else None
                 if body is None:
                     break
@@ -153,26 +168,30 @@ class AcceptedConnection(asyncio.Protocol):
         if self._closed:
             return
         if self._deadline_s is not None and now_s > self._deadline_s:
-            self.reject("the client did not complete its frame in time")
-        elif self._writable and (self._inflight or self._admitted_bytes is not None):
+            self.reject("the client did not go on with its frame in time")
+        elif self._writable and (self._inflight or self._came_bytes):
             self._transport.write(_KEEPALIVE_FRAME)
 
     @property
     def _is_rpc(self) -> bool:
         return self.hello is not None and self.hello.kind == Kind.RPC
 
-    def _may_take_next(self) -> bool:
-        if self._is_rpc and self._admitted_bytes is None:
-            if not self._writable or self._inflight >= MAX_REQUESTS:
+    def _may_go_on(self) -> bool:
+        if self._is_rpc:
+            if not self._came_bytes and (not self._writable or self._inflight >= MAX_REQUESTS):
                 return False
-            size_bytes = self._reader.next_length()
-            if size_bytes is not None:
-                if not self._connections.admit(self, size_bytes):
+            length = self._reader.next_length()
+            if length is not None and length > SMALL_FRAME_BYTES:
+                self._came_bytes = min(self._reader.pending_bytes, length)
+                has_share = self._serving_bytes == 0 or (
+                    self._serving_bytes + self._came_bytes <= MAX_CONNECTION_BYTES
+                )
+                if not (self._connections.admit(self, self._came_bytes) and has_share):
                     self._deadline_s = None  # this controller keeps it waiting
                     return False
-                self._admitted_bytes = size_bytes
         if self._deadline_s is None and self._reader.pending_bytes:
             self._deadline_s = self._loop.time() + FRAME_MS / 1000
+            self._fresh_bytes = 0
         return True
 
     def _take(self, body: bytes) -> None:
@@ -189,8 +208,10 @@ class AcceptedConnection(asyncio.Protocol):
                 raise MetadataFormatError(
                     "the client sent a keepalive, which only a controller sends"
                 )
-            size_bytes, self._admitted_bytes = self._admitted_bytes or 0, None
+            size_bytes = self._connections.begin(self) if self._came_bytes else 0
+            self._came_bytes = 0
             self._inflight += 1
+            self._serving_bytes += size_bytes
             self._connections.start(self._serve(number, payload, size_bytes))
         else:
             self._receive(decode_message(body), self.hello)
@@ -219,6 +240,7 @@ class AcceptedConnection(asyncio.Protocol):
             answer = await self._connections.answer(payload)
         finally:
             self._inflight -= 1
+            self._serving_bytes -= size_bytes
             self._connections.release(size_bytes)
         if answer is None:
             self.reject("a request of the client failed with an unexpected error")

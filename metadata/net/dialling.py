@@ -15,6 +15,7 @@ from headrace.metadata.net.framing import (
 )
 from headrace.metadata.transport import Address
 
+PROGRESS_BYTES: Final = 256 << 10  # of an incomplete frame; less is no sign of life
 DIAL_MS: Final = 1_000  # for the name, the connection and the hello together
 
 # A connection whose peer does not acknowledge data, or keeps its window closed, ends after this time.
@@ -50,6 +51,7 @@ class DialledConnection(asyncio.Protocol):
         self._writable.set()
         self._transport: asyncio.Transport | None = None
         self._lost: OSError | None = None
+        self._fresh_bytes = 0  # received since the last sign of progress
 
     @property
     def lost(self) -> bool:
@@ -129,11 +131,14 @@ class DialledConnection(asyncio.Protocol):
         self._transport.write(encode_hello(self._hello))
 
     def data_received(self, data: bytes) -> None:
-        """Process received bytes."""
-        self.note_alive()
+        """Process received bytes. The peer is alive while it completes frames, or gets on with a large one."""
         self._reader.feed(data)
+        self._fresh_bytes += len(data)
+        if self._fresh_bytes >= PROGRESS_BYTES:
+            self._note_progress()
         try:
             while not self.lost and (body := self._reader.next_body()) is not None:
+                self._note_progress()
                 if self._greeted.done():
                     self.frame_received(body)
                 else:
@@ -156,7 +161,7 @@ class DialledConnection(asyncio.Protocol):
         self._writable.set()
 
     def note_alive(self) -> None:
-        """Record that data arrived: the peer is alive."""
+        """Record that the peer is alive: a frame was completed, or `PROGRESS_BYTES` of one arrived."""
 
     def frame_received(self, body: bytes) -> None:
         """Process a frame after the hello.
@@ -169,6 +174,10 @@ class DialledConnection(asyncio.Protocol):
 
     def ended(self, reason: OSError) -> None:
         """The connection has ended. Called once."""
+
+    def _note_progress(self) -> None:
+        self._fresh_bytes = 0
+        self.note_alive()
 
     def _greet(self, answer: Hello) -> None:
         ours = self._hello
@@ -183,5 +192,6 @@ class DialledConnection(asyncio.Protocol):
             return
         if answer.kind != ours.kind:
             raise MetadataFormatError("the controller's hello is for another kind of connection")
-        self._reader.expect_frames()
+        if ours.kind == Kind.RPC:  # to a peer the accepting end sends nothing more
+            self._reader.expect_frames()
         self._greeted.set_result(answer.party)

@@ -6,7 +6,6 @@ It has no authentication, so it belongs in a private network. The bounds are aga
 import asyncio
 import logging
 import socket
-from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,11 +13,13 @@ from typing import Any, Final
 from headrace.config.node import Endpoint
 from headrace.metadata.net.accepted import AcceptedConnection
 from headrace.metadata.net.framing import MAX_BODY_BYTES, Hello, Kind, Party
+from headrace.metadata.net.request_bytes import RequestBytes
 from headrace.metadata.raft.messages import RaftMessage
 
 logger = logging.getLogger("headrace.metadata")
 
 KEEPALIVE_MS: Final = 500  # interval of keepalives to clients that wait for an answer
+ASLEEP_MS: Final = 250  # a look at the connections that is this late ends none
 MAX_CONNECTIONS: Final = 512
 MAX_PEERS: Final = 32
 MAX_REQUEST_BYTES: Final = 4 * MAX_BODY_BYTES  # of all connections, being read or served
@@ -68,8 +69,8 @@ class ControllerListener:
         self._connections: set[AcceptedConnection] = set()
         self._peers: dict[int, AcceptedConnection] = {}
         self._requests: set[asyncio.Task[None]] = set()
-        self._request_bytes = 0
-        self._waiting: deque[AcceptedConnection] = deque()
+        self._request_bytes = RequestBytes(MAX_REQUEST_BYTES)
+        self._waiting: dict[AcceptedConnection, None] = {}  # in the order in which they came
         self._requests_total = 0
         self._messages_total = 0
         self._rejected_total = 0
@@ -121,7 +122,10 @@ class ControllerListener:
             await server.start_serving()
         loop = asyncio.get_running_loop()
         while True:
+            look_at_s = loop.time() + KEEPALIVE_MS / 1000
             await asyncio.sleep(KEEPALIVE_MS / 1000)
+            if loop.time() > look_at_s + ASLEEP_MS / 1000:
+                continue  # this process was stopped, and what has come meanwhile is not read yet
             for connection in list(self._connections):
                 connection.look(loop.time())
 
@@ -147,6 +151,9 @@ class ControllerListener:
     def closed(self, connection: AcceptedConnection) -> None:
         """Unregister a connection."""
         self._connections.discard(connection)
+        self._waiting.pop(connection, None)
+        self._request_bytes.drop(connection)
+        self._wake()
         if connection.hello is not None:
             node_id = connection.hello.party.node_id
             if self._peers.get(node_id) is connection:
@@ -173,21 +180,24 @@ class ControllerListener:
         ours = self._identity().cluster_id
         return "" not in (ours, party.cluster_id) and ours != party.cluster_id
 
-    def admit(self, connection: AcceptedConnection, size_bytes: int) -> bool:
-        """Reserve the bytes of a request, or queue the connection."""
-        if self._request_bytes + size_bytes > MAX_REQUEST_BYTES:
-            if connection not in self._waiting:
-                self._waiting.append(connection)
-            return False
-        self._request_bytes += size_bytes
-        return True
+    def admit(self, connection: AcceptedConnection, came_bytes: int) -> bool:
+        """Count what has come of a request; False: the connection waits until others are done."""
+        admitted = self._request_bytes.may_go_on(connection, came_bytes)
+        if not admitted:
+            self._waiting[connection] = None
+        return admitted
+
+    def begin(self, connection: AcceptedConnection) -> int:
+        """The request that was admitted is complete; return its bytes, for `release`."""
+        size_bytes = self._request_bytes.begin(connection)
+        self._wake()  # another one is the first that is being read
+        return size_bytes
 
     def release(self, size_bytes: int) -> None:
-        """Release the bytes of a request, and let queued connections try again."""
-        self._request_bytes -= size_bytes
-        waiting, self._waiting = self._waiting, deque()
-        for connection in waiting:
-            connection.advance()
+        """Release the bytes of a request that was answered."""
+        if size_bytes:
+            self._request_bytes.end(size_bytes)
+            self._wake()
 
     def start(self, request: Coroutine[Any, Any, None]) -> None:
         """Serve a request in a task."""
@@ -230,6 +240,12 @@ class ControllerListener:
             },
         )
         self._reported_at_s, self._unreported = now_s, 0
+
+    def _wake(self) -> None:
+        """Let waiting connections try again, soon: one of them may have called this."""
+        waiting, self._waiting = self._waiting, {}
+        for connection in waiting:
+            asyncio.get_running_loop().call_soon(connection.advance)
 
     def _refusal(self, hello: Hello, ours: Party) -> str:
         theirs = hello.party

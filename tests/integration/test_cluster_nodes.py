@@ -24,6 +24,8 @@ from headrace.config.node import (
 )
 from headrace.metadata.errors import MetadataLogFailedError
 from headrace.metadata.log.store import LogStore
+from headrace.metadata.net.framing import MAX_BODY_BYTES, Hello, Kind, Party, encode_hello
+from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.messages import AddRaftVoterRequest, CreateTopicsRequest
 from headrace.wal.errors import WalIdentityError
@@ -203,6 +205,30 @@ def test_nodes_of_both_roles_are_a_cluster(tmp_path: Path) -> None:
         # The last one has nobody to tell what it uploads, and does not wait for that for long.
 
     in_scene(test, tmp_path, broker_session_timeout_ms=2_000, broker_heartbeat_interval_ms=500)
+
+
+def test_frames_that_are_begun_and_not_finished_cost_no_broker_its_controller(
+    tmp_path: Path,
+) -> None:
+    async def test(scene: Scene) -> None:
+        await scene.start(*(scene.controller(it.node_id) for it in scene.voters))
+        (one,) = await scene.start(scene.broker(1))
+        held = []
+        hello = encode_hello(Hello(Kind.RPC, Party("", -1, NO_DIRECTORY)))
+        for voter in scene.voters:
+            for _ in range(4):
+                reader, writer = await asyncio.open_connection(voter.host, voter.port)
+                writer.write(hello + MAX_BODY_BYTES.to_bytes(4, "big"))
+                await reader.readexactly(len(hello))  # it answers with its own
+                held.append((reader, writer))
+        await create_topic(one, "meanwhile", 1)
+        await produce(one, "meanwhile", b"value")
+        for reader, writer in held:
+            await reader.read()  # each is closed, long before a session of a broker ends
+            writer.close()
+        assert not scene.task(1).done()
+
+    in_scene(test, tmp_path)
 
 
 def test_a_quorum_that_is_away_for_longer_than_a_lease_ends_no_broker(tmp_path: Path) -> None:

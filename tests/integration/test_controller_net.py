@@ -255,6 +255,7 @@ async def test_requests_beyond_the_bound_wait_in_the_socket(monkeypatch):
 @scenario
 async def test_bytes_under_way_are_bounded_over_all_connections(monkeypatch):
     monkeypatch.setattr(listener, "MAX_REQUEST_BYTES", 100)
+    monkeypatch.setattr(accepted, "SMALL_FRAME_BYTES", 16)
     async with Controller(1).running() as controller:
         first = await RawConnection.to(controller.address, Kind.RPC)
         second = await RawConnection.to(controller.address, Kind.RPC)
@@ -274,6 +275,7 @@ async def test_bytes_under_way_are_bounded_over_all_connections(monkeypatch):
 @scenario
 async def test_who_is_kept_waiting_does_not_run_out_of_time(monkeypatch):
     monkeypatch.setattr(listener, "MAX_REQUEST_BYTES", 100)
+    monkeypatch.setattr(accepted, "SMALL_FRAME_BYTES", 16)
     monkeypatch.setattr(listener, "KEEPALIVE_MS", 20)
     monkeypatch.setattr(accepted, "FRAME_MS", 100)
     async with Controller(1).running() as controller:
@@ -297,15 +299,114 @@ async def test_who_is_kept_waiting_does_not_run_out_of_time(monkeypatch):
 @scenario
 async def test_what_was_being_read_is_counted_out_when_its_connection_ends(monkeypatch):
     monkeypatch.setattr(listener, "MAX_REQUEST_BYTES", 100)
+    monkeypatch.setattr(accepted, "SMALL_FRAME_BYTES", 16)
     async with Controller(1).running() as controller:
         broken = await RawConnection.to(controller.address, Kind.RPC)
         broken.writer.write(encode_numbered(1, bytes(80))[:-1])
-        await until(lambda: controller.listener._request_bytes)
+        await until(lambda: controller.listener._request_bytes.total)
         waits = await RawConnection.to(controller.address, Kind.RPC)
         waits.writer.write(encode_numbered(1, bytes(50)))
         broken.writer.close()
 
         assert (await waits.read_answer()).payload == b"1:" + bytes(50)
+
+
+async def hold_frames(address, number, came_bytes=0):
+    """Connections that each begin a frame of the greatest length."""
+    held = [await RawConnection.to(address, Kind.RPC) for _ in range(number)]
+    for raw in held:
+        raw.writer.write(struct.pack(">I", MAX_BODY_BYTES) + bytes(came_bytes))
+    return held
+
+
+@scenario
+async def test_frames_that_are_declared_and_not_sent_hold_nobody_up():
+    async with Controller(1).running() as controller:
+        held = await hold_frames(controller.address, 40)
+        await until(
+            lambda: sum(it._reader.pending_bytes == 4 for it in controller.listener._connections)
+        )
+        transport = transport_to(controller)
+
+        assert await transport.request(b"heartbeat") == b"1:heartbeat"
+        assert await transport.request(bytes(1 << 20)) == b"1:" + bytes(1 << 20)
+
+        assert controller.listener.statistics.connections == 41
+        transport.close()
+        for raw in held:
+            raw.writer.close()
+
+
+@scenario
+async def test_small_requests_pass_while_incomplete_ones_hold_all_bytes(monkeypatch):
+    monkeypatch.setattr(listener, "MAX_REQUEST_BYTES", 1 << 20)
+    monkeypatch.setattr(listener, "KEEPALIVE_MS", 20)
+    async with Controller(1).running() as controller:
+        held = await hold_frames(controller.address, 4, came_bytes=300_000)
+        await until(lambda: controller.listener._waiting)
+        monkeypatch.setattr(accepted, "FRAME_MS", 100)
+        small, large = transport_to(controller), transport_to(controller)
+        waiting = asyncio.create_task(large.request(bytes(100_000)))
+
+        assert await small.request(b"heartbeat") == b"1:heartbeat"
+        assert await waiting == b"1:" + bytes(100_000)
+        assert len(held) > len(controller.listener._connections) - 2, "who does not go on is closed"
+        small.close()
+        large.close()
+
+
+@scenario
+async def test_incomplete_requests_do_not_block_each_other(monkeypatch):
+    monkeypatch.setattr(listener, "MAX_REQUEST_BYTES", 1 << 20)
+    frame = encode_numbered(1, bytes(700_000))
+    async with Controller(1).running() as controller:
+        raws = [await RawConnection.to(controller.address, Kind.RPC) for _ in range(4)]
+        for raw in raws:
+            raw.writer.write(frame[:300_000])
+        await until(lambda: controller.listener._waiting)
+        for raw in raws:
+            raw.writer.write(frame[300_000:])
+
+        answers = await asyncio.gather(*(raw.read_answer() for raw in raws))
+
+        assert [len(answer.payload) for answer in answers] == [700_002] * 4
+        assert controller.listener._request_bytes.total == 0
+
+
+@scenario
+async def test_one_connection_does_not_hold_what_others_need(monkeypatch):
+    monkeypatch.setattr(accepted, "MAX_CONNECTION_BYTES", 1 << 20)
+    async with Controller(1).running() as controller:
+        greedy = await RawConnection.to(controller.address, Kind.RPC)
+        for number in range(1, 6):
+            greedy.writer.write(encode_numbered(number, b"wait" + bytes(500_000)))
+        await until(lambda: len(controller.frames) == 2)
+        other = transport_to(controller)
+        await other.request(b"heartbeat")
+        assert controller.listener.statistics.requests_inflight == 2
+
+        controller.release.set()
+
+        assert sorted([(await greedy.read_answer()).number for _ in range(5)]) == [*range(1, 6)]
+        other.close()
+
+
+@scenario
+async def test_a_frame_that_gets_on_is_given_time(monkeypatch):
+    monkeypatch.setattr(listener, "KEEPALIVE_MS", 10)
+    monkeypatch.setattr(accepted, "FRAME_MS", 100)
+    monkeypatch.setattr(accepted, "PROGRESS_BYTES", 1_000)
+    frame = encode_numbered(1, bytes(100_000))
+    async with Controller(1).running() as controller:
+        raw = await RawConnection.to(controller.address, Kind.RPC)
+        (connection,) = controller.listener._connections
+        for start in range(0, len(frame), 4_000):
+            now_s = asyncio.get_running_loop().time()
+            raw.writer.write(frame[start : start + 4_000])
+            await until(lambda: connection._deadline_s != now_s)  # noqa: B023
+            connection.look(now_s + 0.05)
+
+        assert (await raw.read_answer()).number == 1
 
 
 @scenario
@@ -586,6 +687,53 @@ async def test_a_process_that_was_stopped_itself_does_not_blame_its_controller(m
         assert await waiting == b"1:wait"
         assert transport.statistics.failures == 0
         transport.close()
+
+
+@scenario
+async def test_an_answer_that_does_not_get_on_is_silence(monkeypatch):
+    monkeypatch.setattr(rpc_link, "SILENCE_MS", 200)
+    drips = []
+
+    async def drip(reader, writer):
+        hello = decode_hello((await reader.readexactly(32 + len(CLUSTER)))[4:])
+        writer.write(encode_hello(Hello(hello.kind, party(1))))
+        writer.write(struct.pack(">I", MAX_BODY_BYTES))
+        with contextlib.suppress(ConnectionError):
+            while True:
+                writer.write(b"x")
+                await writer.drain()
+                drips.append(None)
+                await asyncio.sleep(0.02)
+
+    async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
+        address = Address(*server.sockets[0].getsockname())
+        transport = QuorumTransport([address], lambda: party(9))
+        with pytest.raises(OSError, match="sent nothing"):
+            await transport.request(b"heartbeat")
+        assert len(drips) > 1
+        transport.close()
+
+
+@scenario
+async def test_a_peer_is_sent_to_and_sends_nothing(caplog):
+    """What a controller sends on a connection for messages to it is refused before it is kept."""
+    begun = asyncio.Event()
+
+    async def declare(reader, writer):
+        await reader.readexactly(32 + len(CLUSTER))
+        writer.write(encode_hello(Hello(Kind.PEER, party(2))))
+        writer.write(struct.pack(">I", MAX_BODY_BYTES))
+        assert await reader.read() == b""
+        begun.set()
+        writer.close()
+
+    async with (
+        await asyncio.start_server(declare, "127.0.0.1", 0) as server,
+        Controller(1).running() as one,
+    ):
+        two = Controller(2, port=server.sockets[0].getsockname()[1])
+        async with one.linked(two):
+            await begun.wait()
 
 
 @scenario

@@ -15,6 +15,7 @@ TITLES = {
     "fencing": "Leases, sessions, epochs and proposals",
     "metadata_log": "The metadata log and the disks of the quorum",
     "lease": "What is answered while a lease is not valid",
+    "ports": "At the ports: what one connection may hold, and who may take whose place",
 }
 PAGES = dict.fromkeys(TITLES, PAGE)
 
