@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, Future
+from functools import partial
 from queue import SimpleQueue
 from typing import ParamSpec, TypeVar
 
@@ -109,7 +110,8 @@ def in_own_thread(
     """
     executor = DaemonThreads(1, name)
     try:
-        return asyncio.wrap_future(executor.submit(fn, *args, **kwargs))
+        # By the loop: one of virtual time, which has no threads, makes the call itself.
+        return asyncio.get_running_loop().run_in_executor(executor, partial(fn, *args, **kwargs))
     finally:
         executor.shutdown(wait=False)
 
