@@ -182,10 +182,16 @@ class ObjectStore(Protocol):
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         """Write an object: the concatenation of `parts`.
 
-        A key is published once, and never with other bytes. An attempt that was given up (cancelled, timed out) may
-        still publish its object later, whatever call it hung in, but changes nothing that another attempt has
-        published, or replaces it by the same bytes. Until then it may read `parts`, so the sequence is immutable, and
-        the buffers do not change.
+        A key is published once: its content is a function of the key. Whoever finds it published has succeeded if the
+        content is the same, and is refused if it is not. An attempt that was given up (cancelled, timed out) may still
+        publish its object later, whatever call it hung in, but changes nothing that another attempt has published.
+        Where nothing can publish only what is absent (a service without `If-None-Match`, a file system without hard
+        links), it may put the same bytes in the place of the same bytes. An attempt that was given up may still read
+        `parts`, so the sequence is immutable, and the buffers do not change. The same holds for `put_stream` and
+        `compose`.
+
+        Raises:
+            ObjectStoreError: the key has another content, or see above.
         """
         ...
 

@@ -1,8 +1,9 @@
 """`file://`: a bucket in a directory, the default of a single node.
 
 An object appears whole or not at all, and is never replaced: it is written to a file of its own under `.tmp/`, which
-gets the object's name as a second one (`link(2)`), unless the name is taken. So an attempt that was given up, and whose
-thread comes back from a system call later, changes nothing that another has published.
+gets the object's name as a second one (`link(2)`), unless the name is taken; then its bytes must be the same. So an
+attempt that was given up, and whose thread comes back from a system call later, changes nothing that another has
+published.
 What a process that was killed leaves there is for the sweep.
 `put` returns after the file **and** every directory entry that leads to it have been fsynced,
 because the WAL is trimmed once the object is committed: from then on this file is the only copy.
@@ -73,6 +74,9 @@ def _link(path: Path, temporary: Path) -> None:
         return
     if not filecmp.cmp(path, temporary, shallow=False):
         raise ObjectStoreError(f"bucket directory: {path} exists and has another content")
+    # The same bytes, entered anew: an fsync of the directory that failed may have left the entry unwritten, and the
+    # next fsync would not know of it.
+    temporary.rename(path)
 
 
 class FileObjectStore:
@@ -220,7 +224,7 @@ class FileObjectStore:
             raise ObjectNotFoundError(key) from error
 
     async def ensure_writable(self) -> None:
-        """Make a temporary file and remove it.
+        """Make a temporary file, link it as objects are, and remove it.
 
         Raises:
             ObjectStoreError: it cannot be done.
@@ -228,9 +232,13 @@ class FileObjectStore:
         await _run(self._writers, self._make_for_nothing)
 
     def _make_for_nothing(self) -> None:
-        temporary = self._new_temporary()
+        temporary, linked = self._new_temporary(), self._new_temporary()
         self._make(temporary)
-        temporary.unlink(missing_ok=True)
+        try:
+            _link(linked, temporary)
+        finally:
+            linked.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
     def _new_temporary(self) -> Path:
         return self._temporaries / f"{self._name}-{next(self._counter)}"
@@ -291,7 +299,13 @@ class FileObjectStore:
         if directory != self._root:
             self._make_durable_directory(directory.parent)
             directory.mkdir(exist_ok=True)
-            _fsync(directory.parent)
+            try:
+                _fsync(directory.parent)
+            except OSError:
+                # What comes next makes it anew: another fsync would not know that this entry is not on the disk.
+                with suppress(OSError):
+                    directory.rmdir()
+                raise
         if len(self._durable) >= MAX_DURABLE_DIRECTORIES:
             self._durable.clear()
         self._durable.add(directory)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterable, Sequence
 
-from headrace.storage.errors import ObjectNotFoundError
+from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError
 from headrace.storage.object_store.ranges import exactly, folder_of, require_valid_range
 from headrace.storage.objects.keys import require_valid_key
 from headrace.storage.ports import Buffer, CopiedRange, Progress, unnoticed
@@ -17,7 +17,7 @@ class MemoryObjectStore:
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         """See `headrace.storage.ports.ObjectStore`."""
         require_valid_key(key)
-        self.objects[key] = b"".join(parts)
+        self._publish(key, b"".join(parts))
 
     async def create(self, key: str, parts: Sequence[Buffer]) -> bool:
         """See `headrace.storage.ports.ObjectStore`."""
@@ -31,7 +31,7 @@ class MemoryObjectStore:
         """See `headrace.storage.ports.ObjectStore`."""
         require_valid_key(key)
         joined = [b"".join(parts) async for parts in chunks]
-        self.objects[key] = b"".join(joined)
+        self._publish(key, b"".join(joined))
 
     @property
     def copies_remotely(self) -> bool:
@@ -50,7 +50,7 @@ class MemoryObjectStore:
             await self.get_range(*piece) if isinstance(piece, CopiedRange) else piece
             for piece in pieces
         ]
-        self.objects[key] = b"".join(parts)
+        self._publish(key, b"".join(parts))
         progress(len(self.objects[key]))
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
@@ -78,3 +78,12 @@ class MemoryObjectStore:
 
     async def close(self) -> None:
         """Keep the objects: whoever has this instance may go on reading."""
+
+    def _publish(self, key: str, content: bytes) -> None:
+        """Keep an object.
+
+        Raises:
+            ObjectStoreError: the key has another content.
+        """
+        if self.objects.setdefault(key, content) != content:
+            raise ObjectStoreError(f"{key} exists and has another content")

@@ -4,20 +4,20 @@ Reads, small objects, conditional creation and deletion are obstore's (Rust; its
 while bytes move). It wants the whole of a request at once, in one copy; so large objects, copies and
 lists are boto3's (`S3Multipart`, `pages_of`): docs/adr/0008-one-way-to-s3.md. An object up to
 `part_bytes` is one PUT, a larger one has parts that are sent side by side. When a large PUT fails,
-the object is sent in small parts from then on, each of which is retried by itself.
+the object is sent in small parts from then on, each of which is retried by itself. A key that exists is
+never written again, where the service knows that (`headrace.storage.object_store.s3_conditions`).
 
 No client repeats anything: `headrace.storage.object_store.retrying` does, and counts it. A failed
 upload is aborted; what a killed or cancelled one leaves is for the sweep.
 """
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import obstore
-from obstore.exceptions import AlreadyExistsError
 from obstore.store import S3Store
 
 from headrace.storage.errors import FailureKind, NotDeletedError, ObjectStoreError
@@ -26,7 +26,13 @@ from headrace.storage.object_store.ranges import exactly, folder_of, require_val
 from headrace.storage.object_store.retrying import RequestRefusedError, Retries, RetryPolicy
 from headrace.storage.object_store.s3_access import ChainCredentials, S3Access, resolve_access
 from headrace.storage.object_store.s3_client import S3Client, make_client
-from headrace.storage.object_store.s3_errors import Asked, failure_of, text_of, translating_obstore
+from headrace.storage.object_store.s3_conditions import (
+    IF_ABSENT,
+    Condition,
+    Conditions,
+    says_exists,
+)
+from headrace.storage.object_store.s3_errors import Asked, text_of, translating_obstore
 from headrace.storage.object_store.s3_listing import OBJECTS, Entry, pages_of
 from headrace.storage.object_store.s3_multipart import S3Multipart
 from headrace.storage.object_store.upload_parts import cut_stream, part_bytes_for
@@ -98,9 +104,15 @@ class S3ObjectStore:
         compaction = client("bucket-compaction", COMPACTION_THREADS, COMPACTION_TIMEOUT_S)
         self._lists = client("bucket-list", LIST_THREADS, LIST_TIMEOUT_S)
         self._clients = (uploads, compaction, self._lists)
+        self._conditions = Conditions()
         self._uploads, self._compaction = (
             S3Multipart(
-                it, access.bucket, location.prefix, self.get_range, checksum=access.checksum
+                it,
+                access.bucket,
+                location.prefix,
+                self.get_range,
+                conditions=self._conditions,
+                checksum=access.checksum,
             )
             for it in (uploads, compaction)
         )
@@ -137,22 +149,14 @@ class S3ObjectStore:
         Cancellation: the object may still appear.
         """
         require_valid_key(key)
-        with translating_obstore(key, Asked.WRITE):
-            try:
-                # An iterator's buffers are sent as they are; a list would have to be joined.
-                await obstore.put_async(
-                    self._store,
-                    self._prefix + key,
-                    iter(parts),
-                    use_multipart=False,
-                    mode="create",
-                )
-            except AlreadyExistsError as error:
-                # It also says so when another request for the key is inflight (409), and that one
-                # may come to nothing.
-                if failure_of(error).status == 412:
-                    return False
-                raise
+        try:
+            # An iterator's buffers are sent as they are; a list would have to be joined.
+            await self._send_small(key, iter(parts), IF_ABSENT)
+        except ObjectStoreError as error:
+            # Not when another request for the key is inflight (409): that one may come to nothing.
+            if says_exists(error):
+                return False
+            raise
         return True
 
     async def put_stream(self, key: str, chunks: AsyncIterable[Sequence[Buffer]]) -> None:
@@ -226,9 +230,27 @@ class S3ObjectStore:
         await asyncio.gather(*(it.close() for it in self._clients))
 
     async def _put_small(self, key: str, parts: Sequence[Buffer]) -> None:
+        content = parts[0] if len(parts) == 1 else b"".join(parts)
+        try:
+            await self._conditions.publish(
+                lambda condition: self._send_small(key, content, condition)
+            )
+        except ObjectStoreError as error:
+            if not says_exists(error):
+                raise
+            await self._uploads.require_same(key, parts)
+
+    async def _send_small(
+        self, key: str, content: Buffer | Iterator[Buffer], condition: Condition
+    ) -> None:
         with translating_obstore(key, Asked.WRITE):
-            content = parts[0] if len(parts) == 1 else b"".join(parts)
-            await obstore.put_async(self._store, self._prefix + key, content, use_multipart=False)
+            await obstore.put_async(
+                self._store,
+                self._prefix + key,
+                content,
+                use_multipart=False,
+                mode="create" if condition else "overwrite",
+            )
 
     async def _put_large(self, key: str, parts: Sequence[Buffer], size_bytes: int) -> None:
         part_bytes = part_bytes_for(size_bytes, self._part_bytes)

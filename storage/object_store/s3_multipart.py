@@ -29,6 +29,7 @@ from headrace.storage.errors import (
 )
 from headrace.storage.object_store.copy_parts import Part, Piece, UploadedPart, plan_parts, size_of
 from headrace.storage.object_store.s3_client import S3Client
+from headrace.storage.object_store.s3_conditions import Condition, Conditions, says_exists
 from headrace.storage.object_store.s3_errors import Asked, failure_of
 from headrace.storage.object_store.upload_parts import PartBody, cut
 from headrace.storage.ports import Buffer, CopiedRange, Progress, unnoticed
@@ -59,7 +60,14 @@ class S3Multipart:
     """Writes objects; see `headrace.storage.ports.ObjectStore`."""
 
     def __init__(
-        self, client: S3Client, bucket: str, prefix: str, read: ReadRange, *, checksum: str = ""
+        self,
+        client: S3Client,
+        bucket: str,
+        prefix: str,
+        read: ReadRange,
+        *,
+        conditions: Conditions,
+        checksum: str = "",
     ) -> None:
         """Prepare; nothing is sent yet.
 
@@ -68,6 +76,7 @@ class S3Multipart:
             bucket: name of the bucket.
             prefix: what is put in front of every key.
             read: for what is too small to be copied, and to look at the end of an object.
+            conditions: whether the service refuses to write a key again.
             checksum: S3's name of the algorithm whose sums uploads carry; empty: none. What is uploaded
                 of a composed object carries an MD5 then.
         """
@@ -75,6 +84,7 @@ class S3Multipart:
         self._bucket = bucket
         self._prefix = prefix
         self._read = read
+        self._conditions = conditions
         self._checksum = {"ChecksumAlgorithm": checksum} if checksum else {}
         self._checksum_field = f"Checksum{checksum}"
 
@@ -97,14 +107,44 @@ class S3Multipart:
         Cancellation: the object may still appear.
         """
         what = {"Bucket": self._bucket, "Key": self._prefix + key, **self._checksum}
-        body = PartBody(buffers)
+
+        async def send(condition: Condition) -> Any:
+            body = PartBody(buffers)
+            try:
+                return await self._client.once(
+                    key,
+                    Asked.WRITE,
+                    lambda client: client.put_object(Body=body, **what, **condition),
+                )
+            finally:
+                body.abandon()  # a thread may still be at it
+
         try:
-            answer = await self._client.once(
-                key, Asked.WRITE, lambda client: client.put_object(Body=body, **what)
+            answer = await self._conditions.publish(send)
+        except ObjectStoreError as error:
+            if not says_exists(error):
+                raise
+            await self.require_same(key, buffers)
+        else:
+            _told(key, answer, "ETag")
+
+    async def require_same(self, key: str, buffers: Sequence[Buffer]) -> None:
+        """Take an object that is there already for what an earlier attempt has published, by its size and its end.
+
+        Raises:
+            ObjectStoreError: it is another one, or cannot be looked at.
+        """
+        written = _Written()
+        written.add(list(buffers))
+        size_bytes = written.size_bytes
+        try:
+            is_same = await self._size(key, Asked.WRITE) == size_bytes and (
+                not size_bytes or await self._ends_with(key, size_bytes, written.tail)
             )
-        finally:
-            body.abandon()  # a thread may still be at it
-        _told(key, answer, "ETag")
+        except (CorruptObjectError, ObjectNotFoundError) as error:
+            raise ObjectStoreError(str(error)) from error  # of a PUT it means nothing
+        if not is_same:
+            raise ObjectStoreError(f"{key} exists and has another content")
 
     async def put_parts(self, key: str, buffers: Sequence[Buffer], part_bytes: int) -> None:
         """Write an object that is here in parts; see `upload`."""
@@ -234,15 +274,20 @@ class S3Multipart:
         self, upload: _Upload, parts: Sequence[dict[str, Any]], size_bytes: int
     ) -> StorageError | None:
         """Complete; return what was answered instead of success."""
-        try:
-            answer = await self._ask(
+
+        def complete(condition: Condition) -> Awaitable[Any]:
+            return self._ask(
                 upload.key,
                 upload.asked,
                 "complete_multipart_upload",
                 size_bytes=size_bytes,
                 UploadId=upload.upload_id,
                 MultipartUpload={"Parts": list(parts)},
+                **condition,
             )
+
+        try:
+            answer = await self._conditions.publish(complete)
             _told(upload.key, answer, "ETag")
         except (ObjectStoreError, CorruptObjectError) as error:
             return error
@@ -256,13 +301,10 @@ class S3Multipart:
         *,
         is_copy: bool,
     ) -> None:
-        """Let the object decide whether a completion has taken effect; abort if it has not.
-
-        A rule about what earlier attempts may have put under the key would belong here.
-        """
+        """Let the object decide whether a completion has taken effect; abort if it has not."""
         key, size_bytes = upload.key, written.size_bytes
         try:
-            found = await self._size(upload)
+            found = await self._size(key, upload.asked)
             is_ours = found == size_bytes and (
                 failure is None or await self._ends_with(key, found, written.tail)
             )
@@ -276,6 +318,8 @@ class S3Multipart:
                     "the bucket answered that a completion failed, but the object is complete",
                     extra={"key": key, "answer": str(failure)},
                 )
+                if says_exists(failure):
+                    await self._abort(upload)  # another attempt has published it
             return
         await self._abort(upload)
         if failure is None and found >= 0:
@@ -285,19 +329,19 @@ class S3Multipart:
         kind = failure.kind if isinstance(failure, ObjectStoreError) else None
         raise ObjectStoreError(f"{key}: not composed: {failure}", kind) from failure
 
-    async def _size(self, upload: _Upload) -> int:
+    async def _size(self, key: str, asked: Asked) -> int:
         """Size of an object; -1 if there is none."""
 
         def head(client: Any) -> int:
             try:
-                answer = client.head_object(Bucket=self._bucket, Key=self._prefix + upload.key)
+                answer = client.head_object(Bucket=self._bucket, Key=self._prefix + key)
             except Exception as error:
                 if failure_of(error).status == 404:
                     return -1
                 raise
             return int(answer.get("ContentLength", -1))
 
-        return await self._client.repeated(upload.key, upload.asked, head)
+        return await self._client.repeated(key, asked, head)
 
     async def _ends_with(self, key: str, size_bytes: int, tail: bytes) -> bool:
         if not tail:

@@ -213,6 +213,20 @@ def test_putting_again_succeeds_and_changes_nothing(open_store):
     run(open_store, scenario)
 
 
+def test_a_published_key_is_never_replaced(open_store):
+    async def scenario(store):
+        await store.put("a", (b"first",))
+        for other in (b"other", b"another"):
+            with pytest.raises(ObjectStoreError):
+                await store.put("a", (other,))
+            with pytest.raises(ObjectStoreError):
+                await store.put_stream("a", chunks_of(other))
+        assert await content(store, "a", 5) == b"first"
+        assert await store.list("") == [("a", 5)]
+
+    run(open_store, scenario)
+
+
 def test_creating_never_replaces(open_store):
     async def scenario(store):
         assert await store.create("a/1", [b"fir", memoryview(b"st"), bytearray()])

@@ -111,6 +111,7 @@ class Bucket:
     truth: list[Effect] = field(default_factory=list)
     page_size: int = 1000
     clock_offset_s: float = 0.0
+    conditions: str = "known"  # or "ignored", or "refused": what is done with If-None-Match
     region: str = ""  # signatures for another are refused; empty: any will do
     lock: threading.RLock = field(default_factory=threading.RLock)
     _late: list[Callable[[], object]] = field(default_factory=list)

@@ -254,10 +254,20 @@ class _Handler(BaseHTTPRequestHandler):
             return _Reply(200)  # the bucket itself
         if "uploadId" in self.query:
             return self._put_part(body)
-        if self.headers.get("If-None-Match") == "*" and self.key in state.objects:
-            return _error(412, "PreconditionFailed")
+        refusal = self._condition_refusal()
+        if refusal is not None:
+            return refusal
         state.store(self.key, body)
         return _Reply(200, headers={"ETag": etag_of(body)})
+
+    def _condition_refusal(self) -> _Reply | None:
+        """What a request that makes an object is refused for."""
+        if self.headers.get("If-None-Match") != "*" or self.state.conditions == "ignored":
+            return None
+        if self.state.conditions == "refused":
+            return _error(501, "NotImplemented")
+        exists = self.key in self.state.objects
+        return _error(412, "PreconditionFailed") if exists else None
 
     def _put_part(self, body: bytes) -> _Reply:
         parts = self.state.uploads.get(self.query["uploadId"])
@@ -345,6 +355,9 @@ class _Handler(BaseHTTPRequestHandler):
                 [unescape(key) for key in re.findall("<Key>(.*?)</Key>", text)],
                 quiet="<Quiet>true</Quiet>" in text,
             )
+        refusal = self._condition_refusal()
+        if refusal is not None:
+            return refusal
         numbers = map(int, re.findall("<PartNumber>(.*?)</PartNumber>", text))
         etags = re.findall("<ETag>(.*?)</ETag>", text)
         wanted = [

@@ -10,6 +10,7 @@ TITLES = {
     "wal": "The WAL on a device",
     "object_wal": "The WAL in a bucket",
     "storage": "Storage: upload, caches, objects, compaction",
+    "stores": "What is written once, tried again, deleted late, and told when it fails",
     "raft": "The Raft core",
     "quorum": "The quorum around the core",
     "fencing": "Leases, sessions, epochs and proposals",

@@ -121,7 +121,7 @@ def test_damage_is_counted_and_a_bit_that_flipped_on_the_way_is_not():
         store.then("get_range", Fault.NOT_FOUND)
         await asyncio.gather(cache.load(0, size), return_exceptions=True)
         assert cache.statistics.corrupt == 0
-        await store.put(object_key("c", 0), [bytes(size)])
+        store.inner.objects[object_key("c", 0)] = bytes(size)
         found = await asyncio.gather(
             *(cache.load(0, size) for _ in range(3)), return_exceptions=True
         )

@@ -34,7 +34,7 @@ class Setup:
     async def compose(self, found=None):
         made = await compose_stream_object(self.found if found is None else found)
         await self.store.compose("made", made.pieces)
-        content = self.store.objects["made"]
+        content = self.store.objects.pop("made")
         assert len(content) == made.size_bytes
         return content
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +59,13 @@ def test_a_directory_that_cannot_be_written_is_noticed(tmp_path, in_the_way):
     (tmp_path / in_the_way).write_text("a file")
     with pytest.raises(ObjectStoreError, match="bucket directory"):
         asyncio.run(ensure_writable(f"file://{tmp_path}/bucket"))
+
+
+def test_a_directory_without_a_way_to_publish_is_noticed(tmp_path, monkeypatch):
+    def refused(*_):
+        raise OSError(31, "Too many links")
+
+    monkeypatch.setattr(Path, "hardlink_to", refused)
+    with pytest.raises(ObjectStoreError, match="Too many links"):
+        asyncio.run(ensure_writable(f"file://{tmp_path}/bucket"))
+    assert [it for it in (tmp_path / "bucket").rglob("*") if it.is_file()] == []

@@ -72,6 +72,48 @@ def test_a_put_is_on_the_disk_before_it_succeeds(tmp_path, calls):
     run(tmp_path, scenario)
 
 
+@pytest.mark.parametrize("failing", [".", "00", "00/c"])
+def test_an_entry_whose_fsync_failed_is_made_anew(failing, tmp_path, monkeypatch):
+    """A kernel that could not write an entry forgets it: the next fsync succeeds and proves nothing."""
+    root = tmp_path / "bucket"
+    failed, made = [], []
+    fsync = os.fsync
+
+    def failing_once(descriptor):
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        if path == root / failing:
+            if not failed:
+                failed.append(path)
+                raise OSError(5, "IO error")
+            assert made, "an fsync of nothing new"
+        fsync(descriptor)
+
+    def noting(call):
+        def noted(self, *arguments, **named):
+            result = call(self, *arguments, **named)
+            path = arguments[0] if call is rename else self
+            if failed and path.parent == root / failing:
+                made.append(path)
+            return result
+
+        return noted
+
+    rename = Path.rename
+
+    async def scenario(store):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", failing_once)
+            for name in ("rename", "hardlink_to", "mkdir"):
+                patch.setattr(Path, name, noting(getattr(Path, name)))
+            with pytest.raises(ObjectStoreError, match="IO error"):
+                await store.put("00/c/1", (b"content",))
+            await store.put("00/c/1", (b"content",))
+        assert failed
+        assert files(tmp_path) == ["00/c/1"]
+
+    run(tmp_path, scenario)
+
+
 def test_a_deletion_is_on_the_disk_before_it_succeeds(tmp_path, calls):
     async def scenario(store):
         for key in ("a/1", "a/2", "b/1"):

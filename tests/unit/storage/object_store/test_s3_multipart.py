@@ -23,6 +23,7 @@ from headrace.storage.errors import (
 from headrace.storage.object_store.copy_parts import MIB
 from headrace.storage.object_store.retrying import RequestRefusedError, Retries, RetryPolicy
 from headrace.storage.object_store.s3_client import S3Client
+from headrace.storage.object_store.s3_conditions import Conditions
 from headrace.storage.object_store.s3_multipart import S3Multipart
 from headrace.storage.ports import CopiedRange, unnoticed
 
@@ -90,9 +91,11 @@ class Service:
         self.uploads[UploadId][PartNumber] = piece
         return {"CopyPartResult": {"ETag": f"e{PartNumber}"}}
 
-    def _complete_multipart_upload(self, Bucket, Key, UploadId, MultipartUpload):
+    def _complete_multipart_upload(self, Bucket, Key, UploadId, MultipartUpload, IfNoneMatch=""):
         if UploadId not in self.uploads:
             raise answer("NoSuchUpload", 404)
+        if IfNoneMatch and Key in self.objects:
+            raise answer("PreconditionFailed", 412)
         parts = self.uploads.pop(UploadId)
         named = [(it["PartNumber"], it["ETag"]) for it in MultipartUpload["Parts"]]
         assert named == [(number, f"e{number}") for number in sorted(parts)]
@@ -122,6 +125,10 @@ def client_of(make_client, max_attempts=1):
     return S3Client(make_client, threads=4, name="test", retries=Retries(policy))
 
 
+def multipart(client, read=None):
+    return S3Multipart(client, "bucket", "p/", read, conditions=Conditions())
+
+
 def reader_of(service):
     async def read(key, start, end):
         content = service.objects[f"p/{key}"]
@@ -139,9 +146,7 @@ def compose(service, pieces=PIECES, progress=unnoticed):
     async def main():
         client = client_of(lambda: service)
         try:
-            await S3Multipart(client, "bucket", "p/", reader_of(service)).compose(
-                "made", pieces, progress
-            )
+            await multipart(client, reader_of(service)).compose("made", pieces, progress)
         finally:
             await client.close()
 
@@ -273,7 +278,7 @@ def test_a_completion_is_settled_at_one_place_whatever_was_written(operation, ma
 
     async def main():
         client = client_of(lambda: service, max_attempts)
-        copier = S3Multipart(client, "bucket", "p/", reader_of(service))
+        copier = multipart(client, reader_of(service))
 
         async def parts():
             for buffer in buffers:
@@ -304,7 +309,7 @@ def test_parts_that_cannot_be_had_leave_nothing_behind():
     async def main():
         client = client_of(lambda: service)
         with pytest.raises(ZeroDivisionError):
-            await S3Multipart(client, "bucket", "p/", None).upload("made", parts())
+            await multipart(client).upload("made", parts())
         await client.close()
 
     asyncio.run(main())
@@ -322,7 +327,7 @@ def test_requests_of_an_upload_are_repeated_one_by_one(operation):
     async def main():
         client = client_of(lambda: service, max_attempts=3)
         try:
-            await S3Multipart(client, "bucket", "p/", None).put_parts("made", [A, B], 6 * MIB)
+            await multipart(client).put_parts("made", [A, B], 6 * MIB)
         finally:
             await client.close()
 
@@ -361,7 +366,7 @@ def test_a_cancelled_caller_leaves_no_upload():
 
     async def main():
         client = client_of(lambda: service)
-        copier = S3Multipart(client, "bucket", "p/", None)
+        copier = multipart(client)
         task = asyncio.create_task(copier.compose("made", [CopiedRange("a", 0, len(A))]))
         await asyncio.get_running_loop().run_in_executor(None, begun.wait, 10)
         task.cancel()
@@ -389,7 +394,7 @@ def test_credentials_that_are_away_for_a_while_are_looked_for_again():
 
     async def main():
         client = client_of(make_client)
-        copier = S3Multipart(client, "bucket", "p/", None)
+        copier = multipart(client)
         content = [bytes(6 * MIB), b"end"]
         for _ in range(2):
             with pytest.raises(ObjectStoreError):

@@ -1,0 +1,171 @@
+"""`s3://`: an attempt whose request hangs, any of them, and is given up, changes nothing that a later one published.
+
+Of `file://` the same is in tests/unit/storage/object_store/test_attempts_given_up.py.
+"""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from headrace.storage.errors import ObjectStoreError
+from headrace.storage.object_store.factory import ensure_bucket, open_object_store
+from headrace.storage.object_store.retrying import RetryPolicy
+from headrace.storage.ports import CopiedRange, ObjectStore
+from tests.contracts.holding_proxy import HoldingProxy
+from tests.contracts.object_stores import PART_BYTES, s3_uri
+from tests.integration.s3_fault_server import FaultServer
+
+MIB = 1024 * 1024
+KEY = "00/c/7"
+MAX_REQUESTS = 30  # of one attempt
+SOURCE = random.Random(0).randbytes(5 * MIB)
+
+
+async def chunks(parts: list[bytes]):
+    for part in parts:
+        yield [part]
+
+
+Write = Callable[[ObjectStore, list[bytes]], Awaitable[object]]
+# What is written, the sizes of its parts, and the most that one request takes.
+WRITES: dict[str, tuple[Write, tuple[int, ...], int]] = {
+    "small": (lambda store, parts: store.put(KEY, tuple(parts)), (700, 300), PART_BYTES),
+    "single": (lambda store, parts: store.put(KEY, tuple(parts)), (4 * MIB, 300), 64 * MIB),
+    "parts": (lambda store, parts: store.put(KEY, tuple(parts)), (PART_BYTES, 300), PART_BYTES),
+    "streamed": (lambda store, parts: store.put_stream(KEY, chunks(parts)), (700, 300), PART_BYTES),
+    "streamed in parts": (
+        lambda store, parts: store.put_stream(KEY, chunks(parts)),
+        (PART_BYTES, 300),
+        PART_BYTES,
+    ),
+    "composed": (
+        lambda store, parts: store.compose(KEY, [CopiedRange("source", 0, len(SOURCE)), *parts]),
+        (300, 200),
+        PART_BYTES,
+    ),
+}
+
+
+async def second_attempt(
+    endpoint: str, nth: int, write: Write, parts: list[bytes], part_bytes: int, *, is_same: bool
+) -> tuple[bool, bytes, bytes]:
+    """Give an attempt up when its n-th request hangs, write again, let the first request arrive.
+
+    Returns:
+        Whether it hung, what was published when the second had succeeded, and what is in the end.
+    """
+    async with HoldingProxy(endpoint) as proxy:
+        uri = s3_uri(proxy.endpoint)
+        policy = RetryPolicy(max_attempts=2, backoff_ms_initial=1)
+        store, other = (
+            open_object_store(uri, rng=random.Random(0), part_bytes=part_bytes, policy=policy)
+            for _ in range(2)
+        )
+        await store.put("source", (SOURCE,))
+        proxy.hold(nth)
+        # Other bytes than the second's, to tell them apart, where the service is asked to refuse them.
+        late = parts if is_same else [bytes(reversed(part)) for part in parts]
+        attempt = asyncio.ensure_future(write(store, late))
+        held = asyncio.create_task(proxy.is_holding.wait())
+        await asyncio.wait((attempt, held), return_when=asyncio.FIRST_COMPLETED)
+        hung = proxy.is_holding.is_set()
+        proxy.hold_no_more()
+        held.cancel()
+        attempt.cancel()
+        await asyncio.gather(attempt, held, return_exceptions=True)
+        with contextlib.suppress(ObjectStoreError):  # refused: the first had published already
+            await write(other, parts)
+        ((_, size),) = [it for it in await other.list("") if it[0] == KEY]
+        published = bytes(await other.get_range(KEY, 0, size))
+        await proxy.land()
+        found = bytes(await other.get_range(KEY, 0, size))
+        assert dict(await other.list("")) == {KEY: size, "source": len(SOURCE)}
+        await asyncio.gather(store.close(), other.close())
+    return hung, published, found
+
+
+def hang_in_each(endpoint: str, kind: str, *, is_same: bool) -> int:
+    """Let one request after the other hang; tell how many there were."""
+    write, sizes, part_bytes = WRITES[kind]
+    parts = [random.Random(size).randbytes(size) for size in sizes]
+    for nth in range(1, MAX_REQUESTS):
+        hung, published, found = asyncio.run(
+            second_attempt(endpoint, nth, write, parts, part_bytes, is_same=is_same)
+        )
+        assert found == published, f"hung in request {nth}"
+        if not hung:
+            return nth - 1
+    raise AssertionError("an attempt takes more requests than it should")
+
+
+@pytest.mark.parametrize("conditions", ["known", "ignored", "refused"])
+@pytest.mark.parametrize("kind", WRITES)
+def test_whatever_request_it_hung_in(kind: str, conditions: str) -> None:
+    """Without conditions a late request writes the same bytes once more."""
+    with FaultServer() as server:
+        server.bucket.conditions = conditions
+        asyncio.run(ensure_bucket(s3_uri(server.endpoint)))
+        requests = hang_in_each(server.endpoint, kind, is_same=conditions != "known")
+        assert requests >= (1 if kind in ("small", "single", "streamed") else 4)
+        if conditions == "known":
+            written = [it.key for it in server.bucket.truth]
+            assert len(written) == len(set(written)), "a published key was written again"
+
+
+@pytest.mark.slow
+@pytest.mark.s3
+@pytest.mark.parametrize("kind", WRITES)
+def test_whatever_request_it_hung_in_of_a_real_server(kind: str, minio) -> None:
+    asyncio.run(ensure_bucket(s3_uri(minio.endpoint)))
+    assert hang_in_each(minio.endpoint, kind, is_same=False) >= 1
+
+
+@pytest.mark.parametrize("size", [0, 1000, 6 * MIB])
+def test_a_key_with_another_content_is_refused(size: int) -> None:
+    async def scenario(endpoint: str) -> None:
+        uri = s3_uri(endpoint)
+        store = open_object_store(
+            uri,
+            rng=random.Random(0),
+            part_bytes=PART_BYTES,
+            policy=RetryPolicy(max_attempts=2, backoff_ms_initial=1),
+        )
+        first = random.Random(0).randbytes(size)
+        await store.put(KEY, (first,))
+        await store.put(KEY, (first[:500], first[500:]))
+        for other in (first[:-1] + b"?", first + b"?"):
+            for write in (
+                store.put(KEY, (other,)),
+                store.put_stream(KEY, chunks([other])),
+                store.compose(KEY, [other]),
+            ):
+                with pytest.raises(ObjectStoreError):
+                    await write
+        await store.close()
+
+    with FaultServer() as server:
+        asyncio.run(scenario(server.endpoint))
+        assert len(server.bucket.truth) == 1
+        assert server.bucket.uploads == {}
+
+
+def test_a_service_that_refuses_conditions_is_asked_once() -> None:
+    async def scenario(endpoint: str) -> None:
+        store = open_object_store(s3_uri(endpoint), rng=random.Random(0), part_bytes=PART_BYTES)
+        for number in range(3):
+            await store.put(f"small/{number}", (b"x",))
+            await store.put(f"single/{number}", (bytes(4 * MIB),))
+            await store.put_stream(f"parts/{number}", chunks([bytes(PART_BYTES), b"end"]))
+        assert store.statistics.retries == 0
+        assert not await store.list("none")
+        await store.close()
+
+    with FaultServer() as server:
+        server.bucket.conditions = "refused"
+        asyncio.run(scenario(server.endpoint))
+        asked = [it for it in server.bucket.requests if "if-none-match" in it.headers]
+        assert len(asked) == 1
+        assert len(server.bucket.objects) == 9

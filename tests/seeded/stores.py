@@ -1,0 +1,69 @@
+"""Mistakes with what is written once, tried again, deleted late, and told when it fails."""
+
+from tests.seeded.bug import SeededBug
+
+_UNIT = "tests/unit/storage"
+_GIVEN_UP = "tests/contracts/test_attempts_given_up.py"
+
+BUGS = (
+    SeededBug(
+        "stores-01",
+        "a request that makes an object writes over what is there",
+        "storage/object_store/s3_conditions.py",
+        "Conditions.publish",
+        """
+        if self.are_known:
+            try:
+                return await send(IF_ABSENT)
+            except StorageError as error:
+                if _status_of(error) != _NOT_IMPLEMENTED:
+                    raise
+                self.are_known = False
+                logger.info(
+                    "the bucket does not know If-None-Match: a PUT that comes late replaces an object "
+                    "by the same bytes",
+                    extra={"reason": str(error)},
+                )
+        """,
+        "",
+        f"{_GIVEN_UP}::test_whatever_request_it_hung_in[parts-known]",
+    ),
+    SeededBug(
+        "stores-02",
+        "an upload is completed over what is there",
+        "storage/object_store/s3_multipart.py",
+        "S3Multipart._complete",
+        "await self._conditions.publish(complete)",
+        "await complete({})",
+        f"{_GIVEN_UP}::test_whatever_request_it_hung_in[parts-known]",
+    ),
+    SeededBug(
+        "stores-03",
+        "whatever is found under a key counts as published",
+        "storage/object_store/s3_multipart.py",
+        "S3Multipart.require_same",
+        """
+        if not is_same:
+            raise ObjectStoreError(f"{key} exists and has another content")
+        """,
+        "del is_same",
+        f"{_GIVEN_UP}::test_a_key_with_another_content_is_refused[1000]",
+    ),
+    SeededBug(
+        "stores-04",
+        "an entry whose fsync failed counts as durable after the next",
+        "storage/object_store/filesystem.py",
+        "_link",
+        """
+        if not filecmp.cmp(path, temporary, shallow=False):
+            raise ObjectStoreError(f"bucket directory: {path} exists and has another content")
+        temporary.rename(path)
+        """,
+        """
+        if not filecmp.cmp(path, temporary, shallow=False):
+            raise ObjectStoreError(f"bucket directory: {path} exists and has another content")
+        """,
+        f"{_UNIT}/object_store/test_filesystem.py"
+        "::test_an_entry_whose_fsync_failed_is_made_anew[00/c]",
+    ),
+)
