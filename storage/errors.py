@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from enum import Enum
+from typing import Final
 
 
 class StorageError(Exception):
@@ -55,6 +56,10 @@ class CopyUnsupportedError(StorageError):
 
 class CorruptObjectError(StorageError):
     """Bytes of an object do not match their checksums; never served."""
+
+
+# What the bucket should hold is not there, or not as it was written. Trying again does not help by itself.
+DAMAGE: Final = (CorruptObjectError, ObjectNotFoundError)
 
 
 class BackPressureError(StorageError):

@@ -15,6 +15,7 @@ from headrace.storage.errors import (
     EngineFailedError,
     ObjectNotFoundError,
     OffsetOutOfRangeError,
+    StorageError,
     StreamClosedError,
 )
 from headrace.storage.open_appends import OnAck
@@ -33,6 +34,15 @@ class BlockReader(Protocol):
 
         Raises:
             ObjectNotFoundError: an object is gone, also according to the newest metadata.
+        """
+        ...
+
+    async def span(self, stream_id: int, offset: int, *, of_object: bool) -> tuple[int, int]:
+        """Offsets that are read as a whole with `offset`: those of its block, or of its object.
+
+        Raises:
+            ObjectNotFoundError: the metadata name no object for `offset`.
+            ObjectStoreError: the bucket does not answer.
         """
         ...
 
@@ -178,6 +188,23 @@ class Stream:
             raise
         self._require_readable(start)
         return batches
+
+    async def unreadable_span(self, offset: int, error: StorageError) -> tuple[int, int]:
+        """Offsets `[start, end)` that cannot be read because of the damage that `fetch` met at `offset`.
+
+        Of a damaged block its offsets, else those of the object: it is gone, or its index is damaged.
+
+        Raises:
+            ObjectNotFoundError: the metadata name no object for `offset`, so nothing is known about it.
+            ObjectStoreError: the bucket does not answer.
+        """
+        start, end = await self._blocks.span(
+            self.stream_id, offset, of_object=isinstance(error, ObjectNotFoundError)
+        )
+        cached_from = self._cache.first_offset(self.stream_id)
+        if cached_from is not None and offset < cached_from:
+            end = min(end, cached_from)
+        return max(start, self.start_offset), min(end, self.confirm_offset)
 
     def _require_readable(self, start: int) -> None:
         if self._state is _State.CLOSED:

@@ -1,10 +1,11 @@
-"""Metrics of background jobs: retention, compaction, deletion, sweep. Plain counters, read at each scrape."""
+"""Metrics of background jobs: opening, retention, compaction, deletion, sweep. Plain counters, read at each scrape."""
 
 from collections.abc import Iterable, Iterator
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from headrace.broker.partition.leadership import OpeningStatistics
 from headrace.broker.partition.retention import RetentionStatistics
 from headrace.broker.telemetry.families import counter, gauge
 from headrace.storage.compaction.statistics import CompactionStatistics
@@ -17,11 +18,13 @@ class BackgroundCollector(Collector):
 
     def __init__(
         self,
+        openings: OpeningStatistics,
         retention: RetentionStatistics,
         compaction: CompactionStatistics,
         deletion: DeletionStatistics,
         sweep: SweepStatistics,
     ) -> None:
+        self._openings = openings
         self._retention = retention
         self._compaction = compaction
         self._deletion = deletion
@@ -33,6 +36,11 @@ class BackgroundCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Read everything."""
+        yield counter(
+            "partitions_opened_past_damage",
+            "Openings of partitions that passed over objects which are missing or damaged",
+            self._openings.opened_past_damage_total,
+        )
         yield from self._retention_metrics()
         yield from self._compaction_metrics()
         deletion, sweep = self._deletion, self._sweep

@@ -48,6 +48,7 @@ class NodeCollector(Collector):
         self._store_answered_s: float | None = None
         self._store_troubles: list[Trouble] = []
         self._partitions = partitions
+        self._partitions_damaged = 0
         self._listener = listener
         self._requests = requests
         self._loop_clock_s = loop_clock_s
@@ -59,6 +60,7 @@ class NodeCollector(Collector):
         now_s = self._loop_clock_s()
         self._store_answered_s = self._store.answered_ago_s(now_s)
         self._store_troubles = self._store.troubles(now_s)
+        self._partitions_damaged = len(self._partitions.damaged())
 
     def describe(self) -> Iterable[Metric]:
         """Name nothing in advance: the parts may not have started yet."""
@@ -218,6 +220,11 @@ class NodeCollector(Collector):
             "connections_refused", "Connections refused", self._listener.connections_refused
         )
         yield gauge("partitions_open", "Partitions that this broker leads", len(self._partitions))
+        yield gauge(
+            "partitions_damaged",
+            "Partitions with records that are known to be missing or damaged",
+            self._partitions_damaged,
+        )
         requests = CounterMetricFamily("headrace_requests", "Requests by API", labels=["api"])
         for key, count in sorted(self._requests.requests.copy().items()):
             requests.add_metric([ApiKey(key).name.lower()], count)

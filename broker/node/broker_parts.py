@@ -35,6 +35,8 @@ from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.sweep.sweeper import Sweeper, SweepStatistics
 from headrace.storage.sweep.swept_bucket import open_swept_bucket
 
+MAX_DAMAGED_NAMED = 20  # partitions, on the page of readiness
+
 
 class BrokerParts:
     """Made for one registration; nothing is started."""
@@ -178,8 +180,9 @@ class BrokerParts:
         return jobs
 
     def background_collector(self) -> BackgroundCollector:
-        """Metrics of retention, compaction, deletion and sweep."""
+        """Metrics of openings, retention, compaction, deletion and sweep."""
         return BackgroundCollector(
+            self.leadership.statistics,
             self.retention.statistics,
             self.compactor.statistics,
             self._deleter.statistics,
@@ -222,6 +225,18 @@ class BrokerParts:
             reason = f"{stats.admission_waiting} requests wait for room in WAL or LogCache"
             return CheckResult("storage", ok=False, reason=reason)
         return CheckResult("storage", ok=True, reason=f"{stats.open_streams} streams open")
+
+    def check_damage(self) -> CheckResult:
+        """Readiness, which damage does not end: the places that are known to be unreadable."""
+        damaged = self.partitions.damaged()
+        named = [
+            f"{partition.topic}-{partition.index} from offset {found[0].start_offset}"
+            for partition, found in damaged[:MAX_DAMAGED_NAMED]
+        ]
+        if len(damaged) > MAX_DAMAGED_NAMED:
+            named.append(f"{len(damaged) - MAX_DAMAGED_NAMED} more")
+        reason = f"records cannot be read: {', '.join(named)}" if named else "no known damage"
+        return CheckResult("records", ok=True, reason=reason)
 
     def _make_wal(
         self, on_confirmed: Callable[[int], None], on_failed: Callable[[Exception], None]

@@ -287,6 +287,7 @@ class BrokerRole:
         server.compaction.offer(parts.compactor)
         server.wal_resize.offer(parts.resize_wal)
         readiness.add(parts.check_engine)
+        readiness.add(parts.check_damage)
         readiness.add(lambda: _check_lease(client))
 
     def _address(

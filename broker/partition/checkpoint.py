@@ -18,7 +18,7 @@ import crc32c
 import msgspec
 
 from headrace.broker.partition.leader_epochs import EpochStart, LeaderEpochs
-from headrace.broker.partition.producer_state import BatchMetadata, ProducerEntry
+from headrace.broker.partition.producer_state import NOT_LOST, BatchMetadata, ProducerEntry
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.time_index import TimeIndexEntry
 
@@ -53,6 +53,7 @@ class Checkpoint(msgspec.Struct, array_like=True, frozen=True):
     segment_max_offset: int
     start_bytes: int  # deleted bytes; `time_entries` count from the log's first batch
     end_bytes: int
+    producers_lost_ms: int = NOT_LOST
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -76,6 +77,7 @@ def take(state: PartitionState, offset: int, log_start_offset: int) -> bytes:
         segment_max_offset=times.segment_max_offset,
         start_bytes=times.start_bytes,
         end_bytes=times.end_bytes,
+        producers_lost_ms=state.producers.lost_ms,
     )
     body = _ENCODER.encode(checkpoint)
     return _PREFIX.pack(MAGIC, VERSION, crc32c.crc32c(body)) + body
@@ -108,7 +110,7 @@ def restore(checkpoint: Checkpoint, state: PartitionState) -> None:
         entry = ProducerEntry(record.epoch, updated_ms=record.updated_ms)
         entry.batches.extend(record.batches)
         entries.append((record.producer_id, entry))
-    state.producers.restore(entries)
+    state.producers.restore(entries, checkpoint.producers_lost_ms)
     state.epochs = LeaderEpochs(checkpoint.leader_epochs)
     state.times.restore(
         checkpoint.time_entries,

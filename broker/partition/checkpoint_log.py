@@ -35,11 +35,16 @@ class CheckpointLog:
         self._interval_bytes = interval_bytes
         self._bytes_since_last = 0
         self._durable_offset = -1  # offset of the last durable checkpoint of this object
+        self._damaged_end: int | None = None  # of the meta stream's offsets that may be damaged
 
     @property
     def retained(self) -> int:
         """Checkpoints in the stream; all but the last are superseded."""
         return self._meta.next_offset - self._meta.start_offset
+
+    def found_damaged(self) -> None:
+        """Have `trim` drop what the meta stream holds by now: some of it cannot be read."""
+        self._damaged_end = self._meta.next_offset
 
     def appended(self, size_bytes: int) -> None:
         """Count an appended batch; writes a checkpoint when one is due and there is room for it."""
@@ -92,13 +97,18 @@ class CheckpointLog:
         return error is None
 
     async def trim(self) -> None:
-        """Trim superseded checkpoints once there are many.
+        """Trim superseded checkpoints once there are many, and damaged ones once a newer one is in the bucket.
 
         Raises:
             StorageError: as `Stream.trim`.
         """
-        if self._meta.confirm_offset - self._meta.start_offset > CHECKPOINTS_RETAINED:
-            await self._meta.trim(self._meta.confirm_offset - 1)
+        meta = self._meta
+        if meta.confirm_offset - meta.start_offset > CHECKPOINTS_RETAINED:
+            await meta.trim(meta.confirm_offset - 1)
+        elif self._damaged_end is not None and meta.committed_offset > self._damaged_end:
+            await meta.trim(meta.committed_offset - 1)
+        if self._damaged_end is not None and meta.start_offset >= self._damaged_end:
+            self._damaged_end = None
 
     def _log_failure(self, error: Exception) -> None:
         logger.warning(

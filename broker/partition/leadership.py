@@ -11,9 +11,10 @@ is retried until it is no longer needed, and does not delay other partitions.
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from uuid import UUID
 
-from headrace.broker.partition.opening import restore_state
+from headrace.broker.partition.opening import Restored, restore_state
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionKey, PartitionRegistry
 from headrace.config.node import LogConfig
@@ -30,6 +31,13 @@ MAX_INFLIGHT = 32  # partitions being opened or closed at once
 MIN_RETRY_MS = 500
 MAX_RETRY_MS = 10_000
 UPKEEP_INTERVAL_MS = 30_000
+
+
+@dataclass(slots=True)
+class OpeningStatistics:
+    """Counters since the start."""
+
+    opened_past_damage_total: int = 0
 
 
 class PartitionLeadership:
@@ -55,6 +63,7 @@ class PartitionLeadership:
         self._changed_topics: set[UUID] = set()
         self._opening: set[PartitionKey] = set()
         self._slots = asyncio.Semaphore(MAX_INFLIGHT)
+        self.statistics = OpeningStatistics()
 
     async def run(self) -> None:
         """Follow the image until cancelled."""
@@ -206,9 +215,30 @@ class PartitionLeadership:
             config=config,
             checkpoint_interval_bytes=self._config.checkpoint_interval_bytes,
         )
+        if restored.is_damaged:
+            self._note_damage(partition, restored)
         if restored.must_checkpoint and not await partition.checkpoints.write_durably():
             return None
+        self.statistics.opened_past_damage_total += restored.is_damaged
         return partition
+
+    def _note_damage(self, partition: Partition, restored: Restored) -> None:
+        if restored.checkpoints_lost:
+            partition.checkpoints.found_damaged()
+        for found in restored.damage:
+            partition.damage.add(found)
+        first = restored.damage[0] if restored.damage else None
+        logger.error(
+            "partition opened past damage: what is damaged cannot be read, everything else is served",
+            extra={
+                "topic": partition.topic,
+                "partition": partition.index,
+                "checkpoints_lost": restored.checkpoints_lost,
+                "offsets_lost": sum(it.end_offset - it.start_offset for it in restored.damage),
+                "offset": first.start_offset if first else None,
+                "reason": first.reason if first else "checkpoints only; no record is concerned",
+            },
+        )
 
     async def _keep_closing(self, partition: Partition) -> None:
         """Close a partition for its new leader, with retries."""

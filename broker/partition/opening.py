@@ -1,13 +1,20 @@
-"""Opening a partition: reads the last checkpoint, then the headers of the batches after it."""
+"""Opening a partition: reads the last checkpoint, then the headers of the batches after it.
+
+Damage costs reads of the damaged place only. A checkpoint that cannot be read is passed over: the one before it is
+used, or the log is replayed from its start. Batches that cannot be read are passed over as well, up to the next
+readable one. Offsets are never taken from what can be read, but from the metadata, so that none is given twice.
+"""
 
 import logging
-from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 from headrace.broker.partition import checkpoint
+from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.time_index import MAX_SEGMENT_MS
 from headrace.protocol.records.batch import parse_header
+from headrace.storage.errors import DAMAGE
+from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
@@ -16,10 +23,34 @@ READ_BYTES = 4 * 1024 * 1024
 
 
 class Restored(NamedTuple):
-    """A partition's state, and whether its newest checkpoint must be superseded before anything is appended."""
+    """A partition's state, and what was passed over to get it."""
 
     state: PartitionState
-    must_checkpoint: bool
+    is_ahead: bool = False  # the newest checkpoint covers batches that a crash lost
+    checkpoints_lost: int = 0  # offsets of the meta stream that could not be read
+    damage: tuple[DamagedRange, ...] = ()  # of the records
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether anything could not be read."""
+        return bool(self.checkpoints_lost or self.damage)
+
+    @property
+    def must_checkpoint(self) -> bool:
+        """Whether a checkpoint must be durable before anything is appended.
+
+        A checkpoint beyond the log's end would look valid once new batches reach past it. And what was passed over
+        must not be met at the next opening again.
+        """
+        return self.is_ahead or self.is_damaged
+
+
+class _Checkpoints(NamedTuple):
+    """The newest checkpoint that can be used, if any."""
+
+    found: checkpoint.Checkpoint | None
+    is_ahead: bool
+    lost: int
 
 
 async def restore_state(
@@ -32,47 +63,101 @@ async def restore_state(
 ) -> Restored:
     """Rebuild the state that a partition derives from its log.
 
-    A checkpoint that cannot be read costs time, not data: the one before it is used, or the log is replayed from its
-    start. A checkpoint beyond the log's end covers batches that a crash lost before they were acknowledged. Once new
-    batches reach past it, it would look valid, so it must be superseded first.
-
     Args:
         data: stream of the batches.
         meta: stream of the checkpoints.
         producer_id_expiration_ms: see `ProducerStates`.
         now_ms: the wall clock.
         segment_ms: the longest time that a segment of the time index covers (`segment.ms`).
+
+    Raises:
+        StorageError: the bucket or the metadata do not answer, or know nothing of an offset.
     """
     state = PartitionState(producer_id_expiration_ms=producer_id_expiration_ms)
+    newest = await _newest_checkpoint(meta, data.confirm_offset)
     offset = data.start_offset
-    must_checkpoint = False
-    async for found in _checkpoints(meta):
-        if found.offset > data.confirm_offset:
-            must_checkpoint = True
-            continue
-        if found.offset >= data.start_offset:
-            checkpoint.restore(found, state)
-            offset = found.offset
-        break
-    while offset < data.confirm_offset:
-        for batch in await data.fetch(offset, READ_BYTES):
-            offset = batch.base_offset + batch.count
-            header = parse_header(batch.payload)
-            epoch, size_bytes = header.partition_leader_epoch, len(batch.payload)
-            state.apply(header, batch.base_offset, epoch, size_bytes, now_ms, segment_ms)
+    if newest.found is not None and newest.found.offset >= offset:
+        checkpoint.restore(newest.found, state)
+        offset = newest.found.offset
+    elif newest.lost and offset > 0:
+        # The producers of deleted records were in the lost checkpoint only.
+        state.producers.lose(now_ms)
+    damage = await _Replay(state, data, now_ms, segment_ms).run(offset)
     state.producers.expire(now_ms)
     state.trim(data.start_offset, data.confirm_offset)
-    return Restored(state, must_checkpoint)
+    return Restored(state, newest.is_ahead, newest.lost, tuple(damage))
 
 
-async def _checkpoints(meta: Stream) -> AsyncIterator[checkpoint.Checkpoint]:
-    """Yield those that can be read, the newest first."""
-    for offset in range(meta.confirm_offset - 1, meta.start_offset - 1, -1):
+class _Replay:
+    """Applies the batches of a log to a state."""
+
+    def __init__(self, state: PartitionState, data: Stream, now_ms: int, segment_ms: int) -> None:
+        self._state = state
+        self._data = data
+        self._now_ms = now_ms
+        self._segment_ms = segment_ms
+        self._damage: list[DamagedRange] = []
+        self._skipped_from: int | None = None  # the damage right before what is read next
+
+    async def run(self, offset: int) -> list[DamagedRange]:
+        """Apply everything from `offset` on; return what cannot be read."""
+        data = self._data
+        while offset < data.confirm_offset:
+            try:
+                batches = await data.fetch(offset, READ_BYTES)
+            except DAMAGE as error:
+                _, end = await data.unreadable_span(offset, error)
+                assert end > offset, "the span of an offset holds it"
+                reason = f"{type(error).__name__}: {error}"
+                self._damage.append(DamagedRange(offset, end, reason))
+                if self._skipped_from is None:
+                    self._skipped_from = offset
+                offset = end
+                continue
+            for batch in batches:
+                self._apply(batch)
+                offset = batch.base_offset + batch.count
+        # They may have been written until just now.
+        self._end_skipping(offset, self._now_ms)
+        return self._damage
+
+    def _apply(self, batch: StreamRecordBatch) -> None:
+        header = parse_header(batch.payload)
+        # What lies before a batch is older, and a look-up of that batch's time finds the batch.
+        newest_ms = max(header.max_timestamp, header.base_timestamp) - 1
+        is_known = 0 <= newest_ms < self._now_ms
+        self._end_skipping(batch.base_offset, newest_ms if is_known else self._now_ms)
+        epoch, size_bytes = header.partition_leader_epoch, len(batch.payload)
+        self._state.apply(
+            header, batch.base_offset, epoch, size_bytes, self._now_ms, self._segment_ms
+        )
+
+    def _end_skipping(self, offset: int, newest_ms: int) -> None:
+        if self._skipped_from is not None:
+            self._state.skip(self._skipped_from, offset, newest_ms=newest_ms, now_ms=self._now_ms)
+            self._skipped_from = None
+
+
+async def _newest_checkpoint(meta: Stream, log_end_offset: int) -> _Checkpoints:
+    """Look for the newest one that can be read and does not reach beyond the log."""
+    is_ahead, lost = False, 0
+    offset = meta.confirm_offset - 1
+    while offset >= meta.start_offset:
+        start = offset
         try:
             batches = await meta.fetch(offset, 1)
-            yield checkpoint.decode(batches[0].payload)
-        except checkpoint.CorruptCheckpointError as error:
+            found = checkpoint.decode(batches[0].payload)
+        except (*DAMAGE, checkpoint.CorruptCheckpointError) as error:
+            if not isinstance(error, checkpoint.CorruptCheckpointError):
+                start, _ = await meta.unreadable_span(offset, error)
+            lost += offset - start + 1
             logger.warning(
                 "checkpoint cannot be read; using an older one, or replaying the log",
-                extra={"stream_id": meta.stream_id, "reason": str(error)},
+                extra={"stream_id": meta.stream_id, "reason": f"{type(error).__name__}: {error}"},
             )
+        else:
+            if found.offset <= log_end_offset:
+                return _Checkpoints(found, is_ahead, lost)
+            is_ahead = True
+        offset = start - 1
+    return _Checkpoints(None, is_ahead, lost)

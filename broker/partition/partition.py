@@ -14,6 +14,7 @@ from uuid import UUID
 from headrace.broker.partition import append_rules
 from headrace.broker.partition.append_rules import Rejection
 from headrace.broker.partition.checkpoint_log import CheckpointLog
+from headrace.broker.partition.damage import DamagedRange, KnownDamage
 from headrace.broker.partition.producer_state import NO_PRODUCER_ID, SequenceCheck
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.storage_errors import code_of
@@ -21,7 +22,12 @@ from headrace.config.topic import EffectiveTopicConfig
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import BatchHeader, parse_header, patch, set_log_append_time
 from headrace.storage.engine import StorageEngine
-from headrace.storage.errors import BackPressureError, OffsetOutOfRangeError, StorageError
+from headrace.storage.errors import (
+    DAMAGE,
+    BackPressureError,
+    OffsetOutOfRangeError,
+    StorageError,
+)
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.stream import Stream
 
@@ -85,6 +91,7 @@ class Partition:
         self._readers: set[Callable[[], None]] = set()
         self._unconfirmed_repeats: list[tuple[int, Callable[[Exception | None], None]]] = []
         self._closing = False
+        self.damage = KnownDamage()
 
     @property
     def log_start_offset(self) -> int:
@@ -299,7 +306,19 @@ class Partition:
             OffsetOutOfRangeError: below the log start or above the high watermark.
             StorageError: the bucket does not answer.
         """
-        return await self._data.fetch(offset, max_bytes)
+        try:
+            batches = await self._data.fetch(offset, max_bytes)
+        except DAMAGE as error:
+            reason = f"{type(error).__name__}: {error}"
+            self.damage.add(DamagedRange(offset, offset + 1, reason))
+            raise
+        if self.damage and batches:
+            self.damage.was_read(offset, batches[-1].end_offset)
+        return batches
+
+    def unreadable(self) -> list[DamagedRange]:
+        """What is known to be damaged among the records that are not deleted."""
+        return self.damage.remaining(self.log_start_offset) if self.damage else []
 
     async def delete_before(self, offset: int) -> int:
         """Delete every record below `offset`, and return the log start offset.

@@ -2,6 +2,10 @@
 
 Batch headers and times in, decisions out. State changes only by `update`, which appends and replays share,
 so a partition rebuilt from its log cannot differ from the one that wrote it (KIP-98, KIP-360).
+
+If part of the log cannot be read, nobody knows which batches it held. Kafka takes any sequence from a producer that
+it does not know; here, until what was lost would have expired, such a producer must begin at sequence 0, and anything
+else is OUT_OF_ORDER_SEQUENCE_NUMBER: it may be a repetition of a batch that is stored where nobody can read it.
 """
 
 from collections import deque
@@ -11,6 +15,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 NO_PRODUCER_ID = -1
+NOT_LOST = -1
 BATCHES_RETAINED = 5  # as in Kafka: bounds a client's max.in.flight.requests.per.connection
 SEQUENCE_COUNT = 2**31  # sequences wrap from 2**31 - 1 to 0
 
@@ -70,6 +75,7 @@ class ProducerStates:
         self._expiration_ms = expiration_ms
         self._max_producers = max_producers
         self._entries: dict[int, ProducerEntry] = {}  # in order of last use
+        self.lost_ms = NOT_LOST  # when state was lost, until whatever was lost would have expired
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -81,7 +87,8 @@ class ProducerStates:
         """Check a batch before it is appended; changes nothing."""
         entry = self._entries.get(producer_id)
         if entry is None:
-            return _APPEND
+            # After a loss, it may be a repetition of what cannot be read; the first of a producer must be let in.
+            return _APPEND if self.lost_ms == NOT_LOST or first_sequence == 0 else _OUT_OF_ORDER
         if epoch < entry.epoch:
             return _STALE_EPOCH
         if epoch > entry.epoch:
@@ -116,8 +123,18 @@ class ProducerStates:
         expired = [pid for pid, entry in self._entries.items() if entry.updated_ms < limit]
         for producer_id in expired:
             del self._entries[producer_id]
+        if self.lost_ms < limit:
+            self.lost_ms = NOT_LOST
         return len(expired)
 
-    def restore(self, entries: Iterable[tuple[int, ProducerEntry]]) -> None:
+    def lose(self, now_ms: int) -> None:
+        """Drop all producers: batches follow that cannot be read, and nobody knows whose they were."""
+        self._entries.clear()
+        self.lost_ms = now_ms
+
+    def restore(
+        self, entries: Iterable[tuple[int, ProducerEntry]], lost_ms: int = NOT_LOST
+    ) -> None:
         """Replace all producers by those of a checkpoint."""
         self._entries = dict(entries)
+        self.lost_ms = lost_ms

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from uuid import UUID
 
+from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.partition import Partition
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.image import PartitionImage, TopicImage
@@ -49,6 +50,10 @@ class PartitionRegistry:
     def all(self) -> list[Partition]:
         """Every open partition."""
         return list(self._by_id.values())
+
+    def damaged(self) -> list[tuple[Partition, list[DamagedRange]]]:
+        """The open partitions with records that are known to be damaged, and which."""
+        return [(it, found) for it in self._by_id.values() if (found := it.unreadable())]
 
     def get(self, key: PartitionKey) -> Partition | None:
         """The open partition of a topic id and index."""

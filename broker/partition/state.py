@@ -34,6 +34,14 @@ class PartitionState:
         self.epochs.trim(log_start_offset)
         self.times.trim(log_start_offset, log_end_offset)
 
+    def skip(self, start_offset: int, end_offset: int, *, newest_ms: int, now_ms: int) -> None:
+        """Pass over batches that cannot be read: of `newest_ms` at most, by nobody knows whom, under any epoch.
+
+        The leader epochs need nothing: one that is not known begins where the next known one does.
+        """
+        self.times.skip(start_offset, end_offset, newest_ms)
+        self.producers.lose(now_ms)
+
     def apply(
         self,
         header: BatchHeader,

@@ -108,6 +108,16 @@ class TimeIndex:
         if len(self._entries) > self._max_entries:
             self._join_segments()
 
+    def skip(self, start_offset: int, end_offset: int, newest_ms: int) -> None:
+        """Add offsets whose batches cannot be read, as a segment without bytes.
+
+        `newest_ms` is a bound for their timestamps: they are deleted once that is old enough.
+        """
+        if self.end_bytes > self._segment_start_bytes:
+            self._end_segment(start_offset, newest_ms)
+        self.segment_max_ms, self.segment_max_offset = newest_ms, start_offset
+        self._end_segment(end_offset, newest_ms)
+
     def _join_segments(self) -> None:
         """Join pairs of segments, such that the last entry stays."""
         entries = self._entries

@@ -31,6 +31,9 @@ class Damage(NamedTuple):
 
     position: int  # in the object
     what: str
+    run: tuple[int, int, int] | None = (
+        None  # stream id, start and end offset; None: more than a block
+    )
 
 
 class BatchHead(NamedTuple):
@@ -166,4 +169,5 @@ class BlockScan:
         entry = self._entry
         if len(self._damage) < MAX_DAMAGE_PER_BLOCK:
             block = f"stream {entry.stream_id} offsets {entry.start_offset} to {entry.end_offset}"
-            self._damage.append(Damage(entry.position + at, f"block of {block}: {what}"))
+            run = entry.stream_id, entry.start_offset, entry.end_offset
+            self._damage.append(Damage(entry.position + at, f"block of {block}: {what}", run))

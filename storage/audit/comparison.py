@@ -100,6 +100,7 @@ class Finding(NamedTuple):
     size_bytes: int  # as listed; of a missing object: as committed
     modified_ms: int
     detail: str
+    damaged: tuple[Run, ...] = ()  # what cannot be read; empty: everything that the object holds
 
 
 @dataclass(slots=True)

@@ -96,6 +96,36 @@ class BlockCache:
                 await asyncio.sleep((REPLAN_DELAY_MS << replan) / 1000)
         raise AssertionError("the last plan returns or raises")
 
+    async def span(self, stream_id: int, offset: int, *, of_object: bool) -> tuple[int, int]:
+        """Return the offsets that are read as a whole with `offset`, which cannot be read.
+
+        Args:
+            stream_id: the stream.
+            offset: an offset that is committed.
+            of_object: whether the object is gone: then all that it held of the stream counts.
+
+        Raises:
+            ObjectNotFoundError: no object holds `offset`.
+            ObjectStoreError: the bucket does not answer.
+        """
+        found = self._objects.get_objects(stream_id, offset, offset + 1, 1)
+        if not found:
+            raise ObjectNotFoundError(f"no object holds offset {offset} of stream {stream_id}")
+        source = found[0]
+        start, end = source.start_offset, source.end_offset
+        if of_object:
+            return start, end
+        try:
+            index = await self._indexes.load(source.object_id, source.size_bytes)
+            block = next(index.find(stream_id, offset, end), None)
+        except (CorruptObjectError, ObjectNotFoundError):
+            return start, end
+        if block is None:
+            return offset, end
+        if block.start_offset > offset:
+            return offset, min(block.start_offset, end)
+        return max(block.start_offset, start), min(block.end_offset, end)
+
     async def shutdown(self) -> None:
         """Abandon what is being read ahead, and fail what is being read."""
         tasks = list(self._ahead_tasks)

@@ -1,16 +1,23 @@
-"""An object that somebody deleted or damaged: clients and the log are told soon, and nothing else suffers."""
+"""An object that somebody deleted or damaged: clients and the log are told soon, and nothing else suffers.
 
+What a partition needs to open is no exception: it opens, takes new records, and refuses the damaged place only.
+"""
+
+import json
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.e2e.admin_calls import end_offsets
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.wire import WireConnection
+from tests.environment.paths import ROOT
 
 RECORDS = 50
 KAFKA_STORAGE_ERROR, CORRUPT_MESSAGE = 56, 2
@@ -21,9 +28,9 @@ TOLD_WITHIN_S = 3.0
 @pytest.fixture
 def stopped(tmp_path: Path) -> Iterator[HeadraceProcess]:
     """A broker that has put the records of "hurt" and "sound" into the bucket, each into an object of its own."""
-    broker = HeadraceProcess(tmp_path, overrides={"s3.wal.upload.interval.ms": "300"})
+    broker = HeadraceProcess(tmp_path, overrides={"s3.wal.upload.interval.ms": "1000"})
     with broker:
-        for topic, letter in (("hurt", b"h"), ("sound", b"s")):
+        for uploads, (topic, letter) in enumerate((("hurt", b"h"), ("sound", b"s"))):
             admin = AdminClient({"bootstrap.servers": broker.bootstrap})
             admin.create_topics([NewTopic(topic, 1)])[topic].result(30)
             end_offsets(broker.bootstrap, topic, 1)
@@ -32,12 +39,19 @@ def stopped(tmp_path: Path) -> Iterator[HeadraceProcess]:
                 producer.produce(topic, letter * 1000)
             assert producer.flush(30) == 0
             broker.process.wait_until(
-                lambda: broker.metrics()["headrace_log_cache_unuploaded_bytes"] == 0,
+                lambda wanted=uploads + 1: uploaded(broker) >= wanted,
                 "what was produced is in the bucket",
                 timeout_s=30,
             )
         broker.stop()
         yield broker
+
+
+def uploaded(broker: HeadraceProcess) -> int:
+    """How many objects are in the bucket, if nothing else is to come."""
+    metrics = broker.metrics()
+    is_all = metrics["headrace_log_cache_unuploaded_bytes"] == 0
+    return int(metrics["headrace_uploaded_objects_total"]) if is_all else 0
 
 
 def hurt_object(broker: HeadraceProcess) -> Path:
@@ -47,6 +61,24 @@ def hurt_object(broker: HeadraceProcess) -> Path:
         path for path in bucket.rglob("*") if path.is_file() and b"h" * 1000 in path.read_bytes()
     )
     return found
+
+
+def flip(path: Path, at: int) -> None:
+    """Change one bit."""
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1
+    path.write_bytes(content)
+
+
+def cut(path: Path, at: int) -> None:
+    """Lose what lies behind a byte."""
+    path.write_bytes(path.read_bytes()[:at])
+
+
+def lose(path: Path, at: int) -> None:
+    """Lose all of it."""
+    del at
+    path.unlink()
 
 
 def told_within(broker: HeadraceProcess, topic: str) -> tuple[int, float]:
@@ -139,3 +171,100 @@ def test_an_object_that_is_damaged(stopped: HeadraceProcess) -> None:
         assert [it.error().code() for it in messages] == [KafkaError.INVALID_MSG]
         consumer.close()
         assert consumed(consumer_of(stopped, "sound")) == RECORDS
+
+
+@pytest.mark.parametrize("hurt", [flip, cut, lose])
+def test_damaged_checkpoints_cost_no_record_and_are_replaced(
+    stopped: HeadraceProcess, hurt: Callable[[Path, int], None]
+) -> None:
+    """Those of an orderly stop lie in one object, and nothing else does."""
+    for path in objects_with(stopped, b"HRPC"):
+        hurt(path, path.stat().st_size // 4)
+    with stopped:
+        for topic in ("hurt", "sound"):
+            assert consumed(consumer_of(stopped, topic)) == RECORDS
+            assert produced(stopped, topic) == RECORDS
+        assert stopped.metrics()["headrace_partitions_opened_past_damage_total"] == (
+            1 if hurt is flip else 2
+        )
+        assert stopped.metrics()["headrace_partitions_damaged"] == 0, "no record is concerned"
+        stopped.kill()
+        stopped.start()
+        assert stopped.metrics()["headrace_partitions_opened_past_damage_total"] == 0
+        assert produced(stopped, "hurt") == RECORDS + 1
+
+
+@pytest.mark.parametrize("hurt", [flip, cut, lose])
+def test_damaged_records_that_an_opening_has_to_read_stop_no_other_and_no_new_one(
+    stopped: HeadraceProcess, hurt: Callable[[Path, int], None]
+) -> None:
+    for path in objects_with(stopped, b"HRPC"):
+        path.unlink()  # so that everything is read
+    hurt(hurt_object(stopped), 500)
+    with stopped:
+        assert produced(stopped, "hurt") == RECORDS
+        assert end_offsets(stopped.bootstrap, "hurt", 1) == {0: RECORDS + 1}
+        code = CORRUPT_MESSAGE if hurt is not lose else KAFKA_STORAGE_ERROR
+        assert told_within(stopped, "hurt")[0] == code
+        assert consumed(consumer_of(stopped, "sound")) == RECORDS
+        assert stopped.metrics()["headrace_partitions_damaged"] == 1
+        assert "hurt-0 from offset 0" in stopped.get("/readyz")
+        (line,) = [
+            it for it in stopped.log_events() if it["msg"].startswith(OPENED) and it["offsets_lost"]
+        ]
+        assert (line["topic"], line["partition"], line["offsets_lost"]) == ("hurt", 0, RECORDS)
+        named = fsck(stopped)
+        assert [
+            (it["topic"], it["start_offset"], it["end_offset"])
+            for it in named
+            if it["holds"] == "records"
+        ] == [("hurt", 0, RECORDS)]
+        admin = AdminClient({"bootstrap.servers": stopped.bootstrap})
+        place = TopicPartition("hurt", 0, RECORDS)
+        assert admin.delete_records([place])[place].result(30).low_watermark == RECORDS
+        assert "no known damage" in stopped.get("/readyz")
+        with WireConnection(stopped.bootstrap) as connection:
+            assert connection.fetch("hurt", RECORDS).records
+
+
+OPENED = "partition opened past damage"
+
+
+def objects_with(broker: HeadraceProcess, text: bytes) -> list[Path]:
+    """The objects of the bucket that hold these bytes."""
+    bucket = broker.directory / "data" / "bucket"
+    found = [it for it in bucket.rglob("*") if it.is_file() and text in it.read_bytes()]
+    assert found
+    return found
+
+
+def produced(broker: HeadraceProcess, topic: str) -> int:
+    """Produce one record; its offset."""
+    offsets: list[int] = []
+
+    def told(error: KafkaError | None, message: Message) -> None:
+        assert error is None, error
+        offsets.append(message.offset())
+
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "message.timeout.ms": 20_000})
+    producer.produce(topic, b"new", on_delivery=told)
+    assert producer.flush(30) == 0
+    (offset,) = offsets
+    return offset
+
+
+def fsck(broker: HeadraceProcess) -> list[dict[str, object]]:
+    """The partitions and offsets that the tool names."""
+    data = broker.directory / "data"
+    place = ["bucket", "fsck", f"file://{data / 'bucket'}", "--metadata", str(data)]
+    done = subprocess.run(
+        [sys.executable, "-m", "headrace.broker", *place, "--blocks", "--json"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    concerned: list[dict[str, object]] = json.loads(done.stdout)["concerned"]
+    return concerned

@@ -14,7 +14,9 @@ from headrace.storage.audit.comparison import (
     KnownObject,
     KnownObjectState,
     Problem,
+    Run,
     contradiction,
+    runs_of,
 )
 from headrace.storage.objects.keys import object_key
 
@@ -70,10 +72,13 @@ async def compare_indexes(
     metadata_dir: str,
     compared: Compared,
     *,
+    blocks: bool,
     parallel: int,
     count: Callable[[int], None],
 ) -> None:
     """Read the index of every committed object; add what contradicts the metadata to the findings.
+
+    With `blocks`, its data are read and checked as well.
 
     Raises:
         CommandFailedError: the metadata cannot be read.
@@ -89,7 +94,7 @@ async def compare_indexes(
     }
     candidates = ((key, it.size_bytes) for key, it in chosen.items())
     gone: list[str] = []
-    async for key, report in check_many(place.reader, candidates, blocks=False, parallel=parallel):
+    async for key, report in check_many(place.reader, candidates, blocks=blocks, parallel=parallel):
         count(1)
         if report is None:
             gone.append(key)
@@ -108,15 +113,23 @@ async def compare_indexes(
 
 
 def _judge_index(outcome: Comparison, known: KnownObject, report: "ObjectReport") -> None:
-    def add(problem: Problem, detail: str) -> None:
-        outcome.add(Finding(problem, report.key, known.object_id, report.size_bytes, 0, detail))
+    def add(problem: Problem, detail: str, damaged: tuple[Run, ...] = ()) -> None:
+        object_id, size_bytes = known.object_id, report.size_bytes
+        outcome.add(Finding(problem, report.key, object_id, size_bytes, 0, detail, damaged))
 
     if not report.is_whole:
-        add(Problem.DAMAGED, f"byte {report.damage[0].position}: {report.damage[0].what}")
+        detail = f"byte {report.damage[0].position}: {report.damage[0].what}"
+        add(Problem.DAMAGED, detail, _damaged_runs(report))
         return
     text = contradiction(known.ranges, report.runs)
     if text is not None:
         add(Problem.OTHER_RANGES, text)
+
+
+def _damaged_runs(report: "ObjectReport") -> tuple[Run, ...]:
+    """Return what the damaged blocks hold; nothing unless all damage is in blocks, and was kept."""
+    runs = [it.run for it in report.damage if it.run is not None]
+    return tuple(runs_of(set(runs))) if len(runs) == report.damage_count else ()
 
 
 def wall_clock_ms() -> int:

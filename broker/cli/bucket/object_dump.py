@@ -87,8 +87,8 @@ async def _dump(
             emit_object(_document(report, entries), output=output)
         else:
             _print(report, entries)
-    for place_of, what in damage:
-        talk(f"damaged at byte {place_of}: {what}")
+    for it in damage:
+        talk(f"damaged at byte {it.position}: {it.what}")
     return EXIT_FOUND if damage else 0
 
 

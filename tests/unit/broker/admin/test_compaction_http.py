@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.collectors.background_metrics import BackgroundCollector
+from headrace.broker.partition.leadership import OpeningStatistics
 from headrace.broker.partition.retention import RetentionStatistics
 from headrace.broker.telemetry.readiness import Readiness
 from headrace.storage.compaction.statistics import CompactionStatistics
@@ -76,7 +77,9 @@ def test_metrics() -> None:
     sweep = SweepStatistics(removed_objects=3, aborted_uploads=2, beyond_metadata=1)
     retention = RetentionStatistics(deletions_total=5, deleted_records_total=6, failures_total=8)
     deletion = DeletionStatistics(deleted_objects=7)
-    registry.register(BackgroundCollector(retention, compaction, deletion, sweep))
+    registry.register(
+        BackgroundCollector(OpeningStatistics(), retention, compaction, deletion, sweep)
+    )
     page = generate_latest(registry).decode()
     for line in (
         "headrace_retention_deletions_total 5.0",

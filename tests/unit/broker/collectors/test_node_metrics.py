@@ -18,6 +18,7 @@ GAUGES = {
     "wal_trim_offset",
     "wal_queue_depth",
     "wal_unflushed_bytes",
+    "partitions_damaged",
     "wal_oldest_unflushed_age_seconds",
     "log_cache_capacity_bytes",
     "log_cache_bytes",

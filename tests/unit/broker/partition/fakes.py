@@ -80,6 +80,34 @@ class FakeStream:
         self.abandoned = True
 
 
+class DamagedStream(FakeStream):
+    """Another stream's batches, of which some ranges of offsets cannot be read, each for a reason."""
+
+    def __init__(
+        self, source: FakeStream, damage: dict[tuple[int, int], StorageError] | None = None
+    ) -> None:
+        super().__init__(source.stream_id, source.epoch)
+        self.batches = source.batches
+        self.start_offset = self.trimming_to = source.start_offset
+        self.next_offset = self.confirm_offset = source.confirm_offset
+        self.damage = damage or {}
+        self.reads: list[int] = []
+
+    async def fetch(self, start: int, max_bytes: int) -> list[StreamRecordBatch]:
+        del max_bytes
+        self.reads.append(start)
+        for (first, end), error in self.damage.items():
+            if first <= start < end:
+                raise error
+        limit = min([it for it, _ in self.damage if it > start], default=self.confirm_offset)
+        return [it for it in self.batches if it.end_offset > start and it.base_offset < limit]
+
+    async def unreadable_span(self, offset: int, error: StorageError) -> tuple[int, int]:
+        (span,) = (it for it, why in self.damage.items() if it[0] <= offset < it[1])
+        assert self.damage[span] is error
+        return span
+
+
 class FakeEngine:
     def __init__(self) -> None:
         self.has_room = True

@@ -1,6 +1,7 @@
 """Checkpoints: state out is state in, and damage is named."""
 
 import pytest
+from crc32c import crc32c
 
 from headrace.broker.partition import checkpoint
 from headrace.broker.partition.producer_state import BatchMetadata
@@ -55,4 +56,7 @@ def test_golden_bytes() -> None:
     empty = PartitionState(producer_id_expiration_ms=1_000)
     data = checkpoint.take(empty, 3, 1)
     assert data[:5].hex() == "4852504302"
-    assert data[9:].hex() == "9a0301909090ce00100000ffff0000"
+    assert data[9:].hex() == "9b0301909090ce00100000ffff0000ff"
+    of_an_older_release = bytes.fromhex("9a0301909090ce00100000ffff0000")
+    header = data[:5] + crc32c(of_an_older_release).to_bytes(4, "big")
+    assert checkpoint.decode(header + of_an_older_release) == checkpoint.decode(data)

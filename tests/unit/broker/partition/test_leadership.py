@@ -11,17 +11,19 @@ from headrace.broker.partition.registry import PartitionRegistry
 from headrace.config.node import LogConfig
 from headrace.metadata.records.topics import ConfigRecord, PartitionChangeRecord, RemoveTopicRecord
 from headrace.protocol.errors import ErrorCode
-from headrace.storage.errors import RetriableStorageError, StorageError
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
+from headrace.storage.errors import ObjectNotFoundError, RetriableStorageError, StorageError
 from tests.simulation.virtual_time import run
 from tests.unit.broker.cluster_scene import (
     NODE_ID,
     NOW_MS,
     FakeClient,
+    ServedPartition,
     broker_records,
     topic_id,
     topic_records,
 )
-from tests.unit.broker.partition.fakes import FakeEngine, FakeStream
+from tests.unit.broker.partition.fakes import DamagedStream, FakeEngine, FakeStream
 
 OTHER_NODE = 2
 
@@ -40,7 +42,7 @@ class Streams(FakeEngine):
             await self.held[stream_id].wait()
         if stream_id in self.refused:
             raise self.refused[stream_id]
-        self.opened[stream_id] = FakeStream(stream_id, epoch)
+        self.opened.setdefault(stream_id, FakeStream(stream_id, epoch)).epoch = epoch
         return self.opened[stream_id]
 
 
@@ -245,3 +247,32 @@ def test_configs_hold_from_the_step_in_which_the_image_changes() -> None:
             assert partition.config.max_message_bytes == 77
 
     run(main())
+
+
+def test_a_partition_opens_past_damage_with_a_checkpoint_that_is_durable_before_it_serves() -> None:
+    async def main() -> None:
+        broker = Broker()
+        source = ServedPartition("a", 1, 0)
+        source.fill(4)
+        data, meta = (DamagedStream(it) for it in (source.data, source.meta))
+        data.damage[1, 3] = ObjectNotFoundError("404")
+        broker.streams.opened |= {1_000: data, 1_001: meta}
+        async with broker.running():
+            broker.create("a", 1)
+            await asyncio.sleep(1)
+            assert broker.registry.find("a", 0) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+            assert meta.next_offset == 1
+            meta.confirm()
+            partition = await broker.opened("a")
+            assert partition.log_end_offset == 4
+            assert not isinstance(append_one(partition), Rejection)
+            ((damaged, (found,)),) = broker.registry.damaged()
+            assert (damaged, found.start_offset, found.end_offset) == (partition, 1, 3)
+            assert broker.leadership.statistics.opened_past_damage_total == 1
+
+    run(main())
+
+
+def append_one(partition: Partition) -> object:
+    batch = memoryview(encode_batch([Record(0, NOW_MS, None, b"v")], BatchOptions()))
+    return partition.append(batch, version=9, now_ms=NOW_MS, on_done=lambda _error: None)

@@ -11,7 +11,8 @@ from headrace.broker.partition.partition import Accepted
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import parse_header
 from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
-from tests.unit.broker.partition.fakes import FakeStream, OpenPartition
+from headrace.storage.errors import CorruptObjectError
+from tests.unit.broker.partition.fakes import DamagedStream, FakeStream, OpenPartition
 
 NOW_MS = 1_700_000_000_000
 
@@ -152,7 +153,7 @@ def test_a_closing_partition_takes_nothing_and_sends_clients_on() -> None:
 
 
 def restored(data: FakeStream, meta: FakeStream) -> tuple[object, bool]:
-    state, must_checkpoint = asyncio.run(
+    found = asyncio.run(
         restore_state(
             data,  # type: ignore[arg-type]
             meta,  # type: ignore[arg-type]
@@ -160,13 +161,14 @@ def restored(data: FakeStream, meta: FakeStream) -> tuple[object, bool]:
             now_ms=NOW_MS,
         )
     )
+    state = found.state
     return (
         list(state.producers),
         state.epochs.starts,
         state.times.max_timestamp_ms,
         tuple(state.times.segments()),
         state.size_bytes,
-    ), must_checkpoint
+    ), found.must_checkpoint
 
 
 def live(opened: OpenPartition) -> object:
@@ -215,7 +217,7 @@ def test_a_damaged_checkpoint_costs_a_replay_only() -> None:
     opened.meta.confirm()
     last = opened.meta.batches[-1]
     opened.meta.batches[-1] = last._replace(payload=memoryview(bytes(len(last.payload))))
-    assert restored(opened.data, opened.meta) == (live(opened), False)
+    assert restored(opened.data, opened.meta) == (live(opened), True)
 
 
 def test_a_checkpoint_waits_when_there_is_no_room() -> None:
@@ -259,3 +261,52 @@ def test_leader_epochs_are_compared() -> None:
     assert opened.partition.check_leader_epoch(5) == ErrorCode.NONE
     assert opened.partition.check_leader_epoch(4) == ErrorCode.FENCED_LEADER_EPOCH
     assert opened.partition.check_leader_epoch(6) == ErrorCode.UNKNOWN_LEADER_EPOCH
+
+
+def test_a_read_that_meets_damage_makes_it_known_until_it_is_read_or_deleted() -> None:
+    async def main() -> None:
+        source = OpenPartition()
+        for _ in range(4):
+            append(source, batch(2))
+        source.data.confirm()
+        error = CorruptObjectError("block at 0")
+        damaged = DamagedStream(source.data, {(2, 4): error, (6, 8): error})
+        opened = OpenPartition(data=damaged).partition
+        assert opened.unreadable() == []
+        for offset in (2, 6):
+            with pytest.raises(CorruptObjectError):
+                await opened.read(offset, 100)
+        assert [it.start_offset for it in opened.unreadable()] == [2, 6]
+        assert "block at 0" in opened.unreadable()[0].reason
+        del damaged.damage[2, 4]  # restored from a copy
+        assert (await opened.read(1, 1_000))[-1].end_offset == 6
+        assert [it.start_offset for it in opened.unreadable()] == [6]
+        damaged.start_offset = 8
+        assert opened.unreadable() == []
+
+    asyncio.run(main())
+
+
+def test_damaged_checkpoints_are_trimmed_once_a_newer_one_is_in_the_bucket() -> None:
+    async def main() -> None:
+        opened = OpenPartition()
+        checkpoints = opened.partition.checkpoints
+        for _ in range(3):
+            assert checkpoints.write()
+        opened.meta.confirm()
+        checkpoints.found_damaged()
+        opened.meta.uploaded_offset = 3
+        assert checkpoints.write()
+        opened.meta.confirm()
+        await checkpoints.trim()
+        assert opened.meta.start_offset == 0, "that would force an upload"
+        opened.meta.uploaded_offset = 4
+        await checkpoints.trim()
+        assert opened.meta.start_offset == 3
+        assert checkpoints.write()
+        opened.meta.confirm()
+        opened.meta.uploaded_offset = 5
+        await checkpoints.trim()
+        assert opened.meta.start_offset == 3, "what is sound stays until there is much of it"
+
+    asyncio.run(main())

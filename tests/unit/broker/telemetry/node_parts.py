@@ -29,6 +29,16 @@ class FakeEngine:
         return EngineStats(**values | {"failed": False})
 
 
+class FakePartitions:
+    """Eleven, of which two are damaged."""
+
+    def __len__(self) -> int:
+        return 11
+
+    def damaged(self) -> list[object]:
+        return [object(), object()]
+
+
 def node_collector(engine: FakeEngine | None = None) -> NodeCollector:
     """A collector over parts that have counted something."""
     store = StoreStatistics()
@@ -55,7 +65,7 @@ def node_collector(engine: FakeEngine | None = None) -> NodeCollector:
             trim_offset=10,
         ),
         "store": store,
-        "partitions": range(11),
+        "partitions": FakePartitions(),
         "listener": SimpleNamespace(
             connection_count=12, connections_accepted=13, connections_refused=14
         ),

@@ -11,6 +11,7 @@ from headrace.broker.collectors.block_cache_metrics import BlockCacheCollector
 from headrace.broker.collectors.budget_metrics import BudgetCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
 from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
+from headrace.broker.partition.leadership import OpeningStatistics
 from headrace.broker.partition.retention import RetentionStatistics
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from headrace.metadata.publishing import PublishingStatistics
@@ -34,7 +35,11 @@ def collectors() -> list[Collector]:
     return [
         of_node,
         BackgroundCollector(
-            RetentionStatistics(), CompactionStatistics(), DeletionStatistics(), SweepStatistics()
+            OpeningStatistics(),
+            RetentionStatistics(),
+            CompactionStatistics(),
+            DeletionStatistics(),
+            SweepStatistics(),
         ),
         BudgetCollector({}),
         BlockCacheCollector(DataBlockStatistics(), IndexCacheStatistics()),

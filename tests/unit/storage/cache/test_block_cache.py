@@ -604,3 +604,30 @@ def check_accounts(setup):
     assert sorted(block_keys) == sorted(blocks._blocks)
     assert statistics.cached_bytes <= blocks._capacity_bytes
     assert (blocks._budget.requests, blocks._budget.bytes) == (0, 0)
+
+
+def test_what_cannot_be_read_is_a_block_or_an_object():
+    async def main():
+        setup = Setup()
+        first = await setup.upload(batches(1, 0, 20), batches(2, 0, 5))  # five batches a block
+        second = await setup.upload(batches(1, 20, 20))
+        for offset, span in ((0, (0, 5)), (7, (5, 10)), (19, (15, 20)), (24, (20, 25))):
+            assert await setup.cache.span(1, offset, of_object=False) == span
+        assert await setup.cache.span(1, 7, of_object=True) == (0, 20)
+        assert await setup.cache.span(2, 3, of_object=False) == (0, 5)
+        with pytest.raises(ObjectNotFoundError):
+            await setup.cache.span(1, 40, of_object=False)
+        for lost, damaged in ((True, False), (False, True)):
+            fresh = BlockCache(StorageConfig(), setup.store, setup.objects, CLUSTER)
+            if lost:
+                await setup.store.delete([object_key(CLUSTER, first)])
+                assert await fresh.span(1, 7, of_object=False) == (0, 20)
+            if damaged:
+                key = object_key(CLUSTER, second)
+                ((_, size_bytes),) = [it for it in await setup.store.list("") if it[0] == key]
+                content = bytearray(await setup.store.get_range(key, 0, size_bytes))
+                content[-1] ^= 1
+                await setup.store.put(key, (bytes(content),))
+                assert await fresh.span(1, 24, of_object=False) == (20, 40)
+
+    run(main())

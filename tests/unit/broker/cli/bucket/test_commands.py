@@ -107,6 +107,37 @@ def test_a_deep_look_finds_damage_and_other_contents(scene, outcome):
     assert "index checksum" in details[1]
 
 
+def concerned(document):
+    return [
+        (it["topic"], it["partition"], it["holds"], it["start_offset"], it["end_offset"])
+        for it in document["concerned"]
+    ]
+
+
+def test_fsck_names_the_partitions_and_offsets_that_a_lost_object_concerns(scene, outcome):
+    assert fsck(outcome, scene)[1]["concerned"] == []
+    scene.path(1).unlink()
+    assert concerned(fsck(outcome, scene)[1]) == [("orders", 0, "records", 3, 6)]
+
+
+def test_fsck_reads_the_blocks_when_told_to_and_names_the_damaged_ones(scene, outcome):
+    content = bytearray(scene.path(0).read_bytes())
+    content[40] ^= 1
+    scene.path(0).write_bytes(content)
+    assert fsck(outcome, scene, "--deep")[0] == 0
+    code, found = fsck(outcome, scene, "--blocks")
+    assert code == 1
+    assert problems(found) == {("damaged", 0)}
+    assert concerned(found) == [("orders", 0, "records", 0, 3)]
+
+
+def test_fsck_says_what_can_be_done(scene, capsys):
+    scene.path(1).unlink()
+    assert run(["bucket", "fsck", scene.url, "--metadata", str(scene.metadata)]) == 1
+    said = capsys.readouterr()
+    assert "headrace topic delete-records" in said.err + said.out
+
+
 def test_fsck_reads_beside_a_running_node(scene, outcome):
     scene.lock()
     code, found = fsck(outcome, scene)

@@ -1,0 +1,59 @@
+"""Mistakes in the opening of partitions: what damage costs, and what is believed of what cannot be read."""
+
+from tests.seeded.bug import SeededBug
+
+_UNIT = "tests/unit/broker/partition"
+_OPENING = f"{_UNIT}/test_opening.py"
+
+BUGS = (
+    SeededBug(
+        "partition-01",
+        "a checkpoint whose object is gone or damaged keeps its partition closed",
+        "broker/partition/opening.py",
+        "_newest_checkpoint",
+        "(*DAMAGE, checkpoint.CorruptCheckpointError)",
+        "checkpoint.CorruptCheckpointError",
+        f"{_OPENING}::test_a_checkpoint_that_storage_cannot_read_costs_time_only",
+    ),
+    SeededBug(
+        "partition-02",
+        "producers that were known before damage are taken for known behind it",
+        "broker/partition/state.py",
+        "PartitionState.skip",
+        "self.producers.lose(now_ms)",
+        "pass",
+        f"{_OPENING}::test_a_producer_that_is_not_known_after_damage_must_begin_anew",
+    ),
+    SeededBug(
+        "partition-03",
+        "damaged records are taken for as old as those before them, and deleted with them",
+        "broker/partition/opening.py",
+        "_Replay._end_skipping",
+        """
+            self._state.skip(self._skipped_from, offset, newest_ms=newest_ms, now_ms=self._now_ms)
+        """,
+        """
+            self._state.skip(self._skipped_from, offset, newest_ms=0, now_ms=self._now_ms)
+        """,
+        f"{_OPENING}::test_damaged_records_are_as_old_as_what_follows_them",
+    ),
+    SeededBug(
+        "partition-04",
+        "after damage was passed over no checkpoint is written, so that each start meets it again",
+        "broker/partition/opening.py",
+        "Restored.must_checkpoint",
+        "self.is_ahead or self.is_damaged",
+        "self.is_ahead",
+        f"{_UNIT}/test_leadership.py"
+        "::test_a_partition_opens_past_damage_with_a_checkpoint_that_is_durable_before_it_serves",
+    ),
+    SeededBug(
+        "partition-05",
+        "the loss of producers is forgotten with the next start",
+        "broker/partition/checkpoint.py",
+        "restore",
+        "state.producers.restore(entries, checkpoint.producers_lost_ms)",
+        "state.producers.restore(entries)",
+        f"{_OPENING}::test_that_producers_were_lost_is_known_until_they_would_have_expired",
+    ),
+)
