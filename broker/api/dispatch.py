@@ -67,6 +67,7 @@ class ApiDispatcher:
                 return None
             raise ProtocolError(f"{ApiKey(key).name} version {version} is not supported")
         self._metrics.requests[key] += 1
+        self._metrics.latest = key
         if key == _PRODUCE:
             return self._produce.start(connection, header, frame.body, reply)
         context = RequestContext(

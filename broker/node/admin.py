@@ -3,6 +3,7 @@
 from prometheus_client import CollectorRegistry
 
 from headrace.broker.admin.admin_http import AdminServer
+from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.readiness import CheckResult, Readiness
 from headrace.config.node import TelemetryConfig
 
@@ -17,6 +18,8 @@ class NodeAdmin:
         self._config = config
         self.readiness = Readiness()
         self.server = AdminServer(CollectorRegistry(), self.readiness)
+        self.turns = LoopTurns()
+        self.server.expose(self.turns)
         self.stage = "starting"
         self.url = ""  # none, or not started yet
         self.readiness.add(lambda: CheckResult("state", self.stage == SERVING, self.stage))

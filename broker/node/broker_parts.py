@@ -110,7 +110,7 @@ class BrokerParts:
         elections = CoordinatorElections(self.coordinator)
         self.partitions.subscribe(opened=elections.opened, closed=elections.closed)
         client.subscribe(elections.image_changed)
-        self._requests = RequestMetrics(environment.monotonic_s)
+        self.requests = RequestMetrics(environment.monotonic_s)
 
     def dispatcher(self) -> ApiDispatcher:
         """Every API handler, wired to these parts."""
@@ -125,7 +125,7 @@ class BrokerParts:
                 coordinator=self.coordinator,
                 offsets_logs=self._offsets_logs,
                 wall_clock_ms=self._environment.wall_clock_ms,
-                metrics=self._requests,
+                metrics=self.requests,
                 rng=self._environment.rng,
             )
         )
@@ -138,7 +138,7 @@ class BrokerParts:
             store=self._store.statistics,
             partitions=self.partitions,
             listener=listener,
-            requests=self._requests,
+            requests=self.requests,
             loop_clock_s=asyncio.get_running_loop().time,
         )
 
@@ -210,7 +210,7 @@ class BrokerParts:
 
     def requests_total(self) -> int:
         """Requests of all APIs since the start."""
-        return sum(self._requests.requests.values())
+        return sum(self.requests.requests.values())
 
     def check_engine(self) -> CheckResult:
         """Readiness: the engine has not failed, and no request waits for room."""

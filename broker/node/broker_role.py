@@ -280,6 +280,7 @@ class BrokerRole:
         server, readiness = self._admin.server, self._admin.readiness
         collector = parts.collector(listener)
         server.expose(collector, collector.refresh)
+        self._admin.turns.who = parts.requests.take_latest
         server.expose(parts.background_collector())
         server.expose(parts.budget_collector())
         server.expose(parts.block_cache_collector())

@@ -73,6 +73,7 @@ class Node:
         try:
             await admin.start()
             async with AsyncExitStack() as roles:
+                await roles.enter_async_context(running(admin.turns.run()))
                 if self._unexpected is not None:
                     admin.server.expose(self._unexpected)
                     await roles.enter_async_context(running(self._unexpected.end_the_node()))

@@ -21,6 +21,7 @@ class RequestMetrics:
         self.requests: defaultdict[int, int] = defaultdict(int)
         self.produce_refused: defaultdict[int, int] = defaultdict(int)  # by error code
         self.cold_reads_failed: defaultdict[int, int] = defaultdict(int)  # by error code
+        self.latest: int | None = None  # the API of the last request since somebody asked
         self.clock_s = clock_s
         self._histogram = Histogram(
             "headrace_request_duration_seconds",
@@ -40,6 +41,11 @@ class RequestMetrics:
             bound = self._histogram.labels(ApiKey(api_key).name.lower()).observe
             self._bound[api_key] = bound
         return bound
+
+    def take_latest(self) -> str:
+        """Name the API of the last request since the last call."""
+        latest, self.latest = self.latest, None
+        return "none" if latest is None else ApiKey(latest).name.lower()
 
     @property
     def latencies(self) -> Collector:

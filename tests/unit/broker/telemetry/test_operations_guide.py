@@ -13,6 +13,7 @@ from headrace.broker.collectors.metadata_metrics import MetadataCollector
 from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
 from headrace.broker.partition.leadership import OpeningStatistics
 from headrace.broker.partition.retention import RetentionStatistics
+from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from headrace.metadata.publishing import PublishingStatistics
 from headrace.storage.cache.data_blocks import DataBlockStatistics
@@ -47,6 +48,7 @@ def collectors() -> list[Collector]:
         QuorumCollector(status, LINKS),  # type: ignore[arg-type]
         PublishingCollector(PublishingStatistics()),
         UnexpectedErrors(lambda _reason: None),
+        LoopTurns(),
     ]
 
 

@@ -1,0 +1,99 @@
+"""How long the turns of the event loop are, and who had the loop when one was long.
+
+The loop belongs to everybody: while one callback runs, no record is acknowledged, no lease renewed and no other
+client served. A timer of `INTERVAL_S` measures it: how much later than asked it runs is the part of a turn that went
+beyond the interval. The same is measured in processor time of the loop's thread, which a busy machine does not
+lengthen: what other processes take is in the first series only.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from prometheus_client import Histogram
+from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+logger = logging.getLogger("headrace.telemetry")
+
+INTERVAL_S: Final = 0.01
+LONG_S: Final = 0.02  # no turn should be longer
+LOGGED_S: Final = 1.0  # such a turn is logged: sessions and leases are in danger
+BUCKETS_S: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+NOBODY: Final = "none"
+
+
+class LoopTurns(Collector):
+    """Measures turns while `run` runs.
+
+    Args:
+        clock_s: monotonic.
+        cpu_clock_s: processor time of the thread of the loop.
+    """
+
+    def __init__(
+        self,
+        clock_s: Callable[[], float] = time.perf_counter,
+        cpu_clock_s: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._clock_s = clock_s
+        self._cpu_clock_s = cpu_clock_s
+        # The API of the request that was taken last since the last call; a role that serves requests sets it.
+        self.who: Callable[[], str] = lambda: NOBODY
+        self._wall = Histogram(
+            "headrace_event_loop_turn_seconds",
+            "How much longer than 10 ms the event loop was busy without looking at its timers",
+            buckets=BUCKETS_S,
+            registry=None,
+        )
+        self._cpu = Histogram(
+            "headrace_event_loop_turn_cpu_seconds",
+            "The same in processor time of the loop's thread",
+            buckets=BUCKETS_S,
+            registry=None,
+        )
+        self._long: dict[str, int] = {}
+
+    async def run(self) -> None:
+        """Measure until cancelled."""
+        while True:
+            began_s, cpu_began_s = self._clock_s(), self._cpu_clock_s()
+            await asyncio.sleep(INTERVAL_S)
+            self.look(self._clock_s() - began_s, self._cpu_clock_s() - cpu_began_s)
+
+    def look(self, elapsed_s: float, cpu_s: float) -> None:
+        """Count one interval by the time and the processor time that it took."""
+        who = self.who()
+        late_s, late_cpu_s = max(0.0, elapsed_s - INTERVAL_S), max(0.0, cpu_s - INTERVAL_S)
+        self._wall.observe(late_s)
+        self._cpu.observe(late_cpu_s)
+        if late_s > LONG_S:
+            self._long[who] = self._long.get(who, 0) + 1
+        if late_s > LOGGED_S:
+            logger.warning(
+                "the event loop was held up",
+                extra={
+                    "seconds": round(late_s, 3),
+                    "cpu_seconds": round(late_cpu_s, 3),
+                    "api": who,
+                },
+            )
+
+    def describe(self) -> Iterable[Metric]:
+        """Name nothing in advance."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Both histograms, and the long turns by API."""
+        yield from self._wall.collect()
+        yield from self._cpu.collect()
+        long = CounterMetricFamily(
+            "headrace_event_loop_long_turns",
+            "Turns of more than 20 ms beyond the interval, by the API of the last request before",
+            labels=["api"],
+        )
+        for api, count in sorted(self._long.copy().items()):
+            long.add_metric([api], count)
+        yield long
