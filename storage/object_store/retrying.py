@@ -7,8 +7,9 @@ takes several (parts of an upload, pages of a list), so that one of them does no
 What is retried is `ObjectStoreError`, and whatever else a client may raise is made one
 (`headrace.storage.object_store.unexpected`): every operation of the port is idempotent (a `put` repeats
 the same content under the same key), except `put_stream`, whose chunks are gone. `RequestRefusedError` is
-not retried: the store answered, and would answer the same again. An object that is not found is
-looked for once more at once: a single wrong answer must not be taken for a loss.
+not retried: the store answered, and would answer the same again. An object that is not found, or that
+ends before a range of it does, is looked for a few times more, with short pauses: a wrong answer, or an
+answer that was cut short, must not be taken for a loss.
 """
 
 import asyncio
@@ -34,7 +35,8 @@ from headrace.storage.ports import Buffer, CopiedRange, ObjectStore, Progress, u
 
 logger = logging.getLogger("headrace.storage.object_store")
 
-MAX_LOOKS: Final = 2  # for an object that is not found
+MAX_LOOKS: Final = 5  # for an object that is not found, or too short
+LOOK_PAUSE_MS: Final = 10  # the first is a random part of it, the next of twice that, ...
 
 _T = TypeVar("_T")
 
@@ -112,16 +114,16 @@ class Retries:
             except ObjectStoreError as error:
                 if not is_worth(error):
                     raise
-                pause_s = self._pause_s(tried)
+                pause_s = self.pause_s(tried, policy.backoff_ms_initial)
                 tried += 1
                 if tried == policy.max_attempts or _now_s() + pause_s > give_up_s:
                     raise
             repeated()
             await asyncio.sleep(pause_s)
 
-    def _pause_s(self, tried: int) -> float:
-        policy = self._policy
-        ceiling_ms = min(policy.backoff_ms_initial << tried, policy.max_backoff_ms)
+    def pause_s(self, tried: int, initial_ms: int) -> float:
+        """How long to wait after so many failures but the first."""
+        ceiling_ms = min(initial_ms << tried, self._policy.max_backoff_ms)
         return (0.5 if self._rng is None else self._rng.random()) * ceiling_ms / 1000
 
 
@@ -260,10 +262,11 @@ class RetryingObjectStore:
             while True:
                 try:
                     return await self._attempt(operation, attempt(), timeout_s)
-                except ObjectNotFoundError:
+                except (ObjectNotFoundError, CorruptObjectError):
                     looks += 1
                     if looks == MAX_LOOKS:
                         raise
+                await asyncio.sleep(self._retries.pause_s(looks - 1, LOOK_PAUSE_MS))
 
         def count() -> None:
             self.statistics.retries += 1

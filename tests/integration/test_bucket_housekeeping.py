@@ -7,7 +7,7 @@ import json
 import random
 import sys
 import urllib.request
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,9 @@ from tests.environment.paths import ROOT
 from tests.integration.independent_bucket import contents_of, differences
 from tests.integration.test_node import Client, config
 
-LOAD_S = 6.0
+MAX_LOAD_S = (
+    120.0  # for as much as a test wants to see, on a machine that is busy with something else
+)
 PATIENCE_S = 30.0
 LARGE, SMALL = "large", ("small-1", "small-2", "small-3")
 
@@ -153,18 +155,25 @@ class Load:
         self.written: dict[str, list[bytes]] = {topic: [] for topic in (LARGE, *SMALL)}
         self.passes = 0
 
-    async def write(self, duration_s: float) -> None:
+    async def write_until(self, is_enough: Callable[[], Awaitable[bool]]) -> None:
+        """Write until enough has happened."""
+        enough = asyncio.create_task(self._wait_for(is_enough))
         rng = random.Random(1)
-        loop = asyncio.get_running_loop()
-        end_s = loop.time() + duration_s
         async with self.node.client() as client:
-            while loop.time() < end_s:
+            while not enough.done():
                 for topic, written in self.written.items():
                     size = 150_000 if topic == LARGE else 2_000
                     value = rng.randbytes(size)
                     assert await client.produce(value, topic=topic) == (0, len(written))
                     written.append(value)
                 await asyncio.sleep(0.02)
+
+        await enough
+
+    async def _wait_for(self, is_enough: Callable[[], Awaitable[bool]]) -> None:
+        async with asyncio.timeout(MAX_LOAD_S):
+            while not await is_enough():
+                pass
 
     async def read_on(self) -> None:
         async with self.node.client() as client:
@@ -196,9 +205,16 @@ def test_reads_are_the_same_while_everything_is_merged_and_deleted(
         settings = busy_config(directory, bucket_uri)
         async with running(settings, directory) as node:
             load = Load(node)
+
+            async def is_enough() -> bool:
+                deleted = (await node.metrics())["headrace_deletion_objects_total"]
+                told = await node.compaction()
+                many = told["groups"] > 3 and told["copied_bytes"] > 2 * MIB
+                return deleted > 50 and many and load.passes > 3
+
             async with asyncio.TaskGroup() as group:
                 readers = [group.create_task(load.read_on()) for _ in range(3)]
-                await load.write(LOAD_S)
+                await load.write_until(is_enough)
                 await node.compaction("POST")
                 # Reads go on until all has been merged: then rounds have nothing more to do.
                 still = -1
@@ -209,10 +225,7 @@ def test_reads_are_the_same_while_everything_is_merged_and_deleted(
                         await asyncio.sleep(0.1)
                 for reader in readers:
                     reader.cancel()
-            assert load.passes > 3
-            assert found["groups"] > 3
             assert (found["failures"], found["damaged_objects"]) == (0, 0)
-            assert found["copied_bytes"] > 2 * MIB
 
             # Nobody writes: within three more rounds not a byte goes to the bucket.
             await node.until_exact()
@@ -224,7 +237,6 @@ def test_reads_are_the_same_while_everything_is_merged_and_deleted(
             for name in ("put", "copy", "delete"):
                 key = f'headrace_object_store_requests_total{{operation="{name}"}}'
                 assert after[key] == before[key], name
-            assert after["headrace_deletion_objects_total"] > 50
             async with node.client() as client:
                 await load.read(client)
 

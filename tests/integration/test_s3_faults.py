@@ -13,7 +13,7 @@ from headrace.storage.errors import (
     ObjectStoreError,
 )
 from headrace.storage.object_store.factory import open_object_store
-from headrace.storage.object_store.retrying import RequestRefusedError, RetryPolicy
+from headrace.storage.object_store.retrying import MAX_LOOKS, RequestRefusedError, RetryPolicy
 from headrace.storage.ports import CopiedRange
 from tests.contracts.object_stores import PART_BYTES
 from tests.integration.s3_fault_server import (
@@ -362,15 +362,26 @@ def test_bits_that_flip_are_for_the_checksums_of_blocks():
     run(scenario)
 
 
-def test_an_object_that_is_not_found_once():
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (Answer(404, "NoSuchKey"), ObjectNotFoundError),
+        # As if the object ended there.
+        (
+            Answer(short_by=2000, header=("Content-Range", "bytes 0-2999/3000")),
+            CorruptObjectError,
+        ),
+    ],
+)
+def test_an_object_that_is_not_found_or_cut_short_for_a_while(answer, error):
     async def scenario(store, bucket):
         await store.put("a", [CONTENT])
-        bucket.fail("GET", Answer(404, "NoSuchKey"))
+        bucket.fail("GET", *[answer] * (MAX_LOOKS - 1))
         assert bytes(await store.get_range("a", 0, 5000)) == CONTENT[:5000]
-        bucket.fail("GET", *[Answer(404, "NoSuchKey")] * 2)
-        with pytest.raises(ObjectNotFoundError):
-            await store.get_range("a", 0, 5000)
         assert store.statistics.errors == 0
+        bucket.fail("GET", *[answer] * MAX_LOOKS)
+        with pytest.raises(error):
+            await store.get_range("a", 0, 5000)
 
     run(scenario)
 

@@ -66,4 +66,14 @@ BUGS = (
         f"{_UNIT}/object_store/test_filesystem.py"
         "::test_an_entry_whose_fsync_failed_is_made_anew[00/c]",
     ),
+    SeededBug(
+        "stores-05",
+        "an answer that was cut short is taken for a damaged object",
+        "storage/object_store/retrying.py",
+        "RetryingObjectStore._try",
+        "(ObjectNotFoundError, CorruptObjectError)",
+        "ObjectNotFoundError",
+        "tests/unit/storage/object_store/test_retrying.py"
+        "::test_what_is_not_found_or_too_short_is_looked_for_again_with_pauses[error1]",
+    ),
 )

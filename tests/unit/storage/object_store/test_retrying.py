@@ -2,6 +2,9 @@
 
 import asyncio
 import random
+import sys
+from itertools import pairwise
+from typing import ClassVar
 
 import pytest
 
@@ -14,6 +17,7 @@ from headrace.storage.errors import (
 )
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.object_store.retrying import (
+    MAX_LOOKS,
     RequestRefusedError,
     Retries,
     RetryingObjectStore,
@@ -101,7 +105,6 @@ def test_jitter_makes_delays_shorter_only():
 @pytest.mark.parametrize(
     ("error", "counter"),
     [
-        (CorruptObjectError("short"), "errors"),
         (RequestRefusedError("access denied"), "errors"),
     ],
 )
@@ -124,17 +127,34 @@ def test_answers_are_not_retried(error, counter):
     run(main())
 
 
-def test_what_is_not_found_is_looked_for_once_more_at_once():
+@pytest.mark.parametrize("error", [ObjectNotFoundError("a"), CorruptObjectError("too short")])
+def test_what_is_not_found_or_too_short_is_looked_for_again_with_pauses(error):
+    class Answering(MemoryObjectStore):
+        wrong = 0
+        asked_s: ClassVar[list[float]] = []
+
+        async def get_range(self, key, start, end):
+            self.asked_s.append(now())
+            if len(self.asked_s) <= self.wrong:
+                raise error
+            return await super().get_range(key, start, end)
+
     async def main():
-        faulty, store = stores()
+        inner = Answering()
+        store = RetryingObjectStore(inner, AlwaysOne(), POLICY)
         await store.put("a", [b"content"])
-        faulty.then("get_range", Fault.NOT_FOUND)
+        inner.wrong = MAX_LOOKS - 1
         assert bytes(await store.get_range("a", 0, 7)) == b"content"
-        assert (now(), store.statistics.not_found, store.statistics.retries) == (0, 0, 0)
-        with pytest.raises(ObjectNotFoundError):
-            await store.get_range("b", 0, 7)
-        assert faulty.requests["get_range"] == 4
-        assert store.statistics.not_found == 1
+        pauses = [after - before for before, after in pairwise(inner.asked_s)]
+        assert pauses == pytest.approx([0.01, 0.02, 0.04, 0.08])
+        statistics = store.statistics
+        assert (statistics.not_found, statistics.errors, statistics.retries) == (0, 0, 0)
+        inner.wrong = sys.maxsize
+        inner.asked_s.clear()
+        with pytest.raises(type(error)):
+            await store.get_range("a", 0, 7)
+        assert len(inner.asked_s) == MAX_LOOKS
+        assert statistics.not_found + statistics.errors == 1
 
     run(main())
 
