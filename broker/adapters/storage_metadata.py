@@ -13,9 +13,10 @@ types, and maps errors to what the engine should do about them.
 | any other refusal                               | CommitRefusedError     | a retry cannot succeed   |
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
+from headrace.broker.adapters.destroyed_objects import DestroyedObjects
 from headrace.broker.adapters.known_objects import known_bucket
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import MetadataError, NodeFencedError, RefusedError
@@ -80,8 +81,17 @@ _Answered = TypeVar("_Answered", bound=Response)
 class StorageMetadata:
     """The control plane of one node's stream engine."""
 
-    def __init__(self, client: MetadataClient, *, object_delete_retention_ms: int) -> None:
+    def __init__(
+        self,
+        client: MetadataClient,
+        *,
+        object_delete_retention_ms: int,
+        boot_clock_ms: Callable[[], int],
+    ) -> None:
+        """`boot_clock_ms` is a clock that nobody can set."""
         self._client = client
+        self._boot_clock_ms = boot_clock_ms
+        self._destroyed = DestroyedObjects()
         self._retention_ms = object_delete_retention_ms
         self.is_lease_valid = client.is_lease_valid  # called for every batch that is acknowledged
 
@@ -242,7 +252,11 @@ class StorageMetadata:
         Objects that were prepared and have expired are among the destroyed: the controller marks them first,
         so that they cannot be committed any more. Without a valid lease the list is empty: the metadata may
         have been rebuilt from an older snapshot, in which objects that are destroyed here are live.
+        The wall clock alone does not count, since it can be set forward: this process must have seen an object
+        destroyed for that long as well. So a start begins the retention again.
         """
+        elapsed_ms = self._boot_clock_ms()
+        self._destroyed.note(self._client.image.objects.destroyed.keys(), elapsed_ms)
         if not self.is_lease_valid():
             return []
         image = self._client.image
@@ -254,7 +268,9 @@ class StorageMetadata:
         return sorted(
             object_id
             for object_id, destroyed_ms in image.objects.destroyed.items()
-            if destroyed_ms + self._retention_ms <= now_ms and mine[by_id[object_id].node_id]
+            if destroyed_ms + self._retention_ms <= now_ms
+            and self._destroyed.for_ms(object_id, elapsed_ms) >= self._retention_ms
+            and mine[by_id[object_id].node_id]
         )
 
     def is_sweeper(self) -> bool:

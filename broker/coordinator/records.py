@@ -69,6 +69,7 @@ from headrace.broker.coordinator.record_fields import (
 )
 
 NO_TIMESTAMP: Final = -1
+MAX_TIMESTAMP_MS: Final = 2**63 - 1  # what an int64 holds
 NO_LEADER_EPOCH: Final = -1
 # Largest value that is written: a batch with it stays below the default max.message.bytes.
 MAX_RECORD_BYTES: Final = 1_000_000

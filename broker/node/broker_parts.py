@@ -56,11 +56,12 @@ class BrokerParts:
         self._store = store
         self._log_location = log_location
         self.wal: NodeLog
+        storage = config.storage
+        retention_ms, boot_clock_ms = storage.object_delete_retention_ms, environment.boot_clock_ms
         adapter = self._adapter = StorageMetadata(
-            client, object_delete_retention_ms=config.storage.object_delete_retention_ms
+            client, object_delete_retention_ms=retention_ms, boot_clock_ms=boot_clock_ms
         )
         cluster_id = client.image.cluster_id
-        storage = config.storage
         bucket = self._compaction_bucket = compaction_view(store, storage)
         self.compactor = Compactor(
             storage, bucket, adapter, cluster_id, rng=rng, streams=self._streams_to_merge

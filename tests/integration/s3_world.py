@@ -132,7 +132,9 @@ class Process:
         self.store = open_object_store(
             world.uri, rng=rng, part_bytes=config.object_part_bytes, policy=POLICY
         )
-        self.metadata = StorageMetadata(client, object_delete_retention_ms=RETENTION_MS)
+        self.metadata = StorageMetadata(
+            client, object_delete_retention_ms=RETENTION_MS, boot_clock_ms=world.cluster.wall
+        )
         self.cluster_id = client.image.cluster_id
         clock = world.cluster.wall
         common = (config, self.store, self.metadata, self.cluster_id)

@@ -68,12 +68,22 @@ BUGS = (
     ),
     SeededBug(
         "stores-05",
-        "an answer that was cut short is taken for a damaged object",
-        "storage/object_store/retrying.py",
-        "RetryingObjectStore._try",
-        "(ObjectNotFoundError, CorruptObjectError)",
-        "ObjectNotFoundError",
-        "tests/unit/storage/object_store/test_retrying.py"
-        "::test_what_is_not_found_or_too_short_is_looked_for_again_with_pauses[error1]",
+        "objects are deleted by the wall clock alone",
+        "broker/adapters/storage_metadata.py",
+        "StorageMetadata.get_objects_to_delete",
+        "self._destroyed.for_ms(object_id, elapsed_ms) >= self._retention_ms",
+        "True",
+        "tests/unit/broker/adapters/test_storage_metadata.py"
+        "::test_a_wall_clock_that_is_set_forward_deletes_nothing_sooner",
+    ),
+    SeededBug(
+        "stores-06",
+        "a retention that a client gives is added to without a bound",
+        "broker/coordinator/group/shard.py",
+        "GroupShard.commit_offsets",
+        "min(now.wall_ms + request.retention_time_ms, MAX_TIMESTAMP_MS)",
+        "now.wall_ms + request.retention_time_ms",
+        "tests/unit/broker/api/test_offset_commit.py"
+        "::test_no_number_of_a_client_reloads_the_groups_of_others[2-9223372036854775807]",
     ),
 )

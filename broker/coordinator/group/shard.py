@@ -41,6 +41,7 @@ from headrace.broker.coordinator.group.requests import (
 from headrace.broker.coordinator.group.sessions import MemberSessions
 from headrace.broker.coordinator.group.states import GroupState
 from headrace.broker.coordinator.records import (
+    MAX_TIMESTAMP_MS,
     NO_TIMESTAMP,
     CoordinatorRecord,
     GroupMetadataValue,
@@ -180,7 +181,7 @@ class GroupShard:
         expire_ms = (
             NO_TIMESTAMP
             if request.retention_time_ms == DEFAULT_RETENTION
-            else now.wall_ms + request.retention_time_ms
+            else min(now.wall_ms + request.retention_time_ms, MAX_TIMESTAMP_MS)
         )
         errors = []
         for topic, partition, offset, leader_epoch, metadata, topic_id in request.entries:

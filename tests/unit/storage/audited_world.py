@@ -256,7 +256,9 @@ class World:
         """Begin a life on what the one before has left."""
         self.tell_time()
         self.controller.register()
-        metadata = StorageMetadata(Client(self), object_delete_retention_ms=RETENTION_MS)
+        metadata = StorageMetadata(
+            Client(self), object_delete_retention_ms=RETENTION_MS, boot_clock_ms=self.now_ms
+        )
         self.blocks = BlockCache(CONFIG, self.store, metadata, CLUSTER_ID)
 
         def make_wal(on_confirmed, on_failed):
@@ -375,6 +377,7 @@ class World:
         await asyncio.sleep(CONFIG.object_prepare_ttl_ms / 1000)
         self.tell_time()
         self.controller.expire()
+        await self.deleter.delete()  # it sees what is destroyed
         await asyncio.sleep(RETENTION_MS / 1000)
         await self.deleter.delete()
         return await self.compare()

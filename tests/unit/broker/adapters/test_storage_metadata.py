@@ -35,8 +35,19 @@ def cluster(tmp_path):
     return Cluster(tmp_path / "metadata")
 
 
-def adapter_of(client):
-    return StorageMetadata(client, object_delete_retention_ms=RETENTION_MS)
+def adapter_of(client, boot_clock_ms=lambda: 0, retention_ms=RETENTION_MS):
+    return StorageMetadata(
+        client, object_delete_retention_ms=retention_ms, boot_clock_ms=boot_clock_ms
+    )
+
+
+def seen_for_long(client):
+    """An adapter that has seen for long enough what is destroyed now."""
+    times = [0]
+    adapter = adapter_of(client, lambda: times[-1])
+    adapter.get_objects_to_delete(0)
+    times.append(RETENTION_MS)
+    return adapter
 
 
 async def open_topic(client, name="topic"):
@@ -164,7 +175,7 @@ async def test_merging_stream_objects(cluster):
 
         assert [it.object_id for it in adapter.get_stream_objects(data)] == [merged.object_id]
         assert adapter.is_committed(merged.object_id)
-        destroyed = adapter.get_objects_to_delete(1 << 60)
+        destroyed = seen_for_long(client).get_objects_to_delete(1 << 60)
         assert destroyed
         assert not any(adapter.is_committed(it) for it in (*destroyed, 10**6))
 
@@ -176,6 +187,7 @@ async def test_objects_are_deleted_when_their_retention_has_passed(cluster):
         commit = await upload(adapter, piece(data, 0, 10))
         await adapter.trim_stream(data, 0, 10)
         destroyed_ms = cluster.wall.now_ms
+        adapter = seen_for_long(client)
 
         assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS - 1) == []
         assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == [commit.object_id]
@@ -184,6 +196,24 @@ async def test_objects_are_deleted_when_their_retention_has_passed(cluster):
         assert await client._session.heartbeat(client.image.index)
         await adapter.forget_objects([commit.object_id])
         assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == []
+
+
+@scenario
+async def test_a_wall_clock_that_is_set_forward_deletes_nothing_sooner(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        opening, data, _ = await open_topic(client)
+        times = [500]
+        adapter = adapter_of(client, lambda: times[-1])
+        commit = await upload(opening, piece(data, 0, 10))
+        assert adapter.get_objects_to_delete(0) == []
+        await opening.trim_stream(data, 0, 10)
+        times.append(1_000)
+        far_ms = cluster.wall.now_ms + 10 * RETENTION_MS
+        assert adapter.get_objects_to_delete(far_ms) == []
+        times.append(1_000 + RETENTION_MS - 1)
+        assert adapter.get_objects_to_delete(far_ms) == []
+        times.append(1_000 + RETENTION_MS)
+        assert adapter.get_objects_to_delete(far_ms) == [commit.object_id]
 
 
 @scenario
@@ -197,7 +227,7 @@ async def test_expired_objects_are_deleted_after_they_were_marked(cluster):
         await node.check_deadlines()
         await client._wait_until(lambda image: image.index == node.image.index)
 
-        assert adapter.get_objects_to_delete(far_ms) == [object_id]
+        assert seen_for_long(client).get_objects_to_delete(far_ms) == [object_id]
 
 
 @scenario
@@ -218,8 +248,8 @@ async def test_the_objects_of_a_node_that_is_gone_are_deleted_by_the_first(clust
             await client._wait_until(lambda image: image.brokers[3].fenced)
         far_ms = cluster.wall.now_ms + RETENTION_MS
 
-        assert adapter_of(first).get_objects_to_delete(far_ms) == [ids[0], ids[2]]
-        assert adapter_of(second).get_objects_to_delete(far_ms) == [ids[1]]
+        assert seen_for_long(first).get_objects_to_delete(far_ms) == [ids[0], ids[2]]
+        assert seen_for_long(second).get_objects_to_delete(far_ms) == [ids[1]]
 
 
 @scenario

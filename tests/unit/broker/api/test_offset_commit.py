@@ -117,6 +117,30 @@ def test_a_retention_of_the_clients_own(version: int) -> None:
     run(test)
 
 
+INT32, INT64 = (-(2**31), 2**31 - 1), (-(2**63), 2**63 - 1)
+
+
+@pytest.mark.parametrize("retention_time_ms", [-1, *INT64])
+@pytest.mark.parametrize("version", versions(ApiKey.OFFSET_COMMIT))
+def test_no_number_of_a_client_reloads_the_groups_of_others(
+    version: int, retention_time_ms: int
+) -> None:
+    async def test() -> None:
+        async with group_broker() as broker:
+            for offset in INT64:
+                for epoch in INT32:
+                    partition = {"committed_offset": offset, "committed_leader_epoch": epoch}
+                    asked = request(topic("t", 0, **partition), retention_time_ms=retention_time_ms)
+                    assert errors(await broker.ask(asked, version)) == [[(0, 0)]]
+            records = stored(broker)
+            assert len(records) == len(INT64) * len(INT32)
+            if version in (2, 3, 4) and retention_time_ms == INT64[1]:
+                assert records[-1].value.expire_timestamp_ms == INT64[1]
+            assert errors(await broker.ask(request(topic("t", 1)), version)) == [[(1, 0)]]
+
+    run(test)
+
+
 def test_metadata_null_is_empty_and_too_long_is_refused() -> None:
     async def test() -> None:
         async with group_broker() as broker:
