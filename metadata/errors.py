@@ -45,4 +45,4 @@ class MetadataLogFailedError(MetadataError):
 
 
 class MetadataIdentityError(MetadataError):
-    """The directory belongs to another cluster or node, or another process has it open."""
+    """The directory belongs to another cluster or node, another process has it open, or it is an old copy."""

@@ -59,6 +59,8 @@ def durable_state(opened: Opened, image: MetadataImage) -> DurableState:
         snapshot=SnapshotId(image.index, image.term),
         snapshot_configuration=Configuration.of(image.members) if image.members else None,
         entries=tuple(opened.recovered.entries),
+        start=opened.start,
+        disks=opened.disks,
     )
 
 

@@ -49,6 +49,7 @@ class QuorumCollector(Collector):
             ("durable_index", "Last entry that is durable in its log", status.durable_index),
             ("voters", "Controllers that vote", len(status.voters)),
             ("learners", "Controllers that follow without a vote", len(status.learners)),
+            ("outdated", "Controllers whose directories are old copies", len(status.outdated)),
         ):
             yield gauge(f"quorum_{name}", text, value)
         yield from self._followers()

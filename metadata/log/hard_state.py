@@ -2,13 +2,14 @@
 
 The same file proves how far the log was durable: it is written when the log has been idle, at the
 start, and when the log is closed. Frames of the log prove those before them (`entry_format`), but
-nothing follows the last ones.
+nothing follows the last ones. It counts the starts, and keeps what is remembered of the directories
+of the other controllers (`headrace.metadata.raft.disks`).
 
 The file has two slots, in separate blocks, that both hold the newest state once a write has
 returned. One is durable before the other is written: a crash damages one of them at most, and
 an acknowledged state survives damage of either. All integers are big-endian.
 
-Slot, 64 bytes, at byte 0 and at byte 4096:
+Slot, 76 bytes and 40 for each directory, at byte 0 and at byte 4096:
 offset | bytes | type  | field         | meaning
 0      | 4     | bytes | magic         | "HRMT"
 4      | 2     | u16   | version       | 2
@@ -20,7 +21,10 @@ offset | bytes | type  | field         | meaning
 36     | 8     | u64   | segment id    | of the segment that is proven; 0: none is
 44     | 8     | u64   | index         | its last entry that was durable
 52     | 8     | u64   | position      | where that entry ends in the segment's file
-60     | 4     | u32   | CRC           | CRC32C of bytes 0 to 59
+60     | 8     | u64   | start         | of the process that wrote it
+68     | 4     | u32   | directories   | their number n, at most `MAX_DISKS`
+72     | 40 n  |       | directory     | id (16 bytes), then start, start index and kept index (i64 each)
+72+40n | 4     | u32   | CRC           | CRC32C of everything before it
 
 Version 1 ended with the first CRC. It is read, and replaced at the start; a version of the software
 that knows no other then says which format it found.
@@ -34,13 +38,17 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from crc32c import crc32c
 
 from headrace.metadata.errors import MetadataLogCorruptError
 from headrace.metadata.log.durable_files import Sync, create_whole, write_all
 from headrace.metadata.log.entry_format import NOT_PROVEN, ProvenEnd
+from headrace.metadata.raft.disks import next_start
 from headrace.metadata.raft.effects import HardState
+from headrace.metadata.raft.messages import Disk
+from headrace.metadata.raft.plausibility import MAX_DISKS
 
 HARD_STATE_FILE: Final = "quorum-state"
 SLOT_POSITIONS: Final = (0, 4096)
@@ -48,10 +56,13 @@ MAGIC: Final = b"HRMT"
 VERSION: Final = 2
 
 _FIELDS: Final = struct.Struct(">4sHHQq")
-_PROOF: Final = struct.Struct(">QQQQ")
+_PROOF: Final = struct.Struct(">QQQQQI")
+_DISK: Final = struct.Struct(">16sqqq")
 _CRC: Final = struct.Struct(">I")
 _VERSION_1_BYTES: Final = _FIELDS.size + _CRC.size
-SLOT_BYTES: Final = _VERSION_1_BYTES + _PROOF.size + _CRC.size
+_DISKS_AT: Final = _VERSION_1_BYTES + _PROOF.size
+MAX_SLOT_BYTES: Final = _DISKS_AT + MAX_DISKS * _DISK.size + _CRC.size
+assert SLOT_POSITIONS[1] >= MAX_SLOT_BYTES
 
 
 class QuorumState(NamedTuple):
@@ -60,6 +71,8 @@ class QuorumState(NamedTuple):
     hard_state: HardState
     proven: ProvenEnd = NOT_PROVEN
     write_number: int = 0
+    start: int = 0
+    disks: tuple[Disk, ...] = ()
 
 
 class HardStateFile:
@@ -76,6 +89,16 @@ class HardStateFile:
         return self._written.hard_state
 
     @property
+    def start(self) -> int:
+        """The start of this process."""
+        return self._written.start
+
+    @property
+    def disks(self) -> tuple[Disk, ...]:
+        """What is remembered durably of the other directories."""
+        return self._written.disks
+
+    @property
     def proven(self) -> ProvenEnd:
         """How far the file proves the log."""
         return self._written.proven
@@ -88,13 +111,16 @@ class HardStateFile:
         create_whole(directory / HARD_STATE_FILE, slot + gap + slot, sync)
 
     @classmethod
-    def open(cls, directory: Path, sync: Sync, proven: ProvenEnd = NOT_PROVEN) -> "HardStateFile":
-        """Open the file and make both slots durable again: the state may have been in the page cache only.
+    def open(
+        cls, directory: Path, sync: Sync, *, proven: ProvenEnd = NOT_PROVEN, random32: int = 0
+    ) -> "HardStateFile":
+        """Count a start, and make both slots durable again: the state may have been in the page cache only.
 
         Args:
             directory: of the file.
             sync: makes a file durable.
             proven: how far the log is durable now.
+            random32: tells this start from one of a copy of the directory.
 
         Raises:
             MetadataLogCorruptError: there is no file, or no slot of it can be read.
@@ -105,7 +131,9 @@ class HardStateFile:
         # A crash may have damaged the other slot: until that one is durable, this one stays as it is.
         newest_first = slots[0] == newest
         positions = SLOT_POSITIONS[::-1] if newest_first else SLOT_POSITIONS
-        found._write_slots(newest._replace(proven=proven), positions)
+        found._write_slots(
+            newest._replace(proven=proven, start=next_start(newest.start, random32)), positions
+        )
         return found
 
     def write(self, state: HardState) -> None:
@@ -116,9 +144,9 @@ class HardStateFile:
         ), "a term does not decrease, a vote does not change"
         self._write_slots(self._written._replace(hard_state=state))
 
-    def prove(self, proven: ProvenEnd) -> None:
-        """Record how far the log is durable; the record is durable on return."""
-        self._write_slots(self._written._replace(proven=proven))
+    def prove(self, proven: ProvenEnd, disks: tuple[Disk, ...]) -> None:
+        """Record how far the log is durable, and what is remembered; both are durable on return."""
+        self._write_slots(self._written._replace(proven=proven, disks=disks[:MAX_DISKS]))
 
     def close(self) -> None:
         """Close the file."""
@@ -145,13 +173,13 @@ def _read_slots(directory: Path) -> list[QuorumState | None]:
     path = directory / HARD_STATE_FILE
     try:
         with path.open("rb") as file:
-            data = file.read(SLOT_POSITIONS[1] + SLOT_BYTES)
+            data = file.read(SLOT_POSITIONS[1] + MAX_SLOT_BYTES)
     except FileNotFoundError:
         raise MetadataLogCorruptError(
             f"{path} is missing: the term and vote of this node are unknown, so it must not vote. "
             "Treat the metadata directory as lost"
         ) from None
-    slots = [_decode(data[at : at + SLOT_BYTES], path) for at in SLOT_POSITIONS]
+    slots = [_decode(data[at : at + MAX_SLOT_BYTES], path) for at in SLOT_POSITIONS]
     if slots == [None, None]:
         raise MetadataLogCorruptError(
             f"{path} is damaged: the term and vote of this node are unknown, so it must not vote. "
@@ -171,7 +199,10 @@ def _newest(slots: Sequence[QuorumState | None]) -> QuorumState:
 def _encode(state: QuorumState) -> bytes:
     term, voted_for = state.hard_state.term, state.hard_state.voted_for
     slot = _with_crc(_FIELDS.pack(MAGIC, VERSION, 0, term, voted_for))
-    return _with_crc(slot + _PROOF.pack(state.write_number, *state.proven))
+    slot += _PROOF.pack(state.write_number, *state.proven, state.start, len(state.disks))
+    for disk in state.disks:
+        slot += _DISK.pack(disk.directory_id.bytes, disk.start, disk.start_index, disk.kept_index)
+    return _with_crc(slot)
 
 
 def _decode(data: bytes, path: Path) -> QuorumState | None:
@@ -185,10 +216,15 @@ def _decode(data: bytes, path: Path) -> QuorumState | None:
     state = QuorumState(HardState(term, voted_for))
     if version == 1:
         return state
-    if len(data) < SLOT_BYTES or not _matches_crc(data[:SLOT_BYTES]):
+    if len(data) < _DISKS_AT:
         return None
-    write_number, *proven = _PROOF.unpack_from(data, _VERSION_1_BYTES)
-    return state._replace(proven=ProvenEnd(*proven), write_number=write_number)
+    write_number, *proven, start, number = _PROOF.unpack_from(data, _VERSION_1_BYTES)
+    end = _DISKS_AT + number * _DISK.size
+    if number > MAX_DISKS or not _matches_crc(data[: end + _CRC.size]):
+        return None
+    fields = _DISK.iter_unpack(data[_DISKS_AT:end])
+    disks = tuple(Disk(UUID(bytes=it), *numbers) for it, *numbers in fields)
+    return QuorumState(state.hard_state, ProvenEnd(*proven), write_number, start, disks)
 
 
 def _with_crc(data: bytes) -> bytes:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from headrace.metadata.raft.effects import HardState
+from headrace.metadata.raft.messages import Disk
 from headrace.metadata.records.entry import LogEntry
 
 
@@ -22,3 +23,5 @@ class Opened(NamedTuple):
     directory_id: UUID
     hard_state: HardState
     recovered: Recovered
+    start: int = 0  # of this process (`headrace.metadata.raft.disks`)
+    disks: tuple[Disk, ...] = ()  # what is remembered of the other controllers' directories

@@ -29,6 +29,7 @@ from headrace.metadata.log.identity import Identity, find_identity, lock_directo
 from headrace.metadata.log.recovered import Opened
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.raft.effects import FRESH, NOBODY, HardState, Persist
+from headrace.metadata.raft.messages import Disk
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.records.ids import random_id
 from headrace.metadata.records.members import NO_DIRECTORY
@@ -72,8 +73,10 @@ class LogStore:
         self._thread = DaemonThreads(1, "metadata-log")
         self._lock_descriptor = -1
         self._is_closed = False
+        self._disks: tuple[Disk, ...] = ()  # to be remembered
         self._proof_timer: asyncio.TimerHandle | None = None
         self._persisted_at_s = 0.0
+        self._proving: asyncio.Future[None] | None = None  # an error of it is reported by the loop
 
     @property
     def log_bytes(self) -> int:
@@ -121,8 +124,21 @@ class LogStore:
         finally:
             alarm.cancel()
         self._persisted_at_s = loop.time()
-        if self._proof_timer is None and not self._is_closed:
-            self._proof_timer = loop.call_later(IDLE_PROOF_S, self._prove_when_idle)
+        self._expect_idle()
+
+    def remember(self, disks: tuple[Disk, ...]) -> None:
+        """Remember this of the other controllers' directories.
+
+        It becomes durable with the next proof; at once if another of them, or another start, is new.
+        """
+        if disks is self._disks or self._is_closed:
+            return
+        known = {(it.directory_id, it.start) for it in self._disks}
+        self._disks = disks
+        if all((it.directory_id, it.start) in known for it in disks):
+            self._expect_idle()
+        else:
+            self._proving = asyncio.get_running_loop().run_in_executor(self._thread, self._prove)
 
     async def write_snapshot(self, snapshot_id: SnapshotId, pieces: Iterator[bytes]) -> None:
         """Write a snapshot, make it durable, and drop the log before it.
@@ -221,14 +237,21 @@ class LogStore:
         proven_end = NOT_PROVEN
         if identity.directory_id != NO_DIRECTORY:
             proven_end = read_quorum_state(self._directory).proven
-        recovered = self._files.open(self._new_segment_id(), proven_end)
+        random64 = self._new_segment_id()
+        recovered = self._files.open(random64, proven_end)
         last_term = self._files.snapshot_id.term
         if recovered.entries:
             last_term = recovered.entries[-1].term
         if identity.directory_id == NO_DIRECTORY:
             # Of version 1, when a node was the only voter: it has no vote to remember.
             identity = self._begin(identity, HardState(last_term, NOBODY))
-        self._hard_state = HardStateFile.open(self._directory, self._sync, self._files.end)
+        self._hard_state = HardStateFile.open(
+            self._directory,
+            self._sync,
+            proven=self._files.end,
+            random32=random64 >> 32,
+        )
+        self._disks = self._hard_state.disks
         if self._hard_state.state.term < last_term:
             raise MetadataLogCorruptError(
                 f"{self._directory}: the log has entries of term {last_term}, but the saved term is "
@@ -238,7 +261,12 @@ class LogStore:
         if cluster_id:
             self._name_cluster(cluster_id)
         return Opened(
-            self._identity.cluster_id, identity.directory_id, self._hard_state.state, recovered
+            self._identity.cluster_id,
+            identity.directory_id,
+            self._hard_state.state,
+            recovered,
+            self._hard_state.start,
+            self._disks,
         )
 
     def _begin(self, identity: Identity, state: HardState) -> Identity:
@@ -273,6 +301,11 @@ class LogStore:
             assert persist.entries[-1].term <= self._hard_state.state.term, "its term comes first"
             self._files.append(persist.entries)
 
+    def _expect_idle(self) -> None:
+        if self._proof_timer is None and not self._is_closed:
+            loop = asyncio.get_running_loop()
+            self._proof_timer = loop.call_later(IDLE_PROOF_S, self._prove_when_idle)
+
     def _prove_when_idle(self) -> None:
         loop = asyncio.get_running_loop()
         left_s = self._persisted_at_s + IDLE_PROOF_S - loop.time()
@@ -280,16 +313,21 @@ class LogStore:
             self._proof_timer = loop.call_later(left_s, self._prove_when_idle)
         else:
             self._proof_timer = None
-            self._thread.submit(self._prove)
+            self._proving = loop.run_in_executor(self._thread, self._prove)
 
     def _prove(self) -> None:
-        """Record that the whole log is durable, so that damage of its end is told from a torn write."""
+        """Record that the whole log is durable, so that damage of its end is told from a torn write.
+
+        What is remembered of other directories is written with it.
+        """
         assert self._hard_state is not None, "the directory is open"
-        if self._files.failed or self._hard_state.proven == self._files.end:
+        disks = self._disks
+        written = (self._hard_state.proven, self._hard_state.disks)
+        if self._files.failed or written == (self._files.end, disks):
             return
         try:
             with self._files.failing_for_good():
-                self._hard_state.prove(self._files.end)
+                self._hard_state.prove(self._files.end, disks)
         except MetadataLogFailedError as error:
             # What is in the log stays durable. The next write is refused, which ends the node.
             logger.warning(

@@ -25,7 +25,13 @@ from headrace.metadata.quorum.applied import AppliedLog
 from headrace.metadata.quorum.inputs import CoreInputs
 from headrace.metadata.quorum.read_rounds import ReadRounds
 from headrace.metadata.quorum.snapshots import Snapshots
-from headrace.metadata.quorum.status import LeaderWatch, QuorumCounters, QuorumStatus, status_of
+from headrace.metadata.quorum.status import (
+    LeaderWatch,
+    QuorumCounters,
+    QuorumStatus,
+    require_current,
+    status_of,
+)
 from headrace.metadata.quorum.waiters import EntryWaiters
 from headrace.metadata.raft.changes import MemberChange
 from headrace.metadata.raft.configuration import Configuration
@@ -264,6 +270,7 @@ class QuorumNode:
         """React to changes by an input; to be called after each."""
         core = self._core
         self._work.set()
+        self._store.remember(core.remembered)
         self.addresses.look()
         self._watch.look(core)
         leads = core.role is Role.LEADER and not self._ended
@@ -293,6 +300,7 @@ class QuorumNode:
 
     async def _take_turn(self) -> bool:
         """Perform the next effects; False when there are none."""
+        require_current(self._core)
         if await self.snapshots.install_fetched(self._hooks.accept):
             return True
         effects = self._core.take_effects()

@@ -1,11 +1,15 @@
 """The status of a member of the quorum: for metrics, readiness and DescribeQuorum."""
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from headrace.metadata.errors import MetadataIdentityError
 from headrace.metadata.raft.core import RaftCore
 from headrace.metadata.raft.effects import NOBODY, Role
+
+logger = logging.getLogger("headrace.controller")
 
 
 @dataclass(slots=True)
@@ -33,13 +37,14 @@ class QuorumCounters:
 
 
 class LeaderWatch:
-    """Counts elections and leader changes, and wakes those who wait for another leader."""
+    """Counts elections and leader changes, wakes those who wait for another leader, logs old copies."""
 
     def __init__(self, counters: QuorumCounters) -> None:
         self._counters = counters
         self._stood_in = 0
         self._followed = (0, NOBODY)
         self._changed = asyncio.Event()  # replaced by a new one whenever it is set
+        self._outdated: dict[int, int] = {}  # the start that was logged last, by node id
 
     def look(self, core: RaftCore) -> None:
         """Compare with the current state of the core."""
@@ -51,10 +56,32 @@ class LeaderWatch:
             self._counters.leader_changes += 1
             self._changed.set()
             self._changed = asyncio.Event()
+        for node_id, it in core.outdated_nodes.items():
+            if self._outdated.get(node_id) != it.found.start:
+                self._outdated[node_id] = it.found.start
+                logger.warning(
+                    "dropping messages of another controller: its metadata directory is an old copy, "
+                    "or they are of an earlier start",
+                    extra={"node": node_id, "reason": str(it)},
+                )
 
     async def another_leader(self) -> None:
         """Wait until this node becomes leader, or follows a leader that it did not follow before."""
         await self._changed.wait()
+
+
+def require_current(core: RaftCore) -> None:
+    """Refuse to go on with an old copy of this node's directory.
+
+    Raises:
+        MetadataIdentityError: it is one.
+    """
+    if core.outdated is not None:
+        raise MetadataIdentityError(
+            f"the metadata directory of this controller is an old copy: {core.outdated}. "
+            "What it acknowledged since is missing, so it must not take part. Replace this "
+            "controller as after the loss of its disk: docs/operations.md"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +98,7 @@ class QuorumStatus:
     durable_index: int
     voters: tuple[int, ...]
     learners: tuple[int, ...]
+    outdated: tuple[int, ...]  # members that are not counted: old copies of their directories
     followers: Mapping[int, int]  # at the leader: match index of each other member
     leader_silent_ms: int | None  # since a message of the leader (0: this node); None: never
     counters: QuorumCounters
@@ -96,6 +124,7 @@ def status_of(
         durable_index=core.durable_index,
         voters=core.configuration.voters,
         learners=tuple(it.node_id for it in core.configuration.members if not it.voter),
+        outdated=tuple(core.outdated_nodes),
         followers={
             node_id: it.match_index
             for node_id, it in core.progress().items()

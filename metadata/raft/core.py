@@ -72,7 +72,7 @@ class RaftCore(CoreViews):
         self._encode_members = encode_members
         self._open_term = open_term
         log = RaftLog(state, initial, members_of)
-        super().__init__(log, NodeState(settings, log, state.hard_state, rng=rng, now_ms=now_ms))
+        super().__init__(log, NodeState(settings, log, state, rng=rng, now_ms=now_ms))
         self._elections = Elections(self._state)
         self._following = Following(self._state)
         self._persisting = False
@@ -102,6 +102,10 @@ class RaftCore(CoreViews):
             message, self._log.configuration
         ):
             return
+        members, last_index = self._log.configuration, self._log.last_index
+        if not self._state.disks.hear(message, members, last_index):
+            self._refuse_old_copy(message)
+            return
         if not self._enter_term(message):
             return
         match message:
@@ -118,6 +122,14 @@ class RaftCore(CoreViews):
             case TimeoutNow():
                 if self._may_campaign and message.source == self._state.leader_id:
                     self._elections.start_election(transfer=True)
+
+    def _refuse_old_copy(self, message: RaftMessage) -> None:
+        """Its directory is an old copy: let it know. If ours is, say nothing more."""
+        if self.outdated is not None:
+            self._resign()
+            self._state.outbox.clear()
+        elif isinstance(message, VoteRequest):
+            self._state.refuse(message)
 
     def persisted(self, now_ms: int) -> None:
         """Everything that the last effects had to persist is durable."""
@@ -192,7 +204,7 @@ class RaftCore(CoreViews):
         self._reported = state.current_role
         effects = Effects(
             persist=persist,
-            messages=tuple(state.outbox),
+            messages=() if self.outdated else tuple(state.outbox),
             committed=self._log.take_committed(self._settings.max_committed_bytes),
             reads=tuple(state.reads_ready),
             reads_lost=tuple(state.reads_lost),
@@ -213,7 +225,9 @@ class RaftCore(CoreViews):
 
     @property
     def _may_campaign(self) -> bool:
-        """A node whose log is about to be replaced must not become leader."""
+        """A node whose log is about to be replaced, or an old copy, must not become leader."""
+        if self.outdated is not None:
+            return False
         return self._state.may_campaign and not self._following.fetching
 
     def _pass_time(self, now_ms: int) -> None:

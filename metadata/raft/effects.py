@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from headrace.metadata.raft.configuration import Configuration
-from headrace.metadata.raft.messages import RaftMessage
+from headrace.metadata.raft.messages import Disk, RaftMessage
 from headrace.metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
 
 NOBODY: Final = -1
@@ -42,6 +42,8 @@ class DurableState:
     # None: the snapshot names none, or there is no snapshot
     snapshot_configuration: Configuration | None = None
     entries: tuple[LogEntry, ...] = ()  # all entries after the snapshot
+    start: int = 0  # of this process (`headrace.metadata.raft.disks`); 0: not counted
+    disks: tuple[Disk, ...] = ()  # what is remembered of the others' directories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

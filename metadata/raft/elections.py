@@ -63,6 +63,7 @@ class Elections:
                         last_term=state.log.last_term,
                         target_directory=member.directory_id,
                         transfer=transfer,
+                        disks=state.disks_to_tell,
                     )
                 )
 
@@ -75,7 +76,12 @@ class Elections:
             state.rearm()
         term = request.term if granted else state.term
         state.outbox.append(
-            VoteResponse(**state.envelope(request.source, term), pre=request.pre, granted=granted)
+            VoteResponse(
+                **state.envelope(request.source, term),
+                pre=request.pre,
+                granted=granted,
+                disks=state.disks_to_tell,
+            )
         )
 
     def _grants(self, request: VoteRequest) -> bool:

@@ -116,11 +116,13 @@ class Following:
         )
 
     def _answer(self, target: int, verdict: AppendOutcome, round_: int) -> None:
-        self._state.outbox.append(
+        state = self._state
+        state.outbox.append(
             AppendResponse(
-                **self._state.envelope(target),
+                **state.envelope(target),
                 **verdict._asdict(),
                 round=round_,
                 fetching_snapshot=self.fetching,
+                disks=state.disks_to_tell[:1],
             )
         )

@@ -211,8 +211,18 @@ class LeaderState:
         state = self._state
         for known in self._progress.values():
             known.heartbeat_due = True
+        self._note_disks()
         self.heartbeat_at_ms = state.now_ms + state.settings.heartbeat_interval_ms
         return self._rounds.begin(state.now_ms, self.max_silence_ms)
+
+    def _note_disks(self) -> None:
+        """Note which committed entries each directory holds; the heartbeat tells it."""
+        log, disks = self._state.log, self._state.disks
+        disks.kept(self._state.directory_id, min(log.durable_index, log.commit_index))
+        for member in log.configuration.members:
+            known = self._progress.get(member.node_id)
+            if known is not None:
+                disks.kept(member.directory_id, min(known.match_index, log.commit_index))
 
     def request_read(self, token: int) -> None:
         """See `RaftCore.request_read`."""

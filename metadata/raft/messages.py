@@ -13,6 +13,19 @@ from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.records.numbers import Count, Int64
 
 
+class Disk(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What is known of the directory of one member (`headrace.metadata.raft.disks`)."""
+
+    directory_id: UUID
+    start: Int64  # of the process that owns it; larger than that of every start before
+    start_index: Int64  # the end of its log at that start
+    kept_index: Int64  # it durably holds the committed entries up to here
+
+    def with_kept(self, index: int) -> "Disk":
+        """Replace `kept_index`."""
+        return Disk(self.directory_id, self.start, self.start_index, index)
+
+
 class Message(msgspec.Struct, frozen=True, array_like=True, gc=False, kw_only=True):
     """The fields of every message."""
 
@@ -30,6 +43,7 @@ class VoteRequest(Message, frozen=True, array_like=True, tag=1, gc=False, kw_onl
     last_term: Int64
     target_directory: UUID  # from the candidate's configuration; zero: not known
     transfer: bool  # the leader itself requested this election: ignore that it is alive
+    disks: tuple[Disk, ...] = ()  # the sender's own, and what it remembers of the others
 
 
 class VoteResponse(Message, frozen=True, array_like=True, tag=2, gc=False, kw_only=True):
@@ -37,6 +51,7 @@ class VoteResponse(Message, frozen=True, array_like=True, tag=2, gc=False, kw_on
 
     pre: bool
     granted: bool
+    disks: tuple[Disk, ...] = ()  # as in VoteRequest
 
 
 class AppendRequest(Message, frozen=True, array_like=True, tag=3, gc=False, kw_only=True):
@@ -47,6 +62,7 @@ class AppendRequest(Message, frozen=True, array_like=True, tag=3, gc=False, kw_o
     entries: tuple[LogEntry, ...]
     commit_index: Int64
     round: Int64  # of this leader; returned in the answer: counted for read index
+    disks: tuple[Disk, ...] = ()  # as in VoteRequest; only when a heartbeat is due
 
 
 class AppendResponse(Message, frozen=True, array_like=True, tag=4, gc=False, kw_only=True):
@@ -62,6 +78,7 @@ class AppendResponse(Message, frozen=True, array_like=True, tag=4, gc=False, kw_
     conflict_index: Int64
     round: Int64
     fetching_snapshot: bool  # the offered snapshot is being read: no entries are accepted
+    disks: tuple[Disk, ...] = ()  # the sender's own
 
 
 class SnapshotOffer(Message, frozen=True, array_like=True, tag=5, gc=False, kw_only=True):
@@ -70,6 +87,7 @@ class SnapshotOffer(Message, frozen=True, array_like=True, tag=5, gc=False, kw_o
     snapshot_index: Int64
     snapshot_term: Int64
     round: Int64
+    disks: tuple[Disk, ...] = ()  # as in VoteRequest
 
 
 class TimeoutNow(Message, frozen=True, array_like=True, tag=6, gc=False, kw_only=True):

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Final, TypedDict
 from uuid import UUID
 
 from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.disks import Disks
 from headrace.metadata.raft.effects import (
     NOBODY,
+    DurableState,
     HardState,
     Persist,
     RaftSettings,
@@ -18,6 +20,7 @@ from headrace.metadata.raft.log import RaftLog
 from headrace.metadata.raft.messages import (
     AppendRequest,
     AppendResponse,
+    Disk,
     RaftMessage,
     SnapshotOffer,
     VoteRequest,
@@ -47,7 +50,7 @@ class NodeState:
         self,
         settings: RaftSettings,
         log: RaftLog,
-        hard_state: HardState,
+        state: DurableState,
         *,
         rng: "Random",
         now_ms: int,
@@ -56,9 +59,12 @@ class NodeState:
         self.log = log
         self.node_id = settings.node_id
         self.directory_id = settings.directory_id
+        own = Disk(settings.directory_id, state.start, log.last_index, 0)
+        self.disks = Disks(own, state.disks)
         self.now_ms = now_ms
         self.role = Role.FOLLOWER
         self.leader_id = NOBODY
+        hard_state = state.hard_state
         self.term, self.voted_for = hard_state.term, hard_state.voted_for
         if log.last_term > self.term:  # a log of version 1, which had no votes
             self.term, self.voted_for = log.last_term, NOBODY
@@ -159,19 +165,36 @@ class NodeState:
             source_directory=self.directory_id,
         )
 
+    @property
+    def disks_to_tell(self) -> tuple[Disk, ...]:
+        """What a message tells of the members' directories; nothing without a count of starts."""
+        own = self.disks.own
+        return (own, *self.disks.remembered(self.log.configuration)) if own.start else ()
+
+    def refuse(self, request: VoteRequest) -> None:
+        """Refuse a vote."""
+        self.outbox.append(
+            VoteResponse(
+                **self.envelope(request.source),
+                pre=request.pre,
+                granted=False,
+                disks=self.disks_to_tell,
+            )
+        )
+
     def reject_stale(self, message: RaftMessage) -> None:
         """Answer a message of an older term with the newer term."""
-        envelope = self.envelope(message.source)
         if isinstance(message, VoteRequest):
-            self.outbox.append(VoteResponse(**envelope, pre=message.pre, granted=False))
+            self.refuse(message)
         elif isinstance(message, AppendRequest | SnapshotOffer):
             refusal = AppendResponse(
-                **envelope,
+                **self.envelope(message.source),
                 success=False,
                 match_index=0,
                 conflict_term=0,
                 conflict_index=0,
                 round=0,
                 fetching_snapshot=False,
+                disks=self.disks_to_tell,
             )
             self.outbox.append(refusal)

@@ -15,6 +15,7 @@ from headrace.metadata.raft.messages import (
 
 # No quorum has so many elections; the next term must still fit into an int64.
 MAX_TERM: Final = 1 << 62
+MAX_DISKS: Final = 64  # directories of members that a message tells of
 
 
 def is_plausible(message: RaftMessage, node_id: int) -> bool:
@@ -22,6 +23,8 @@ def is_plausible(message: RaftMessage, node_id: int) -> bool:
     if message.target != node_id or message.source == node_id or message.source < 0:
         return False
     if not 0 <= message.term <= MAX_TERM:
+        return False
+    if not isinstance(message, TimeoutNow) and len(message.disks) > MAX_DISKS:
         return False
     match message:
         case VoteRequest():

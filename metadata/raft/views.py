@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 
 from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.disks import Outdated
 from headrace.metadata.raft.effects import Role
 from headrace.metadata.raft.leading import LeaderState
 from headrace.metadata.raft.log import RaftLog
+from headrace.metadata.raft.messages import Disk
 from headrace.metadata.raft.node_state import NodeState
 from headrace.metadata.raft.progress import ProgressView
 
@@ -57,6 +59,21 @@ class CoreViews:
     def commit_index(self) -> int:
         """The last entry that is known to be committed."""
         return self._log.commit_index
+
+    @property
+    def outdated(self) -> Outdated | None:
+        """Set once this node's own directory is known to be an old copy: it must stop."""
+        return self._state.disks.outdated
+
+    @property
+    def outdated_nodes(self) -> Mapping[int, Outdated]:
+        """Members whose directories are old copies, by node id: their messages are dropped."""
+        return self._state.disks.outdated_nodes
+
+    @property
+    def remembered(self) -> tuple[Disk, ...]:
+        """What is known of the others' directories; the same object until that changes."""
+        return self._state.disks.remembered(self._log.configuration)
 
     @property
     def serving(self) -> bool:

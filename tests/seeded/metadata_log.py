@@ -3,6 +3,8 @@
 from tests.seeded.bug import SeededBug
 
 _LOG = "tests/unit/metadata/log"
+_RAFT = "tests/unit/metadata/raft"
+_THREE = "tests/unit/metadata/quorum/test_three_controllers.py"
 
 BUGS = (
     SeededBug(
@@ -18,7 +20,7 @@ BUGS = (
         "log-02",
         "the end of the log is not proven while nothing is written",
         "metadata/log/store.py",
-        "LogStore.persist",
+        "LogStore._expect_idle",
         "self._proof_timer is None and not self._is_closed",
         "False",
         f"{_LOG}/test_store.py::test_after_an_idle_moment_and_a_kill_no_byte_is_cut_off",
@@ -40,5 +42,60 @@ BUGS = (
         "SLOT_POSITIONS[::-1] if newest_first else SLOT_POSITIONS",
         "SLOT_POSITIONS",
         f"{_LOG}/test_hard_state.py::test_a_start_replaces_the_damaged_slot_first",
+    ),
+    # Directories that were put back from a copy
+    SeededBug(
+        "log-05",
+        "a vote of an old copy of a directory counts",
+        "metadata/raft/disks.py",
+        "Disks._is_old_copy",
+        "known is None or not is_older(sender, known)",
+        "True",
+        f"{_RAFT}/test_disks.py::test_a_copy_asks_for_votes_in_vain_and_is_told",
+    ),
+    SeededBug(
+        "log-06",
+        "a member goes on with a directory that others remember as newer",
+        "metadata/raft/disks.py",
+        "Disks._misses",
+        "is_older(self._own, told)",
+        "False",
+        f"{_THREE}::test_a_directory_that_was_put_back_from_a_copy_ends_its_controller",
+    ),
+    SeededBug(
+        "log-07",
+        "what a disk held is forgotten: a copy of a running member passes for it",
+        "metadata/raft/leading.py",
+        "LeaderState._begin_round",
+        "self._note_disks()",
+        "pass",
+        f"{_RAFT}/test_disks.py::test_a_copy_of_a_running_member_is_known_by_what_it_held",
+    ),
+    SeededBug(
+        "log-08",
+        "what is remembered of the other directories does not outlive a restart",
+        "metadata/log/store.py",
+        "LogStore._prove",
+        "self._hard_state.prove(self._files.end, disks)",
+        "self._hard_state.prove(self._files.end, ())",
+        f"{_THREE}::test_a_directory_that_was_put_back_from_a_copy_ends_its_controller",
+    ),
+    SeededBug(
+        "log-09",
+        "a start is not counted: a copy and the directory are alike",
+        "metadata/log/hard_state.py",
+        "HardStateFile.open",
+        "next_start(newest.start, random32)",
+        "newest.start",
+        f"{_LOG}/test_hard_state.py::test_what_was_written_last_is_read",
+    ),
+    SeededBug(
+        "log-10",
+        "what is not committed counts as held: who truncates it ends as an old copy",
+        "metadata/raft/leading.py",
+        "LeaderState._note_disks",
+        "disks.kept(member.directory_id, min(known.match_index, log.commit_index))",
+        "disks.kept(member.directory_id, known.match_index)",
+        f"{_RAFT}/test_disks.py::test_what_is_truncated_was_not_held",
     ),
 )

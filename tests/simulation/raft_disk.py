@@ -4,6 +4,7 @@ from uuid import UUID
 
 from headrace.metadata.raft.configuration import Configuration
 from headrace.metadata.raft.effects import FRESH, DurableState, HardState, Persist
+from headrace.metadata.raft.messages import Disk
 from headrace.metadata.records.codec import decode_members
 from headrace.metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
 
@@ -15,7 +16,15 @@ class HoleError(Exception):
 class SimulatedLog:
     """Hard state, one snapshot, and every entry behind it."""
 
-    __slots__ = ("directory_id", "entries", "hard_state", "snapshot", "snapshot_configuration")
+    __slots__ = (
+        "directory_id",
+        "disks",
+        "entries",
+        "hard_state",
+        "snapshot",
+        "snapshot_configuration",
+        "start",
+    )
 
     def __init__(self, directory_id: UUID) -> None:
         self.directory_id = directory_id
@@ -23,6 +32,8 @@ class SimulatedLog:
         self.snapshot: SnapshotId = NO_SNAPSHOT
         self.snapshot_configuration: Configuration | None = None
         self.entries: list[LogEntry] = []
+        self.start = 0
+        self.disks: tuple[Disk, ...] = ()  # what is remembered of the others
 
     @property
     def last_index(self) -> int:
@@ -73,7 +84,12 @@ class SimulatedLog:
     def recovered(self) -> DurableState:
         """What a restart finds."""
         return DurableState(
-            self.hard_state, self.snapshot, self.snapshot_configuration, tuple(self.entries)
+            self.hard_state,
+            self.snapshot,
+            self.snapshot_configuration,
+            tuple(self.entries),
+            self.start,
+            self.disks,
         )
 
     def configurations(self) -> list[tuple[int, Configuration]]:

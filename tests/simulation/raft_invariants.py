@@ -96,6 +96,8 @@ class Invariants(WriteRules):
                 self.fail("R-13", f"leader {node.node_id} serves before it commits in term {term}")
         elif core.serving:
             self.fail("R-13", f"node {node.node_id} serves though it does not lead")
+        if core.outdated is not None:
+            self.fail("R-17", f"node {node.node_id} takes its disk for a copy: {core.outdated}")
         seen.term, seen.role = term, role
 
     def _term_changed(self, node: "Node", seen: Seen, message: RaftMessage | None) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.metadata.raft.configuration import Configuration
 from headrace.metadata.raft.core import RaftCore
+from headrace.metadata.raft.disks import next_start
 from headrace.metadata.raft.effects import Effects, RaftSettings, SnapshotWanted
 from headrace.metadata.raft.messages import RaftMessage
 from headrace.metadata.records.codec import decode_members, encode_members
@@ -65,6 +66,7 @@ class Node:
         self.vain_ticks = 0
         self.applied = self.log.snapshot.index
         self.configuration = self.log.snapshot_configuration
+        self.log.start = next_start(self.log.start, self.life)
         self.core = RaftCore(
             RaftSettings(
                 node_id=self.node_id,
@@ -294,6 +296,8 @@ class Node:
             self.invariants.read_lost(self, token)
         if effects.fetch_snapshot is not None:
             self._fetch(effects.fetch_snapshot)
+        assert self.core is not None
+        self.log.disks = self.core.remembered
         self.busy = False
         self._snapshot_at_need()
         if not self.driving:

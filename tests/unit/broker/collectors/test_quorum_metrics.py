@@ -23,6 +23,7 @@ def status(**changes: object) -> QuorumStatus:
         "durable_index": 95,
         "voters": (1, 2, 3),
         "learners": (4,),
+        "outdated": (),
         "followers": {2: 100, 3: 60},
         "leader_silent_ms": 0,
         "counters": QuorumCounters(

@@ -1,4 +1,5 @@
 import os
+from uuid import UUID
 
 import pytest
 from crc32c import crc32c
@@ -7,24 +8,30 @@ from headrace.metadata.errors import MetadataLogCorruptError
 from headrace.metadata.log.entry_format import NOT_PROVEN, ProvenEnd
 from headrace.metadata.log.hard_state import (
     HARD_STATE_FILE,
-    SLOT_BYTES,
+    MAX_SLOT_BYTES,
     SLOT_POSITIONS,
     HardStateFile,
     QuorumState,
     read_quorum_state,
 )
 from headrace.metadata.raft.effects import FRESH, NOBODY, HardState
+from headrace.metadata.raft.messages import Disk
+from headrace.metadata.raft.plausibility import MAX_DISKS
 
 VERSION_1_SLOT = bytes.fromhex("48524d54 0001 0000 0000000000000007 0000000000000003 a47af101")
 GOLDEN_SLOT = bytes.fromhex(
     "48524d54 0002 0000 0000000000000007 0000000000000003 6adb52d9"
-    "0000000000000001 0000000000000009 0000000000000004 0000000000000080 a8bfadb4"
+    "0000000000000001 0000000000000009 0000000000000004 0000000000000080"
+    "00000001 00000005 00000000 31554553"
 )
 PROVEN = ProvenEnd(segment_id=9, last_index=4, position=128)
 
 
+DISKS = (Disk(UUID(int=1 << 120), 17, 18, 19), Disk(UUID(int=2), 1 << 62, 0, 5))
+
+
 def opened(directory, sync=os.fsync, proven=PROVEN):
-    return HardStateFile.open(directory, sync, proven)
+    return HardStateFile.open(directory, sync, proven=proven, random32=5)
 
 
 def hard_state(directory):
@@ -47,8 +54,7 @@ def test_golden_bytes(tmp_path, path):
     opened(tmp_path).close()
     data = path.read_bytes()
     for position in SLOT_POSITIONS:
-        assert data[position : position + SLOT_BYTES] == GOLDEN_SLOT
-    assert len(data) == SLOT_POSITIONS[1] + SLOT_BYTES
+        assert data[position : position + len(GOLDEN_SLOT)] == GOLDEN_SLOT
 
 
 def test_version_1_is_read_and_replaced(tmp_path, path):
@@ -63,7 +69,7 @@ def test_a_crash_between_the_slots_of_an_upgrade_loses_nothing(tmp_path, path):
     opened(tmp_path).close()
     whole = path.read_bytes()
     path.write_bytes(whole[: SLOT_POSITIONS[1]] + VERSION_1_SLOT)
-    assert read_quorum_state(tmp_path) == QuorumState(HardState(7, 3), PROVEN, 1)
+    assert read_quorum_state(tmp_path) == QuorumState(HardState(7, 3), PROVEN, 1, (1 << 32) + 5)
 
 
 def test_software_that_knows_version_1_alone_can_tell_which_it_found(path):
@@ -80,20 +86,34 @@ def test_what_was_written_last_is_read(tmp_path, path):
         assert file.state == hard_state(tmp_path) == state
         assert read_quorum_state(tmp_path).proven == PROVEN
     later = PROVEN._replace(last_index=5, position=256)
-    file.prove(later)
-    assert (file.proven, file.state) == (later, HardState(9, 1))
-    assert read_quorum_state(tmp_path)[:2] == (HardState(9, 1), later)
+    file.prove(later, DISKS)
+    assert (file.proven, file.state, file.disks) == (later, HardState(9, 1), DISKS)
+    file.write(HardState(10, 1))
+    start = (1 << 32) + 5
+    assert read_quorum_state(tmp_path) == QuorumState(HardState(10, 1), later, 6, start, DISKS)
+    file.close()
+    file = opened(tmp_path)
+    assert (file.start >> 32, file.disks) == (2, DISKS), "starts are counted"
+    file.close()
+
+
+def test_any_number_of_members_fits(tmp_path, path):
+    file = opened(tmp_path)
+    many = tuple(Disk(UUID(int=it), 1, 2, 3) for it in range(MAX_DISKS + 1))
+    file.prove(PROVEN, many)
+    assert read_quorum_state(tmp_path).disks == many[:MAX_DISKS]
+    assert path.stat().st_size <= SLOT_POSITIONS[1] + MAX_SLOT_BYTES
     file.close()
 
 
 def test_damage_of_one_slot_costs_nothing_and_is_repaired(tmp_path, path):
     for slot in (0, 1):
-        for position in range(SLOT_BYTES):
+        for position in range(len(GOLDEN_SLOT)):
             path.write_bytes(spoiled(path.read_bytes(), slot, position))
             assert hard_state(tmp_path) == HardState(7, 3)
             opened(tmp_path).close()
             data = path.read_bytes()
-            first, second = (data[at : at + SLOT_BYTES] for at in SLOT_POSITIONS)
+            first, second = (data[at : at + len(GOLDEN_SLOT)] for at in SLOT_POSITIONS)
             assert first == second
             assert read_quorum_state(tmp_path).proven == PROVEN
 
@@ -105,14 +125,14 @@ def test_a_start_replaces_the_damaged_slot_first(tmp_path, path):
         seen = []
         opened(tmp_path, lambda _, seen=seen: seen.append(path.read_bytes())).close()
         other = SLOT_POSITIONS[1 - damaged]
-        before = seen[-1][other : other + SLOT_BYTES]
-        assert seen[0][other : other + SLOT_BYTES] != before, "it is written after the sync"
+        before = seen[-1][other : other + len(GOLDEN_SLOT)]
+        assert seen[0][other : other + len(GOLDEN_SLOT)] != before, "it is written after the sync"
 
 
 def test_damage_of_both_slots_is_refused_and_never_taken_for_an_empty_vote(tmp_path, path):
     whole = path.read_bytes()
     both = spoiled(spoiled(whole, 0), 1)
-    for content in (both, b"", bytes(len(whole)), whole[: SLOT_BYTES - 1]):
+    for content in (both, b"", bytes(len(whole)), whole[: len(GOLDEN_SLOT) - 1]):
         path.write_bytes(content)
         with pytest.raises(MetadataLogCorruptError, match="damaged"):
             opened(tmp_path)

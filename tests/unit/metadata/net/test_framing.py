@@ -26,6 +26,7 @@ from headrace.metadata.net.framing import (
 from headrace.metadata.raft.messages import (
     AppendRequest,
     AppendResponse,
+    Disk,
     SnapshotOffer,
     TimeoutNow,
     VoteRequest,
@@ -42,6 +43,8 @@ GOLDEN_NUMBERED = bytes.fromhex("0000000a 0000000000000009 ffee")
 GOLDEN_BEAT = bytes.fromhex("00000008 0000000000000000")
 HEAD = {"source": 1, "target": 2, "term": 3, "source_directory": DIRECTORY}
 HEAD_HEX = "01 02 03 c4 10 0102030405060708090a0b0c0d0e0f10"
+DISKS = (Disk(UUID(int=7), 3, 4, 5),)
+DISKS_HEX = "91 94 c4 10" + "00" * 15 + "07 03 04 05"
 GOLDEN_MESSAGES = [
     (
         VoteRequest(
@@ -51,10 +54,14 @@ GOLDEN_MESSAGES = [
             last_term=5,
             target_directory=UUID(int=0),
             transfer=False,
+            disks=DISKS,
         ),
-        "9a 01" + HEAD_HEX + "c3 04 05 c4 10" + "00" * 16 + "c2",
+        "9b 01" + HEAD_HEX + "c3 04 05 c4 10" + "00" * 16 + "c2" + DISKS_HEX,
     ),
-    (VoteResponse(**HEAD, pre=False, granted=True), "97 02" + HEAD_HEX + "c2 c3"),
+    (
+        VoteResponse(**HEAD, pre=False, granted=True, disks=DISKS),
+        "98 02" + HEAD_HEX + "c2 c3" + DISKS_HEX,
+    ),
     (
         AppendRequest(
             **HEAD,
@@ -63,8 +70,9 @@ GOLDEN_MESSAGES = [
             entries=(LogEntry(5, 3, b"ab"),),
             commit_index=4,
             round=6,
+            disks=DISKS,
         ),
-        "9a 03" + HEAD_HEX + "04 ff 91 93 05 03 c4 02 6162 04 06",
+        "9b 03" + HEAD_HEX + "04 ff 91 93 05 03 c4 02 6162 04 06" + DISKS_HEX,
     ),
     (
         AppendResponse(
@@ -75,12 +83,13 @@ GOLDEN_MESSAGES = [
             conflict_index=3,
             round=6,
             fetching_snapshot=False,
+            disks=DISKS,
         ),
-        "9b 04" + HEAD_HEX + "c2 ff 02 03 06 c2",
+        "9c 04" + HEAD_HEX + "c2 ff 02 03 06 c2" + DISKS_HEX,
     ),
     (
-        SnapshotOffer(**HEAD, snapshot_index=4, snapshot_term=5, round=6),
-        "98 05" + HEAD_HEX + "04 05 06",
+        SnapshotOffer(**HEAD, snapshot_index=4, snapshot_term=5, round=6, disks=DISKS),
+        "99 05" + HEAD_HEX + "04 05 06" + DISKS_HEX,
     ),
     (TimeoutNow(**HEAD), "95 06" + HEAD_HEX),
 ]
@@ -109,6 +118,16 @@ def test_golden_messages(message, golden):
 
     assert body_of(frame) == bytes.fromhex(golden)
     assert decode_message(bytes.fromhex(golden)) == message
+
+
+@pytest.mark.parametrize(
+    ("message", "golden"), GOLDEN_MESSAGES[:-1], ids=lambda it: type(it).__name__
+)
+def test_a_version_that_tells_nothing_of_disks(message, golden):
+    """The array is one shorter; its own decoder ignores what is longer."""
+    shorter = bytes.fromhex(golden.removesuffix(DISKS_HEX))
+    body = bytes([shorter[0] - 1]) + shorter[1:]
+    assert decode_message(body) == msgspec.structs.replace(message, disks=())
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Three controllers of one quorum: they elect, replicate, fail over, and say so."""
 
 import asyncio
+import shutil
 from functools import partial
 
 import pytest
@@ -530,3 +531,67 @@ async def test_what_a_member_shows_of_itself(tmp_path):
         assert status.counters.commit_ms_total >= 2
         assert status.leader_silent_ms == 0
         assert 0 <= follower.leader_silent_ms <= ELECTION_TIMEOUT_MS
+
+
+async def end_of(scene, node_id):
+    """Wait until a node has ended by itself; the text of its reason."""
+    (done, _) = await asyncio.wait([scene.tasks[node_id]], timeout=60)
+    assert done, f"node {node_id} goes on"
+    error = done.pop().exception()
+    while isinstance(error, ExceptionGroup):
+        (error,) = error.exceptions
+    return str(error)
+
+
+async def kill_all(scene, *node_ids):
+    for node_id in node_ids:
+        await scene.kill(node_id)
+
+
+@scenario
+async def test_a_directory_that_was_put_back_from_a_copy_ends_its_controller(tmp_path):
+    """A backup of a stopped controller; who was away when it acknowledged heard of its later start."""
+    async with controllers(tmp_path) as scene:
+        await scene.leader()
+        await scene.equal()
+        await scene.stop(3)
+        shutil.copytree(tmp_path / "node3", tmp_path / "backup")
+        await scene.start(3)
+        await scene.leader()
+        await asyncio.sleep(1)
+        await scene.kill(2)
+        await write(await scene.leader(), 11)
+        await kill_all(scene, 1, 3)
+        shutil.rmtree(tmp_path / "node3")
+        shutil.copytree(tmp_path / "backup", tmp_path / "node3")
+
+        await scene.start(2, 3)
+        reason = await end_of(scene, 3)
+        assert "is an old copy" in reason
+        assert "docs/operations.md" in reason
+        assert scene.serving() == []
+
+        await scene.kill(3)
+        await scene.start(1)
+        leader = await scene.leader()
+        assert written(leader) == [11]
+
+
+@scenario
+async def test_a_copy_of_a_running_controllers_directory_ends_its_controller(tmp_path):
+    async with controllers(tmp_path) as scene:
+        leader = await scene.leader()
+        await scene.equal()
+        await asyncio.sleep(2)
+        copied = 3 if scene.id_of(leader) != 3 else 2
+        shutil.copytree(tmp_path / f"node{copied}", tmp_path / "copy")
+        await write(leader, 11, 12)
+        await scene.equal()
+        await asyncio.sleep(2)
+        await scene.kill(copied)
+        shutil.rmtree(tmp_path / f"node{copied}")
+        shutil.copytree(tmp_path / "copy", tmp_path / f"node{copied}")
+        await scene.start(copied)
+        assert "it held all entries up to" in await end_of(scene, copied)
+        await scene.kill(copied)
+        await write(await scene.leader(), 13)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from headrace.metadata.raft.configuration import Configuration
 from headrace.metadata.raft.core import RaftCore
+from headrace.metadata.raft.disks import next_start
 from headrace.metadata.raft.effects import (
     FRESH,
     DurableState,
@@ -235,6 +236,8 @@ class Disk:
         self.snapshot = NO_SNAPSHOT
         self.snapshot_configuration = None
         self.entries = []
+        self.start = 0
+        self.remembered = ()
 
     def persist(self, persist: Persist):
         if persist.hard_state is not None:
@@ -256,7 +259,14 @@ class Disk:
     @property
     def state(self):
         behind = tuple(it for it in self.entries if it.index > self.snapshot.index)
-        return DurableState(self.hard_state, self.snapshot, self.snapshot_configuration, behind)
+        return DurableState(
+            self.hard_state,
+            self.snapshot,
+            self.snapshot_configuration,
+            behind,
+            self.start,
+            self.remembered,
+        )
 
 
 class Node:
@@ -280,6 +290,7 @@ class Node:
         self.reads_lost = []
         self.roles = []
         self.wanted = None
+        self.disk.start = next_start(self.disk.start, self.starts)
         self.core = make_core(
             self.node_id,
             self.disk.state,
@@ -299,6 +310,7 @@ class Node:
 
     def finish_write(self, now_ms, send):
         effects, self.writing = self.writing, None
+        self.disk.remembered = self.core.remembered
         if effects.persist is not None:
             self.disk.persist(effects.persist)
             self.core.persisted(now_ms)
