@@ -107,7 +107,6 @@ IGNORED: dict[str, tuple[str, ...]] = {
     _QUORUM: (
         "controller.quorum.",
         "controller.socket.timeout.ms",
-        "initial.broker.registration.timeout.ms",
         "metadata.max.idle.interval.ms",
         "metadata.log.max.snapshot.interval.ms",
         "early.start.listeners",

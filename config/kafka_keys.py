@@ -205,6 +205,15 @@ METADATA = (
         "used.",
     ),
     ConfigKey(
+        name="initial.broker.registration.timeout.ms",
+        type=ConfigType.INT,
+        field="metadata.registration_timeout_ms",
+        valid=_AT_LEAST_1,
+        importance=Importance.LOW,
+        doc="How long a start waits for the end of the session of another process with the same "
+        "node id, before it gives up. It waits for a controller without a limit.",
+    ),
+    ConfigKey(
         name="metadata.log.max.record.bytes.between.snapshots",
         type=ConfigType.LONG,
         field="metadata.snapshot_log_bytes",

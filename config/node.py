@@ -119,6 +119,7 @@ class MetadataConfig:
     snapshot_log_bytes: int = 20 * MIB  # a snapshot is taken when the log has grown by this
     snapshot_publish_interval_ms: int = 60_000  # at most so often one is put into the bucket
     request_timeout_ms: int = 30_000
+    registration_timeout_ms: int = 60_000  # while another process with this node id has a session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,10 @@ logger = logging.getLogger("headrace.metadata")
 _Answered = TypeVar("_Answered", bound=Response)
 
 
+def _accept_any(image: MetadataImage) -> None:
+    """Check nothing."""
+
+
 class MetadataClient:
     """One broker's registration, lease and copy of the metadata."""
 
@@ -137,17 +141,21 @@ class MetadataClient:
         """Call `listener` on the loop after each extension of the lease."""
         self._session.on_renewed = listener
 
-    async def start(self) -> None:
+    async def start(self, check: Callable[[MetadataImage], None] = _accept_any) -> None:
         """Register this process, read the metadata up to its registration, and get the first lease.
 
         Most of the metadata is read before the registration: the session begins with the
         registration, and could expire while the whole log or a large snapshot is read.
+
+        Args:
+            check: called with these metadata before anything has changed; what it raises is raised here.
 
         Raises:
             RefusedError: the controller does not accept this broker.
             ControllerUnavailableError: it did not answer in `request_timeout_ms`.
         """
         await self._follower.catch_up()
+        check(self.image)
         registered_at = await self._session.register()
         while self.image.index < registered_at:
             await self._follower.advance(0)

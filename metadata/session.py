@@ -45,6 +45,7 @@ class BrokerIdentity:
     endpoints: tuple[Endpoint, ...]  # as advertised to clients, one for each listener's name
     rack: str = ""
     cluster_id: str = ""  # empty: the controller's
+    locks: tuple[str, ...] = ()  # that this process holds until it ends; see `RegisterBroker`
 
 
 class BrokerSession:
@@ -97,6 +98,7 @@ class BrokerSession:
             endpoints,
             identity.rack,
             self._config.broker_session_timeout_ms,
+            identity.locks,
         )
         answer = await self._requester.call(registration, self._config.request_timeout_ms)
         if not isinstance(answer.body, BrokerRegistered):

@@ -97,6 +97,7 @@ def _broker_records(broker: BrokerImage) -> Iterator[Record]:
         broker.registered_ms,
         broker.replaced_incarnation_id,
         broker.session_timeout_ms,
+        broker.locks,
     )
     if broker.state == BrokerState.ACTIVE:
         yield UnfenceBrokerRecord(broker.node_id, broker.epoch)

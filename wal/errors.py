@@ -38,7 +38,12 @@ class WalIdentityError(WalDeviceError):
 
 
 class WalMissingError(WalDeviceError):
-    """The log that this node used last is missing: nothing was changed on what was found instead."""
+    """The log that this node used last is missing: nothing was changed on what was found instead.
+
+    Attributes:
+        generation: id of the missing log, by which its loss can be accepted.
+        streams: of this node that are open.
+    """
 
     def __init__(
         self, place: str, generation: str, *, found_epoch: int | None, streams: int
@@ -51,10 +56,12 @@ class WalMissingError(WalDeviceError):
         super().__init__(
             f"the WAL of this node is not at {place}: {found}. The one that is missing was not emptied by a graceful "
             f"stop, so it may hold acknowledged records of this node's {streams} open streams that are nowhere else. "
-            f"Check the path (s3.wal.path) and whether its file system is mounted, or bring the device or the bucket "
-            f"back; nothing was changed. To lose the records that only that WAL holds, and start without them, start "
-            f"once with headrace.wal.accept.loss={generation}"
+            f"Check the path (s3.wal.path), whether its file system is mounted, and that no other node has this "
+            f"node.id, or bring the device or the bucket back; nothing was changed. To lose the records that only that "
+            f"WAL holds, and start without them, start once with headrace.wal.accept.loss={generation}"
         )
+        self.generation = generation
+        self.streams = streams
 
 
 class WalForeignError(WalDeviceError):

@@ -20,6 +20,7 @@ from typing import Final
 
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import ControllerUnavailableError, MetadataError
+from headrace.metadata.image import MetadataImage
 from headrace.metadata.rpc.requests import PutKeyValues
 from headrace.metadata.rpc.responses import Done
 from headrace.wal.errors import WalMissingError
@@ -28,6 +29,36 @@ logger = logging.getLogger("headrace.wal")
 
 ASK_AGAIN_S: Final = 0.5
 EMPTIED_TIMEOUT_S: Final = 5.0
+
+
+def require_known_wal(
+    image: MetadataImage, node_id: int, place: str, node_epoch: int | None, *, accepted: str
+) -> WalMissingError | None:
+    """Check a WAL by the table above; return what was accepted, if a loss was.
+
+    Args:
+        image: the metadata.
+        node_id: of this node.
+        place: of the WAL, for messages.
+        node_epoch: of the registration that wrote to it last; None: there is no WAL.
+        accepted: generation id of the log that may be missing.
+
+    Raises:
+        WalMissingError: it is not the one that this node used last.
+    """
+    value = image.key_values.get(f"wal/{node_id}")
+    if value is None:
+        return None
+    epoch_text, _, generation = value.decode().partition(" ")
+    if node_epoch is not None and node_epoch >= int(epoch_text):
+        return None
+    streams = sum(it.opened and it.node_id == node_id for it in image.streams.values())
+    if not streams:
+        return None
+    missing = WalMissingError(place, generation, found_epoch=node_epoch, streams=streams)
+    if accepted != generation:
+        raise missing
+    return missing
 
 
 class WalRegistry:
@@ -46,24 +77,23 @@ class WalRegistry:
 
     def require(self, place: str, node_epoch: int | None) -> None:
         """See `headrace.wal.registry.LogRegistry`; the image includes this process's registration."""
-        image = self._client.image
-        value = image.key_values.get(self._key)
-        if value is None:
-            return
-        epoch_text, _, generation = value.decode().partition(" ")
-        if node_epoch is not None and node_epoch >= int(epoch_text):
-            return
-        node_id = self._client.node_id
-        streams = sum(it.opened and it.node_id == node_id for it in image.streams.values())
-        if not streams:
-            return
-        if self._accept_loss_generation != generation:
-            raise WalMissingError(place, generation, found_epoch=node_epoch, streams=streams)
-        logger.critical(
-            "the WAL that this node used last is missing; its loss was accepted (headrace.wal.accept.loss): "
-            "acknowledged records that were not in the bucket are lost. Remove the setting.",
-            extra={"place": place, "generation": generation, "streams": streams},
+        missing = require_known_wal(
+            self._client.image,
+            self._client.node_id,
+            place,
+            node_epoch,
+            accepted=self._accept_loss_generation,
         )
+        if missing is not None:
+            logger.critical(
+                "the WAL that this node used last is missing; its loss was accepted (headrace.wal.accept.loss): "
+                "acknowledged records that were not in the bucket are lost. Remove the setting.",
+                extra={
+                    "place": place,
+                    "generation": missing.generation,
+                    "streams": missing.streams,
+                },
+            )
 
     async def begun(self, generation_id: int) -> None:
         """See `headrace.wal.registry.LogRegistry`; waits for a controller.

@@ -9,6 +9,8 @@ from headrace.broker.adapters.wal_bucket import WalBucket
 from headrace.config.node import WalConfig
 from headrace.storage.object_store.factory import ensure_bucket, open_object_store
 from headrace.storage.ports import ObjectStore
+from headrace.wal.buffers import BufferPool
+from headrace.wal.device import BlockDevice
 from headrace.wal.errors import WalError
 from headrace.wal.layout import Superblock
 from headrace.wal.log import DeltaWal
@@ -17,8 +19,7 @@ from headrace.wal.open_device import DeviceOpener
 from headrace.wal.port import Medium, WriteAheadLog
 from headrace.wal.registry import LogRegistry
 from headrace.wal.submissions import WriteStatistics
-from headrace.wal.superblock_store import WalIdentity, check_identity
-from headrace.wal.tools.inspection import OfflineDevice
+from headrace.wal.superblock_store import WalIdentity, check_identity, load_superblock
 
 
 class NodeLog(WriteAheadLog, Protocol):
@@ -69,6 +70,8 @@ class LogLocation:
         self._wall_clock_ms = wall_clock_ms
         self._open_device = open_device
         self._store: ObjectStore | None = None  # None: a device or file
+        self._held: BlockDevice | None = None
+        self.found: Superblock | None = None  # on the device, when it was opened
 
     async def open(self, environment: Mapping[str, str]) -> None:
         """Open the bucket, if it is one.
@@ -82,11 +85,26 @@ class LogLocation:
             await ensure_bucket(uri, environment=environment)
             self._store = open_object_store(uri, rng=self._rng, environment=environment)
 
-    def claimed_cluster(self, cluster_id: str, node_id: int) -> str:
-        """Return the cluster that a log on a device belongs to, or `cluster_id` if the log does not name one.
+    @property
+    def is_bucket(self) -> bool:
+        """Whether the log lies in a bucket; else on a device or in a file, with a lock."""
+        return self._store is not None
 
-        To be called before this node registers, because registration fences a running process with the same node
-        id: the wrong log must not do that. If the log cannot be read, its start reports the error.
+    async def hold(self) -> None:
+        """Open a device with its lock, and read whose log is on it. Of a log in a bucket nothing is taken.
+
+        Raises:
+            WalLockedError: another process has it open.
+            WalError: it cannot be used, or holds something else.
+            OSError: it cannot be read.
+        """
+        if self._store is None:
+            self._held = self._open_device(self._config, True)  # noqa: FBT003 - a DeviceOpener
+            pool = BufferPool(idle_bytes_per_class=0)
+            self.found = await load_superblock(self._held, pool, self._config)
+
+    def claimed_cluster(self, cluster_id: str, node_id: int) -> str:
+        """Return the cluster that a log on a device belongs to, or `cluster_id` if there is no log.
 
         Args:
             cluster_id: as configured; empty: any.
@@ -95,15 +113,16 @@ class LogLocation:
         Raises:
             WalIdentityError: it belongs to another cluster or node.
         """
-        superblock = None if self._store is not None else _superblock(self._config.path)
-        if superblock is None:
+        if self.found is None:
             return cluster_id
-        expected = WalIdentity(cluster_id or superblock.cluster_id, node_id, superblock.node_epoch)
-        check_identity(superblock, expected, self._config.path)
-        return superblock.cluster_id
+        expected = WalIdentity(cluster_id or self.found.cluster_id, node_id, self.found.node_epoch)
+        check_identity(self.found, expected, self._config.path)
+        return self.found.cluster_id
 
     async def close(self) -> None:
-        """Release what `open` took."""
+        """Release what `open` and `hold` took, and no log has taken over."""
+        if self._held is not None:
+            await self._held.close()
         if self._store is not None:
             await self._store.close()
 
@@ -133,13 +152,9 @@ class LogLocation:
             on_failed=listener.on_failed,
             on_room=listener.on_room,
             registry=registry,
-            opener=self._open_device,
+            opener=self._hand_over,
         )
 
-
-def _superblock(path: str) -> Superblock | None:
-    try:
-        with OfflineDevice.open(path) as device:
-            return device.content().superblock
-    except (WalError, OSError):
-        return None
+    def _hand_over(self, config: WalConfig, writable: bool) -> BlockDevice:  # noqa: FBT001 - a DeviceOpener
+        held, self._held = self._held, None
+        return held or self._open_device(config, writable)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Final
 
 from headrace.broker.adapters.write_ahead_log import LogLocation
@@ -14,18 +14,18 @@ from headrace.broker.node.broker_parts import BrokerParts
 from headrace.broker.node.bucket_health import BucketHealth
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.node.lifecycle import running, unless_stopped
+from headrace.broker.node.registration import Registration, answered
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.readiness import CheckResult
 from headrace.config.node import Endpoint, NodeConfig
 from headrace.config.quorum import controller_addresses
 from headrace.metadata.client import BrokerIdentity, MetadataClient
-from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
+from headrace.metadata.errors import NodeFencedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.transport import Address
-from headrace.protocol.errors import ErrorCode
 from headrace.storage.object_store.factory import (
     ensure_bucket,
     ensure_writable,
@@ -34,16 +34,10 @@ from headrace.storage.object_store.factory import (
 )
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.recovery import RecoveryReport
-from headrace.wal.errors import WalIdentityError, WalInUseError, WalLockedError
 
 logger = logging.getLogger("headrace")
 
-WAITING_LOG_MS: Final = 5_000  # how often a start that waits logs what it waits for
-ASK_AGAIN_MS: Final = 500
-# A fenced process of this node learns of it with its next heartbeat, and then ends within 5 s.
-LOG_LOCK_WAIT_MS: Final = 15_000
 CHECKPOINT_MS: Final = 10_000
-LOG_LOCK_RETRY_MS: Final = 250
 
 
 class BrokerRole:
@@ -98,8 +92,11 @@ class BrokerRole:
         store, log_location = await unless_stopped(stop, self._open_storage())
         listener = Listener(config.network)
         try:
-            cluster_id = log_location.claimed_cluster(config.cluster_id, config.node_id)
             bound = await listener.bind()
+            registration = Registration(config, log_location)
+            self._admin.stage = "waiting for the WAL"
+            await unless_stopped(stop, registration.hold_log())
+            cluster_id = log_location.claimed_cluster(config.cluster_id, config.node_id)
             client = MetadataClient(
                 config.metadata,
                 self._transport,
@@ -108,6 +105,7 @@ class BrokerRole:
                     endpoints=config.network.advertised_listeners or tuple(bound),
                     rack=config.rack,
                     cluster_id=cluster_id,
+                    locks=registration.locks(),
                 ),
                 boot_clock_ms=self._environment.boot_clock_ms,
                 rng=self._environment.rng,
@@ -115,7 +113,7 @@ class BrokerRole:
             )
             client.subscribe(self._follow_quorum)
             self._admin.stage = "waiting for a controller"
-            await unless_stopped(stop, self._answered(client.start))
+            await unless_stopped(stop, registration.register(client))
             async with running(client.run(), self._end_when_fenced()):
                 parts = BrokerParts(config, self._environment, client, store, log_location)
                 self._parts = parts
@@ -166,40 +164,12 @@ class BrokerRole:
             part_bytes=storage.object_part_bytes,
         )
 
-    async def _answered(self, ask: Callable[[], Awaitable[None]]) -> None:
-        """Call `ask` until a controller answers; it waits without a limit."""
-        async with running(self._log_waiting()):
-            while True:
-                try:
-                    return await ask()
-                except ControllerUnavailableError as error:
-                    logger.info("no controller answers; trying again", extra={"reason": str(error)})
-                except RefusedError as error:
-                    if error.code != ErrorCode.INCONSISTENT_CLUSTER_ID or self._config.cluster_id:
-                        raise
-                    path = self._config.wal.path
-                    msg = (
-                        f"WAL {path} is not of this cluster: {error.message}. If its records are not needed, "
-                        f"erase it with `headrace wal format --force {path}`"
-                    )
-                    raise WalIdentityError(msg) from error
-                await asyncio.sleep(ASK_AGAIN_MS / 1000)
-
-    async def _log_waiting(self) -> None:
-        while True:
-            await asyncio.sleep(WAITING_LOG_MS / 1000)
-            logger.warning("waiting for a controller", extra={"at": self._controllers()})
-
     def _follow_quorum(self, old: MetadataImage, new: MetadataImage) -> None:
         self._cluster_id = new.cluster_id
         if old.members is not new.members:
             members = (it for it in new.members if it.host)
             addresses = {it.node_id: Address(it.host, it.port) for it in members}
             self._transport.set_addresses(addresses)
-
-    def _controllers(self) -> str:
-        addresses = controller_addresses(self._config)
-        return ", ".join(f"{host}:{port}" for host, port in addresses) or "this node"
 
     async def _serve(
         self,
@@ -214,9 +184,9 @@ class BrokerRole:
         admin = self._admin
         try:
             admin.stage = "recovering"
-            recovery = await unless_stopped(stop, self._start_engine(parts))
+            recovery = await unless_stopped(stop, parts.engine.start())
             self._show(client, parts, listener)
-            await unless_stopped(stop, self._answered(client.serve))
+            await unless_stopped(stop, answered(self._config, client.serve))
             jobs = (parts.engine.run(), parts.leadership.run(), parts.coordinator.run())
             idle = runtime_tuning.collect_when_idle(parts.requests_total)
             async with running(*jobs, parts.retention.run(), listener.run(), idle):
@@ -255,26 +225,6 @@ class BrokerRole:
                 break
             await asyncio.sleep(left_ms / 1000)
         parts.engine.give_up_uploads("no controller answers")
-
-    async def _start_engine(self, parts: BrokerParts) -> RecoveryReport:
-        """Start the engine, once a previous process of this node has released the WAL."""
-        loop = asyncio.get_running_loop()
-        next_log_s = loop.time()
-        until_s = next_log_s + LOG_LOCK_WAIT_MS / 1000
-        while True:
-            try:
-                return await parts.engine.start()
-            except WalLockedError as error:
-                if isinstance(error, WalInUseError) or loop.time() > until_s:
-                    raise
-                # This registration has fenced the other process, so it is about to end.
-                if loop.time() >= next_log_s:
-                    next_log_s = loop.time() + WAITING_LOG_MS / 1000
-                    logger.warning(
-                        "waiting for the WAL: another process still has it open",
-                        extra={"reason": str(error)},
-                    )
-            await asyncio.sleep(LOG_LOCK_RETRY_MS / 1000)
 
     def _show(self, client: MetadataClient, parts: BrokerParts, listener: Listener) -> None:
         server, readiness = self._admin.server, self._admin.readiness

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from uuid import UUID
 
 from headrace.broker.collectors.quorum_metrics import QuorumCollector, check_quorum
 from headrace.broker.node.admin import NodeAdmin
@@ -15,11 +16,12 @@ from headrace.config.quorum import controller_address, controller_addresses, fou
 from headrace.config.topic import validate_topic_config
 from headrace.metadata.controller.decision import ConfigRules
 from headrace.metadata.driver import ControllerNode
-from headrace.metadata.errors import MetadataError
+from headrace.metadata.errors import MetadataError, RefusedError
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.listener import ControllerListener
 from headrace.metadata.net.peer_links import PeerLinks
 from headrace.metadata.net.quorum_transport import LocalController, QuorumTransport
+from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.metadata.transport import Address, LocalTransport
 
 logger = logging.getLogger("headrace.controller")
@@ -56,6 +58,7 @@ class ControllerRole:
                 self.node.receive,
                 self._party,
                 on_peer=self._links.dial_now,
+                is_member=self._is_member,
             )
         self.address = Address("", 0)  # where other nodes reach it; no host when they cannot
 
@@ -116,6 +119,15 @@ class ControllerRole:
                     "the controller has failed; this node stops", extra={"reason": str(failure)}
                 )
             raise
+
+    def _is_member(self, node_id: int, directory_id: UUID) -> bool:
+        """Whether this is a member of the quorum, as far as is committed here; an unknown directory matches."""
+        try:
+            members = self.node.image.members
+        except RefusedError:  # not started
+            return False
+        known = (NO_DIRECTORY, directory_id)
+        return any(it.node_id == node_id and it.directory_id in known for it in members)
 
     def _party(self) -> Party:
         return Party(self.node.cluster_id, self._config.node_id, self.node.directory_id)

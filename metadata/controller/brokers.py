@@ -1,6 +1,9 @@
 """Decisions about brokers: who is registered, at which epoch, and who is fenced. Pure.
 
-A registration is a new epoch, numbered by the index of the entry that holds it. In the same entry
+A registration is a new epoch, numbered by the index of the entry that holds it. While an earlier
+process of the broker may still act, another one is refused: its epoch lasts until its session ends or
+it leaves. A newcomer that holds a lock which the earlier process registered with need not wait, since
+the kernel gives such a lock to nobody else before that process has ended. In the registration's entry
 every partition that the broker leads gets its next leader epoch. Streams that the previous process
 left open stay open by this node at their old epoch: the new process finds them, commits what its
 WAL still holds under the old stream epoch, and only then opens them at the new one. A process that
@@ -25,6 +28,7 @@ from headrace.metadata.rpc.responses import BrokerRegistered, Done, HeartbeatAns
 from headrace.protocol.errors import ErrorCode
 
 MAX_ENDPOINTS = 64
+MAX_LOCKS = 8
 MAX_SESSION_TIMEOUT_MS = 3_600_000  # a broker that died is not fenced for so long
 
 
@@ -68,6 +72,10 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
             f"a session timeout of {request.session_timeout_ms} ms is above the limit of "
             f"{MAX_SESSION_TIMEOUT_MS} ms",
         )
+    if len(request.locks) > MAX_LOCKS:
+        raise RefusedError(
+            ErrorCode.INVALID_REGISTRATION, f"a broker names at most {MAX_LOCKS} locks"
+        )
     known = image.brokers.get(request.node_id)
     if known is not None:
         mine = known.incarnation_id == request.incarnation_id
@@ -80,6 +88,12 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
             )
         if mine:
             return Decision((), BrokerRegistered(known.epoch, image.cluster_id))
+        if not known.epoch_ended and not set(known.locks) & set(request.locks):
+            raise RefusedError(
+                ErrorCode.DUPLICATE_BROKER_REGISTRATION,
+                f"another process is registered as broker {request.node_id} since epoch {known.epoch}, at "
+                f"{_places(known)}, and its session has not ended",
+            )
     epoch = image.index + 1
     registration = RegisterBrokerRecord(
         request.node_id,
@@ -90,6 +104,7 @@ def register_broker(request: RegisterBroker, image: MetadataImage, inputs: Input
         inputs.now_ms,
         None if known is None else known.incarnation_id,
         request.session_timeout_ms,
+        request.locks,
     )
     return Decision(
         (registration, *_next_leader_epochs(image, request.node_id)),
@@ -142,6 +157,10 @@ def unregister_broker(request: UnregisterBroker, image: MetadataImage, inputs: I
             "start it again, or delete their topics first",
         )
     return Decision((UnregisterBrokerRecord(broker.node_id, broker.epoch),), Done())
+
+
+def _places(broker: BrokerImage) -> str:
+    return ", ".join(f"{it.host}:{it.port}" for it in broker.endpoints)
 
 
 def _next_leader_epochs(image: MetadataImage, node_id: int) -> list[Record]:

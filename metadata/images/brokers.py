@@ -38,6 +38,7 @@ class BrokerImage(msgspec.Struct, frozen=True, gc=False):
     registered_ms: int
     replaced_incarnation_id: UUID | None  # the process whose epoch this one ended
     session_timeout_ms: int  # its leases are derived from it; 0: the controller's setting
+    locks: tuple[str, ...] = ()  # that its process holds until it ends
 
     @property
     def fenced(self) -> bool:
@@ -100,6 +101,7 @@ class BrokersDelta:
                 record.timestamp_ms,
                 record.replaced_incarnation_id,
                 record.session_timeout_ms,
+                record.locks,
             )
         )
 

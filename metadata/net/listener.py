@@ -9,6 +9,7 @@ import socket
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final
+from uuid import UUID
 
 from headrace.config.node import Endpoint
 from headrace.metadata.net.accepted import AcceptedConnection
@@ -49,6 +50,7 @@ class ControllerListener:
         identity: Callable[[], Party],
         *,
         on_peer: Callable[[int], None] = lambda _: None,
+        is_member: Callable[[int, UUID], bool] = lambda _node_id, _directory_id: False,
     ) -> None:
         """Create the listener without binding yet.
 
@@ -58,12 +60,14 @@ class ControllerListener:
             receive: takes a message of a peer; it neither waits nor raises.
             identity: returns this node's current identity.
             on_peer: called with the node id of a peer that has connected.
+            is_member: whether a node id with a directory id is a member of the quorum, as far as this node knows.
         """
         self._endpoint = endpoint
         self._handle = handle
         self._receive = receive
         self._identity = identity
         self._on_peer = on_peer
+        self._is_member = is_member
         self._servers: list[asyncio.Server] = []
         self._accepting = False
         self._connections: set[AcceptedConnection] = set()
@@ -160,7 +164,12 @@ class ControllerListener:
                 del self._peers[node_id]
 
     def greet(self, connection: AcceptedConnection, hello: Hello) -> Hello:
-        """Return this controller's hello, or REFUSED. Of one peer's connections the newest is kept."""
+        """Return this controller's hello, or REFUSED. Of one peer's connections the newest is kept.
+
+        A second controller with a node id is refused while the first one's connection lasts, unless
+        only the second one is the member of the quorum. One that contradicts the configuration
+        is taken if there is no other: it may be a member by an entry that this node lacks.
+        """
         ours = self._identity()
         reason = self._refusal(hello, ours)
         if reason:
@@ -241,6 +250,23 @@ class ControllerListener:
         )
         self._reported_at_s, self._unreported = now_s, 0
 
+    def _other_refusal(self, theirs: Party) -> str:
+        """Why a controller is refused beside one with its node id that is connected; empty: it is not."""
+        older = self._peers.get(theirs.node_id)
+        if older is None or older.hello is None:
+            return ""
+        known_id = older.hello.party.directory_id
+        is_member, is_known = self._is_member, known_id == theirs.directory_id
+        if is_known or (
+            is_member(theirs.node_id, theirs.directory_id)
+            and not is_member(theirs.node_id, known_id)
+        ):
+            return ""
+        return (
+            f"node {theirs.node_id} with directory {theirs.directory_id} is a second controller with this "
+            f"node id: the one with directory {known_id} is connected from {older.client}"
+        )
+
     def _wake(self) -> None:
         """Let waiting connections try again, soon: one of them may have called this."""
         waiting, self._waiting = self._waiting, {}
@@ -261,4 +287,5 @@ class ControllerListener:
                 return f"another controller uses the same node id {ours.node_id}"
             if theirs.node_id not in self._peers and len(self._peers) >= MAX_PEERS:
                 return f"the limit of {MAX_PEERS} peers is reached"
+            return self._other_refusal(theirs)
         return ""

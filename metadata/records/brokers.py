@@ -36,6 +36,7 @@ class RegisterBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=10,
     # take the node over again.
     replaced_incarnation_id: UUID | None
     session_timeout_ms: int = 0  # every leader uses at least this session timeout
+    locks: tuple[ShortText, ...] = ()  # that the process holds until it ends; see `RegisterBroker`
 
 
 class UnfenceBrokerRecord(msgspec.Struct, frozen=True, array_like=True, tag=11, gc=False):

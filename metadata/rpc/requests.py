@@ -31,7 +31,7 @@ class ConfigOp(IntEnum):
 
 
 class RegisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=False):
-    """Start a new epoch of a broker and end the previous one. Answer: BrokerRegistered."""
+    """Start a new epoch of a broker, unless another process has one that lasts. Answer: BrokerRegistered."""
 
     cluster_id: ShortText  # empty: not checked
     node_id: Count
@@ -39,6 +39,9 @@ class RegisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=1, gc=Fal
     endpoints: tuple[BrokerEndpoint, ...]
     rack: ShortText
     session_timeout_ms: Count = 0  # its leases are shorter by a margin; 0: the controller's setting
+    # Names of exclusive locks that the process holds until it ends. Whoever holds one that an earlier
+    # process of this broker registered with proves that the earlier one is gone.
+    locks: tuple[ShortText, ...] = ()
 
 
 class Heartbeat(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):

@@ -260,15 +260,28 @@ def lease_remaining_s(broker: HeadraceProcess) -> float:
     return broker.metrics()["headrace_lease_remaining_seconds"]
 
 
-def test_a_second_process_with_its_node_id_takes_over(tmp_path: Path) -> None:
+def test_a_second_process_with_its_node_id_waits_for_its_end(tmp_path: Path) -> None:
     with two_nodes(tmp_path) as nodes:
         produced = Produced(nodes.broker.bootstrap)
         produced.produce(50)
         second = nodes.new_broker("second")
         try:
-            begin_s = time.monotonic()
-            second.start()
-            require_end(nodes, begin_s + SESSION_MS / 1000)
+            second.begin()
+
+            def waits() -> bool:
+                return any(
+                    "waiting for the WAL" in str(it["msg"])
+                    and str(nodes.broker.process.process_id) in str(it["reason"])
+                    for it in second.log_events()
+                )
+
+            until("it says which process has its WAL", waits)
+            produced.produce(5)  # the first one goes on
+            nodes.broker.kill()
+            second.process.wait_for_url(second.admin_url("/readyz"), timeout_s=60)
+            # That it has the WAL's lock now proves that the first is gone: no session is waited for.
+            messages = [str(event["msg"]) for event in second.log_events()]
+            assert not any("another process has this node id" in it for it in messages)
             check_all_there(second, produced)
             Produced(second.bootstrap).produce(5)
         finally:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from headrace.broker.node import broker_role
+from headrace.broker.node import registration
 from headrace.broker.node.node import Node, NodeAddress
 from headrace.config.node import (
     Endpoint,
@@ -22,13 +22,16 @@ from headrace.config.node import (
     TelemetryConfig,
     Voter,
 )
-from headrace.metadata.errors import MetadataLogFailedError
+from headrace.metadata.errors import MetadataLogFailedError, RefusedError
 from headrace.metadata.log.store import LogStore
+from headrace.metadata.net.accepted import AcceptedConnection
 from headrace.metadata.net.framing import MAX_BODY_BYTES, Hello, Kind, Party, encode_hello
+from headrace.metadata.net.listener import ControllerListener
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.protocol.api_keys import ApiKey
+from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import AddRaftVoterRequest, CreateTopicsRequest
-from headrace.wal.errors import WalIdentityError
+from headrace.wal.errors import WalIdentityError, WalLockedError, WalMissingError
 from tests.environment.ports import free_port
 from tests.integration.test_node import Client, config, leaf
 
@@ -325,6 +328,94 @@ def test_a_broker_with_somebody_elses_wal_costs_nobody_its_place(tmp_path: Path)
     in_scene(test, tmp_path)
 
 
+async def refusal_of(twin: NodeConfig) -> BaseException:
+    """Start a node that must not come up; return why it ends."""
+    with pytest.raises(BaseException) as refused:
+        await Node(twin).run(lambda _: None, asyncio.Event())
+    return leaf(refused.value)
+
+
+def test_a_second_broker_with_an_id_in_use_costs_the_first_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registration, "LOG_LOCK_WAIT_MS", 0)
+    monkeypatch.setattr(registration, "ASK_AGAIN_MS", 10)
+
+    async def test(scene: Scene) -> None:
+        await scene.start(*(scene.controller(it.node_id) for it in scene.voters))
+        (one,) = await scene.start(scene.broker(1))
+        settings = scene.broker(1)
+        with_its_wal = settings
+        with_another = replace(
+            settings, wal=replace(settings.wal, path=str(tmp_path / "another.wal"))
+        )
+        assert isinstance(await refusal_of(with_its_wal), WalLockedError)
+        # While no stream is open, no WAL is missing: it is the controller that refuses.
+        error = await refusal_of(with_another)
+        assert isinstance(error, RefusedError)
+        assert error.code == ErrorCode.DUPLICATE_BROKER_REGISTRATION
+        assert "another process is registered as broker 1" in error.message
+        assert "Give each node an id of its own" in error.message
+
+        await create_topic(one, "kept", 1)
+        await produce(one, "kept", b"value")
+        assert isinstance(await refusal_of(with_another), WalMissingError)
+
+        await produce(one, "kept", b"again")
+        assert await read(one, "kept") == [b"value", b"again"]
+        assert not scene.task(1).done()
+
+    in_scene(test, tmp_path, registration_timeout_ms=50)
+
+
+def test_a_second_controller_with_an_id_in_use_cuts_no_link_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    greeted: list[tuple[Hello, Kind]] = []
+    greet = ControllerListener.greet
+
+    def noting(self: ControllerListener, connection: AcceptedConnection, hello: Hello) -> Hello:
+        answer = greet(self, connection, hello)
+        if hello.kind == Kind.PEER:
+            greeted.append((hello, answer.kind))
+        return answer
+
+    monkeypatch.setattr(ControllerListener, "greet", noting)
+
+    async def test(scene: Scene) -> None:
+        await scene.start(*(scene.controller(it.node_id) for it in scene.voters))
+        (one,) = await scene.start(scene.broker(1))
+        victim = scene.controller(102)
+        while sum(hello.party.node_id == 102 for hello, _ in greeted) < 2:
+            await asyncio.sleep(0.01)  # it has both of its links
+        greeted.clear()
+        port = victim.metadata.controller_listeners[0].port
+        twin = replace(
+            victim.metadata,
+            log_dir=str(tmp_path / "twin"),
+            controller_listeners=(Endpoint("CONTROLLER", "127.0.0.9", port),),
+        )
+        stop = asyncio.Event()
+        running = asyncio.create_task(
+            Node(replace(victim, metadata=twin)).run(lambda _: None, stop)
+        )
+        while len(greeted) < 6:
+            await asyncio.sleep(0.01)
+        stop.set()
+        await running
+        assert {kind for _, kind in greeted} == {Kind.REFUSED}
+        assert {hello.party.directory_id for hello, _ in greeted} == {
+            directory_id(tmp_path / "twin")
+        }
+        reasons = [str(getattr(it, "reason", "")) for it in caplog.records]
+        told = next(it for it in reasons if "a second controller with this node id" in it)
+        assert str(directory_id(tmp_path / "twin")) in told
+        assert str(directory_id(tmp_path / "controller102")) in told
+        await create_topic(one, "meanwhile", 1)
+
+    in_scene(test, tmp_path)
+
+
 def test_a_controller_that_was_not_there_from_the_start_is_added(tmp_path: Path) -> None:
     async def test(scene: Scene) -> None:
         await scene.start(*map(scene.controller, (101, 102, 103)))
@@ -352,7 +443,7 @@ def test_a_controller_that_was_not_there_from_the_start_is_added(tmp_path: Path)
 def test_a_node_that_waits_for_a_quorum_can_be_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(broker_role, "WAITING_LOG_MS", 50)
+    monkeypatch.setattr(registration, "WAITING_LOG_MS", 50)
 
     async def test(scene: Scene) -> None:
         ready = scene.begin(scene.both(101))

@@ -994,6 +994,43 @@ async def test_the_newest_connection_of_a_peer_stays():
         assert one.listener.statistics.peers == 1
 
 
+@scenario
+async def test_a_second_controller_with_a_node_id_does_not_cut_the_first_one_off(caplog):
+    async with Controller(1).running() as one:
+        first = await RawConnection.to(one.address, Kind.PEER, party(2))
+        other = Party(CLUSTER, 2, UUID(int=22))
+        for _ in range(3):
+            second = await RawConnection.to(one.address, Kind.PEER, other)
+            assert second.hello.kind == Kind.REFUSED
+            await second.ended()
+
+        first.writer.write(encode_message(message(2, 1)))
+        await until(lambda: one.messages)
+        assert one.listener.statistics.peers == 1
+        (logged,) = [it for it in caplog.records if "closed a connection" in it.message]
+        for named in (UUID(int=2), UUID(int=22), "127.0.0.1"):
+            assert str(named) in logged.reason
+
+        first.writer.close()
+        await until(lambda: one.listener.statistics.peers == 0)
+        assert (await RawConnection.to(one.address, Kind.PEER, other)).hello.kind == Kind.PEER
+
+
+@scenario
+async def test_the_member_takes_the_place_of_one_that_is_none():
+    async with Controller(1).running() as one:
+        one.listener._is_member = lambda node_id, directory: (node_id, directory.int) == (2, 2)
+        stranger = await RawConnection.to(one.address, Kind.PEER, Party(CLUSTER, 2, UUID(int=22)))
+        assert stranger.hello.kind == Kind.PEER
+
+        member = await RawConnection.to(one.address, Kind.PEER, party(2))
+
+        assert member.hello.kind == Kind.PEER
+        await stranger.ended()
+        refused = await RawConnection.to(one.address, Kind.PEER, Party(CLUSTER, 2, UUID(int=22)))
+        assert refused.hello.kind == Kind.REFUSED
+
+
 # Strangers
 
 

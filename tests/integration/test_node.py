@@ -5,11 +5,12 @@ import fcntl
 import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from headrace.broker.node import broker_role
+from headrace.broker.node import registration
 from headrace.broker.node.node import Node, NodeAddress
 from headrace.config.node import (
     MIB,
@@ -186,11 +187,17 @@ def test_everything_is_there_after_a_clean_restart(tmp_path: Path) -> None:
 
 
 def test_what_was_acknowledged_survives_a_process_that_just_ends(tmp_path: Path) -> None:
+    def settings(directory: Path) -> NodeConfig:
+        """With a short session: nothing proves that the process whose files were copied has ended."""
+        short = MetadataConfig(broker_session_timeout_ms=2_500, broker_heartbeat_interval_ms=400)
+        found = config(directory)
+        return replace(found, metadata=replace(short, log_dir=found.metadata.log_dir))
+
     async def run() -> None:
-        async with serving(config(tmp_path)) as (client, _node):
+        async with serving(settings(tmp_path)) as (client, _node):
             assert await client.produce(b"acknowledged") == (0, 0)
             copy_of_a_crash(tmp_path, tmp_path / "after")
-        async with serving(config(tmp_path / "after")) as (client, _):
+        async with serving(settings(tmp_path / "after")) as (client, _):
             assert await client.values() == [b"acknowledged"]
 
     asyncio.run(run())
@@ -249,7 +256,7 @@ def test_a_wal_is_waited_for_until_its_last_user_has_ended(
 
 
 def test_a_wal_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(broker_role, "LOG_LOCK_WAIT_MS", 0)
+    monkeypatch.setattr(registration, "LOG_LOCK_WAIT_MS", 0)
 
     async def run() -> None:
         (tmp_path / "wal").touch()

@@ -65,6 +65,7 @@ BUGS = (
                 broker.registered_ms,
                 broker.replaced_incarnation_id,
                 broker.session_timeout_ms,
+                broker.locks,
             )
         """,
         """
@@ -76,6 +77,8 @@ BUGS = (
                 broker.rack,
                 broker.registered_ms,
                 broker.replaced_incarnation_id,
+                0,
+                broker.locks,
             )
         """,
         f"{_SUPERVISION}::test_nobody_is_fenced_within_a_lease_that_its_own_setting_makes_longer",
@@ -94,6 +97,7 @@ BUGS = (
                     endpoints=config.network.advertised_listeners or tuple(bound),
                     rack=config.rack,
                     cluster_id=cluster_id,
+                    locks=registration.locks(),
                 ),
                 boot_clock_ms=self._around.boot_clock_ms,
                 rng=self._around.rng,
@@ -109,6 +113,7 @@ BUGS = (
                     endpoints=config.network.advertised_listeners or tuple(bound),
                     rack=config.rack,
                     cluster_id=cluster_id,
+                    locks=registration.locks(),
                 ),
                 boot_clock_ms=self._around.wall_clock_ms,
                 rng=self._around.rng,

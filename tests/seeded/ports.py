@@ -2,6 +2,7 @@
 
 from tests.seeded.bug import SeededBug
 
+_BROKERS = "tests/unit/metadata/controller/test_brokers.py"
 _NET = "tests/integration/test_controller_net.py"
 
 BUGS = (
@@ -32,5 +33,42 @@ BUGS = (
         "self._fresh_bytes >= PROGRESS_BYTES",
         "True",
         f"{_NET}::test_an_answer_that_does_not_get_on_is_silence",
+    ),
+    SeededBug(
+        "ports-04",
+        "a process takes the place of a living one with its node id",
+        "metadata/controller/brokers.py",
+        "register_broker",
+        "not known.epoch_ended and not set(known.locks) & set(request.locks)",
+        "False",
+        f"{_BROKERS}::test_while_a_process_has_a_session_no_other_takes_its_place",
+    ),
+    SeededBug(
+        "ports-05",
+        "two processes that name no lock count as one after the other",
+        "metadata/controller/brokers.py",
+        "register_broker",
+        "not set(known.locks) & set(request.locks)",
+        "set(known.locks) != set(request.locks)",
+        f"{_BROKERS}::test_a_process_that_names_no_lock_proves_nothing",
+    ),
+    SeededBug(
+        "ports-06",
+        "a broker registers before it has looked whether its WAL is the one that it used last",
+        "broker/node/registration.py",
+        "Registration._check_log",
+        "is_ours and not self._log_location.is_bucket",
+        "False",
+        "tests/integration/test_cluster_nodes.py"
+        "::test_a_second_broker_with_an_id_in_use_costs_the_first_nothing",
+    ),
+    SeededBug(
+        "ports-07",
+        "a second controller with a node id takes the link of the first",
+        "metadata/net/listener.py",
+        "ControllerListener._refusal",
+        "return self._other_refusal(theirs)",
+        "return ''",
+        f"{_NET}::test_a_second_controller_with_a_node_id_does_not_cut_the_first_one_off",
     ),
 )

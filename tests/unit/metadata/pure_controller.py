@@ -96,7 +96,10 @@ class PureController:
 
     def register(self, node_id=1, incarnation=None, *, serve=True):
         incarnation_id = UUID(int=incarnation or self.rng.getrandbits(120), version=4)
-        answer = self.do(RegisterBroker(CLUSTER_ID, node_id, incarnation_id, (ENDPOINT,), ""))
+        request = RegisterBroker(
+            CLUSTER_ID, node_id, incarnation_id, (ENDPOINT,), "", locks=(f"wal of {node_id}",)
+        )
+        answer = self.do(request)
         self.epochs[node_id] = answer.node_epoch
         if serve:
             self.unfence(node_id)

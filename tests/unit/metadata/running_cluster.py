@@ -95,8 +95,12 @@ class Cluster:
 
     def new_client(self, node_id=1, *, transport=None, **options):
         self.seed += 1
-        identity = {"node_id": node_id, "endpoints": ENDPOINTS}
-        for name in ("cluster_id", "rack"):
+        identity = {
+            "node_id": node_id,
+            "endpoints": ENDPOINTS,
+            "locks": (f"wal of {node_id}",),  # of this start as of the one before
+        }
+        for name in ("cluster_id", "rack", "locks"):
             if name in options:
                 identity[name] = options.pop(name)
         return MetadataClient(
@@ -179,7 +183,9 @@ async def ask_well(node, request):
 
 async def register(node, node_id=1, incarnation=1, *, serve=True):
     endpoints = (BrokerEndpoint("PLAINTEXT", "h", 1),)
-    request = RegisterBroker("", node_id, UUID(int=incarnation), endpoints, "")
+    request = RegisterBroker(
+        "", node_id, UUID(int=incarnation), endpoints, "", locks=(f"wal of {node_id}",)
+    )
     answer = await ask_well(node, request)
     epoch = answer.body.node_epoch
     if serve:

@@ -28,8 +28,12 @@ from tests.unit.metadata.pure_controller import (
 )
 
 
-def registration(node_id=1, incarnation=1, cluster_id=CLUSTER_ID, endpoints=(ENDPOINT,)):
-    return RegisterBroker(cluster_id, node_id, UUID(int=incarnation), endpoints, "rack")
+def registration(
+    node_id=1, incarnation=1, cluster_id=CLUSTER_ID, endpoints=(ENDPOINT,), locks=("wal",)
+):
+    return RegisterBroker(
+        cluster_id, node_id, UUID(int=incarnation), endpoints, "rack", locks=locks
+    )
 
 
 def node_requests(node_id, epoch, stream_id=0):
@@ -90,6 +94,46 @@ def test_a_late_repetition_of_a_replaced_registration_is_refused():
 
     assert controller.refusal(registration(incarnation=1)) == ErrorCode.STALE_BROKER_EPOCH
     assert controller.image.brokers[1].incarnation_id == UUID(int=2)
+
+
+def test_while_a_process_has_a_session_no_other_takes_its_place():
+    controller = PureController()
+    controller.do(registration(incarnation=1, locks=("a", "b")))
+    epoch = controller.image.brokers[1].epoch
+
+    for locks in ((), ("c",)):
+        twin = registration(incarnation=2, locks=locks)
+        assert controller.refusal(twin) == ErrorCode.DUPLICATE_BROKER_REGISTRATION
+    assert controller.image.brokers[1].epoch == epoch
+
+    controller.commit(fence_broker(1, epoch, FenceReason.SESSION_EXPIRED, controller.image))
+    assert controller.do(registration(incarnation=2, locks=())).node_epoch > epoch
+
+
+def test_who_holds_a_lock_of_the_earlier_process_need_not_wait_for_its_session():
+    controller = PureController()
+    first = controller.do(registration(incarnation=1, locks=("a", "b")))
+
+    second = controller.do(registration(incarnation=2, locks=("x", "b")))
+
+    assert second.node_epoch > first.node_epoch
+    assert controller.image.brokers[1].locks == ("x", "b")
+    former = registration(incarnation=3, locks=("a",))
+    assert controller.refusal(former) == ErrorCode.DUPLICATE_BROKER_REGISTRATION
+
+
+def test_a_process_that_names_no_lock_proves_nothing():
+    controller = PureController()
+    controller.do(registration(incarnation=1, locks=()))
+
+    again = registration(incarnation=2, locks=())
+
+    assert controller.refusal(again) == ErrorCode.DUPLICATE_BROKER_REGISTRATION
+
+
+def test_the_number_of_locks_is_bounded():
+    locks = tuple(map(str, range(9)))
+    assert PureController().refusal(registration(locks=locks)) == ErrorCode.INVALID_REGISTRATION
 
 
 def test_a_registration_raises_the_leader_epochs_of_its_partitions_in_the_same_entry(controller):

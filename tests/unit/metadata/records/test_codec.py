@@ -32,9 +32,9 @@ GOLDEN = [
     (cluster.NextIdsRecord(5, 128), "93 07 05 cc80"),
     (
         brokers.RegisterBrokerRecord(
-            1, 2, ID, (brokers.BrokerEndpoint("P", "h", 9092),), "r", 7, None, 9000
+            1, 2, ID, (brokers.BrokerEndpoint("P", "h", 9092),), "r", 7, None, 9000, ("l",)
         ),
-        "99 0a 01 02 " + ID_BYTES.hex() + " 91 93a150a168cd2384 a172 07 c0 cd2328",
+        "9a 0a 01 02 " + ID_BYTES.hex() + " 91 93a150a168cd2384 a172 07 c0 cd2328 91a16c",
     ),
     (brokers.UnfenceBrokerRecord(1, 2), "93 0b 01 02"),
     (
