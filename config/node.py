@@ -148,6 +148,8 @@ class LogConfig:
     producer_id_expiration_ms: int = 86_400_000
     checkpoint_interval_bytes: int = 64 * MIB  # of one partition's data, between its checkpoints
     retention_check_interval_ms: int = 300_000
+    validate_compressed: str = "all"  # all | header: what is looked at in compressed batches
+    max_decompressed_bytes: int = 64 * MIB  # of one produced batch
     # Topic-level defaults set on the broker, by their topic-level names: {"retention.ms": "1000"}.
     topic_defaults: dict[str, str] = field(default_factory=dict)
 

@@ -368,6 +368,23 @@ HEADRACE_KEYS = (
         low=64 * KIB,
     ),
     ConfigKey(
+        name="headrace.produce.validate.compressed",
+        type=ConfigType.STRING,
+        field="log.validate_compressed",
+        valid=OneOf(("all", "header")),
+        doc="What is checked of a compressed batch before it is stored. `all`: its records are "
+        "decompressed and checked as those of other batches, as Kafka does. `header`: they are "
+        "believed, which saves processor time and lets a faulty producer stop the consumers of a "
+        "partition. Batches for a compacted topic, or one with another codec "
+        "(`compression.type`), are always checked.",
+    ),
+    _bytes(
+        "headrace.produce.max.decompressed.bytes",
+        "log.max_decompressed_bytes",
+        "What the records of one produced batch may decompress to; more is refused as MESSAGE_TOO_LARGE.",
+        low=1 * MIB,
+    ),
+    ConfigKey(
         name="headrace.metadata.snapshot.publish.interval.ms",
         type=ConfigType.LONG,
         also_named=("metadata.snapshot.publish.interval.ms",),

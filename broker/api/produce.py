@@ -15,27 +15,40 @@ Behaviour:
 Deviations from Apache Kafka:
   * `timeout_ms` is not used: there are no followers to wait for.
   * Transactional batches are refused.
-  * Where a topic's rules need the records themselves (compacted, or another codec), a batch of more than 250,000
-    records or 64 MiB decompressed is MESSAGE_TOO_LARGE.
+  * Records are validated as Kafka does, and offset deltas must be 0, 1, 2, ...: INVALID_RECORD. Kafka stores others in
+    an uncompressed batch, and renumbers them in a compressed one.
+  * Compressed data that is damaged is INVALID_RECORD, not UNKNOWN_SERVER_ERROR.
+  * A batch of more than a million records and headers, or of more than `headrace.produce.max.decompressed.bytes` once
+    decompressed, is MESSAGE_TOO_LARGE. At most 1,000 records are named in an answer.
+  * With `headrace.produce.validate.compressed=header` the records of compressed batches are believed, unless the topic
+    is compacted or asks for another codec.
 Version notes:
   * 3: record format 2.  7: zstd.  8: record errors.  9: flexible.  10: current leader.  13: topic ids.
 Source: ProduceRequest.json, ProduceResponse.json of Apache Kafka 4.3; KIP-98, KIP-467, KIP-951, KIP-516.
 """
 
+import asyncio
 import logging
 import struct
-from collections.abc import Callable, Coroutine
-from typing import Any
-from uuid import UUID
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, NamedTuple
 
 from headrace.broker.api.current_leaders import name_leaders
 from headrace.broker.cluster.cluster_view import ClientSide, ClusterView
 from headrace.broker.network.session import Reply
-from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
+from headrace.broker.partition import append_rules
+from headrace.broker.partition.append_rules import (
+    RECORD_OVERHEAD_BYTES,
+    Rejection,
+    Validated,
+    ValidationLimits,
+)
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.config.node import LogConfig
+from headrace.daemon_threads import DaemonThreads
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.headers import RequestHeader
@@ -44,11 +57,14 @@ from headrace.protocol.produce import (
     LEADER_DISCOVERY_SINCE,
     ProducePartitionResponse,
     ProduceRequest,
+    ProduceTopic,
     ProduceTopicResponse,
     RecordError,
     decode_produce,
     encode_produce_response,
 )
+from headrace.protocol.records.walk import SLICE_ELEMENTS
+from headrace.protocol.records.window import Slice
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import BackPressureError, StorageError
 
@@ -59,6 +75,9 @@ TOPIC_IDS_SINCE = 13
 ACKS_NONE, ACKS_LEADER, ACKS_ALL = 0, 1, -1
 _SIZE = struct.Struct(">i")
 ADMIN_CLIENT_ID = "__admin_client"
+# Validation of several batches lets others have their turn when they add up, counted in records.
+_TURN_WORK = 2 * SLICE_ELEMENTS
+_BATCH_WORK = 30
 _LEASE_NOT_VALID = Rejection(
     ErrorCode.NOT_LEADER_OR_FOLLOWER, "not appended: the lease of this broker is not valid"
 )
@@ -104,6 +123,27 @@ class _PendingProduce:
             self._reply.send([_SIZE.pack(len(self._answer)), self._answer])
 
 
+class _Produce(NamedTuple):
+    """One request, and what is needed to answer it."""
+
+    client: ClientSide
+    header: RequestHeader
+    request: ProduceRequest
+    reply: Reply
+    begin_s: float
+
+
+class _Judged(NamedTuple):
+    """What one partition of a request was found to be: a batch to append, or an error."""
+
+    partition_index: int
+    partition: Partition | None
+    outcome: Validated | Rejection
+
+
+_Steps = Generator[Slice, None, list[_Judged]]
+
+
 class ProduceHandler:
     """Serves Produce from frame to answer."""
 
@@ -115,7 +155,13 @@ class ProduceHandler:
         engine: StorageEngine,
         wall_clock_ms: Callable[[], int],
         metrics: RequestMetrics,
+        config: LogConfig,
     ) -> None:
+        self._limits = ValidationLimits(
+            walks_compressed=config.validate_compressed == "all",
+            max_decompressed_bytes=config.max_decompressed_bytes,
+        )
+        self._threads = DaemonThreads(1, "records")
         self._partitions = partitions
         self._cluster = cluster
         self._engine = engine
@@ -125,121 +171,148 @@ class ProduceHandler:
     def start(
         self, client: ClientSide, header: RequestHeader, body: memoryview, reply: Reply
     ) -> Coroutine[Any, Any, None] | None:
-        """Append the request's batches now, else return the coroutine that waits for room and then appends them."""
+        """Append the request's batches now, else return the coroutine that does so later.
+
+        Later is when there is room, and when batches that take long to validate have been validated.
+        """
         begin_s = self._metrics.clock_s()
-        request = decode_produce(header.api_version, body)
-        partition_count = sum(len(topic.partitions) for topic in request.topics)
+        produce = _Produce(client, header, decode_produce(header.api_version, body), reply, begin_s)
+        partition_count = sum(len(topic.partitions) for topic in produce.request.topics)
         bytes_needed = len(body) + partition_count * RECORD_OVERHEAD_BYTES
         if not self._engine.admits(bytes_needed):
-            return self._start_when_admitted(client, header, request, bytes_needed, reply, begin_s)
-        self._append(client, header, request, reply, begin_s)
+            return self._start_when_admitted(produce, bytes_needed)
+        steps = self._validate(produce, self._wall_clock_ms())
+        found = append_rules.advance(steps)
+        if isinstance(found, Slice):
+            return self._append_when_validated(produce, steps, found)
+        self._append(produce, found)
         return None
 
-    async def _start_when_admitted(
-        self,
-        client: ClientSide,
-        header: RequestHeader,
-        request: ProduceRequest,
-        bytes_needed: int,
-        reply: Reply,
-        begin_s: float,
-    ) -> None:
+    async def _start_when_admitted(self, produce: _Produce, bytes_needed: int) -> None:
         try:
             await self._engine.admission(bytes_needed)
         except BackPressureError as error:
             refusal = Rejection(ErrorCode.NOT_ENOUGH_REPLICAS, f"not appended: {error}")
-            self._refuse(header, request, reply, refusal)
+            self._refuse(produce, refusal)
             return
         except StorageError as error:
             logger.warning(
                 "Produce failed: connection closed without an answer", extra={"reason": str(error)}
             )
-            reply.close()
+            produce.reply.close()
             return
-        self._append(client, header, request, reply, begin_s)
+        steps = self._validate(produce, self._wall_clock_ms())
+        await self._append_when_validated(produce, steps, append_rules.advance(steps))
 
-    def _append(
-        self,
-        client: ClientSide,
-        header: RequestHeader,
-        request: ProduceRequest,
-        reply: Reply,
-        begin_s: float,
+    async def _append_when_validated(
+        self, produce: _Produce, steps: _Steps, found: Slice | list[_Judged]
     ) -> None:
-        if request.acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
+        loop = asyncio.get_running_loop()
+        while isinstance(found, Slice):
+            if found is Slice.THREAD:
+                found = await loop.run_in_executor(self._threads, append_rules.advance, steps)
+            else:
+                await asyncio.sleep(0)
+                found = append_rules.advance(steps)
+        self._append(produce, found)
+
+    def _validate(self, produce: _Produce, now_ms: int) -> _Steps:
+        """Validate every batch of the request; nothing is appended."""
+        version = produce.header.api_version
+        judged: list[_Judged] = []
+        work = 0
+        for topic in produce.request.topics:
+            for index, records in topic.partitions:
+                found = self._find(produce.header, topic, index)
+                if isinstance(found, Rejection):
+                    judged.append(_Judged(index, None, found))
+                    continue
+                outcome = yield from append_rules.validate(
+                    records, found.config, self._limits, version=version, now_ms=now_ms
+                )
+                judged.append(_Judged(index, found, outcome))
+                work += _BATCH_WORK
+                if isinstance(outcome, Validated):
+                    work += min(outcome.header.records_count, SLICE_ELEMENTS)
+                if work > _TURN_WORK:
+                    work = 0
+                    yield Slice.LOOP
+        return judged
+
+    def _append(self, produce: _Produce, judged: list[_Judged]) -> None:
+        """Append what is valid, in one step, and answer when all of it is acknowledged."""
+        if produce.request.acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
             refusal = Rejection(ErrorCode.INVALID_REQUIRED_ACKS, "acks must be -1, 0 or 1")
-            self._refuse(header, request, reply, refusal)
+            self._refuse(produce, refusal)
             return
         if not self._partitions.is_lease_valid():
-            self._refuse(header, request, reply, _LEASE_NOT_VALID)
+            self._refuse(produce, _LEASE_NOT_VALID)
             return
-        version = header.api_version
+        version = produce.header.api_version
         now_ms = self._wall_clock_ms()
-        pending = _PendingProduce(reply, self._metrics, begin_s)
+        pending = _PendingProduce(produce.reply, self._metrics, produce.begin_s)
         refused = False
         responses = []
-        for topic in request.topics:
+        outcomes = iter(judged)
+        for topic in produce.request.topics:
             answers = []
-            for index, records in topic.partitions:
-                answer = self._append_one(
-                    header, topic.name, topic.topic_id, index, records, now_ms, pending
-                )
+            for _ in topic.partitions:
+                answer = self._append_one(next(outcomes), now_ms, pending)
                 refused = refused or answer.error_code != 0
                 answers.append(answer)
             responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
-        if request.acks == ACKS_NONE:
+        if produce.request.acks == ACKS_NONE:
             if refused:
-                reply.close()
+                produce.reply.close()
             else:
-                reply.nothing()
+                produce.reply.nothing()
             pending.sealed = False  # acks=0: no answer
             return
         endpoints: list[NodeEndpoint] = []
         if refused and version >= LEADER_DISCOVERY_SINCE:
-            responses, endpoints = name_leaders(self._cluster, client, responses)
+            responses, endpoints = name_leaders(self._cluster, produce.client, responses)
         pending.seal(
             encode_produce_response(
-                version, header.correlation_id, responses, node_endpoints=endpoints
+                version, produce.header.correlation_id, responses, node_endpoints=endpoints
             )
         )
 
-    def _append_one(
-        self,
-        header: RequestHeader,
-        name: str,
-        topic_id: UUID | None,
-        index: int,
-        records: memoryview | None,
-        now_ms: int,
-        pending: _PendingProduce,
-    ) -> ProducePartitionResponse:
-        version = header.api_version
-        if version >= TOPIC_IDS_SINCE:
-            found = self._partitions.find_by_id(topic_id, index)
+    def _find(
+        self, header: RequestHeader, topic: ProduceTopic, index: int
+    ) -> Partition | Rejection:
+        if header.api_version >= TOPIC_IDS_SINCE:
+            found = self._partitions.find_by_id(topic.topic_id, index)
         else:
-            found = self._partitions.find(name, index)
+            found = self._partitions.find(topic.name, index)
         if not isinstance(found, Partition):
-            return self._rejected(index, Rejection(found), version)
+            return Rejection(found)
         if found.topic in INTERNAL_TOPICS and header.client_id != ADMIN_CLIENT_ID:
-            refusal = Rejection(
+            return Rejection(
                 ErrorCode.INVALID_TOPIC_EXCEPTION, "clients may not produce to internal topics"
             )
-            return self._rejected(index, refusal, version)
+        return found
+
+    def _append_one(
+        self, judged: _Judged, now_ms: int, pending: _PendingProduce
+    ) -> ProducePartitionResponse:
+        index, partition, outcome = judged
+        if partition is None or isinstance(outcome, Rejection):
+            assert isinstance(outcome, Rejection)  # without a partition nothing is valid
+            return self._rejected(index, outcome)
         pending.expect()
-        result = found.append(records, version=version, now_ms=now_ms, on_done=pending.batch_done)
+        result = partition.append_validated(outcome, now_ms=now_ms, on_done=pending.batch_done)
         if isinstance(result, Rejection):
             pending.batch_done(None)
-            return self._rejected(index, result, version)
+            return self._rejected(index, result)
         return ProducePartitionResponse(
             index,
             0,
             result.base_offset,
             result.log_append_time_ms,
-            found.log_start_offset,
+            partition.log_start_offset,
         )
 
-    def _rejected(self, index: int, refusal: Rejection, version: int) -> ProducePartitionResponse:
-        del version
+    def _rejected(self, index: int, refusal: Rejection) -> ProducePartitionResponse:
         self._metrics.produce_refused[int(refusal.code)] += 1
         return ProducePartitionResponse(
             index,
@@ -251,23 +324,19 @@ class ProduceHandler:
             error_message=refusal.message,
         )
 
-    def _refuse(
-        self, header: RequestHeader, request: ProduceRequest, reply: Reply, refusal: Rejection
-    ) -> None:
+    def _refuse(self, produce: _Produce, refusal: Rejection) -> None:
         """Answer every partition with the same error; nothing was appended."""
+        request, version = produce.request, produce.header.api_version
         if request.acks == ACKS_NONE:
-            reply.close()
+            produce.reply.close()
             return
         responses = [
             ProduceTopicResponse(
                 topic.name,
                 topic.topic_id,
-                [
-                    self._rejected(index, refusal, header.api_version)
-                    for index, _ in topic.partitions
-                ],
+                [self._rejected(index, refusal) for index, _ in topic.partitions],
             )
             for topic in request.topics
         ]
-        answer = encode_produce_response(header.api_version, header.correlation_id, responses)
-        reply.send([_SIZE.pack(len(answer)), answer])
+        answer = encode_produce_response(version, produce.header.correlation_id, responses)
+        produce.reply.send([_SIZE.pack(len(answer)), answer])

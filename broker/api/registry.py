@@ -89,6 +89,7 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
             engine=services.engine,
             wall_clock_ms=services.wall_clock_ms,
             metrics=services.metrics,
+            config=services.config.log,
         ),
         fetch=FetchHandler(
             reader=FetchReader(services.partitions, services.metrics),

@@ -1,34 +1,57 @@
-"""Checks of a produced batch before it is appended. Pure.
+"""What a produced batch must satisfy before it is appended, and how it is changed for that. Pure.
 
-Only the 61-byte header is read, unless the topic's rules need the records: keys on a compacted topic, or another
-codec than the producer's.
+First the 61-byte header and the checksum, then the records: each must be readable, their offsets must be 0, 1, 2, ...,
+and on a compacted topic each has a key. Timestamps are checked record by record, and the maximum in the header is
+corrected. Compressed records are looked at as `headrace.produce.validate.compressed` says, and always where the topic's
+rules need them: keys on a compacted topic, or another codec than the producer's.
+
+The checks take time in proportion to the records, so they are a generator: see `headrace.protocol.records.walk`.
+
+Source: LogValidator.java and UnifiedLog.java of Apache Kafka 4.3.
 """
 
-from typing import NamedTuple
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import (
+    CONTROL_FLAG,
     HEADER_BYTES,
     MAGIC,
+    TRANSACTIONAL_FLAG,
     BatchHeader,
     check_crc,
+    encode_header,
+    newest_timestamp,
     parse_header,
+    set_timestamp_type,
 )
-from headrace.protocol.records.compression import Compression
-from headrace.protocol.records.errors import DecompressionLimitError, RecordsError
-from headrace.protocol.records.record import BatchOptions, decode_records, encode_batch
+from headrace.protocol.records.compression import Compression, compress, decompress
+from headrace.protocol.records.errors import (
+    DecompressionLimitError,
+    RecordsError,
+    TooManyElementsError,
+)
+from headrace.protocol.records.walk import RecordFacts, walk_facts, walk_structure
+from headrace.protocol.records.window import Slice
 
 ZSTD_SINCE_VERSION = 7
 NO_TIMESTAMP = -1
 MAGIC_OFFSET = 16  # in every format
 RECORD_OVERHEAD_BYTES = 256  # WAL and stream headers of one batch, for admission
+MAX_ELEMENTS = 1_000_000  # records and headers of one batch; half a second to a second, in slices
+MAX_RECORD_ERRORS = 1_000  # named in an answer
 KEYLESS = "a compacted topic needs a key on every record"
-# What one batch may decompress to in a look-up, record by record.
+BAD_TIMESTAMPS = "one or more records have been rejected due to invalid timestamp"
+BAD_TYPE = "clients may not set the timestamp type LogAppendTime"
+# What one batch may decompress to in a look-up.
 MAX_DECOMPRESSED_BYTES = 256 * 1024 * 1024
-# For an append whose topic needs the records, all at once: one MiB may hold tens of millions of records.
-MAX_DECODED_BYTES = 64 * 1024 * 1024
-MAX_DECODED_RECORDS = 250_000  # half a second
+_LONG_CALL_BYTES = 256 * 1024  # compressing so much takes milliseconds
+
+_INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
+_T = TypeVar("_T")
 
 
 class Rejection(NamedTuple):
@@ -39,7 +62,27 @@ class Rejection(NamedTuple):
     record_errors: tuple[tuple[int, str | None], ...] = ()
 
 
-_CORRUPT = Rejection(ErrorCode.CORRUPT_MESSAGE, "the batch is damaged or truncated")
+class Validated(NamedTuple):
+    """A batch as it is to be appended, except base offset and leader epoch."""
+
+    header: BatchHeader
+    records: memoryview
+    append_time_ms: int  # NO_TIMESTAMP unless the topic stamps batches itself
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationLimits:
+    """How much is looked at for compressed batches."""
+
+    walks_compressed: bool = True
+    max_decompressed_bytes: int = 64 * 1024 * 1024
+
+
+Steps = Generator[Slice, None, Validated | Rejection]
+
+
+_CORRUPT = Rejection(ErrorCode.CORRUPT_MESSAGE, "the batch is damaged")
+_INCOMPLETE = Rejection(ErrorCode.INVALID_RECORD, "the batch is longer than what was sent")
 
 
 def parse_single_batch(records: memoryview | None) -> BatchHeader | Rejection:
@@ -48,28 +91,27 @@ def parse_single_batch(records: memoryview | None) -> BatchHeader | Rejection:
         return Rejection(
             ErrorCode.INVALID_RECORD, "a produce request must hold one batch for each partition"
         )
-    if len(records) > MAGIC_OFFSET and records[MAGIC_OFFSET] != MAGIC:
+    if len(records) > MAGIC_OFFSET and records[MAGIC_OFFSET] > MAGIC:
+        return _CORRUPT
+    if len(records) > MAGIC_OFFSET and records[MAGIC_OFFSET] < MAGIC:
         # Messages of older formats are shorter than a batch header, but not damaged: a retry cannot succeed.
         return Rejection(ErrorCode.INVALID_RECORD, "only record format 2 is supported")
     if len(records) < HEADER_BYTES:
-        return _CORRUPT
+        return _INCOMPLETE
     header = parse_header(records)
-    if header.size_bytes < HEADER_BYTES or header.size_bytes > len(records):
+    if header.size_bytes < HEADER_BYTES:
         return _CORRUPT
+    if header.size_bytes > len(records):
+        return _INCOMPLETE
     if header.size_bytes < len(records):
         return Rejection(ErrorCode.INVALID_RECORD, "more than one batch for a partition")
     return header
 
 
-def check(
-    header: BatchHeader,
-    records: memoryview,
-    config: EffectiveTopicConfig,
-    *,
-    version: int,
-    now_ms: int,
+def check_header(
+    header: BatchHeader, records: memoryview, config: EffectiveTopicConfig, version: int
 ) -> Rejection | None:
-    """Check a batch by its header and checksum; None when it may be appended unchanged."""
+    """Check a batch by its header and checksum; None when nothing is wrong with them."""
     too_large = _too_large(len(records), config)
     if too_large is not None:
         return too_large
@@ -92,36 +134,179 @@ def check(
         return Rejection(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce 7 or newer")
     if header.is_transactional:
         return Rejection(ErrorCode.INVALID_TXN_STATE, "transactions are not supported")
-    return _check_timestamps(header, config, now_ms)
+    return None
 
 
-def _check_timestamps(
+def advance(steps: Generator[Slice, None, _T]) -> Slice | _T:
+    """Do the next piece of work; a `Slice` says that there is more, and where it belongs."""
+    try:
+        return next(steps)
+    except StopIteration as end:
+        result: _T = end.value
+        return result
+
+
+def complete(steps: Generator[Slice, None, _T]) -> _T:
+    """Do all work at once, for a batch that is known to be small."""
+    while isinstance(found := advance(steps), Slice):
+        pass
+    return found
+
+
+def validate(
+    records: memoryview | None,
+    config: EffectiveTopicConfig,
+    limits: ValidationLimits,
+    *,
+    version: int,
+    now_ms: int,
+) -> Steps:
+    """Check what a client sent for one partition. `records` must be writable: its header may be corrected."""
+    header = parse_single_batch(records)
+    if isinstance(header, Rejection):
+        return header
+    assert records is not None  # parse_single_batch refuses that
+    rejection = check_header(header, records, config, version)
+    if rejection is not None:
+        return rejection
+    codec = _codec_wanted(config)
+    must_recompress = codec not in (None, header.codec)
+    try:
+        if (
+            header.codec == Compression.NONE
+            or limits.walks_compressed
+            or must_recompress
+            or config.compacts
+        ):
+            newest = yield from _check_records(header, records, config, limits, now_ms)
+        else:
+            newest = _check_by_header(header, config, now_ms)
+        if isinstance(newest, Rejection):
+            return newest
+        if codec is not None and must_recompress:
+            if len(records) > _LONG_CALL_BYTES or header.codec != Compression.NONE:
+                yield Slice.THREAD
+            records = _recompress(header, records, codec, limits.max_decompressed_bytes)
+    except (DecompressionLimitError, TooManyElementsError) as error:
+        return Rejection(ErrorCode.MESSAGE_TOO_LARGE, str(error))
+    except RecordsError as error:
+        return Rejection(ErrorCode.INVALID_RECORD, f"records cannot be read: {error}")
+    stamped = config.stamps_append_time
+    set_timestamp_type(records, now_ms if stamped else newest, is_log_append_time=stamped)
+    too_large = _too_large(len(records), config)
+    if too_large is not None:
+        return too_large
+    return Validated(parse_header(records), records, now_ms if stamped else NO_TIMESTAMP)
+
+
+def _check_by_header(
     header: BatchHeader, config: EffectiveTopicConfig, now_ms: int
-) -> Rejection | None:
-    if config.stamps_append_time:
-        if header.is_log_append_time:
-            return Rejection(
-                ErrorCode.INVALID_TIMESTAMP, "clients may not set the timestamp type LogAppendTime"
-            )
-        return None
-    newest, oldest = header.max_timestamp, header.base_timestamp
-    if newest == NO_TIMESTAMP:
-        return None
-    if newest - now_ms > config.timestamp_after_max_ms:
-        bound = now_ms + config.timestamp_after_max_ms
-    elif oldest != NO_TIMESTAMP and now_ms - oldest > config.timestamp_before_max_ms:
-        bound = now_ms - config.timestamp_before_max_ms
-    else:
-        return None
-    message = (
-        f"timestamp {newest if bound > now_ms else oldest} exceeds the limit {bound} of this topic"
+) -> int | Rejection:
+    """The newest timestamp as the header tells it."""
+    newest = header.max_timestamp if header.is_log_append_time else newest_timestamp(header)
+    facts = [
+        RecordFacts(0, 0, has_key=True),
+        RecordFacts(0, newest - header.base_timestamp, has_key=True),
+    ]
+    errors = _RecordErrors(header, config, now_ms)
+    errors.look_at(0, facts)
+    return errors.rejection() or newest
+
+
+def _check_records(
+    header: BatchHeader,
+    records: memoryview,
+    config: EffectiveTopicConfig,
+    limits: ValidationLimits,
+    now_ms: int,
+) -> Generator[Slice, None, int | Rejection]:
+    """The newest timestamp of the records, if nothing is wrong with them."""
+    found = yield from walk_structure(
+        header, records, max_bytes=limits.max_decompressed_bytes, max_elements=MAX_ELEMENTS
     )
-    return Rejection(ErrorCode.INVALID_TIMESTAMP, message, ((0, message),))
+    errors = _RecordErrors(header, config, now_ms)
+    base = header.base_timestamp
+    oldest, newest = base + found.oldest_delta_ms, base + found.newest_delta_ms
+    if header.is_log_append_time:
+        oldest = newest = header.max_timestamp
+    elif not (oldest >= _INT64_MIN and newest <= _INT64_MAX):
+        return Rejection(ErrorCode.INVALID_TIMESTAMP, "timestamps do not fit into 64 bits")
+    if (
+        errors.may_be_wrong(oldest)
+        or errors.may_be_wrong(newest)
+        or (config.compacts and found.lacks_key)
+        or header.is_log_append_time
+    ):
+        index = 0
+        for facts in walk_facts(header, records, limits.max_decompressed_bytes):
+            if isinstance(facts, Slice):
+                yield facts
+            else:
+                errors.look_at(index, facts)
+                index += len(facts)
+    return errors.rejection() or max(newest, NO_TIMESTAMP)
 
 
-def needs_records(header: BatchHeader, config: EffectiveTopicConfig) -> bool:
-    """Whether the topic's rules need the records, and not only the header."""
-    return config.compacts or _codec_wanted(config) not in (None, header.codec)
+class _RecordErrors:
+    """Collects what is wrong with single records."""
+
+    __slots__ = (
+        "_compacts",
+        "_errors",
+        "_has_bad_timestamp",
+        "_header",
+        "_newest",
+        "_oldest",
+        "_stamps",
+    )
+
+    def __init__(self, header: BatchHeader, config: EffectiveTopicConfig, now_ms: int) -> None:
+        self._header = header
+        self._compacts = config.compacts
+        self._stamps = config.stamps_append_time
+        self._oldest = now_ms - config.timestamp_before_max_ms
+        self._newest = now_ms + config.timestamp_after_max_ms
+        self._errors: list[tuple[int, str | None]] = []
+        self._has_bad_timestamp = False
+
+    def may_be_wrong(self, timestamp_ms: int) -> bool:
+        """Whether a record of that time must be looked at."""
+        return not self._stamps and not self._oldest <= timestamp_ms <= self._newest
+
+    def look_at(self, first: int, facts: list[RecordFacts]) -> None:
+        """Check records, of which the first has the index `first` in its batch."""
+        for index, record in enumerate(facts, first):
+            if len(self._errors) == MAX_RECORD_ERRORS:
+                return
+            if self._compacts and not record.has_key:
+                self._errors.append((index, KEYLESS))
+                continue
+            message = self._wrong_time(record)
+            if message is not None:
+                self._errors.append((index, message))
+                self._has_bad_timestamp = True
+
+    def _wrong_time(self, record: RecordFacts) -> str | None:
+        header = self._header
+        timestamp = (
+            header.max_timestamp
+            if header.is_log_append_time
+            else header.base_timestamp + record.timestamp_delta_ms
+        )
+        if self._stamps or timestamp == NO_TIMESTAMP:
+            return BAD_TYPE if header.is_log_append_time else None
+        if self._oldest <= timestamp <= self._newest:
+            return None
+        return f"timestamp {timestamp} is out of the range [{self._oldest}, {self._newest}]"
+
+    def rejection(self) -> Rejection | None:
+        """The answer, if anything was wrong."""
+        if not self._errors:
+            return None
+        errors = tuple(self._errors)
+        if self._has_bad_timestamp:
+            return Rejection(ErrorCode.INVALID_TIMESTAMP, BAD_TIMESTAMPS, errors)
+        return Rejection(ErrorCode.INVALID_RECORD, KEYLESS, errors)
 
 
 def _codec_wanted(config: EffectiveTopicConfig) -> Compression | None:
@@ -133,39 +318,14 @@ def _codec_wanted(config: EffectiveTopicConfig) -> Compression | None:
     return Compression[config.compression_type.upper()]
 
 
-def apply_record_rules(
-    header: BatchHeader, records: memoryview, config: EffectiveTopicConfig
-) -> memoryview | Rejection:
-    """Check each record, and recompress when the topic requires another codec; the result must not exceed the limit."""
-    if header.records_count > MAX_DECODED_RECORDS:
-        return Rejection(
-            ErrorCode.MESSAGE_TOO_LARGE,
-            f"{header.records_count} records in a batch that this topic's configuration requires to decode, "
-            f"more than {MAX_DECODED_RECORDS}",
-        )
-    try:
-        decoded = list(decode_records(records, MAX_DECODED_BYTES))
-    except DecompressionLimitError as error:
-        return Rejection(ErrorCode.MESSAGE_TOO_LARGE, str(error))
-    except RecordsError as error:
-        return Rejection(ErrorCode.INVALID_RECORD, f"records cannot be decoded: {error}")
-    if config.compacts:
-        keyless = tuple(
-            (index, KEYLESS) for index, record in enumerate(decoded) if record.key is None
-        )
-        if keyless:
-            return Rejection(ErrorCode.INVALID_RECORD, KEYLESS, keyless)
-    codec = _codec_wanted(config)
-    if codec is None or codec == header.codec:
-        return records
-    options = BatchOptions(
-        compression=codec,
-        producer_id=header.producer_id,
-        producer_epoch=header.producer_epoch,
-        base_sequence=header.base_sequence,
-    )
-    encoded = encode_batch(decoded, options)
-    return _too_large(len(encoded), config) or memoryview(encoded)
+def _recompress(
+    header: BatchHeader, records: memoryview, codec: Compression, max_decompressed_bytes: int
+) -> memoryview:
+    """The same records under another codec."""
+    content = decompress(header.codec, records[HEADER_BYTES:], max_decompressed_bytes)
+    attributes = header.attributes & (TRANSACTIONAL_FLAG | CONTROL_FLAG) | codec
+    changed = header._replace(attributes=attributes)
+    return memoryview(encode_header(changed, compress(codec, content)))
 
 
 def _too_large(size_bytes: int, config: EffectiveTopicConfig) -> Rejection | None:

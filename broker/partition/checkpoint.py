@@ -20,7 +20,7 @@ import msgspec
 from headrace.broker.partition.leader_epochs import EpochStart, LeaderEpochs
 from headrace.broker.partition.producer_state import NOT_LOST, BatchMetadata, ProducerEntry
 from headrace.broker.partition.state import PartitionState
-from headrace.broker.partition.time_index import TimeIndexEntry
+from headrace.broker.partition.time_index import MAX_TIMESTAMP_MS, TimeIndexEntry
 
 MAGIC = 0x48525043
 VERSION = 2
@@ -103,8 +103,10 @@ def decode(data: bytes | memoryview) -> Checkpoint:
         raise CorruptCheckpointError(f"checkpoint cannot be decoded: {error}") from error
 
 
-def restore(checkpoint: Checkpoint, state: PartitionState) -> None:
-    """Load a checkpoint into `state`, replacing what it holds."""
+def restore(
+    checkpoint: Checkpoint, state: PartitionState, latest_ms: int = MAX_TIMESTAMP_MS
+) -> None:
+    """Load a checkpoint into `state`, replacing what it holds; `latest_ms` as in `PartitionState.apply`."""
     entries = []
     for record in checkpoint.producers:
         entry = ProducerEntry(record.epoch, updated_ms=record.updated_ms)
@@ -119,4 +121,5 @@ def restore(checkpoint: Checkpoint, state: PartitionState) -> None:
         end_bytes=checkpoint.end_bytes,
         segment_max_ms=checkpoint.segment_max_ms,
         segment_max_offset=checkpoint.segment_max_offset,
+        latest_ms=latest_ms,
     )

@@ -186,6 +186,7 @@ class PartitionLeadership:
     async def _restore(self, topic: TopicImage, image: PartitionImage) -> Partition | None:
         opened: list[Stream] = []
         config = self._effective_config(self._client.image, topic.name)
+        now_ms = self._wall_clock_ms()
         try:
             data = await self._engine.open_stream(image.data_stream_id, image.leader_epoch)
             opened.append(data)
@@ -195,8 +196,9 @@ class PartitionLeadership:
                 data,
                 meta,
                 producer_id_expiration_ms=self._config.producer_id_expiration_ms,
-                now_ms=self._wall_clock_ms(),
+                now_ms=now_ms,
                 segment_ms=config.segment_ms,
+                latest_ms=now_ms + config.timestamp_after_max_ms,
             )
         except StorageError:
             if self._client.image.topic_by_id(topic.topic_id) is None:

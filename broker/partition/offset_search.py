@@ -1,6 +1,6 @@
 """Finds records by time: by the time index, then by batch headers, then by the records of one batch.
 
-A batch may decompress to millions of records, so decoding yields to the event loop regularly.
+A batch may decompress to millions of records, so they are walked over in slices (`headrace.protocol.records.walk`).
 """
 
 import asyncio
@@ -9,12 +9,13 @@ from collections.abc import AsyncIterator
 from headrace.broker.partition.append_rules import MAX_DECOMPRESSED_BYTES
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.time_index import NO_TIMESTAMP, Segment
-from headrace.protocol.records.batch import parse_header
-from headrace.protocol.records.record import decode_records
+from headrace.daemon_threads import in_own_thread
+from headrace.protocol.records.batch import newest_timestamp, parse_header
+from headrace.protocol.records.walk import walk_facts
+from headrace.protocol.records.window import Slice
 from headrace.storage.record_batch import StreamRecordBatch
 
 READ_BYTES = 4 * 1024 * 1024
-RECORDS_PER_TURN = 1_000  # about 2 ms
 
 
 async def find_by_timestamp(partition: Partition, timestamp_ms: int) -> tuple[int, int] | None:
@@ -27,7 +28,7 @@ async def find_by_timestamp(partition: Partition, timestamp_ms: int) -> tuple[in
     while offset < partition.high_watermark:
         for batch in await partition.read(offset, READ_BYTES):
             offset = batch.base_offset + batch.count
-            if parse_header(batch.payload).max_timestamp < timestamp_ms:
+            if newest_timestamp(parse_header(batch.payload)) < timestamp_ms:
                 continue
             async for record_offset, record_timestamp in _timestamps(batch):
                 # The first batch may begin below the log start, where nothing can be fetched.
@@ -71,7 +72,7 @@ async def _newest_of_segment(partition: Partition, segment: Segment) -> tuple[in
             if batch.base_offset >= end:
                 return best
             offset = batch.base_offset + batch.count
-            if best is None or parse_header(batch.payload).max_timestamp > best[1]:
+            if best is None or newest_timestamp(parse_header(batch.payload)) > best[1]:
                 best = _newer(best, await _newest_of(batch, log_start))
     return best
 
@@ -92,8 +93,19 @@ async def _newest_of(batch: StreamRecordBatch, log_start: int) -> tuple[int, int
 
 
 async def _timestamps(batch: StreamRecordBatch) -> AsyncIterator[tuple[int, int]]:
-    records = decode_records(batch.payload, MAX_DECOMPRESSED_BYTES)
-    for number, record in enumerate(records, start=1):
-        if number % RECORDS_PER_TURN == 0:
+    header = parse_header(batch.payload)
+    steps = walk_facts(header, batch.payload, MAX_DECOMPRESSED_BYTES)
+    found = next(steps, None)
+    while found is not None:
+        if found is Slice.THREAD:
+            found = await in_own_thread("records", lambda: next(steps, None))
+            continue
+        if isinstance(found, list):
+            for record in found:
+                timestamp_ms = header.base_timestamp + record.timestamp_delta_ms
+                if header.is_log_append_time:
+                    timestamp_ms = header.max_timestamp
+                yield header.base_offset + record.offset_delta, timestamp_ms
+        else:
             await asyncio.sleep(0)
-        yield record.offset, record.timestamp_ms
+        found = next(steps, None)

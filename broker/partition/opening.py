@@ -11,8 +11,8 @@ from typing import NamedTuple
 from headrace.broker.partition import checkpoint
 from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.state import PartitionState
-from headrace.broker.partition.time_index import MAX_SEGMENT_MS
-from headrace.protocol.records.batch import parse_header
+from headrace.broker.partition.time_index import MAX_SEGMENT_MS, MAX_TIMESTAMP_MS
+from headrace.protocol.records.batch import newest_timestamp, parse_header
 from headrace.storage.errors import DAMAGE
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.stream import Stream
@@ -60,6 +60,7 @@ async def restore_state(
     producer_id_expiration_ms: int,
     now_ms: int,
     segment_ms: int = MAX_SEGMENT_MS,
+    latest_ms: int = MAX_TIMESTAMP_MS,
 ) -> Restored:
     """Rebuild the state that a partition derives from its log.
 
@@ -69,6 +70,7 @@ async def restore_state(
         producer_id_expiration_ms: see `ProducerStates`.
         now_ms: the wall clock.
         segment_ms: the longest time that a segment of the time index covers (`segment.ms`).
+        latest_ms: a timestamp beyond it counts as that, see `PartitionState.apply`.
 
     Raises:
         StorageError: the bucket or the metadata do not answer, or know nothing of an offset.
@@ -77,12 +79,12 @@ async def restore_state(
     newest = await _newest_checkpoint(meta, data.confirm_offset)
     offset = data.start_offset
     if newest.found is not None and newest.found.offset >= offset:
-        checkpoint.restore(newest.found, state)
+        checkpoint.restore(newest.found, state, latest_ms)
         offset = newest.found.offset
     elif newest.lost and offset > 0:
         # The producers of deleted records were in the lost checkpoint only.
         state.producers.lose(now_ms)
-    damage = await _Replay(state, data, now_ms, segment_ms).run(offset)
+    damage = await _Replay(state, data, now_ms, segment_ms, latest_ms).run(offset)
     state.producers.expire(now_ms)
     state.trim(data.start_offset, data.confirm_offset)
     return Restored(state, newest.is_ahead, newest.lost, tuple(damage))
@@ -91,11 +93,14 @@ async def restore_state(
 class _Replay:
     """Applies the batches of a log to a state."""
 
-    def __init__(self, state: PartitionState, data: Stream, now_ms: int, segment_ms: int) -> None:
+    def __init__(
+        self, state: PartitionState, data: Stream, now_ms: int, segment_ms: int, latest_ms: int
+    ) -> None:
         self._state = state
         self._data = data
         self._now_ms = now_ms
         self._segment_ms = segment_ms
+        self._latest_ms = latest_ms
         self._damage: list[DamagedRange] = []
         self._skipped_from: int | None = None  # the damage right before what is read next
 
@@ -124,12 +129,18 @@ class _Replay:
     def _apply(self, batch: StreamRecordBatch) -> None:
         header = parse_header(batch.payload)
         # What lies before a batch is older, and a look-up of that batch's time finds the batch.
-        newest_ms = max(header.max_timestamp, header.base_timestamp) - 1
+        newest_ms = min(newest_timestamp(header), self._latest_ms) - 1
         is_known = 0 <= newest_ms < self._now_ms
         self._end_skipping(batch.base_offset, newest_ms if is_known else self._now_ms)
         epoch, size_bytes = header.partition_leader_epoch, len(batch.payload)
         self._state.apply(
-            header, batch.base_offset, epoch, size_bytes, self._now_ms, self._segment_ms
+            header,
+            batch.base_offset,
+            epoch,
+            size_bytes,
+            self._now_ms,
+            self._segment_ms,
+            self._latest_ms,
         )
 
     def _end_skipping(self, offset: int, newest_ms: int) -> None:

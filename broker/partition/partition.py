@@ -12,7 +12,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from headrace.broker.partition import append_rules
-from headrace.broker.partition.append_rules import Rejection
+from headrace.broker.partition.append_rules import Rejection, Validated, ValidationLimits
 from headrace.broker.partition.checkpoint_log import CheckpointLog
 from headrace.broker.partition.damage import DamagedRange, KnownDamage
 from headrace.broker.partition.producer_state import NO_PRODUCER_ID, SequenceCheck
@@ -20,7 +20,7 @@ from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.storage_errors import code_of
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.protocol.errors import ErrorCode
-from headrace.protocol.records.batch import BatchHeader, parse_header, patch, set_log_append_time
+from headrace.protocol.records.batch import BatchHeader, patch
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import (
     DAMAGE,
@@ -156,46 +156,39 @@ class Partition:
 
     def append(
         self,
-        records: memoryview | None,
+        records: memoryview,
         *,
         version: int,
         now_ms: int,
         on_done: Callable[[Exception | None], None],
     ) -> Accepted | Rejection:
-        """Validate and append one batch; takes effect before it returns.
+        """Validate and append one batch that is known to be small; as `append_validated`."""
+        limits = ValidationLimits()
+        steps = append_rules.validate(records, self.config, limits, version=version, now_ms=now_ms)
+        found = append_rules.complete(steps)
+        if isinstance(found, Rejection):
+            return found
+        return self.append_validated(found, now_ms=now_ms, on_done=on_done)
 
-        `records` must be writable: base offset and leader epoch are patched in place before the bytes are copied
-        into the WAL. The caller has checked admission (`StorageEngine.admits`); if storage still refuses, only
-        this batch is rejected, so that the other batches of the request keep their answers.
+    def append_validated(
+        self, batch: Validated, *, now_ms: int, on_done: Callable[[Exception | None], None]
+    ) -> Accepted | Rejection:
+        """Append one batch; takes effect before it returns.
+
+        Base offset and leader epoch are patched in place before the bytes are copied into the WAL. The caller has
+        checked admission (`StorageEngine.admits`); if storage still refuses, only this batch is rejected, so that the
+        other batches of the request keep their answers.
 
         `on_done` is called once, later, and only if the batch was accepted: with None when it is acknowledged,
         with an error when its outcome is unknown.
         """
         if self._closing:
             return Rejection(ErrorCode.NOT_LEADER_OR_FOLLOWER, "the partition is being closed")
-        header = append_rules.parse_single_batch(records)
-        if isinstance(header, Rejection):
-            return header
-        assert records is not None
-        rejection = append_rules.check(header, records, self.config, version=version, now_ms=now_ms)
-        if rejection is not None:
-            return rejection
+        header, records, append_time_ms = batch
         if header.producer_id != NO_PRODUCER_ID:
             repeated = self._check_sequence(header, on_done)
             if repeated is not None:
                 return repeated
-        if append_rules.needs_records(header, self.config):
-            checked = append_rules.apply_record_rules(header, records, self.config)
-            if isinstance(checked, Rejection):
-                return checked
-            if checked is not records:
-                records = checked
-                header = parse_header(records)
-        append_time_ms = -1
-        if self.config.stamps_append_time:
-            append_time_ms = now_ms
-            set_log_append_time(records, now_ms)
-            header = parse_header(records)
         return self._append(header, records, append_time_ms, now_ms, on_done)
 
     def _append(

@@ -10,8 +10,8 @@ from headrace.broker.partition.producer_state import (
     ProducerStates,
     last_sequence,
 )
-from headrace.broker.partition.time_index import MAX_SEGMENT_MS, TimeIndex
-from headrace.protocol.records.batch import BatchHeader
+from headrace.broker.partition.time_index import MAX_SEGMENT_MS, MAX_TIMESTAMP_MS, TimeIndex
+from headrace.protocol.records.batch import BatchHeader, newest_timestamp
 
 
 class PartitionState:
@@ -50,14 +50,15 @@ class PartitionState:
         size_bytes: int,
         now_ms: int,
         segment_ms: int = MAX_SEGMENT_MS,
+        latest_ms: int = MAX_TIMESTAMP_MS,
     ) -> None:
         """Add the batch at `base_offset`, written under `leader_epoch`.
 
-        `now_ms` is the wall clock, `segment_ms` the longest time that a segment covers (`segment.ms`).
+        `now_ms` is the wall clock, `segment_ms` the longest time that a segment covers (`segment.ms`). A timestamp
+        beyond `latest_ms` counts as that: older versions stored such batches, and would never delete by age again.
         """
         self.epochs.assign(leader_epoch, base_offset)
-        # Some clients do not set the maximum timestamp; that must not delete a record.
-        newest_ms = max(header.max_timestamp, header.base_timestamp)
+        newest_ms = min(newest_timestamp(header), latest_ms)
         self.times.append(base_offset, newest_ms, size_bytes, segment_ms)
         if header.producer_id != NO_PRODUCER_ID and not header.is_control:
             count = header.last_offset_delta + 1

@@ -18,6 +18,7 @@ NO_OFFSET = -1
 INTERVAL_BYTES = 1 << 20
 # A log that takes a megabyte in a year would otherwise be kept for a year whatever its retention is.
 MAX_SEGMENT_MS = 3_600_000
+MAX_TIMESTAMP_MS = (1 << 63) - 1
 
 
 class TimeIndexEntry(NamedTuple):
@@ -179,9 +180,13 @@ class TimeIndex:
         segment_max_offset: int,
         start_bytes: int,
         end_bytes: int,
+        latest_ms: int = MAX_TIMESTAMP_MS,
     ) -> None:
-        """Replace the index by that of a checkpoint."""
-        self._entries = list(entries)
+        """Replace the index by that of a checkpoint; a timestamp beyond `latest_ms` counts as that."""
+        self._entries = [
+            it if it.max_ms <= latest_ms else it._replace(max_ms=latest_ms) for it in entries
+        ]
+        segment_max_ms = min(segment_max_ms, latest_ms)
         self._run()
         self._interval_bytes = interval_bytes
         self.segment_max_ms, self.segment_max_offset = segment_max_ms, segment_max_offset

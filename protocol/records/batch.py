@@ -47,6 +47,7 @@ LOG_APPEND_TIME_FLAG: Final = 0x08
 TRANSACTIONAL_FLAG: Final = 0x10
 CONTROL_FLAG: Final = 0x20
 DELETE_HORIZON_FLAG: Final = 0x40
+_DEFINED_FLAGS: Final = 0x7F
 
 _HEADER: Final = Struct(">qiibIhiqqqhii")
 _INT64: Final = Struct(">q")
@@ -150,20 +151,31 @@ def patch(batch: memoryview, base_offset: int, leader_epoch: int) -> None:
     _INT32.pack_into(batch, _LEADER_EPOCH_OFFSET, leader_epoch)
 
 
-def set_max_timestamp(batch: memoryview, timestamp_ms: int) -> None:
-    """Set the maximum timestamp, and update the CRC. `batch` is exactly one batch."""
-    _INT64.pack_into(batch, _MAX_TIMESTAMP_OFFSET, timestamp_ms)
-    _write_crc(batch)
+def newest_timestamp(header: BatchHeader) -> int:
+    """The newest timestamp as the header tells it: some clients leave the maximum empty."""
+    return max(header.max_timestamp, header.base_timestamp)
 
 
-def set_log_append_time(batch: memoryview, timestamp_ms: int) -> None:
-    """Set the append time as the timestamp of all records, and update the CRC. `batch` is exactly one batch.
+def set_timestamp_type(
+    batch: memoryview, max_timestamp_ms: int, *, is_log_append_time: bool
+) -> None:
+    """Set the timestamp type and the maximum timestamp, and update the CRC if they differ.
 
-    The records keep their timestamp deltas; readers use the flag instead.
+    The records keep their timestamp deltas: with the append time, readers use the maximum instead. `batch` is exactly
+    one batch.
     """
     (attributes,) = _INT16.unpack_from(batch, _ATTRIBUTES_OFFSET)
-    _INT16.pack_into(batch, _ATTRIBUTES_OFFSET, attributes | LOG_APPEND_TIME_FLAG)
-    set_max_timestamp(batch, timestamp_ms)
+    (present_ms,) = _INT64.unpack_from(batch, _MAX_TIMESTAMP_OFFSET)
+    if present_ms == max_timestamp_ms and (
+        bool(attributes & LOG_APPEND_TIME_FLAG) == is_log_append_time
+    ):
+        return
+    attributes &= _DEFINED_FLAGS & ~LOG_APPEND_TIME_FLAG
+    if is_log_append_time:
+        attributes |= LOG_APPEND_TIME_FLAG
+    _INT16.pack_into(batch, _ATTRIBUTES_OFFSET, attributes)
+    _INT64.pack_into(batch, _MAX_TIMESTAMP_OFFSET, max_timestamp_ms)
+    _write_crc(batch)
 
 
 def encode_header(header: BatchHeader, records: Buffer) -> bytearray:

@@ -18,7 +18,7 @@ Source: CompressionType.java of Apache Kafka 4.3; SnappyOutputStream.java of sna
 """
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from struct import Struct
 from typing import Final
@@ -46,13 +46,17 @@ class Compression(IntEnum):
     ZSTD = 4
 
 
-# Chunk size of the output: the most that a decompressor may produce beyond the limit.
-_STEP_BYTES: Final = 1 << 20
+# Size of a piece of the output: the most that a decompressor may produce beyond the limit.
+_STEP_BYTES: Final = 1 << 16
+_LONG_SNAPPY_BYTES: Final = 1 << 16  # may decompress to 22 times as much
 _GZIP_WINDOW_BITS: Final = 31  # 15 bits of window, gzip framing
 _MAX_ZSTD_WINDOW_BYTES: Final = 1 << 27  # the maximum of level 22, Kafka's highest
 _ZSTD_BLOCK_HEADER_BYTES: Final = 3  # bit 0 last, bits 1 and 2 type, the rest size
 _ZSTD_RLE_BLOCK: Final = 1  # one byte, for any block size
 _ZSTD_CHECKSUM_BYTES: Final = 4
+_MAX_ZSTD_BLOCKS: Final = (
+    10_000  # an encoder fills a block with up to 128 KiB; these are looked at one by one
+)
 
 _XERIAL_HEADER: Final = b"\x82SNAPPY\0" + Struct(">ii").pack(1, 1)
 _XERIAL_MAGIC: Final = _XERIAL_HEADER[:8]
@@ -90,60 +94,55 @@ def decompress(codec: int, data: memoryview, max_output_bytes: int) -> Buffer:
         if len(data) > max_output_bytes:
             raise DecompressionLimitError(_limit_message(max_output_bytes))
         return data
+    found = list(decompressed_pieces(codec, data, max_output_bytes))
+    return found[0] if len(found) == 1 else b"".join(found)
+
+
+def decompressed_pieces(codec: int, data: memoryview, max_output_bytes: int) -> Iterator[bytes]:
+    """Decompress the records of a batch as far as they are asked for, in pieces of at most 64 KiB.
+
+    One block of raw snappy is one piece: see `is_one_long_call`.
+
+    Raises:
+        UnsupportedCompressionError: unknown codec.
+        CorruptBatchError: the data is invalid, or ends early.
+        DecompressionLimitError: the output would exceed `max_output_bytes`.
+    """
     decompressor = _DECOMPRESSORS.get(codec)
     if decompressor is None:
         raise UnsupportedCompressionError(f"compression codec {codec} is not defined")
-    return decompressor(data, max_output_bytes)
+    left_bytes = max_output_bytes
+    for piece in decompressor(data, max_output_bytes):
+        left_bytes -= len(piece)
+        if left_bytes < 0:
+            raise DecompressionLimitError(_limit_message(max_output_bytes))
+        yield piece
+
+
+def is_one_long_call(codec: int, data: memoryview) -> bool:
+    """Whether the data is a block so large that decompressing it takes milliseconds, and cannot be divided."""
+    return codec == Compression.SNAPPY and len(data) > _LONG_SNAPPY_BYTES
 
 
 def _limit_message(max_output_bytes: int) -> str:
     return f"records decompress to more than {max_output_bytes} bytes"
 
 
-class _Output:
-    """The output so far, and its limit."""
-
-    __slots__ = ("_left", "_limit", "_pieces")
-
-    def __init__(self, max_output_bytes: int) -> None:
-        self._limit = self._left = max_output_bytes
-        self._pieces: list[bytes] = []
-
-    @property
-    def step_bytes(self) -> int:
-        """The size of the next chunk: one byte above the limit is enough to detect an excess."""
-        return min(self._left + 1, _STEP_BYTES)
-
-    def reserve(self, size_bytes: int) -> None:
-        """Refuse a size that is known in advance."""
-        if size_bytes > self._left:
-            raise DecompressionLimitError(_limit_message(self._limit))
-
-    def add(self, piece: bytes) -> None:
-        self.reserve(len(piece))
-        self._left -= len(piece)
-        self._pieces.append(piece)
-
-    def result(self) -> bytes:
-        return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
-
-
-def _decompress_gzip(data: memoryview, max_output_bytes: int) -> bytes:
-    output = _Output(max_output_bytes)
+def _decompress_gzip(data: memoryview, max_output_bytes: int) -> Iterator[bytes]:
+    del max_output_bytes  # a piece is small
     decompressor = zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
     pending: Buffer = data
     try:
         while not decompressor.eof:
-            piece = decompressor.decompress(pending, output.step_bytes)
+            piece = decompressor.decompress(pending, _STEP_BYTES)
             pending = decompressor.unconsumed_tail
             if not piece and not pending and not decompressor.eof:
                 raise CorruptBatchError("gzip data ends early")
-            output.add(piece)
+            yield piece
     except zlib.error as error:
         raise CorruptBatchError("gzip data is corrupt") from error
     if decompressor.unused_data:
         raise CorruptBatchError("extra bytes after the gzip data")
-    return output.result()
 
 
 def _compress_snappy(data: memoryview) -> bytes:
@@ -155,11 +154,10 @@ def _compress_snappy(data: memoryview) -> bytes:
     return bytes(framed)
 
 
-def _decompress_snappy(data: memoryview, max_output_bytes: int) -> bytes:
-    output = _Output(max_output_bytes)
+def _decompress_snappy(data: memoryview, max_output_bytes: int) -> Iterator[bytes]:
     if data[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
-        output.add(_decompress_snappy_block(data, output))
-        return output.result()
+        yield _decompress_snappy_block(data, max_output_bytes)
+        return
     position = len(_XERIAL_HEADER)
     if len(data) < position:
         raise CorruptBatchError("snappy header ends early")
@@ -170,66 +168,69 @@ def _decompress_snappy(data: memoryview, max_output_bytes: int) -> bytes:
         position += _BLOCK_SIZE.size
         if not 0 <= size <= len(data) - position:
             raise CorruptBatchError("snappy block exceeds the batch")
-        output.add(_decompress_snappy_block(data[position : position + size], output))
+        yield _decompress_snappy_block(data[position : position + size], max_output_bytes)
         position += size
-    return output.result()
 
 
-def _decompress_snappy_block(block: memoryview, output: _Output) -> bytes:
+def _decompress_snappy_block(block: memoryview, max_output_bytes: int) -> bytes:
     try:
         claimed: int = cramjam.snappy.decompress_raw_len(block)
+        if not claimed:
+            raise CorruptBatchError("snappy block is empty")  # or many could follow each other
         if claimed > len(block) * _MAX_SNAPPY_EXPANSION:
             raise CorruptBatchError("snappy block claims an impossible size")
-        output.reserve(claimed)
+        if claimed > max_output_bytes:
+            raise DecompressionLimitError(_limit_message(max_output_bytes))
         return bytes(cramjam.snappy.decompress_raw(block))
     except cramjam.DecompressionError as error:
         raise CorruptBatchError("snappy block is corrupt") from error
 
 
-def _decompress_lz4(data: memoryview, max_output_bytes: int) -> bytes:
-    output = _Output(max_output_bytes)
+def _decompress_lz4(data: memoryview, max_output_bytes: int) -> Iterator[bytes]:
+    del max_output_bytes  # a piece is small
     context = lz4.frame.create_decompression_context()
     position = 0
     complete = False
     try:
         while not complete:
             piece, read_bytes, complete = lz4.frame.decompress_chunk(
-                context, data[position:], max_length=output.step_bytes
+                context, data[position:], max_length=_STEP_BYTES
             )
             if not piece and not read_bytes and not complete:
                 raise CorruptBatchError("lz4 frame ends early")
             position += read_bytes
-            output.add(piece)
+            yield piece
     except (RuntimeError, ValueError) as error:
         raise CorruptBatchError("lz4 frame is corrupt") from error
     if position != len(data):
         raise CorruptBatchError("extra bytes after the lz4 frame")
-    return output.result()
 
 
-def _decompress_zstd(data: memoryview, max_output_bytes: int) -> bytes:
-    output = _Output(max_output_bytes)
+def _decompress_zstd(data: memoryview, max_output_bytes: int) -> Iterator[bytes]:
+    del max_output_bytes  # a piece is small
     context = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW_BYTES)
     try:
         _check_zstd_is_whole(data)
         with context.stream_reader(data, read_across_frames=True) as reader:
-            while piece := reader.read(output.step_bytes):
-                output.add(piece)
+            while piece := reader.read(_STEP_BYTES):
+                yield piece
     except zstandard.ZstdError as error:
         raise CorruptBatchError("zstd frame is corrupt") from error
-    return output.result()
 
 
 def _check_zstd_is_whole(data: memoryview) -> None:
     """Check that the frames are complete: the streaming decompressor does not detect an early end."""
     if not data:
         raise CorruptBatchError("zstd frame is missing")
-    position = 0
+    position = blocks = 0
     while position < len(data):
         has_checksum = zstandard.get_frame_parameters(data[position:]).has_checksum
         position += zstandard.frame_header_size(data[position:])
         is_last = False
         while not is_last:
+            blocks += 1
+            if blocks > _MAX_ZSTD_BLOCKS:
+                raise CorruptBatchError("zstd frame consists of too many blocks")
             block = int.from_bytes(data[position : position + _ZSTD_BLOCK_HEADER_BYTES], "little")
             is_last = bool(block & 1)
             content_bytes = 1 if block >> 1 & 3 == _ZSTD_RLE_BLOCK else block >> 3
@@ -241,7 +242,7 @@ def _check_zstd_is_whole(data: memoryview) -> None:
         raise CorruptBatchError("zstd checksum ends early")
 
 
-_DECOMPRESSORS: Final[dict[int, Callable[[memoryview, int], bytes]]] = {
+_DECOMPRESSORS: Final[dict[int, Callable[[memoryview, int], Iterator[bytes]]]] = {
     Compression.GZIP: _decompress_gzip,
     Compression.SNAPPY: _decompress_snappy,
     Compression.LZ4: _decompress_lz4,

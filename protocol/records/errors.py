@@ -15,3 +15,7 @@ class UnsupportedCompressionError(RecordsError):
 
 class DecompressionLimitError(RecordsError):
     """The batch would decompress to more bytes than the caller allows."""
+
+
+class TooManyElementsError(RecordsError):
+    """The batch has more records and headers than the caller allows."""

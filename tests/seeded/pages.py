@@ -18,6 +18,7 @@ TITLES = {
     "partition": "Opening partitions",
     "lease": "What is answered while a lease is not valid",
     "ports": "At the ports: what one connection may hold, and who may take whose place",
+    "records": "Produced batches: what is validated and what is stored",
 }
 PAGES = dict.fromkeys(TITLES, PAGE)
 

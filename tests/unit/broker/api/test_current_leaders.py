@@ -70,6 +70,7 @@ class Broker:
             engine=Room(),  # type: ignore[arg-type]
             wall_clock_ms=lambda: NOW_MS,
             metrics=metrics,
+            config=LogConfig(),
         )
         self.fetch = FetchHandler(
             reader=FetchReader(registry, metrics),

@@ -13,11 +13,12 @@ from headrace.broker.network.session import ConnectionInfo
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
 from headrace.broker.telemetry.request_metrics import RequestMetrics
-from headrace.config.node import NetworkConfig
+from headrace.config.node import LogConfig, NetworkConfig
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.headers import RequestHeader, parse_request_header
 from headrace.protocol.messages import ProduceRequest, encode_request
+from headrace.protocol.records.batch import encode_header, parse_header
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.errors import BackPressureError, EngineFailedError
@@ -79,7 +80,7 @@ class FakeStorageEngine:
 class Broker:
     """Serves "t" 0 and 1, the compacted topic "c", and the offsets topic."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: LogConfig = LogConfig()) -> None:  # noqa: B008  # frozen
         self.registry = FakeRegistry(FakeClient(*topic_records("elsewhere", 9, leader=2)))
         self.logs = [
             self.registry.serve("t", 1, 0),
@@ -95,6 +96,7 @@ class Broker:
             engine=self.engine,  # type: ignore[arg-type]
             wall_clock_ms=lambda: NOW_MS,
             metrics=self.metrics,
+            config=config,
         )
 
     def start(
@@ -416,3 +418,46 @@ def test_the_lease_is_asked_when_a_parked_request_goes_on() -> None:
     assert rest is not None
     run(rest)
     assert rows(reply, 9) == [(0, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)]
+
+
+@pytest.mark.parametrize(
+    ("topic", "number", "options"),
+    [("t", 1, {}), ("t", 1, {"compression": Compression.GZIP}), ("lz4", 5, {})],
+)
+def test_a_batch_that_takes_long_to_validate_lets_others_have_their_turn(
+    topic: str, number: int, options: dict[str, Any]
+) -> None:
+    """What comes before it in the request is appended in the same step, and nothing earlier."""
+    broker = Broker()
+    broker.logs.append(broker.registry.serve("lz4", 5, overrides={"compression.type": "lz4"}))
+    wanted = [
+        ("t", topic_id(1), [(1, batch())]),
+        (topic, topic_id(number), [(0, batch(30_000, **options))]),
+    ]
+    reply, rest = broker.start(9, wanted)
+    assert rest is not None
+    assert all(not log.data.batches for log in broker.logs)
+    run(rest)
+    assert sum(len(log.data.batches) for log in broker.logs) == 2
+    broker.confirm()
+    told = reply.response(ApiKey.PRODUCE, 9)
+    assert [it.partition_responses[0].error_code for it in told.responses] == [0, 0]
+
+
+def test_many_batches_that_are_quick_alone_are_not_validated_in_one_turn() -> None:
+    broker = Broker()
+    reply, rest = broker.start(9, [("t", None, [(0, batch(1_500))] * 4)])
+    assert rest is not None
+    run(rest)
+    broker.confirm()
+    assert [row[1:] for row in rows(reply, 9)] == [(0, 0), (0, 1_500), (0, 3_000), (0, 4_500)]
+
+
+def test_compressed_records_are_believed_only_if_the_configuration_says_so() -> None:
+    lying = bytearray(batch(2, compression=Compression.GZIP))
+    header = parse_header(lying)._replace(records_count=9, last_offset_delta=8)
+    data = bytes(encode_header(header, lying[61:]))
+    assert Broker().one(9, "t", None, data).error_code == ErrorCode.INVALID_RECORD
+    careless = Broker(LogConfig(validate_compressed="header"))
+    assert careless.one(9, "t", None, data).error_code == 0
+    assert careless.one(9, "c", None, data).error_code == ErrorCode.INVALID_RECORD

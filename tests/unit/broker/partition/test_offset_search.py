@@ -9,6 +9,7 @@ import pytest
 from headrace.broker.partition.offset_search import find_by_timestamp, find_newest
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.time_index import TimeIndex
+from headrace.protocol.records.batch import set_timestamp_type
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import Record
 from tests.unit.broker.cluster_scene import NOW_MS, ServedPartition, run
@@ -120,3 +121,17 @@ def test_others_get_their_turn_while_a_large_batch_is_decoded(search: Any) -> No
         assert turns >= 5
 
     run(main())
+
+
+@pytest.mark.parametrize("claimed", [-1, 1])
+def test_a_maximum_that_is_stored_wrong_hides_no_record(claimed: int) -> None:
+    """Older versions believed the header."""
+    served = ServedPartition("t", 1, 0)
+    served.append(Record(0, NOW_MS, None, b"v"), Record(1, NOW_MS + 5, None, b"v"))
+    served.data.confirm()
+    stored = served.data.batches[0]
+    payload = memoryview(bytearray(stored.payload))
+    set_timestamp_type(payload, claimed, is_log_append_time=False)
+    served.data.batches[0] = stored._replace(payload=payload)
+    assert run(find_by_timestamp(served.partition, NOW_MS - 1)) == (0, NOW_MS)
+    assert run(find_newest(served.partition)) == (1, NOW_MS + 5)

@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
+from headrace.broker.partition import checkpoint
 from headrace.broker.partition.opening import restore_state
-from headrace.broker.partition.retention import Retention
-from headrace.broker.partition.time_index import INTERVAL_BYTES
+from headrace.broker.partition.retention import Retention, start_by_retention
+from headrace.broker.partition.state import PartitionState
+from headrace.broker.partition.time_index import INTERVAL_BYTES, MAX_TIMESTAMP_MS
 from headrace.config.node import LogConfig
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.protocol.errors import ErrorCode
-from headrace.protocol.records.batch import set_max_timestamp
+from headrace.protocol.records.batch import parse_header, set_timestamp_type
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.errors import BackPressureError, ObjectStoreError, OffsetOutOfRangeError
 from tests.unit.broker.partition.fakes import OpenPartition
@@ -221,7 +223,7 @@ def test_what_is_due_goes_by_the_configuration_at_its_turn(monkeypatch: pytest.M
 def test_a_header_without_a_maximum_makes_no_record_old() -> None:
     opened = of(retention_ms=str(DAY_MS))
     batch = memoryview(encode_batch([Record(0, NOW_MS, b"key", b"value")], BatchOptions()))
-    set_max_timestamp(batch, 0)
+    set_timestamp_type(batch, 0, is_log_append_time=False)
     opened.partition.append(batch, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
     opened.data.confirm()
     look(opened)
@@ -318,3 +320,24 @@ class TestDeleteBefore:
         delete(opened, 2)
         assert opened.partition.size_bytes == before // 2
         assert opened.partition.state.epochs.starts[0].start_offset == 2
+
+
+@pytest.mark.parametrize("has_checkpoint", [False, True])
+def test_a_batch_of_the_far_future_that_is_already_stored_does_not_stop_deletion_by_age(
+    *, has_checkpoint: bool
+) -> None:
+    """Older versions took it: its header had no maximum."""
+    config = EffectiveTopicConfig.resolve({"retention.ms": str(DAY_MS)})
+    good = parse_header(bytes(encode_batch([Record(0, NOW_MS, None, b"v")], BatchOptions())))
+    bad = good._replace(base_timestamp=2**62, max_timestamp=-1)
+    latest_ms = NOW_MS + config.timestamp_after_max_ms
+    state = PartitionState(producer_id_expiration_ms=1)
+    for offset in range(10):
+        header = bad if offset == 3 else good
+        bound_ms = MAX_TIMESTAMP_MS if has_checkpoint else latest_ms
+        state.apply(header, offset, 0, INTERVAL_BYTES, NOW_MS, latest_ms=bound_ms)
+    if has_checkpoint:
+        stored = checkpoint.decode(checkpoint.take(state, 10, 0))
+        checkpoint.restore(stored, state, latest_ms)
+    later_ms = latest_ms + DAY_MS + 1
+    assert start_by_retention(state.times, config, log_end_offset=10, now_ms=later_ms) == 10

@@ -10,8 +10,7 @@ from headrace.protocol.records.batch import (
     encode_header,
     parse_header,
     patch,
-    set_log_append_time,
-    set_max_timestamp,
+    set_timestamp_type,
     split_batches,
 )
 from headrace.protocol.records.errors import CorruptBatchError
@@ -99,7 +98,7 @@ def test_offset_and_leader_epoch_are_outside_of_the_crc() -> None:
 
 def test_log_append_time_is_what_kafka_reads() -> None:
     batch = writable()
-    set_log_append_time(batch, 1_800_000_000_000)
+    set_timestamp_type(batch, 1_800_000_000_000, is_log_append_time=True)
     assert check_crc(batch)
     read = DefaultRecordBatch(bytes(batch))
     assert read.validate_crc()
@@ -109,7 +108,7 @@ def test_log_append_time_is_what_kafka_reads() -> None:
 
 def test_max_timestamp_is_corrected_without_changing_the_type() -> None:
     batch = writable()
-    set_max_timestamp(batch, 1_800_000_000_000)
+    set_timestamp_type(batch, 1_800_000_000_000, is_log_append_time=False)
     header = parse_header(batch)
     assert check_crc(batch)
     assert (header.max_timestamp, header.is_log_append_time) == (1_800_000_000_000, False)

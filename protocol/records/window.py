@@ -1,0 +1,105 @@
+"""A moving view of the records of a batch, which holds one piece of the decompressed data at a time. Pure.
+
+Whoever walks over records does a bounded piece of work at a time, see `Slice`.
+"""
+
+from collections.abc import Generator, Iterator
+from enum import Enum, auto
+from typing import Final
+
+from headrace.protocol.records.batch import HEADER_BYTES, BatchHeader
+from headrace.protocol.records.compression import Compression, decompressed_pieces
+from headrace.protocol.records.errors import CorruptBatchError
+
+SLICE_PIECES: Final = 16  # of decompressed data: 1 MiB
+_COPIED_RECORD_BYTES: Final = 4_096  # average up to which records are copied: bytes are read faster
+_VARINT_BITS: Final = 32
+
+Buffer = bytes | memoryview
+
+
+class Slice(Enum):
+    """Where the next piece of work belongs."""
+
+    LOOP = auto()
+    THREAD = auto()  # it is one long call, which lets other threads run
+
+
+class Window:
+    """The piece of the (decompressed) records that is looked at."""
+
+    __slots__ = ("_before", "_pieces", "data", "pieces_taken", "position")
+
+    def __init__(self, header: BatchHeader, batch: memoryview, max_bytes: int) -> None:
+        records = batch[HEADER_BYTES:]
+        self.data: Buffer = b""
+        self.position = 0
+        self.pieces_taken = 0
+        self._before = 0  # bytes that are not in `data` any more
+        self._pieces: Iterator[bytes] = iter(())
+        if header.codec != Compression.NONE:
+            self._pieces = decompressed_pieces(header.codec, records, max_bytes)
+        elif len(records) <= header.records_count * _COPIED_RECORD_BYTES:
+            self.data = bytes(records)
+        else:
+            self.data = records
+
+    @property
+    def consumed(self) -> int:
+        """Bytes of the records that are passed."""
+        return self._before + self.position
+
+    def more(self) -> bool:
+        """Take the next piece; False at the end."""
+        piece = next(self._pieces, None)
+        if piece is None:
+            return False
+        rest = self.data[self.position :]
+        self._before += self.position
+        self.data = b"".join((rest, piece)) if rest else piece
+        self.position = 0
+        self.pieces_taken += 1
+        return True
+
+    def is_at_end(self) -> bool:
+        """Whether nothing is left."""
+        while self.position == len(self.data):
+            if not self.more():
+                return True
+        return False
+
+    def byte(self) -> int:
+        """The next byte."""
+        while self.position >= len(self.data):
+            if not self.more():
+                raise CorruptBatchError("records end inside a record")
+        self.position += 1
+        return self.data[self.position - 1]
+
+    def varint(self, bits: int = _VARINT_BITS) -> int:
+        """The next varint of at most so many bits, signed."""
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                break
+            shift += 7
+            if shift >= bits:
+                raise CorruptBatchError("varint is too long")
+        if value >> bits:
+            raise CorruptBatchError(f"varint exceeds {bits} bits")
+        return (value >> 1) ^ -(value & 1)
+
+    def skip(self, size_bytes: int) -> Generator[Slice, None, None]:
+        """Pass over bytes, however many."""
+        if size_bytes < 0:
+            raise CorruptBatchError("record length does not match its fields")
+        while size_bytes > len(self.data) - self.position:
+            size_bytes -= len(self.data) - self.position
+            self.position = len(self.data)
+            if not self.more():
+                raise CorruptBatchError("records end inside a record")
+            if self.pieces_taken % SLICE_PIECES == 0:
+                yield Slice.LOOP
+        self.position += size_bytes

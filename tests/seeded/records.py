@@ -1,0 +1,82 @@
+"""Mistakes with produced batches: what Kafka refuses is stored, or changed into something else."""
+
+from tests.seeded.bug import SeededBug
+
+_RULES = "tests/unit/broker/partition/test_append_rules.py"
+_APPEND_RULES = "broker/partition/append_rules.py"
+_WALK = "protocol/records/walk.py"
+
+BUGS = (
+    SeededBug(
+        "records-01",
+        "the offset of a record in its batch is not compared with its place",
+        _WALK,
+        "_Walk.quick",
+        "length & 1 or end > size or offset != index + index",
+        "length & 1 or end > size",
+        f"{_RULES}::test_records_that_cannot_be_read_as_the_header_says_are_invalid",
+    ),
+    SeededBug(
+        "records-02",
+        "of records of equal size only the first has its offset checked",
+        "protocol/records/runs.py",
+        "EqualRecords.count",
+        """
+            if self._column(data, self._offset, most) != _OFFSET_FIRST[index : index + most]:
+                return 0
+        """,
+        "",
+        f"{_RULES}::test_one_bad_record_among_many_equal_ones_is_found",
+    ),
+    SeededBug(
+        "records-03",
+        "what follows the last record is stored with it",
+        _WALK,
+        "walk_structure",
+        """
+            if not walk.window.is_at_end():
+                raise CorruptBatchError("extra bytes after the last record")
+        """,
+        "",
+        f"{_RULES}::test_records_that_cannot_be_read_as_the_header_says_are_invalid",
+    ),
+    SeededBug(
+        "records-04",
+        "the maximum timestamp of the header is believed",
+        _APPEND_RULES,
+        "_check_records",
+        "return errors.rejection() or max(newest, NO_TIMESTAMP)",
+        "return errors.rejection() or header.max_timestamp",
+        f"{_RULES}::test_the_maximum_timestamp_is_that_of_the_records",
+    ),
+    SeededBug(
+        "records-05",
+        "only the newest record is held against the time limits of the topic",
+        _APPEND_RULES,
+        "_check_records",
+        "errors.may_be_wrong(oldest) or errors.may_be_wrong(newest) "
+        "or (config.compacts and found.lacks_key) or header.is_log_append_time",
+        "errors.may_be_wrong(newest) "
+        "or (config.compacts and found.lacks_key) or header.is_log_append_time",
+        f"{_RULES}::test_a_timestamp_that_the_header_hides_is_refused_and_its_record_is_named",
+    ),
+    SeededBug(
+        "records-06",
+        "headers do not count as work, however many a record has",
+        _WALK,
+        "_Walk.unusual",
+        "self._count(_UNUSUAL_WORK + headers)",
+        "self._count(_UNUSUAL_WORK)",
+        f"{_RULES}::test_headers_count_as_much_as_records",
+    ),
+    SeededBug(
+        "records-07",
+        "a timestamp of the far future that is already stored is the newest of its partition for good",
+        "broker/partition/state.py",
+        "PartitionState.apply",
+        "min(newest_timestamp(header), latest_ms)",
+        "newest_timestamp(header)",
+        "tests/unit/broker/partition/test_retention.py"
+        "::test_a_batch_of_the_far_future_that_is_already_stored_does_not_stop_deletion_by_age",
+    ),
+)
