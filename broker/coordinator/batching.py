@@ -36,6 +36,11 @@ class PendingBatch:
         self._records.append(record._replace(offset=len(self._records)))
         self.size_bytes += size_bytes
 
+    @property
+    def records_count(self) -> int:
+        """Records in it."""
+        return len(self._records)
+
     def encode(self) -> bytearray:
         """Give the record batch, with base offset 0."""
         return encode_batch(self._records, BatchOptions())

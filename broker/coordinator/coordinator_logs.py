@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.coordinator.batching import MAX_BATCH_BYTES
 from headrace.broker.coordinator.group.requests import DeletedTopic
 from headrace.broker.coordinator.partitioning import partition_for_group
 from headrace.broker.coordinator.runtime import GroupCoordinator
@@ -20,6 +21,7 @@ from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.storage.engine import StorageEngine
 
 READ_BYTES = 4 * 1024 * 1024
+UPLOAD_POLL_MS = 1_000  # how often a deletion looks whether its records are in the bucket
 PRODUCE_VERSION = 11  # the Produce version by whose rules the coordinator's own batches are checked
 
 
@@ -37,6 +39,16 @@ class PartitionLog:
     def leader_epoch(self) -> int:
         """Epoch at which this broker leads the partition."""
         return self._partition.leader_epoch
+
+    @property
+    def end_offset(self) -> int:
+        """The high watermark."""
+        return self._partition.high_watermark
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the largest batch of the coordinator would be admitted now."""
+        return self._engine.admits(MAX_BATCH_BYTES + RECORD_OVERHEAD_BYTES)
 
     async def append(self, batch: bytearray) -> int:
         """Append one record batch; return its base offset once it is acknowledged.
@@ -69,11 +81,18 @@ class PartitionLog:
 
     async def read(self) -> AsyncIterator[memoryview]:
         """Yield every batch from the log start to the high watermark."""
-        offset = self._partition.log_start_offset
+        # A deletion that was cut short may have been done in the metadata, and its objects may be gone.
+        offset = max(self._partition.log_start_offset, self._partition.deleting_before)
         while offset < self._partition.high_watermark:
             for batch in await self._partition.read(offset, READ_BYTES):
                 offset = batch.base_offset + batch.count
                 yield batch.payload
+
+    async def delete_before(self, offset: int) -> None:
+        """Delete every batch below `offset` once they are in the bucket; nothing is uploaded early for that."""
+        while self._partition.committed_offset < offset:  # noqa: ASYNC110  # uploads tell nobody that did not ask for one
+            await asyncio.sleep(UPLOAD_POLL_MS / 1_000)
+        await self._partition.delete_before(offset)
 
 
 class OffsetsTopicLogs:

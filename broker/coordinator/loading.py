@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from headrace.broker.coordinator.ports import CoordinatorLog
 from headrace.broker.coordinator.record_fields import CorruptRecordError
@@ -15,8 +15,30 @@ MAX_DECOMPRESSED_BYTES: Final = 64 * 1024 * 1024
 _RECORDS_PER_SLICE: Final = 256  # then other tasks may run: about 5 ms
 
 
-async def replay_log(log: CoordinatorLog, replay: Callable[[CoordinatorRecord], None]) -> int:
-    """Replay all records of a log; return how many there were.
+class LoopTurns:
+    """Spreads long work of many partitions over turns of the loop: one slice in a turn, whoever it is of."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+
+    async def next(self) -> None:
+        """Wait for a turn of the loop in which nobody else of these runs a slice."""
+        async with self._lock:
+            await asyncio.sleep(0)
+
+
+class LoadedLog(NamedTuple):
+    """What a load has read."""
+
+    records: int
+    size_bytes: int
+    unknown_records: int  # of kinds that a newer version writes; they were skipped
+
+
+async def replay_log(
+    log: CoordinatorLog, replay: Callable[[CoordinatorRecord], None], turns: LoopTurns
+) -> LoadedLog:
+    """Replay all records of a log; return how much there was.
 
     Control batches hold no records of the coordinator. This version does not support offsets that were
     committed in transactions: a log with such batches is refused rather than read wrongly.
@@ -26,8 +48,10 @@ async def replay_log(log: CoordinatorLog, replay: Callable[[CoordinatorRecord], 
         RecordsError: a batch cannot be read.
         StorageError: the log cannot be read now.
     """
-    count = 0
+    count = size_bytes = unknown = 0
+    await turns.next()
     async for chunk in log.read():
+        size_bytes += len(chunk)
         for header, batch in split_batches(chunk):
             if header.is_control:
                 continue
@@ -37,9 +61,11 @@ async def replay_log(log: CoordinatorLog, replay: Callable[[CoordinatorRecord], 
                 )
             for record in decode_records(batch, MAX_DECOMPRESSED_BYTES):
                 decoded = decode_record(record.key, record.value)
-                if decoded is not None:
+                if decoded is None:
+                    unknown += 1
+                else:
                     replay(decoded)
                 count += 1
                 if count % _RECORDS_PER_SLICE == 0:
-                    await asyncio.sleep(0)
-    return count
+                    await turns.next()
+    return LoadedLog(count, size_bytes, unknown)

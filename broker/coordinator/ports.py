@@ -1,8 +1,13 @@
 """What the group coordinator needs from the broker."""
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import Final, Protocol
 from uuid import UUID
+
+from headrace.protocol.errors import KafkaError
+from headrace.storage.errors import StorageError
+
+LOG_ERRORS: Final = (StorageError, KafkaError, OSError)  # what a log's methods may raise
 
 
 class CoordinatorLog(Protocol):
@@ -19,7 +24,25 @@ class CoordinatorLog(Protocol):
     def read(self) -> AsyncIterator[memoryview]:
         """Yield every record batch from the log start to the current end, in order.
 
-        A view is valid until the next one is requested; it holds one or more whole batches.
+        A view is valid until the next one is requested; it holds one or more whole batches. What a deletion
+        was to take may be left out, whether it is known to be done or not.
+        """
+        ...
+
+    @property
+    def end_offset(self) -> int:
+        """Offset behind the last batch that is acknowledged."""
+        ...
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a batch of the usual size can be appended now, without waiting for room."""
+        ...
+
+    async def delete_before(self, offset: int) -> None:
+        """Delete every batch below an offset, which may not be above the end; waits until they are in the bucket.
+
+        Do it again when it raises: whether they are deleted is then unknown. The same goes for cancellation.
         """
         ...
 

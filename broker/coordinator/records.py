@@ -82,6 +82,7 @@ _GROUP_VALUE_VERSION: Final = 3
 _MAX_VALUE_VERSION: Final = 4
 
 _UUID_BYTES: Final = 16
+_ESTIMATED_FIELDS_BYTES: Final = 64  # of a record or a member: what is not a string of its owner
 _MAX_TOPIC_IDS_SHARED: Final = 4_096
 _NO_TAGS: Final = b"\0"
 _TOPIC_ID_TAG: Final = b"\x01\x00\x10"  # one field: tag 0, 16 bytes
@@ -167,6 +168,28 @@ def encode_record(record: CoordinatorRecord) -> tuple[bytes, bytes | None]:
     return _encode_group_key(record.group), (
         None if record.value is None else _encode_group_value(record.value)
     )
+
+
+def estimated_bytes(record: CoordinatorRecord) -> int:
+    """Give about how many bytes a record takes in the log, without encoding it; 0 for a tombstone."""
+    value = record.value
+    if value is None:
+        return 0
+    if isinstance(value, OffsetCommitValue):
+        assert isinstance(record, OffsetRecord)
+        key = record.key
+        return _ESTIMATED_FIELDS_BYTES + len(key.group) + len(key.topic) + len(value.metadata)
+    assert isinstance(record, GroupRecord)
+    return (
+        _ESTIMATED_FIELDS_BYTES
+        + len(record.group)
+        + sum(map(_estimated_member_bytes, value.members))
+    )
+
+
+def _estimated_member_bytes(member: MemberMetadata) -> int:
+    strings = len(member.member_id) + len(member.client_id) + len(member.client_host)
+    return _ESTIMATED_FIELDS_BYTES + strings + len(member.subscription) + len(member.assignment)
 
 
 def fits_record(record: CoordinatorRecord) -> bool:

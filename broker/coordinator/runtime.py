@@ -32,9 +32,11 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
+from headrace.broker.coordinator.loading import LoopTurns
 from headrace.broker.coordinator.ports import CoordinatorLogs
 from headrace.broker.coordinator.record_fields import fits_string
 from headrace.broker.coordinator.shard_driver import Operation, ShardDriver, ShardState, Submitted
+from headrace.broker.coordinator.statistics import CoordinatorStatistics
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 
@@ -64,6 +66,18 @@ class GroupCoordinator:
         self._drivers: dict[int, ShardDriver] = {}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._tasks: asyncio.TaskGroup | None = None
+        self._turns = LoopTurns()
+        self.statistics = CoordinatorStatistics()
+
+    @property
+    def live_records(self) -> int:
+        """Live records of the partitions that this broker leads."""
+        return sum(driver.live_count for driver in self._drivers.values())
+
+    @property
+    def log_bytes(self) -> int:
+        """Bytes of their logs."""
+        return sum(driver.log_bytes for driver in self._drivers.values())
 
     # Running
 
@@ -84,7 +98,14 @@ class GroupCoordinator:
         log = self._logs.log(partition)
         if log is None:
             return
-        driver = ShardDriver(partition, log, self._config, self._now)
+        driver = ShardDriver(
+            partition,
+            log,
+            self._config,
+            self._now,
+            turns=self._turns,
+            statistics=self.statistics,
+        )
         self._drivers[partition] = driver
         if self._tasks is not None:
             self._running[partition] = self._tasks.create_task(driver.run())

@@ -6,6 +6,8 @@ records that were decided on during the previous append. If an append fails, its
 memory may be ahead of the log: all waiting requests fail with NOT_COORDINATOR, so that clients look for
 the coordinator again, and the shard is loaded again before it answers anything. A bug in the core is
 treated the same way: the log is authoritative, so reading it again is this shard's restart.
+
+Between two appends the log may be written again, see `rewriting`.
 """
 
 import asyncio
@@ -26,19 +28,18 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.loading import replay_log
-from headrace.broker.coordinator.ports import CoordinatorLog
+from headrace.broker.coordinator.loading import LoopTurns, replay_log
+from headrace.broker.coordinator.ports import LOG_ERRORS, CoordinatorLog
+from headrace.broker.coordinator.rewriting import LogRewriter
+from headrace.broker.coordinator.statistics import CoordinatorStatistics
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
-from headrace.storage.errors import StorageError
 
 T = TypeVar("T")
 Operation = Callable[[GroupShard, Instant], GroupDecision[T]]
 
 RELOAD_BACKOFF_MS: Final = 100  # doubled after each failed attempt to read the log
 MAX_RELOAD_BACKOFF_MS: Final = 5_000
-
-_LOG_ERRORS: Final = (StorageError, KafkaError, OSError)
 
 logger = logging.getLogger("headrace.coordinator")
 
@@ -75,11 +76,16 @@ class ShardDriver:
         log: CoordinatorLog,
         config: GroupConfig,
         clock: Callable[[], Instant],
+        *,
+        turns: LoopTurns,
+        statistics: CoordinatorStatistics,
     ) -> None:
         self._partition = partition
         self._log = log
         self._config = config
         self._clock = clock
+        self._turns = turns
+        self._statistics = statistics
         self._shard = GroupShard(config)
         self._pending = PendingBatches()
         self._tokens = itertools.count()
@@ -87,6 +93,7 @@ class ShardDriver:
         self._syncs: dict[int, asyncio.Future[SyncResult]] = {}
         self._deleted_topics: dict[DeletedTopic, None] = {}  # while loading
         self._wake = asyncio.Event()
+        self._rewriter = LogRewriter(partition, log, self._pending, statistics, self._wake.set)
         self._wakes_at_ms: int | None = None  # deadline that `run` sleeps for
         self._must_reload = False
         self.state = ShardState.LOADING
@@ -182,8 +189,8 @@ class ShardDriver:
             shard = GroupShard(self._config)
             started = self._clock()
             try:
-                records = await replay_log(self._log, shard.replay)
-            except _LOG_ERRORS as error:
+                loaded = await replay_log(self._log, shard.replay, self._turns)
+            except LOG_ERRORS as error:
                 logger.warning(
                     "cannot read coordinator partition %d; trying again in %d ms: %s",
                     self._partition,
@@ -202,11 +209,15 @@ class ShardDriver:
                 )
                 self.state = ShardState.FAILED
                 return False
+            self._rewriter.loaded(loaded)
+            self._statistics.loads_total += 1
+            self._statistics.loaded_records_total += loaded.records
             self._activate(shard)
             logger.info(
-                "coordinator partition %d loaded: %d records in %d ms",
+                "coordinator partition %d loaded: %d records, %d of them live, in %d ms",
                 self._partition,
-                records,
+                loaded.records,
+                shard.live.count,
                 self._clock().elapsed_ms - started.elapsed_ms,
             )
             return True
@@ -223,22 +234,35 @@ class ShardDriver:
 
     async def _serve(self) -> None:
         """Write pending batches, run due deadlines; return when the shard must be loaded again."""
-        while not self._must_reload:
+        while True:
+            await self._rewrite()
+            if self._must_reload:
+                return
             batch = self._pending.next()
             if batch is None:
                 await self._sleep()
             else:
+                encoded = batch.encode()
+                size_bytes = len(encoded)
                 try:
-                    await self._log.append(batch.encode())
-                except _LOG_ERRORS:
+                    await self._log.append(encoded)
+                except LOG_ERRORS:
                     logger.exception(
                         "failed to append to coordinator partition %d; loading it again",
                         self._partition,
                     )
                     return
+                self._rewriter.appended(batch.records_count, size_bytes)
                 self._pending.written()
             if not self._must_reload:
                 self._expire()
+
+    async def _rewrite(self) -> None:
+        """Queue a part of a rewrite, if one is due or under way."""
+        if self._rewriter.has_work(self._shard, self._clock()):
+            await self._turns.next()
+            if not self._must_reload:  # else memory may be ahead of what is queued
+                self._rewriter.add_slice(self._shard, self._clock())
 
     async def _sleep(self) -> None:
         self._wake.clear()
@@ -299,6 +323,7 @@ class ShardDriver:
     def _abandon(self) -> None:
         """Fail all waiting requests: the state in memory may differ from the log."""
         error = KafkaError(ErrorCode.NOT_COORDINATOR)
+        self._rewriter.abandon(self._clock())
         self._pending.fail(error)
         for join in self._joins.values():
             if not join.done():
@@ -308,6 +333,16 @@ class ShardDriver:
                 sync.set_exception(error)
         self._joins.clear()
         self._syncs.clear()
+
+    @property
+    def live_count(self) -> int:
+        """Records that a load of a log without anything superseded would read."""
+        return self._shard.live.count
+
+    @property
+    def log_bytes(self) -> int:
+        """Bytes that a load would read."""
+        return self._rewriter.size.size_bytes
 
     def _check_active(self) -> None:
         if self.state is ShardState.FAILED:

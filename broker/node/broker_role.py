@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from headrace.broker.adapters.write_ahead_log import LogLocation
+from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
 from headrace.broker.network.listener import Listener
 from headrace.broker.node.address import BrokerAddress
@@ -232,6 +233,7 @@ class BrokerRole:
         server.expose(collector, collector.refresh)
         self._admin.turns.who = parts.requests.take_latest
         server.expose(parts.background_collector())
+        server.expose(CoordinatorCollector(parts.coordinator))
         server.expose(parts.budget_collector())
         server.expose(parts.block_cache_collector())
         server.expose(MetadataCollector(client))

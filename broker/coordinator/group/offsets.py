@@ -14,6 +14,7 @@ from headrace.broker.coordinator.records import (
     OffsetCommitKey,
     OffsetCommitValue,
     OffsetRecord,
+    estimated_bytes,
 )
 
 TopicOffsets = dict[str, dict[int, OffsetCommitValue]]
@@ -24,19 +25,22 @@ class CommittedOffsets:
 
     def __init__(self) -> None:
         self._groups: dict[str, TopicOffsets] = {}
+        self.count = 0
+        self.estimated_bytes = 0  # that they would take in a log
 
     def replay(self, record: OffsetRecord) -> None:
         """Store or remove one offset."""
         group_id, topic, partition = record.key
         if record.value is not None:
-            topics = self._groups.setdefault(group_id, {})
-            topics.setdefault(topic, {})[partition] = record.value
+            partitions = self._groups.setdefault(group_id, {}).setdefault(topic, {})
+            self._count(record, partitions.get(partition))
+            partitions[partition] = record.value
             return
         topics = self._groups.get(group_id, {})
-        partitions = topics.get(topic)
-        if partitions is None:
+        partitions = topics.get(topic, {})
+        if partition not in partitions:
             return
-        partitions.pop(partition, None)
+        self._count(record, partitions.pop(partition))
         if not partitions:
             del topics[topic]
         if not topics:
@@ -59,6 +63,28 @@ class CommittedOffsets:
         for topic, partitions in self._groups.get(group_id, {}).items():
             for partition, value in partitions.items():
                 yield OffsetCommitKey(group_id, topic, partition), value
+
+    def group_ids(self) -> list[str]:
+        """Return the groups that have offsets."""
+        return list(self._groups)
+
+    def live_records(self, group_id: str) -> Iterator[OffsetRecord]:
+        """Give each offset of a group as it is when it is asked for; it may change meanwhile."""
+        for topic in list(self._groups.get(group_id, ())):
+            for partition in list(self._groups.get(group_id, {}).get(topic, ())):
+                value = self.get(group_id, topic, partition)
+                if value is not None:
+                    yield OffsetRecord(OffsetCommitKey(group_id, topic, partition), value)
+
+    def _count(self, record: OffsetRecord, old: OffsetCommitValue | None) -> None:
+        """Count a record that takes the place of an old value, or removes it."""
+        new = record.value
+        if old is None or new is None:
+            self.count += (new is not None) - (old is not None)
+            known = record._replace(value=old)
+            self.estimated_bytes += estimated_bytes(record) - estimated_bytes(known)
+        else:
+            self.estimated_bytes += len(new.metadata) - len(old.metadata)
 
     def of_topic(self, topic: DeletedTopic) -> list[OffsetCommitKey]:
         """Return the keys of all offsets in a topic, including those without a known topic id."""

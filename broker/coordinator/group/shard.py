@@ -18,6 +18,7 @@ from headrace.broker.coordinator.group.deadlines import DeadlineKey, DeadlineKin
 from headrace.broker.coordinator.group.decision import GroupDecision, Turn
 from headrace.broker.coordinator.group.describing import describe_group, list_group
 from headrace.broker.coordinator.group.joining import Joining
+from headrace.broker.coordinator.group.live_records import LiveRecords
 from headrace.broker.coordinator.group.membership import LeaveResult, Membership
 from headrace.broker.coordinator.group.offsets import CommittedOffsets, expired_offsets
 from headrace.broker.coordinator.group.rebalance import Rebalancer
@@ -67,6 +68,7 @@ class GroupShard:
         self._config = config
         self._groups: dict[str, ClassicGroup] = {}
         self._offsets = CommittedOffsets()
+        self.live = LiveRecords(self._groups, self._offsets)
         self._deadlines = Deadlines()
         self._sessions = MemberSessions(self._deadlines)
         self._rebalancer = Rebalancer(
@@ -87,10 +89,12 @@ class GroupShard:
             self._offsets.replay(record)
         elif record.value is not None:
             group = self._groups.setdefault(record.group, ClassicGroup(record.group))
+            self.live.count_group(record, group.image)
             group.install(record.value)
         else:
             removed = self._groups.pop(record.group, None)
             if removed is not None:
+                self.live.count_group(record, removed.image)
                 self._rebalancer.forget_group(removed)
 
     def loaded(self, now: Instant) -> GroupDecision[None]:

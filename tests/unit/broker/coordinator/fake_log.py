@@ -29,10 +29,16 @@ class FakeLog:
         self.reads = 0
         self.fail_append: str | None = None  # "lost": nothing is written; "unknown": it is
         self.fail_reads = 0
+        self.start_offset = 0  # offsets of this log count batches
+        self.has_room = True
+        self.deletions: list[int] = []
+        self.fail_deletions = 0
         self._may_append = asyncio.Event()
         self._may_append.set()
         self._may_read = asyncio.Event()
         self._may_read.set()
+        self._may_delete = asyncio.Event()
+        self._may_delete.set()
 
     def hold_appends(self) -> None:
         self._may_append.clear()
@@ -62,14 +68,33 @@ class FakeLog:
         if self.fail_reads:
             self.fail_reads -= 1
             raise RetriableStorageError("read failed")
-        for batch in list(self.batches):
+        for batch in self.batches[self.start_offset :]:
             yield memoryview(batch)
+
+    @property
+    def end_offset(self) -> int:
+        return len(self.batches)
+
+    def hold_deletions(self) -> None:
+        self._may_delete.clear()
+
+    def release_deletions(self) -> None:
+        self._may_delete.set()
+
+    async def delete_before(self, offset: int) -> None:
+        assert self.start_offset <= offset <= self.end_offset
+        self.deletions.append(offset)
+        await self._may_delete.wait()
+        if self.fail_deletions:
+            self.fail_deletions -= 1
+            raise RetriableStorageError("deletion failed")
+        self.start_offset = offset
 
     def records(self) -> list[CoordinatorRecord]:
         """Everything that is in the log."""
         return [
             decoded
-            for batch in self.batches
+            for batch in self.batches[self.start_offset :]
             for _, view in split_batches(memoryview(batch))
             for record in decode_records(view, 1 << 30)
             if (decoded := decode_record(record.key, record.value)) is not None

@@ -8,7 +8,9 @@ import pytest
 
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.coordinator.batching import MAX_BATCH_BYTES
 from headrace.broker.coordinator.coordinator_logs import (
+    UPLOAD_POLL_MS,
     CoordinatorElections,
     OffsetsTopicLogs,
     PartitionLog,
@@ -31,6 +33,7 @@ from tests.unit.broker.cluster_scene import (
     topic_id,
     topic_records,
 )
+from tests.unit.broker.coordinator.virtual_time import run as run_in_virtual_time
 
 CONTEXT = context_of(ApiKey.FIND_COORDINATOR, 4)
 COMPACT = {"cleanup.policy": "compact"}
@@ -42,6 +45,11 @@ def batch(key: bytes | None = b"k") -> bytearray:
 
 class Engine:
     refusal: Exception | None = None
+    has_room = True
+
+    def admits(self, body_bytes: int) -> bool:
+        assert body_bytes > MAX_BATCH_BYTES
+        return self.has_room
 
     async def admission(self, body_bytes: int) -> None:
         assert body_bytes > len(batch())
@@ -79,6 +87,12 @@ class Broker:
         found = self.logs.log(0)
         assert found is not None
         return found
+
+
+def fill(broker: Broker, batches: int, value_bytes: int = 10) -> None:
+    for _ in range(batches):
+        broker.served.append(Record(0, NOW_MS, b"k", bytes(value_bytes)))
+    broker.served.data.confirm()
 
 
 def test_an_append_returns_its_offset_once_it_is_acknowledged() -> None:
@@ -142,6 +156,67 @@ def test_a_log_is_read_from_its_start_to_what_is_acknowledged() -> None:
         return [bytes(it) for it in [payload async for payload in broker.log.read()]]
 
     assert [it[-4:-3] for it in run(read())] == [b"b", b"c"]
+
+
+def test_a_deletion_waits_until_its_records_are_in_the_bucket() -> None:
+    """Nothing is uploaded early, only to be deleted."""
+
+    async def delete() -> None:
+        broker = Broker()
+        data = broker.served.data
+        fill(broker, 3)
+        data.uploaded_offset = 1
+        assert broker.log.end_offset == 3
+        deletion = asyncio.create_task(broker.log.delete_before(2))
+        await asyncio.sleep(3 * UPLOAD_POLL_MS / 1_000)
+        assert (data.trimming_to, data.start_offset) == (0, 0)
+        data.uploaded_offset = 2
+        await asyncio.sleep(UPLOAD_POLL_MS / 1_000)
+        while broker.served.meta.open_appends:  # the checkpoint that precedes it
+            assert data.trimming_to == 0
+            broker.served.meta.confirm()
+        await deletion
+        assert data.start_offset == 2
+
+    run_in_virtual_time(delete)
+
+
+def test_a_load_begins_where_a_deletion_was_to_end() -> None:
+    """It may have been done in the metadata only, and then what lies before is gone from the bucket."""
+
+    async def read() -> int:
+        broker = Broker()
+        fill(broker, 3)
+        broker.served.data.trimming_to = 2
+        return len([payload async for payload in broker.log.read()])
+
+    assert run(read()) == 1
+
+
+def test_a_log_tells_whether_there_is_room_for_a_batch() -> None:
+    broker = Broker()
+    assert broker.log.has_room
+    broker.engine.has_room = False
+    assert not broker.log.has_room
+
+
+def test_deletions_leave_nothing_of_what_was_derived_from_the_records() -> None:
+    """The index of times and sizes, leader epochs and producers stay as small as the log."""
+
+    async def delete() -> None:
+        broker = Broker()
+        state = broker.served.partition.state
+        for _ in range(20):
+            fill(broker, 30, value_bytes=100_000)
+            deletion = asyncio.create_task(broker.log.delete_before(broker.log.end_offset - 1))
+            await asyncio.sleep(0)
+            broker.served.meta.confirm()
+            await deletion
+        assert state.size_bytes < 2_200_000  # a segment, and the last record
+        assert len(state.times.entries) < 5
+        assert len(state.producers) == 0
+
+    run(delete())
 
 
 def test_only_what_this_broker_leads_has_a_log() -> None:

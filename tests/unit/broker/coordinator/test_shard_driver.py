@@ -17,8 +17,10 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
+from headrace.broker.coordinator.loading import LoopTurns
 from headrace.broker.coordinator.records import OffsetCommitKey, OffsetCommitValue, OffsetRecord
 from headrace.broker.coordinator.shard_driver import ShardDriver, ShardState
+from headrace.broker.coordinator.statistics import CoordinatorStatistics
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.records.compression import Compression
@@ -33,6 +35,12 @@ from tests.unit.broker.coordinator.fake_log import (
 from tests.unit.broker.coordinator.virtual_time import run, settle
 
 CONFIG = GroupConfig(initial_rebalance_delay_ms=0)
+
+
+def new_driver(partition: int, log: FakeLog) -> ShardDriver:
+    return ShardDriver(
+        partition, log, CONFIG, loop_clock, turns=LoopTurns(), statistics=CoordinatorStatistics()
+    )
 
 
 class Bench:
@@ -84,7 +92,7 @@ class Bench:
 @asynccontextmanager
 async def bench(log: FakeLog | None = None) -> AsyncIterator[Bench]:
     log = log or FakeLog()
-    bench = Bench(log, ShardDriver(3, log, CONFIG, loop_clock))
+    bench = Bench(log, new_driver(3, log))
     bench.task = asyncio.create_task(bench.driver.run())
     await settle()
     try:
@@ -498,7 +506,7 @@ def test_a_long_log_does_not_hold_up_the_loop() -> None:
     async def test() -> None:
         log = FakeLog()
         log.batches.append(batch_of(*[(OFFSET_KEY, OFFSET_VALUE)] * 2_000))
-        driver = ShardDriver(0, log, CONFIG, loop_clock)
+        driver = new_driver(0, log)
         task = asyncio.create_task(driver.run())
         turns = 0
         while driver.state is ShardState.LOADING:

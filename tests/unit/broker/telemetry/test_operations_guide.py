@@ -9,9 +9,11 @@ from prometheus_client.registry import Collector
 from headrace.broker.collectors.background_metrics import BackgroundCollector
 from headrace.broker.collectors.block_cache_metrics import BlockCacheCollector
 from headrace.broker.collectors.budget_metrics import BudgetCollector
+from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
 from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
 from headrace.broker.partition.leadership import OpeningStatistics
+from headrace.broker.coordinator.statistics import CoordinatorStatistics
 from headrace.broker.partition.retention import RetentionStatistics
 from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
@@ -29,6 +31,8 @@ CLIENT = SimpleNamespace(
     image=SimpleNamespace(index=0), lag=0, node_epoch=0, lease_remaining_ms=lambda: 0
 )
 
+COORDINATOR = SimpleNamespace(log_bytes=0, live_records=0, statistics=CoordinatorStatistics())
+
 
 def collectors() -> list[Collector]:
     of_node = node_collector(None)
@@ -42,6 +46,7 @@ def collectors() -> list[Collector]:
             DeletionStatistics(),
             SweepStatistics(),
         ),
+        CoordinatorCollector(COORDINATOR),  # type: ignore[arg-type]
         BudgetCollector({}),
         BlockCacheCollector(DataBlockStatistics(), IndexCacheStatistics()),
         MetadataCollector(CLIENT),  # type: ignore[arg-type]

@@ -1,0 +1,39 @@
+"""Metrics of the group coordinator's log: how long it is, how much of it is live, what was given up."""
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.telemetry.families import counter, gauge
+
+
+class CoordinatorCollector(Collector):
+    """Shows the partitions of `__consumer_offsets` that this broker leads, together."""
+
+    def __init__(self, coordinator: GroupCoordinator) -> None:
+        self._coordinator = coordinator
+
+    def describe(self) -> Iterable[Metric]:
+        """Name nothing in advance."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Read everything."""
+        coordinator, found = self._coordinator, self._coordinator.statistics
+        yield gauge("coordinator_log_bytes", "Bytes that a load would read", coordinator.log_bytes)
+        yield gauge(
+            "coordinator_live_records",
+            "Groups and committed offsets, one record each",
+            coordinator.live_records,
+        )
+        for name, text, value in (
+            ("loads", "Partitions loaded", found.loads_total),
+            ("loaded_records", "Records read by loads", found.loaded_records_total),
+            ("rewrites", "Times that a partition's log was written again", found.rewrites_total),
+            ("rewritten_records", "Live records written again", found.rewritten_records_total),
+            ("given_up_records", "Records deleted thereby", found.given_up_records_total),
+            ("given_up_bytes", "Bytes deleted thereby", found.given_up_bytes_total),
+        ):
+            yield counter(f"coordinator_{name}", text, value)
