@@ -40,27 +40,36 @@ class CreateTopicsHandler:
 
     async def handle(self, context: RequestContext, request: CreateTopicsRequest) -> Any:
         """Create each topic, or answer with the reason."""
-        refused = self._refusals(request)
-        wanted = [self._new_topic(topic) for topic in request.topics if topic.name not in refused]
+        refused = await self._refusals(context, request)
+        wanted = [
+            self._new_topic(topic)
+            async for topic in context.turns.each(request.topics)
+            if topic.name not in refused
+        ]
         results = await self._creation.create(
             wanted, validate_only=request.validate_only, timeout_ms=request.timeout_ms
         )
         answers = [
-            self._error(name, code, message) for name, (code, message) in sorted(refused.items())
+            self._error(name, code, message)
+            async for name, (code, message) in context.turns.each(sorted(refused.items()))
         ]
-        async for new_topic, result in context.turns.each(zip(wanted, results, strict=True)):
+        async for new_topic, result in context.turns.each(zip(wanted, results, strict=True), 1):
             answers.append(self._answer(new_topic, result))
         return CreateTopicsResponse(throttle_time_ms=0, topics=answers)
 
-    def _refusals(self, request: CreateTopicsRequest) -> dict[str, tuple[ErrorCode, str]]:
+    async def _refusals(
+        self, context: RequestContext, request: CreateTopicsRequest
+    ) -> dict[str, tuple[ErrorCode, str]]:
         """Contradictions within the request, by topic."""
         refused = {}
-        for topic in request.topics:
+        counts: Counter[str] = Counter()
+        async for topic in context.turns.each(request.topics):
+            counts[topic.name] += 1
             assigned = [it.partition_index for it in topic.assignments or ()]
             if len(set(assigned)) < len(assigned):
                 message = "a partition is assigned more than once"
                 refused[topic.name] = (ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
-        for name, count in Counter(topic.name for topic in request.topics).items():
+        async for name, count in context.turns.each(counts.items()):
             if count > 1:
                 refused[name] = (
                     ErrorCode.INVALID_REQUEST,

@@ -44,6 +44,8 @@ class DeleteGroupsHandler:
                     group_id=group_id,
                     error_code=int(result.code if isinstance(result, KafkaError) else result),
                 )
-                for group_id, result in zip(group_ids, results, strict=True)
+                async for group_id, result in context.turns.each(
+                    zip(group_ids, results, strict=True)
+                )
             ],
         )

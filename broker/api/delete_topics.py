@@ -45,7 +45,7 @@ class DeleteTopicsHandler:
         answers: list[Any] = []
         wanted: list[str | UUID] = []
         counts = Counter(asked)
-        for name, topic_id in counts:
+        async for name, topic_id in context.turns.each(counts):
             if (name is None) == (topic_id is None) or self._is_internal(name, topic_id):
                 answers.append(self._answer(name, topic_id, ErrorCode.INVALID_REQUEST, None))
             elif counts[name, topic_id] > 1:

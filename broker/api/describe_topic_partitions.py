@@ -8,6 +8,7 @@ Behaviour:
 Source: DescribeTopicPartitionsRequest.json, DescribeTopicPartitionsResponse.json; KIP-966.
 """
 
+from heapq import merge
 from typing import Any
 
 from headrace.broker.cluster.cluster_view import ClusterView, SeenCluster
@@ -23,6 +24,7 @@ from headrace.protocol.messages import (
 )
 
 MAX_PARTITIONS = 2_000
+NAMES_AT_ONCE = 4_096  # sorted at once
 
 _Topic = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic
 _Partition = _Topic.DescribeTopicPartitionsResponsePartition
@@ -40,21 +42,20 @@ class DescribeTopicPartitionsHandler:
         """Describe from the cursor on."""
         seen = self._cluster.seen_by(context)
         image = seen.image
-        names = (
-            sorted({topic.name for topic in request.topics})
-            if request.topics
-            else sorted(image.topic_ids)
-        )
-        first_partition = 0
-        if request.cursor is not None:
-            names = [name for name in names if name >= request.cursor.topic_name]
-            if names and names[0] == request.cursor.topic_name:
-                first_partition = max(request.cursor.partition_index, 0)
+        asked = list(image.topic_ids)
+        if request.topics:
+            asked = list({topic.name async for topic in context.turns.each(request.topics)})
+        parts = [sorted(some) async for some in context.turns.batches(asked, NAMES_AT_ONCE)]
         limit = request.response_partition_limit
         room = min(limit, MAX_PARTITIONS) if limit > 0 else MAX_PARTITIONS
         answers: list[Any] = []
         cursor = None
-        async for name in context.turns.each(names):
+        async for name in context.turns.each(merge(*parts)):
+            if request.cursor is not None and name < request.cursor.topic_name:
+                continue
+            first_partition = 0
+            if request.cursor is not None and name == request.cursor.topic_name:
+                first_partition = max(request.cursor.partition_index, 0)
             topic = image.topic(name)
             if topic is None:
                 answers.append(self._missing(name))
@@ -66,7 +67,6 @@ class DescribeTopicPartitionsHandler:
             answers.append(self._describe(seen, topic, selected))
             room -= len(selected)
             shown = first_partition + len(selected)
-            first_partition = 0
             if shown < len(topic.partitions):
                 cursor = (name, shown)
                 break

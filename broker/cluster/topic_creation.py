@@ -25,6 +25,9 @@ MAX_TOPICS = 10_000  # of one request: as many as partitions, of which each has 
 TOPICS_AT_ONCE = 100  # in one change of the metadata
 
 
+_TOO_MANY = ErrorCode.POLICY_VIOLATION, f"one request creates at most {MAX_TOPICS} topics"
+
+
 def _in_parts(topics: Sequence[NewTopic]) -> Iterator[Sequence[NewTopic]]:
     for start in range(0, len(topics), TOPICS_AT_ONCE):
         yield topics[start : start + TOPICS_AT_ONCE]
@@ -53,10 +56,12 @@ class TopicCreation:
     ) -> list[TopicResult]:
         """Create, and wait (at most `timeout_ms`) until the topics can be written and read here."""
         results: list[TopicResult] = []
-        for some in _in_parts(topics[:MAX_TOPICS]):
-            results += await self._client.create_topics(some, validate_only=validate_only)
-        refused = ErrorCode.POLICY_VIOLATION, f"one request creates at most {MAX_TOPICS} topics"
-        results += [TopicResult(topic.name, *refused, None) for topic in topics[MAX_TOPICS:]]
+        for some in _in_parts(topics):
+            if len(results) < MAX_TOPICS:
+                results += await self._client.create_topics(some, validate_only=validate_only)
+            else:
+                results += [TopicResult(topic.name, *_TOO_MANY, None) for topic in some]
+                await asyncio.sleep(0)
         if not validate_only:
             created = [result.name for result in results if result.error == ErrorCode.NONE]
             await self._partitions.wait_open(created, min(timeout_ms, OPENING_TIMEOUT_MS))

@@ -42,11 +42,11 @@ class TurnShare:
             self._waiters.append(waiter)
             await waiter
 
-    async def each(self, items: Iterable[T]) -> AsyncIterator[T]:
-        """Go through items, and let others run when the share of a turn is used up."""
+    async def each(self, items: Iterable[T], per_look: int = ITEMS_PER_LOOK) -> AsyncIterator[T]:
+        """Go through items, and let others run when the share of a turn is used up, which is looked at now and then."""
         for number, item in enumerate(items, start=1):
             yield item
-            if number % ITEMS_PER_LOOK == 0:
+            if number % per_look == 0:
                 await self.pause()
 
     async def batches(self, items: Sequence[T], size: int) -> AsyncIterator[Sequence[T]]:
