@@ -6,6 +6,7 @@ exist.
 
 import socket
 import struct
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -253,7 +254,7 @@ def _join(client: Client) -> tuple[str, int]:
     """Make the group's one member; return its id and the generation."""
     protocol = JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=bytes(MEMBER_BYTES))
     member_id, error = "", -1
-    for _ in range(600):  # the coordinator may be loading
+    for _ in range(300):  # the coordinator may be loading, or not be made yet
         joined = client.ask(
             ApiKey.JOIN_GROUP,
             5,
@@ -270,6 +271,7 @@ def _join(client: Client) -> tuple[str, int]:
         member_id, error = joined.member_id, joined.error_code
         if error == 0:
             break
+        time.sleep(0.1)
     assert error == 0, error
     assignment = SyncGroupRequest.SyncGroupRequestAssignment(
         member_id=member_id, assignment=bytes(MEMBER_BYTES)

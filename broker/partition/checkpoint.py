@@ -18,7 +18,7 @@ import crc32c
 import msgspec
 
 from headrace.broker.partition.leader_epochs import EpochStart, LeaderEpochs
-from headrace.broker.partition.producer_state import NOT_LOST, BatchMetadata, ProducerEntry
+from headrace.broker.partition.producer_state import NOT_LOST, ProducerEntry
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.time_index import MAX_TIMESTAMP_MS, TimeIndexEntry
 
@@ -31,21 +31,12 @@ class CorruptCheckpointError(Exception):
     """The bytes are not a complete checkpoint of a known version."""
 
 
-class ProducerRecord(msgspec.Struct, array_like=True, frozen=True):
-    """One producer of the snapshot."""
-
-    producer_id: int
-    epoch: int
-    updated_ms: int
-    batches: list[BatchMetadata]
-
-
 class Checkpoint(msgspec.Struct, array_like=True, frozen=True):
     """State of a partition with everything below `offset` applied."""
 
     offset: int
     log_start_offset: int
-    producers: list[ProducerRecord]
+    producers: list[ProducerEntry]
     leader_epochs: list[EpochStart]
     time_entries: list[TimeIndexEntry]
     time_interval_bytes: int
@@ -66,10 +57,7 @@ def take(state: PartitionState, offset: int, log_start_offset: int) -> bytes:
     checkpoint = Checkpoint(
         offset=offset,
         log_start_offset=log_start_offset,
-        producers=[
-            ProducerRecord(producer_id, entry.epoch, entry.updated_ms, list(entry.batches))
-            for producer_id, entry in state.producers
-        ],
+        producers=list(state.producers),
         leader_epochs=list(state.epochs.starts),
         time_entries=list(times.entries),
         time_interval_bytes=times.interval_bytes,
@@ -107,12 +95,7 @@ def restore(
     checkpoint: Checkpoint, state: PartitionState, latest_ms: int = MAX_TIMESTAMP_MS
 ) -> None:
     """Load a checkpoint into `state`, replacing what it holds; `latest_ms` as in `PartitionState.apply`."""
-    entries = []
-    for record in checkpoint.producers:
-        entry = ProducerEntry(record.epoch, updated_ms=record.updated_ms)
-        entry.batches.extend(record.batches)
-        entries.append((record.producer_id, entry))
-    state.producers.restore(entries, checkpoint.producers_lost_ms)
+    state.producers.restore(checkpoint.producers, checkpoint.producers_lost_ms)
     state.epochs = LeaderEpochs(checkpoint.leader_epochs)
     state.times.restore(
         checkpoint.time_entries,

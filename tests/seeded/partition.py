@@ -52,8 +52,8 @@ BUGS = (
         "the loss of producers is forgotten with the next start",
         "broker/partition/checkpoint.py",
         "restore",
-        "state.producers.restore(entries, checkpoint.producers_lost_ms)",
-        "state.producers.restore(entries)",
+        "state.producers.restore(checkpoint.producers, checkpoint.producers_lost_ms)",
+        "state.producers.restore(checkpoint.producers)",
         f"{_OPENING}::test_that_producers_were_lost_is_known_until_they_would_have_expired",
     ),
 )

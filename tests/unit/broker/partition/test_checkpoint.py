@@ -60,3 +60,12 @@ def test_golden_bytes() -> None:
     of_an_older_release = bytes.fromhex("9a0301909090ce00100000ffff0000")
     header = data[:5] + crc32c(of_an_older_release).to_bytes(4, "big")
     assert checkpoint.decode(header + of_an_older_release) == checkpoint.decode(data)
+
+
+def test_golden_bytes_of_producers() -> None:
+    """They are stored as before they were kept in this form."""
+    found = PartitionState(producer_id_expiration_ms=1_000)
+    found.producers.update(7, 1, BatchMetadata(0, 4, 10, 14, 99), 98)
+    found.producers.update(7, 1, BatchMetadata(5, 5, 15, 15, 100), 101)
+    data = checkpoint.take(found, 16, 1)
+    assert data[9:].hex() == "9b10019194070165929500040a0e639505050f0f649090ce00100000ffff0000ff"

@@ -214,7 +214,7 @@ def test_batches_that_cannot_be_read_are_passed_over_and_named(
     assert (start, end) == span
     assert str(error) in reason
     assert found.must_checkpoint
-    known = {number for number, _ in found.state.producers}
+    known = {it.producer_id for it in found.state.producers}
     assert known == {number for number in range(5) if 2 * number >= end}
 
 
@@ -302,5 +302,5 @@ def test_producers_of_deleted_records_are_lost_with_the_only_checkpoint() -> Non
     source.meta.confirm()
     source.data.start_offset = 6
     found = restored(source.data, DamagedStream(source.meta, {(0, 1): DAMAGE[0]}))
-    assert {number for number, _ in found.state.producers} == {3, 4}
+    assert {it.producer_id for it in found.state.producers} == {3, 4}
     assert found.state.producers.check(1, 0, 2, 2).outcome is SequenceCheck.OUT_OF_ORDER

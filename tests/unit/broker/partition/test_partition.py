@@ -206,7 +206,7 @@ def test_a_checkpoint_that_outlives_its_batches_is_not_used_and_must_be_supersed
     opened.data.lose_unconfirmed()
     (producers, *_), must_checkpoint = restored(opened.data, opened.meta)  # type: ignore[misc]
     assert must_checkpoint
-    assert [entry.batches[-1].last_sequence for _, entry in producers] == [0]
+    assert [entry.batches[-1].last_sequence for entry in producers] == [0]
 
 
 def test_a_damaged_checkpoint_costs_a_replay_only() -> None:

@@ -48,4 +48,4 @@ def test_nor_is_it_forgotten_by_a_restart(interval_bytes: int) -> None:
             now_ms=NOW_MS + 1_000,
         )
     )
-    assert [producer_id for producer_id, _ in restored.state.producers] == [9]
+    assert [it.producer_id for it in restored.state.producers] == [9]

@@ -94,7 +94,7 @@ def test_the_number_of_producers_is_bounded_and_the_longest_silent_goes_first() 
     producers = states(max_producers=2)
     for producer_id in (1, 2, 1, 3):
         producers.update(producer_id, 0, BatchMetadata(0, 0, 0, 0, 0), 0)
-    assert [producer_id for producer_id, _ in producers] == [1, 3]
+    assert [it.producer_id for it in producers] == [1, 3]
 
 
 @settings(max_examples=200, deadline=None)
@@ -126,3 +126,15 @@ def test_a_client_that_repeats_unanswered_batches_writes_each_once(
 )
 def test_last_sequence(first: int, count: int, last: int) -> None:
     assert last_sequence(first, count) == last
+
+
+def test_what_a_checkpoint_has_taken_does_not_change_any_more() -> None:
+    """It is encoded as it is, without a copy of 100,000 producers."""
+    producers = ProducerStates(expiration_ms=1_000)
+    for number in range(7):
+        producers.update(3, 0, BatchMetadata(number, number, number, number, 0), number)
+        taken = list(producers)
+        assert [it.base_offset for it in taken[0].batches] == list(range(number + 1))[-5:]
+        producers.update(3, 0, BatchMetadata(9, 9, 9, 9, 0), 99)
+        assert taken[0].updated_ms == number
+        producers.restore(taken)

@@ -12,8 +12,8 @@ from headrace.broker.collectors.budget_metrics import BudgetCollector
 from headrace.broker.collectors.coordinator_metrics import CoordinatorCollector
 from headrace.broker.collectors.metadata_metrics import MetadataCollector
 from headrace.broker.collectors.quorum_metrics import PublishingCollector, QuorumCollector
-from headrace.broker.partition.leadership import OpeningStatistics
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
+from headrace.broker.partition.leadership import OpeningStatistics
 from headrace.broker.partition.retention import RetentionStatistics
 from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
