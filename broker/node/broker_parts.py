@@ -57,9 +57,10 @@ class BrokerParts:
         self._log_location = log_location
         self.wal: NodeLog
         storage = config.storage
-        retention_ms, boot_clock_ms = storage.object_delete_retention_ms, environment.boot_clock_ms
         adapter = self._adapter = StorageMetadata(
-            client, object_delete_retention_ms=retention_ms, boot_clock_ms=boot_clock_ms
+            client,
+            object_delete_retention_ms=storage.object_delete_retention_ms,
+            boot_clock_ms=environment.boot_clock_ms,
         )
         cluster_id = client.image.cluster_id
         bucket = self._compaction_bucket = compaction_view(store, storage)
@@ -108,10 +109,12 @@ class BrokerParts:
         self.coordinator = GroupCoordinator(
             config.groups, self._offsets_logs, wall_clock_ms=wall_clock_ms, rng=rng
         )
-        elections = CoordinatorElections(self.coordinator)
-        self.partitions.subscribe(opened=elections.opened, closed=elections.closed)
-        client.subscribe(elections.image_changed)
+        self._subscribe(CoordinatorElections(self.coordinator))
         self.requests = RequestMetrics(environment.monotonic_s)
+
+    def _subscribe(self, elections: CoordinatorElections) -> None:
+        self.partitions.subscribe(opened=elections.opened, closed=elections.closed)
+        self._client.subscribe(elections.image_changed)
 
     def dispatcher(self) -> ApiDispatcher:
         """Every API handler, wired to these parts."""
