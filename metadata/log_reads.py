@@ -73,14 +73,15 @@ class LogReads:
         return Entries(found, entries.end_index, -1)
 
     async def snapshot(self, request: FetchSnapshot) -> SnapshotChunk:
-        """A part of the newest snapshot. Any controller answers, leader or not.
+        """A part of a snapshot. Any controller answers, leader or not.
 
         Raises:
-            RefusedError: SNAPSHOT_NOT_FOUND, when another one was requested; KAFKA_STORAGE_ERROR.
+            RefusedError: SNAPSHOT_NOT_FOUND, when it is not here any more; KAFKA_STORAGE_ERROR.
         """
         max_size = min(request.max_bytes, MAX_FETCH_BYTES)
         try:
-            part = await self._store.read_snapshot(max(request.position, 0), max_size)
+            position = max(request.position, 0)
+            part = await self._store.read_snapshot(request.snapshot_index, position, max_size)
         except OSError as error:
             # The connection stays open: heartbeats wait on it for their answers.
             logger.warning(
@@ -88,12 +89,12 @@ class LogReads:
                 extra={"reason": str(error)},
             )
             raise RefusedError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
-        if part is None or part.snapshot_index != request.snapshot_index:
+        if part is None:
             raise RefusedError(
                 ErrorCode.SNAPSHOT_NOT_FOUND,
                 f"metadata snapshot {request.snapshot_index} does not exist here",
             )
-        return SnapshotChunk(part.snapshot_index, request.position, part.size_bytes, part.data)
+        return SnapshotChunk(request.snapshot_index, request.position, part.size_bytes, part.data)
 
     async def _wait_past(self, index: int, max_wait_ms: int) -> None:
         if self._waiting >= MAX_FOLLOWERS:

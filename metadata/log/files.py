@@ -38,6 +38,7 @@ from headrace.metadata.log.entry_format import (
     encode_segment_header,
 )
 from headrace.metadata.log.recovered import Recovered
+from headrace.metadata.log.served_snapshots import ServedSnapshots
 from headrace.metadata.records.entry import NO_SNAPSHOT, LogEntry, SnapshotId
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class LogFiles:
         self._segments: list[Segment] = []
         self._sizes: dict[int, int] = {}  # of all segments but the last, by base index
         self._snapshot: Path | None = None
+        self._served = ServedSnapshots()
         self.snapshot_id = NO_SNAPSHOT
         self.last_index = 0  # last durable entry
 
@@ -172,6 +174,7 @@ class LogFiles:
         path = snapshot_path(self._directory, snapshot_id)
         temporary.replace(path)
         sync_directory(self._directory, self._sync)
+        self._served.replaced(self.snapshot_id.index)
         old, self._snapshot, self.snapshot_id = self._snapshot, path, snapshot_id
         if old is not None:
             old.unlink()
@@ -200,22 +203,26 @@ class LogFiles:
             if self._snapshot is not None:
                 self._snapshot.unlink()
             self._segments, self._sizes = [], {}
+            self._served.replaced(self.snapshot_id.index)
             self._snapshot, self.snapshot_id = path, snapshot_id
             self.last_index = snapshot_id.index
             self._begin_segment(SegmentHeader(snapshot_id.index + 1, segment_id, 0))
             self._name_installed()
 
-    def read_snapshot(self, position: int, max_size: int) -> tuple[int, int, bytes] | None:
-        """(index, file size, bytes from `position`) of the newest snapshot; None when there is none."""
-        if self._snapshot is None:
-            return None
-        with self._snapshot.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(min(position, size))
-            return self.snapshot_id.index, size, file.read(max_size)
+    def read_snapshot(self, index: int, position: int, max_size: int) -> tuple[int, bytes] | None:
+        """(file size, bytes from `position`) of a snapshot; None when it is not here.
+
+        The newest is here, and the one before it if somebody had begun to read it.
+        """
+        path = self._snapshot if index == self.snapshot_id.index else None
+        return self._served.read(index, path, position, max_size)
 
     def close(self) -> None:
-        """Close the last segment."""
+        """Close all files."""
+        self._served.close()
+        self._close_segment()
+
+    def _close_segment(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -245,7 +252,7 @@ class LogFiles:
         descriptor = os.open(path, os.O_RDWR)
         if self._segments:
             self._sizes[self._segments[-1].base_index] = self._position
-        self.close()
+        self._close_segment()
         self._segments = [it for it in self._segments if it.base_index < header.base_index]
         self._sizes = {it.base_index: self._sizes[it.base_index] for it in self._segments}
         self._segments.append(Segment(header.base_index, path))

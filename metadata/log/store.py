@@ -43,6 +43,7 @@ MAX_SNAPSHOT_BYTES: Final = 4 << 30  # of a snapshot that another controller sen
 SLOW_WRITE_S: Final = 1.0  # after this time a slow write is logged
 # A snapshot is written in chunks of this size: appends, and with them heartbeats, wait for one at most.
 SYNC_BYTES: Final = 4 << 20
+SNAPSHOT_READER_S: Final = 30.0  # after its last chunk a reader of a snapshot counts so long
 # After this time without a write, the end of the log is proven (`hard_state`): not on the way of entries.
 IDLE_PROOF_S: Final = 1.0
 MAX_CLOSE_S: Final = (
@@ -55,7 +56,6 @@ _T = TypeVar("_T")
 class SnapshotPart(NamedTuple):
     """A chunk of a snapshot's file."""
 
-    snapshot_index: int
     size_bytes: int  # of the file
     data: bytes
 
@@ -73,6 +73,7 @@ class LogStore:
         self._thread = DaemonThreads(1, "metadata-log")
         self._lock_descriptor = -1
         self._is_closed = False
+        self._snapshot_read_at_s = float("-inf")
         self._disks: tuple[Disk, ...] = ()  # to be remembered
         self._proof_timer: asyncio.TimerHandle | None = None
         self._persisted_at_s = 0.0
@@ -82,6 +83,12 @@ class LogStore:
     def log_bytes(self) -> int:
         """Bytes of the log that a restart reads."""
         return self._files.log_bytes
+
+    @property
+    def is_snapshot_being_read(self) -> bool:
+        """Whether somebody has recently read a chunk of a snapshot, and may need the entries after it."""
+        now_s = asyncio.get_running_loop().time()
+        return now_s < self._snapshot_read_at_s + SNAPSHOT_READER_S
 
     async def open(self, *, node_id: int, cluster_id: str) -> Opened:
         """Lock the directory, check its owner, complete what a crash interrupted, read everything.
@@ -202,9 +209,14 @@ class LogStore:
             await self._run(lambda: self._files.install_snapshot(snapshot_id, segment_id))
         return image
 
-    async def read_snapshot(self, position: int, max_size: int) -> SnapshotPart | None:
-        """Read a chunk of the newest snapshot; None when there is none."""
-        found = await self._run(lambda: self._files.read_snapshot(position, max_size))
+    async def read_snapshot(self, index: int, position: int, max_size: int) -> SnapshotPart | None:
+        """Read a chunk of a snapshot: of the newest, or of one that was when its reader began.
+
+        Returns:
+            None: it is not here.
+        """
+        self._snapshot_read_at_s = asyncio.get_running_loop().time()
+        found = await self._run(lambda: self._files.read_snapshot(index, position, max_size))
         return None if found is None else SnapshotPart(*found)
 
     async def close(self) -> None:

@@ -25,6 +25,7 @@ logger = logging.getLogger("headrace.controller")
 
 CHUNK_TIMEOUT_S: Final = 30.0
 WRITE_BYTES: Final = 1 << 20
+MAX_INTERVALS_HELD: Final = 2  # by so much more the log grows at most for readers of a snapshot
 # After a failed read or installation: the leader offers the snapshot again with each heartbeat.
 RETRY_S: Final = 1.0
 
@@ -69,10 +70,16 @@ class Snapshots:
         self._counters = counters
 
     async def run(self, interval_bytes: int) -> None:
-        """Take a snapshot whenever the log has grown by `interval_bytes`, until cancelled."""
+        """Take a snapshot whenever the log has grown by `interval_bytes`, until cancelled.
+
+        While somebody reads one, the entries after it are kept, and the next one waits: otherwise a
+        reader that takes longer than the log to grow would never catch up.
+        """
         due_bytes = interval_bytes
         while True:
-            if self._store.log_bytes >= due_bytes:
+            max_bytes = due_bytes + MAX_INTERVALS_HELD * interval_bytes
+            held = self._store.is_snapshot_being_read and self._store.log_bytes < max_bytes
+            if self._store.log_bytes >= due_bytes and not held:
                 try:
                     await self.take()
                 except OSError as error:

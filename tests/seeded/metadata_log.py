@@ -98,4 +98,33 @@ BUGS = (
         "disks.kept(member.directory_id, known.match_index)",
         f"{_RAFT}/test_disks.py::test_what_is_truncated_was_not_held",
     ),
+    # Snapshots that others read
+    SeededBug(
+        "log-11",
+        "a snapshot is removed under its reader",
+        "metadata/log/served_snapshots.py",
+        "ServedSnapshots.replaced",
+        "[it for it in self._descriptors if it != index]",
+        "list(self._descriptors)",
+        f"{_LOG}/test_files.py::test_a_snapshot_that_is_being_read_outlives_the_next_one",
+    ),
+    SeededBug(
+        "log-12",
+        "the entries behind a snapshot are dropped while it is being read",
+        "metadata/quorum/snapshots.py",
+        "Snapshots.run",
+        "self._store.is_snapshot_being_read and self._store.log_bytes < max_bytes",
+        "False",
+        "tests/unit/metadata/test_driver.py"
+        "::test_a_reader_that_is_slower_than_the_log_grows_catches_up",
+    ),
+    SeededBug(
+        "log-13",
+        "readers hold snapshots up for ever, and the log grows without end",
+        "metadata/quorum/snapshots.py",
+        "Snapshots.run",
+        "self._store.is_snapshot_being_read and self._store.log_bytes < max_bytes",
+        "self._store.is_snapshot_being_read",
+        "tests/unit/metadata/test_driver.py::test_readers_hold_no_snapshot_up_for_ever",
+    ),
 )

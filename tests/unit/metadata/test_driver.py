@@ -292,7 +292,7 @@ async def test_a_snapshot_that_the_disk_does_not_give_is_an_answer_too(cluster, 
     async with cluster.controller() as node:
         await register(node)
 
-        async def fail(position, max_size):
+        async def fail(index, position, max_size):
             raise OSError(5, "Input/output error")
 
         monkeypatch.setattr(node._store, "read_snapshot", fail)
@@ -316,6 +316,46 @@ async def test_snapshots_are_taken_as_the_log_grows(tmp_path, cluster):
         assert log_bytes < 6_000
     async with cluster.controller() as node:
         assert node.image.topics == image.topics
+
+
+@scenario
+async def test_a_reader_that_is_slower_than_the_log_grows_catches_up(tmp_path, cluster):
+    """The snapshot that it reads stays, and so do the entries after it."""
+    cluster.config = type(cluster.config)(
+        log_dir=str(tmp_path / "metadata"), snapshot_log_bytes=1_000
+    )
+    async with cluster.controller() as node:
+        await register(node)
+        await node.take_snapshot()
+        entries, store = node._member.applied.entries, node._store
+        index, position = entries.snapshot_index, 0
+        while store.log_bytes < 2_000:
+            await ask_well(node, FetchSnapshot(index, position, 5))
+            position += 5
+            await ask_well(node, CreateTopics((topic_creation(f"t{position}", 3),), False))
+            await asyncio.sleep(0)
+            assert store.log_bytes < 3_000
+            assert entries.snapshot_index == index
+        after = await fetched(node, index + 1)
+        assert after.entries[0].index == index + 1
+
+
+@scenario
+async def test_readers_hold_no_snapshot_up_for_ever(tmp_path, cluster):
+    cluster.config = type(cluster.config)(
+        log_dir=str(tmp_path / "metadata"), snapshot_log_bytes=1_000
+    )
+    async with cluster.controller() as node:
+        await register(node)
+        await node.take_snapshot()
+        index = first = node._member.applied.entries.snapshot_index
+        for number in range(60):
+            await ask_well(node, FetchSnapshot(index, 0, 10))
+            await ask_well(node, CreateTopics((topic_creation(f"t{number}", 3),), False))
+            await asyncio.sleep(0)
+            index = node._member.applied.entries.snapshot_index
+        await eventually(lambda: node._store.log_bytes < 5_000)
+        assert node._member.applied.entries.snapshot_index > first
 
 
 @scenario

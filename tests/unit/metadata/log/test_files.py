@@ -1,6 +1,7 @@
 import os
 import stat
 import struct
+from pathlib import Path
 
 import pytest
 from crc32c import crc32c
@@ -274,14 +275,14 @@ def test_rolling_an_empty_segment_does_nothing(tmp_path):
 
 def test_parts_of_a_snapshot_are_read(tmp_path):
     files, _ = opened(tmp_path)
-    assert files.read_snapshot(0, 10) is None
+    assert files.read_snapshot(1, 0, 10) is None
     files.append([entry(1)])
     files.roll(1)
     snapshot(files, 1, b"0123456789")
 
-    assert files.read_snapshot(0, 4) == (1, 10, b"0123")
-    assert files.read_snapshot(8, 4) == (1, 10, b"89")
-    assert files.read_snapshot(99, 4) == (1, 10, b"")
+    assert files.read_snapshot(1, 0, 4) == (10, b"0123")
+    assert files.read_snapshot(1, 8, 4) == (10, b"89")
+    assert files.read_snapshot(1, 99, 4) == (10, b"")
     files.close()
 
 
@@ -607,7 +608,7 @@ def test_an_installed_snapshot_takes_the_place_of_the_whole_log(tmp_path, index)
     assert names(tmp_path, "") == [index, index + 1]
     files, recovered = opened(tmp_path)
     assert recovered == (b"theirs", [entry(index + 1, 2)], 0)
-    assert files.read_snapshot(0, 10) == (index, 6, b"theirs")
+    assert files.read_snapshot(index, 0, 10) == (6, b"theirs")
     files.close()
 
 
@@ -670,3 +671,53 @@ def test_an_installation_that_fails_half_way_is_finished_by_the_next_start(tmp_p
         assert recovered == (b"theirs", [], 0)
         append(files, entry(10, 2))
         files.close()
+
+
+def open_files():
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def test_a_snapshot_that_is_being_read_outlives_the_next_one(tmp_path):
+    files, _ = opened(tmp_path)
+    files.append([entry(it) for it in (1, 2, 3)])
+    before = open_files()
+    snapshot(files, 1, b"0123456789")
+    assert files.read_snapshot(1, 0, 4) == (10, b"0123")
+
+    snapshot(files, 2, b"abcdef")
+    assert names(tmp_path, ".checkpoint") == [2]
+    assert files.read_snapshot(1, 4, 6) == (10, b"456789")
+    assert files.read_snapshot(2, 0, 9) == (6, b"abcdef")
+
+    snapshot(files, 3, b"xyz")
+    assert files.read_snapshot(1, 4, 6) is None, "at most one is kept besides the newest"
+    assert files.read_snapshot(2, 3, 9) == (6, b"def")
+    for _ in range(3):
+        assert files.read_snapshot(3, 0, 9) == (3, b"xyz")
+    assert open_files() == before + 2
+    files.close()
+    assert open_files() == before - 1, "the segment's, too"
+
+
+def test_a_snapshot_that_nobody_reads_is_not_kept(tmp_path):
+    files, _ = opened(tmp_path)
+    files.append([entry(it) for it in (1, 2)])
+    before = open_files()
+    snapshot(files, 1)
+    snapshot(files, 2)
+    assert files.read_snapshot(1, 0, 9) is None
+    assert open_files() == before
+    files.close()
+
+
+def test_a_snapshot_that_is_being_read_outlives_one_that_replaces_the_log(tmp_path):
+    files, _ = opened(tmp_path)
+    files.append([entry(1)])
+    snapshot(files, 1, b"ours")
+    assert files.read_snapshot(1, 0, 2) == (4, b"ou")
+    theirs = SnapshotId(9, 1)
+    files.snapshot_temporary(theirs, INSTALL_SUFFIX).write_bytes(b"theirs")
+    files.install_snapshot(theirs, segment_id=5)
+    assert files.read_snapshot(1, 2, 2) == (4, b"rs")
+    assert files.read_snapshot(9, 0, 9) == (6, b"theirs")
+    files.close()

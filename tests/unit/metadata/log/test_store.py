@@ -47,7 +47,7 @@ def test_entries_and_snapshots_survive(tmp_path):
         await append(store, [entry(1), entry(2)])
         await store.write_snapshot(SnapshotId(2, 1), iter([b"abc", b"def"]))
         await append(store, [entry(3)])
-        assert await store.read_snapshot(2, 3) == (2, 6, b"cde")
+        assert await store.read_snapshot(2, 2, 3) == (6, b"cde")
         await store.close()
         await store.close()
 
@@ -359,7 +359,7 @@ def test_a_snapshot_of_the_leader_is_installed(tmp_path):
         snapshot_id = SnapshotId(7, 1)
         data = b"".join(encode_snapshot(image_of(snapshot_id)))
         assert await store.install_snapshot(snapshot_id, chunks_of(data)) == image_of(snapshot_id)
-        assert await store.read_snapshot(0, 1 << 20) == (7, len(data), data)
+        assert await store.read_snapshot(7, 0, 1 << 20) == (len(data), data)
         await store.persist(Persist(entries=(term_entry(8, 1),)))
         await store.close()
         store, opened = await begin(tmp_path)
