@@ -1,6 +1,11 @@
 """Errors of the control plane, by what the caller must do. Pure."""
 
+from typing import Final
+
 from headrace.protocol.errors import ErrorCode
+
+# It goes into answers, and may hold a name or value that was sent: some answers take 32,767 bytes of it.
+MAX_MESSAGE_CHARACTERS: Final = 1_000
 
 
 class MetadataError(Exception):
@@ -11,9 +16,9 @@ class RefusedError(MetadataError):
     """The controller understood the request and refuses it; nothing has changed."""
 
     def __init__(self, code: ErrorCode, message: str) -> None:
-        super().__init__(f"{code.name}: {message}")
+        self.message = message[:MAX_MESSAGE_CHARACTERS]
+        super().__init__(f"{code.name}: {self.message}")
         self.code = code
-        self.message = message
 
 
 class NodeFencedError(MetadataError):

@@ -7,14 +7,20 @@ are dropped and counted, and the count is logged as soon as there is room: the e
 Repeated lines are limited: after REPEAT_BURST lines from one place in the code within REPEAT_WINDOW_MS, the
 rest are counted, and the count is added to the first line of a later window.
 
+What a line says may come from a client: each value is cut, and what could forge a line or reach a terminal as a
+command (control characters, direction marks, lone surrogates) is written as its code. So a line of text is one
+line, but for a traceback below it, which is indented.
+
 JSON fields: ts (ISO 8601, UTC, milliseconds), level, logger, msg, node, the fields that the call passed in
 `extra`, and err with the traceback.
 """
 
+import itertools
 import json
 import logging
 import logging.handlers
 import queue
+import re
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -27,13 +33,47 @@ STOP_TIMEOUT_S = 5.0  # how long the last lines may take at the end
 REPEAT_BURST = 20
 REPEAT_WINDOW_MS = 10_000
 MAX_REPEAT_PLACES = 1024  # places in the code that are tracked at once
+MAX_TEXT_CHARACTERS = 2_000  # of a message, or of one field
+MAX_TRACEBACK_CHARACTERS = 20_000
+MAX_ITEMS = 100  # of a list or object in a field
+TRACEBACK_INDENT = "  "
 
 _PLAIN_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+# JSON escapes the first 32 control characters by itself.
+_UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE_IN_TEXT = re.compile(_UNSAFE_IN_JSON.pattern.replace("[", "[\\x00-\\x1f", 1))
 _COLOURS = {"DEBUG": "2", "WARNING": "33", "ERROR": "31", "CRITICAL": "1;31"}
 
 
 def _extra_fields(record: logging.LogRecord) -> dict[str, object]:
     return {key: value for key, value in vars(record).items() if key not in _PLAIN_ATTRIBUTES}
+
+
+def _cut(text: str, max_characters: int = MAX_TEXT_CHARACTERS) -> str:
+    if len(text) <= max_characters:
+        return text
+    return f"{text[:max_characters]}... ({len(text)} characters)"
+
+
+def _escaped(unsafe: re.Pattern[str], text: str) -> str:
+    return unsafe.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def _printable(value: object) -> str:
+    """Return a value as text of one line, whatever it holds."""
+    return _escaped(_UNSAFE_IN_TEXT, _cut(str(_for_json(value))))
+
+
+def _for_json(value: object) -> object:
+    """Return a value as JSON can have it, with its texts cut."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        items = itertools.islice(value.items(), MAX_ITEMS)
+        return {_escaped(_UNSAFE_IN_JSON, _cut(str(key))): _for_json(it) for key, it in items}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_for_json(it) for it in itertools.islice(value, MAX_ITEMS)]
+    return _escaped(_UNSAFE_IN_JSON, _cut(str(value)))
 
 
 def _time_of(record: logging.LogRecord) -> datetime:
@@ -54,13 +94,13 @@ class JsonFormatter(logging.Formatter):
             "ts": ts,
             "level": record.levelname,
             "logger": record.name,
-            "msg": record.getMessage(),
+            "msg": _for_json(record.getMessage()),
             "node": self._node_id,
         }
-        line.update(_extra_fields(record))
+        line.update({key: _for_json(value) for key, value in _extra_fields(record).items()})
         if record.exc_text:
-            line["err"] = record.exc_text
-        return json.dumps(line, default=str, ensure_ascii=False)
+            line["err"] = _escaped(_UNSAFE_IN_JSON, _cut(record.exc_text, MAX_TRACEBACK_CHARACTERS))
+        return json.dumps(line, ensure_ascii=False)
 
 
 class TextFormatter(logging.Formatter):
@@ -76,9 +116,15 @@ class TextFormatter(logging.Formatter):
         level = f"{record.levelname:<7}"
         if self._colour and record.levelname in _COLOURS:
             level = f"\x1b[{_COLOURS[record.levelname]}m{level}\x1b[0m"
-        extra = "".join(f" {key}={value}" for key, value in _extra_fields(record).items())
-        line = f"{clock} {level} {record.name}: {record.getMessage()}{extra}"
-        return f"{line}\n{record.exc_text}" if record.exc_text else line
+        fields = _extra_fields(record).items()
+        extra = "".join(f" {key}={_printable(value)}" for key, value in fields)
+        line = f"{clock} {level} {record.name}: {_printable(record.getMessage())}{extra}"
+        if not record.exc_text:
+            return line
+        traceback = _cut(record.exc_text, MAX_TRACEBACK_CHARACTERS).split("\n")
+        return "\n".join(
+            [line, *(TRACEBACK_INDENT + _escaped(_UNSAFE_IN_TEXT, it) for it in traceback)]
+        )
 
 
 class RepeatFilter(logging.Filter):

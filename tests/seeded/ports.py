@@ -71,4 +71,14 @@ BUGS = (
         "return ''",
         f"{_NET}::test_a_second_controller_with_a_node_id_does_not_cut_the_first_one_off",
     ),
+    SeededBug(
+        "ports-08",
+        "a value of a log line may hold a line of its own",
+        "broker/telemetry/log_output.py",
+        "_printable",
+        "_escaped(_UNSAFE_IN_TEXT, _cut(str(_for_json(value))))",
+        "_cut(str(_for_json(value)))",
+        "tests/unit/broker/telemetry/test_log_output.py"
+        "::test_what_a_client_has_named_forges_no_line_and_reaches_no_terminal",
+    ),
 )

@@ -4,7 +4,11 @@ import random
 import pytest
 
 from headrace.metadata import requester as module
-from headrace.metadata.errors import ControllerUnavailableError, RefusedError
+from headrace.metadata.errors import (
+    MAX_MESSAGE_CHARACTERS,
+    ControllerUnavailableError,
+    RefusedError,
+)
 from headrace.metadata.requester import ONCE_ONLY, Requester
 from headrace.metadata.rpc import frames
 from headrace.metadata.rpc.frames import (
@@ -218,3 +222,10 @@ async def test_an_answer_that_never_comes():
 
     with pytest.raises(ControllerUnavailableError):
         await call(Silent(), timeout_ms=20)
+
+
+def test_the_message_of_a_refusal_is_cut():
+    """It goes into answers, some of which have 32,767 bytes for it."""
+    error = RefusedError(ErrorCode.INVALID_CONFIG, "x" * 100_000)
+    assert error.message == "x" * MAX_MESSAGE_CHARACTERS
+    assert str(error) == f"INVALID_CONFIG: {error.message}"

@@ -68,8 +68,37 @@ def test_json_has_the_documented_fields():
 
 def test_json_stays_one_line_whatever_is_logged():
     text = JsonFormatter(1).format(record("two\nlines \u2028 ü", thing=object(), raw=b"\xff"))
-    assert "\n" not in text
-    assert json.loads(text)["msg"] == "two\nlines \u2028 ü"
+    assert len(text.splitlines()) == 1
+    assert json.loads(text)["msg"] == "two\nlines \\u2028 ü"
+
+
+HOSTILE = "g\r\n2026-01-01 CRITICAL headrace: forged\x1b[31m\x9b0m\u2028\u202e\ud800\x00\x7f"
+
+
+def test_what_a_client_has_named_forges_no_line_and_reaches_no_terminal():
+    text = TextFormatter(colour=True).format(record("group %s", args=(HOSTILE,), member=HOSTILE))
+    for line in (text, JsonFormatter(1).format(record(HOSTILE, nested={HOSTILE: [HOSTILE]}))):
+        assert len(line.splitlines()) == 1
+        assert line.isprintable()
+        line.encode()
+    assert "g\\r\\n2026-01-01 CRITICAL headrace: forged\\x1b[31m" in text
+
+
+def test_a_traceback_with_what_a_client_has_named_forges_no_line_either():
+    made = record("failed")
+    made.exc_text = f"Traceback:\nValueError: {HOSTILE}"
+    first, *below = TextFormatter(colour=False).format(made).splitlines()
+    assert first.endswith("headrace.test: failed")
+    assert all(line.startswith("  ") and line.isprintable() for line in below)
+
+
+def test_long_values_are_cut():
+    long = "x" * 5_000_000
+    made = record(long, group=long, many=[long] * 200)
+    made.exc_text = long
+    for line in (TextFormatter(colour=False).format(made), JsonFormatter(1).format(made)):
+        assert len(line) < 300_000
+        assert "xxx... (5000000 characters)" in line
 
 
 def test_text_has_the_extra_fields_behind_the_message():
