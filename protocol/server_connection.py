@@ -17,13 +17,16 @@ buffer: copy what is to be kept.
 Detection: Python refuses to resize a bytearray while a memoryview of it exists, so a successful
 resize proves that there is no view.
 
-**Memory for a claimed size.** A connection that claims a large frame and sends little of it gets
-`AHEAD_BYTES` for it; beyond that the buffer doubles as it fills. So the 1 MiB requests of Kafka's
-defaults are not copied again, and one of 100 MiB is copied about once more.
+**Memory for a claimed size.** A connection gets memory for what it has sent, not for what it claims:
+`CLAIM_BYTES` at first, then up to `GROWTH_FACTOR` times what has come. So a 1 MiB request of Kafka's
+defaults that comes at once is not copied again. A frame beyond `MAPPED_BYTES` of which a part has
+come is mapped in full: its pages take memory when they are written, and are the system's again with
+the last view.
 
 Source: NetworkReceive.java of Apache Kafka 4.3 for the limits of a frame.
 """
 
+import mmap
 from typing import Final, NamedTuple
 
 from headrace.protocol.errors import ProtocolError
@@ -32,7 +35,9 @@ from headrace.protocol.headers import RequestHeader, parse_request_header
 
 Buffer = bytes | bytearray | memoryview  # what is written to a socket
 
-AHEAD_BYTES: Final = 2 << 20  # allocated ahead of the received part of one frame
+CLAIM_BYTES: Final = 64 << 10  # for the first bytes of a large frame
+PROVEN_BYTES: Final = 256 << 10  # a client that has sent so much of a frame means it
+MAPPED_BYTES: Final = 32 << 20  # below it a mapping costs more than the memory of the last frame
 FIRST_BUFFER_BYTES: Final = 16 << 10  # enough for a consumer, which sends small requests only
 GROWTH_FACTOR: Final = 4
 # If less than this part of the buffer is free, reading continues at its front.
@@ -134,7 +139,8 @@ class ServerConnection:
                 break
             frames.append(_frame(view[start + SIZE_BYTES : frame_end]))
             start = frame_end
-        self._start, self._needed = start, needed
+        # Room for the whole frame is made as it comes.
+        self._start, self._needed = start, min(needed, max(FIRST_BUFFER_BYTES, end - start + 1))
         if needed > self._receive_buffer_bytes:
             self._large = _LargeFrame(needed - SIZE_BYTES, view[start + SIZE_BYTES : end])
             self._start, self._needed = end, SIZE_BYTES
@@ -197,13 +203,13 @@ class _LargeFrame:
     def __init__(self, size_bytes: int, begun: memoryview) -> None:
         self._size_bytes = size_bytes
         self._end = len(begun)
-        self._view = memoryview(bytearray(min(size_bytes, self._end + AHEAD_BYTES)))
+        self._view = self._memory()
         self._view[: self._end] = begun
 
     def room(self) -> memoryview:
-        """Return the buffer for the next read; doubles the buffer when it is full."""
+        """Return the buffer for the next read; a larger one when it is full."""
         if self._end == len(self._view):
-            grown = memoryview(bytearray(min(self._size_bytes, 2 * self._end)))
+            grown = self._memory()
             grown[: self._end] = self._view
             self._view = grown
         return self._view[self._end :]
@@ -212,6 +218,13 @@ class _LargeFrame:
         """Add the received bytes; return the payload once it is complete."""
         self._end += nbytes
         return self._view if self._end == self._size_bytes else None
+
+    def _memory(self) -> memoryview:
+        """Return a buffer for what has come and some more."""
+        if self._size_bytes > MAPPED_BYTES and self._end >= PROVEN_BYTES:
+            return memoryview(mmap.mmap(-1, self._size_bytes))
+        capacity = max(CLAIM_BYTES, GROWTH_FACTOR * self._end)
+        return memoryview(bytearray(min(self._size_bytes, capacity)))
 
 
 def _frame(payload: memoryview) -> Frame:

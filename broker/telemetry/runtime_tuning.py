@@ -11,6 +11,7 @@ import ctypes
 import gc
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 # Young objects are collected often and in small numbers; the oldest generation, which holds one or two
 # objects for each record in the LogCache, only when the node is idle (`collect_when_idle`).
@@ -37,8 +38,16 @@ def tune() -> None:
     mallopt(M_TOP_PAD, TOP_PAD_BYTES)
 
 
+def give_back_memory() -> None:
+    """Give free memory of the heap back to the system, where the C library is glibc."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 async def collect_when_idle(requests_total: Callable[[], int]) -> None:
     """Collect the oldest generation when no request has arrived since the last check, or after an hour.
+
+    What the heap has free is given back to the system then: buffers of many clients may have filled it.
 
     Runs until it is cancelled.
     """
@@ -49,5 +58,6 @@ async def collect_when_idle(requests_total: Callable[[], int]) -> None:
         looks += 1
         if now == seen or looks >= MAX_LOOKS_WITHOUT_COLLECTION:
             gc.collect()
+            give_back_memory()
             looks = 0
         seen = now

@@ -19,7 +19,7 @@ from headrace.protocol.records.batch import split_batches
 from headrace.protocol.records.compression import Compression, compress, decompress
 from headrace.protocol.records.errors import RecordsError
 from headrace.protocol.records.record import BatchOptions, Record, decode_records, encode_batch
-from headrace.protocol.server_connection import AHEAD_BYTES, ServerConnection
+from headrace.protocol.server_connection import CLAIM_BYTES, GROWTH_FACTOR, ServerConnection
 from tests.fuzz.mutations import mutate
 from tests.fuzz.random_messages import MessageMaker
 
@@ -94,7 +94,7 @@ def fuzz_server_connection(rng: random.Random) -> bool:
     try:
         while position < len(data):
             room = server.get_buffer(-1)
-            assert len(room.obj) <= max(65_536, 2 * position + AHEAD_BYTES)
+            assert len(room.obj) <= max(65_536, CLAIM_BYTES, GROWTH_FACTOR * position)
             count = min(len(room), len(data) - position, rng.randint(1, 5_000))
             room[:count] = data[position : position + count]
             del room

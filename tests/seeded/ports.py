@@ -81,4 +81,14 @@ BUGS = (
         "tests/unit/broker/telemetry/test_log_output.py"
         "::test_what_a_client_has_named_forges_no_line_and_reaches_no_terminal",
     ),
+    SeededBug(
+        "ports-09",
+        "a connection gets memory for the frame that it claims",
+        "protocol/server_connection.py",
+        "_LargeFrame._memory",
+        "min(self._size_bytes, capacity)",
+        "self._size_bytes",
+        "tests/unit/protocol/test_server_connection.py"
+        "::test_claimed_size_is_not_allocated_before_bytes_come",
+    ),
 )
