@@ -14,23 +14,23 @@ the quorum has confirmed that this node led when it decided, on the newest image
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from headrace.metadata.controller.decision import Decision, Inputs
 from headrace.metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.entry_format import MAX_PAYLOAD_BYTES
+from headrace.metadata.loop_slices import LoopSlices
 from headrace.metadata.records.codec import encode_records
 from headrace.metadata.records.entry import LogEntry
-from headrace.metadata.replay import replay
+from headrace.metadata.replay import replay_steps
 from headrace.metadata.rpc.responses import Response
 from headrace.protocol.errors import ErrorCode
 
 MAX_PROPOSALS: Final = 10_000  # waiting; beyond that they are refused
 MAX_GROUP_PROPOSALS: Final = 1_000
 MAX_GROUP_BYTES: Final = 16 << 20
-LOOP_SLICE_S: Final = 0.005  # decisions take the event loop for at most this long at a time
 NOT_LEADING: Final = "this node no longer leads the quorum"
 
 Decide = Callable[[MetadataImage, Inputs], Decision]
@@ -82,17 +82,21 @@ class _Group:
         self.payload_bytes = 0
         self.written = False
 
-    def decide(self, proposal: _Proposal, inputs: Inputs) -> None:
-        """Decide on one more."""
+    def decide(self, proposal: _Proposal, inputs: Inputs) -> Generator[None, None, None]:
+        """Decide on one more, in steps; nothing else may change the group meanwhile."""
         self.proposals.append(proposal)
         try:
             decision = proposal.decide(self.image, inputs)
+            yield
             entry = _entry(decision, self.image)
         except RefusedError as error:
             self.outcomes.append(error)
             return
         if entry is not None:
-            self.image = replay(self.image, decision.records, index=entry.index, term=entry.term)
+            yield
+            self.image = yield from replay_steps(
+                self.image, decision.records, index=entry.index, term=entry.term
+            )
             self.images[entry.index] = self.image
             self.entries.append(entry)
             self.changing.add(len(self.outcomes))
@@ -160,8 +164,7 @@ class Committer:
             self._stop(group)
 
     async def _decide(self, group: _Group) -> None:
-        loop = asyncio.get_running_loop()
-        pause_at = loop.time() + LOOP_SLICE_S
+        slices = LoopSlices()
         while (
             self._proposals
             and len(group.proposals) < MAX_GROUP_PROPOSALS
@@ -170,10 +173,8 @@ class Committer:
             proposal = self._proposals.popleft()
             if proposal.answer.done():
                 continue
-            group.decide(proposal, self._inputs())
-            if loop.time() > pause_at:
-                await asyncio.sleep(0)
-                pause_at = loop.time() + LOOP_SLICE_S
+            await slices.run(group.decide(proposal, self._inputs()))
+            await slices.pause()
 
     async def _commit(self, group: _Group) -> None:
         """Commit the group, or confirm the leadership if there is nothing to commit, and answer."""

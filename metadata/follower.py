@@ -14,9 +14,10 @@ from headrace.metadata.errors import (
 )
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.snapshot_format import decode_snapshot
+from headrace.metadata.loop_slices import LoopSlices
 from headrace.metadata.records.codec import decode_records
 from headrace.metadata.records.entry import LogEntry
-from headrace.metadata.replay import replay
+from headrace.metadata.replay import replay_steps
 from headrace.metadata.requester import Requester
 from headrace.metadata.rpc.requests import FetchEntries
 from headrace.metadata.rpc.responses import Entries
@@ -27,7 +28,6 @@ logger = logging.getLogger("headrace.metadata")
 
 FETCH_BYTES: Final = 8 << 20
 LONG_POLL_MS: Final = 2_000
-LOOP_SLICE_S: Final = 0.005  # replay takes the event loop for at most this long at a time
 RETRY_MS: Final = 200  # after a refusal, which arrives at once
 
 Listener = Callable[[MetadataImage, MetadataImage], None]
@@ -124,8 +124,7 @@ class LogFollower:
             await self._replay(entries.entries)
 
     async def _replay(self, entries: tuple[LogEntry, ...]) -> None:
-        loop = asyncio.get_running_loop()
-        pause_at = loop.time() + LOOP_SLICE_S
+        slices = LoopSlices()
         image = self._image
         for entry in entries:
             if entry.index != image.index + 1 or entry.term < image.term:
@@ -134,10 +133,10 @@ class LogFollower:
                     f"{image.index} of term {image.term}"
                 )
             records = decode_records(entry.payload)
-            image = replay(image, records, index=entry.index, term=entry.term)
-            if loop.time() > pause_at:
-                await asyncio.sleep(0)
-                pause_at = loop.time() + LOOP_SLICE_S
+            image = await slices.run(
+                replay_steps(image, records, index=entry.index, term=entry.term)
+            )
+            await slices.pause()
         self._publish(image)
 
     async def _load_snapshot(self, snapshot_index: int) -> None:

@@ -4,7 +4,7 @@ Loading after a restart, following the log on a broker and decisions of the cont
 A record that does not fit is corruption or a bug: an assertion fails, and the process should end.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final
 
 import immutables
@@ -54,14 +54,31 @@ from headrace.metadata.records.topics import (
     TopicRecord,
 )
 
+STEP_RECORDS: Final = 1_000
+
 
 def replay(
     image: MetadataImage, records: Iterable[Record], *, index: int, term: int
 ) -> MetadataImage:
-    """Apply one whole batch; return the image at its index.
+    """Apply one whole batch at once; see `replay_steps`."""
+    steps = replay_steps(image, records, index=index, term=term)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: MetadataImage = end.value
+            return result
+
+
+def replay_steps(
+    image: MetadataImage, records: Iterable[Record], *, index: int, term: int
+) -> Generator[None, None, MetadataImage]:
+    """Apply one whole batch, in steps of some milliseconds; return the image at its index.
+
+    The entry that deletes a topic of 50,000 partitions has 100,000 records.
 
     Args:
-        image: what the batch is based on.
+        image: what the batch is based on; it does not change.
         records: one entry of the log, or a whole snapshot on top of an empty image.
         index: of that entry; above the image's.
         term: of that entry; not below the image's.
@@ -69,8 +86,10 @@ def replay(
     assert index > image.index, "the log grows"
     assert term >= image.term, "terms only grow"
     delta = _Delta(image)
-    for record in records:
+    for number, record in enumerate(records, start=1):
         _REPLAY[type(record)](delta, record)
+        if number % STEP_RECORDS == 0:
+            yield
     return delta.finish(index, term)
 
 

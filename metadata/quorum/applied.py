@@ -13,11 +13,10 @@ from typing import Final
 from headrace.metadata.entry_buffer import EntryBuffer
 from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.loop_slices import LoopSlices
 from headrace.metadata.records.codec import decode_records
 from headrace.metadata.records.entry import LogEntry
-from headrace.metadata.replay import replay
-
-LOOP_SLICE_S: Final = 0.005  # replay takes the event loop for at most this long at a time
+from headrace.metadata.replay import replay_steps
 
 OnChange = Callable[[MetadataImage, MetadataImage], None]
 
@@ -70,18 +69,17 @@ class AppliedLog:
         precomputed = self._precomputed.get(batch[-1].index)
         if precomputed is not None and precomputed.term == batch[-1].term:
             return precomputed
-        loop = asyncio.get_running_loop()
-        pause_at = loop.time() + LOOP_SLICE_S
+        slices = LoopSlices()
         image = self._image
         for entry in batch:
             try:
                 records = decode_records(entry.payload)
             except MetadataFormatError as error:
                 raise MetadataFormatError(f"entry {entry.index}: {error}") from error
-            image = replay(image, records, index=entry.index, term=entry.term)
-            if loop.time() > pause_at:
-                await asyncio.sleep(0)
-                pause_at = loop.time() + LOOP_SLICE_S
+            image = await slices.run(
+                replay_steps(image, records, index=entry.index, term=entry.term)
+            )
+            await slices.pause()
         return image
 
     def publish(self, batch: Sequence[LogEntry], image: MetadataImage) -> bool:

@@ -14,7 +14,7 @@ from headrace.metadata.errors import (
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.cluster import KeyValueRecord
 from headrace.metadata.records.members import MembersRecord
-from headrace.metadata.replay import replay
+from headrace.metadata.replay import STEP_RECORDS, replay
 from headrace.metadata.rpc.responses import Done
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.running_cluster import eventually, running, scenario
@@ -335,7 +335,7 @@ async def test_a_fault_in_a_decision_ends_it_without_a_trace():
 
 @scenario
 async def test_long_work_lets_others_have_their_turn(monkeypatch):
-    monkeypatch.setattr(commits, "LOOP_SLICE_S", 0)
+    monkeypatch.setattr("headrace.metadata.loop_slices.LOOP_SLICE_S", 0)
     scene = Scene()
     turns = 0
 
@@ -351,3 +351,45 @@ async def test_long_work_lets_others_have_their_turn(monkeypatch):
         await eventually(lambda: scene.log.groups)
         assert turns >= 50
         await asyncio.gather(*answers)
+
+
+async def turns_until(scene, reached):
+    """Propose a change of many records; return its answer, and the turns that others had until `reached`."""
+    turns = 0
+
+    async def other():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    records = tuple(KeyValueRecord(str(it), b"") for it in range(10 * STEP_RECORDS))
+    change = asyncio.ensure_future(
+        scene.committer.propose(lambda image, inputs: Decision(records, Done()))
+    )
+    await asyncio.sleep(0)
+    async with running(other()), running(scene.committer.run()):
+        await eventually(lambda: reached(turns))
+    return change, turns
+
+
+@scenario
+async def test_a_change_of_many_records_lets_others_have_their_turn(monkeypatch):
+    """As the deletion of a topic of 50,000 partitions."""
+    monkeypatch.setattr("headrace.metadata.loop_slices.LOOP_SLICE_S", 0)
+    scene = Scene()
+    change, turns = await turns_until(scene, lambda _turns: scene.keys)
+    assert len(scene.keys) == 10 * STEP_RECORDS
+    assert turns >= 10
+    await change
+
+
+@scenario
+async def test_who_stops_while_a_change_is_decided_has_written_nothing_of_it(monkeypatch):
+    monkeypatch.setattr("headrace.metadata.loop_slices.LOOP_SLICE_S", 0)
+    scene = Scene()
+    change, _ = await turns_until(scene, lambda turns: turns >= 3)
+    with pytest.raises(ControllerUnavailableError):
+        await change
+    assert scene.log.groups == []
+    assert scene.keys == set()

@@ -151,7 +151,7 @@ async def test_a_snapshot_replaced_while_it_is_read_is_begun_anew(controller, mo
 
 @scenario
 async def test_long_batches_let_others_have_their_turn(controller, monkeypatch):
-    monkeypatch.setattr(module, "LOOP_SLICE_S", 0)
+    monkeypatch.setattr("headrace.metadata.loop_slices.LOOP_SLICE_S", 0)
     controller.create("a")
     follower = following(Log(controller.entries))
     turns = 0
