@@ -15,15 +15,23 @@ Source: FetchRequest.json, FetchResponse.json of Apache Kafka 4.3; KIP-74, KIP-9
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from headrace.broker.api.current_leaders import name_leaders
 from headrace.broker.cluster.cluster_view import ClusterView
-from headrace.broker.fetch.reader import FetchReader, PartitionRead, ReadResult
-from headrace.broker.fetch.session import FetchContext
+from headrace.broker.fetch.reader import (
+    SLICE_PARTITIONS,
+    FetchReader,
+    PartitionRead,
+    ReadResult,
+    counted,
+)
+from headrace.broker.fetch.session import FetchContext, FetchSession
 from headrace.broker.fetch.session_cache import FetchSessions
+from headrace.broker.fetch.waiting import WaitingFetch
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.network.session import Reply
 from headrace.broker.telemetry.request_metrics import RequestMetrics
@@ -35,12 +43,12 @@ from headrace.protocol.fetch.response import (
     NODE_ENDPOINTS_SINCE,
     FetchPartitionResponse,
     FetchTopicResponse,
+    encode_fetch_in_slices,
     encode_fetch_response,
 )
 from headrace.protocol.leader_discovery import NodeEndpoint
 
 API = ApiKey.FETCH
-TOPIC_IDS_SINCE = 13
 READ_COMMITTED = 1
 
 
@@ -69,6 +77,23 @@ class FetchHandler:
         begin_s = self._metrics.clock_s()
         version = context.version
         request = decode_fetch(version, body)
+        if sum([len(topic.partitions) for topic in request.topics]) > SLICE_PARTITIONS:
+            return self._begin_later(context, request, reply, begin_s)
+        return self._begin(context, request, reply, begin_s)
+
+    async def _begin_later(
+        self, context: RequestContext, request: FetchRequest, reply: Reply, begin_s: float
+    ) -> None:
+        """Begin in another turn of the loop: decoding took long enough."""
+        await asyncio.sleep(0)
+        rest = self._begin(context, request, reply, begin_s)
+        if rest is not None:
+            await rest
+
+    def _begin(
+        self, context: RequestContext, request: FetchRequest, reply: Reply, begin_s: float
+    ) -> Coroutine[Any, Any, None] | None:
+        version = context.version
         try:
             session = self._sessions.begin(version, request, int(begin_s * 1000))
         except KafkaError as error:
@@ -76,109 +101,150 @@ class FetchHandler:
             code = int(error.code)
             reply.send(encode_fetch_response(version, header.correlation_id, 0, code, 0, []))
             return None
-        by_id = version >= TOPIC_IDS_SINCE
         max_bytes = min(request.max_bytes, self._config.max_fetch_bytes)
-        fetch = _Fetch(context, request, session, max_bytes, by_id=by_id)
-        result = self._reader.read_cached(session.partitions, max_bytes, by_id=by_id)
-        if not result.has_cold and fetch.is_enough(result):
-            self._answer(fetch, result, reply)
-            self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
-            return None
+        fetch = _Fetch(context, request, session, max_bytes)
+        if len(session.session.changed) <= SLICE_PARTITIONS:
+            targets = session.session.look()
+            result = self._reader.read_cached(targets, max_bytes, by_id=fetch.by_id)
+            if not result.has_cold and fetch.is_enough(result):
+                for _ in self._answer(fetch, result, reply):
+                    pass
+                self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
+                session.end()
+                return None
         return self._wait(fetch, reply, begin_s)
 
     async def _wait(self, fetch: "_Fetch", reply: Reply, begin_s: float) -> None:
         """Read, from the bucket if necessary, until there is enough, time is up, or the client has disconnected."""
         loop = asyncio.get_running_loop()
         deadline_s = loop.time() + fetch.request.max_wait_ms / 1000
-        targets, by_id = fetch.session.partitions, fetch.by_id
-        while not reply.is_lost:
-            moved = asyncio.Event()
-            reply.on_lost = moved.set
-            # Registered before reading, so that appends during a cold read are not missed.
-            registered = self._reader.partitions_of(targets, by_id=by_id)
-            for partition in registered:
-                partition.add_reader(moved.set)
-            try:
-                result = await self._reader.read(targets, fetch.max_bytes, by_id=by_id)
-                if fetch.is_enough(result) or loop.time() >= deadline_s:
-                    self._answer(fetch, result, reply)
+        context, session = fetch.session, fetch.session.session
+        waiting = WaitingFetch(
+            session, fetch.enough_bytes, partial(self._reader.count, by_id=fetch.by_id)
+        )
+        try:
+            while not reply.is_lost:
+                targets = () if context.is_over else session.look()
+                result = await self._reader.read(targets, fetch.max_bytes, by_id=fetch.by_id)
+                if (
+                    fetch.is_enough(result)
+                    or waiting.has_enough
+                    or context.is_over
+                    or loop.time() >= deadline_s
+                ):
+                    for _ in self._answer(fetch, result, reply):
+                        await asyncio.sleep(0)
                     self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
                     return
-                if (
-                    not result.has_cold
-                ):  # else read again at once: the read from the bucket is still inflight
-                    await _wait_until(moved, deadline_s)
-            finally:
-                for partition in registered:
-                    partition.remove_reader(moved.set)
+                if result.has_cold:
+                    continue  # the read from the bucket is still inflight
+                waiting.begin(counted(result))
+                await _Wait(session, waiting, reply).until(deadline_s)
+        finally:
+            context.end()
 
-    def _answer(self, fetch: "_Fetch", result: ReadResult, reply: Reply) -> None:
+    def _answer(self, fetch: "_Fetch", result: ReadResult, reply: Reply) -> Iterator[None]:
+        """Answer; yields after each slice of the work."""
+        if not result.has_lease:
+            result = self._reader.withheld(fetch.session.session.all())
         answer = fetch.session.finish(result.reads, int(self._metrics.clock_s() * 1000))
         aborted = () if fetch.request.isolation_level == READ_COMMITTED else None
         topics: list[FetchTopicResponse] = []
         current: tuple[str, UUID | None] | None = None
         partitions: list[FetchPartitionResponse] = []
-        for read in answer.reads:
+        for number, read in enumerate(answer.reads, 1):
             key = (read.target.topic, read.target.topic_id)
             if key != current:
                 current = key
                 partitions = []
                 topics.append(FetchTopicResponse(key[0], key[1], partitions))
             partitions.append(_partition(read, aborted))
+            if number % SLICE_PARTITIONS == 0:
+                yield
         header = fetch.context.header
         endpoints: list[NodeEndpoint] = []
         if result.has_error and header.api_version >= NODE_ENDPOINTS_SINCE:
             topics, endpoints = name_leaders(self._cluster, fetch.context, topics)
-        reply.send(
-            encode_fetch_response(
-                header.api_version,
-                header.correlation_id,
-                0,
-                int(answer.error),
-                answer.session_id,
-                topics,
-                endpoints,
-            )
+        buffers = yield from encode_fetch_in_slices(
+            header.api_version,
+            header.correlation_id,
+            0,
+            int(answer.error),
+            answer.session_id,
+            topics,
+            endpoints,
         )
+        reply.send(buffers)
 
 
-async def _wait_until(moved: asyncio.Event, deadline_s: float) -> None:
-    """Wait for more data; after the deadline the caller reads once more and answers with what it has."""
-    try:
-        async with asyncio.timeout_at(deadline_s):
-            await moved.wait()
-    except TimeoutError:
-        return
+class _Wait:
+    """Counts what moves, once a turn, until there is enough."""
+
+    __slots__ = ("_counting", "_done", "_session", "_waiting")
+
+    def __init__(self, session: FetchSession, waiting: WaitingFetch, reply: Reply) -> None:
+        self._session = session
+        self._waiting = waiting
+        self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._counting = False
+        reply.on_lost = self.interrupt
+
+    async def until(self, deadline_s: float) -> None:
+        """Wait until there is enough, a partition must be read, the wait was interrupted, or time is up."""
+        timeout = asyncio.get_running_loop().call_at(deadline_s, self.interrupt)
+        self._session.waiter = self
+        if self._session.moved:
+            self.moved()
+        try:
+            await self._done
+        finally:
+            timeout.cancel()
+            if self._session.waiter is self:
+                self._session.waiter = None
+
+    def moved(self) -> None:
+        """Count in a turn of its own: many partitions may move in this one, and producers wait for its end."""
+        if not self._counting:
+            self._counting = True
+            asyncio.get_running_loop().call_soon(self._count)
+
+    def interrupt(self) -> None:
+        """End the wait."""
+        if not self._done.done():
+            self._done.set_result(None)
+
+    def _count(self) -> None:
+        self._counting = False
+        if self._done.done():
+            return
+        if self._waiting.count(SLICE_PARTITIONS):
+            self.moved()
+        if self._waiting.has_enough or self._waiting.must_read:
+            self.interrupt()
 
 
 class _Fetch:
     """One inflight request."""
 
-    __slots__ = ("by_id", "context", "max_bytes", "request", "session")
+    __slots__ = ("by_id", "context", "enough_bytes", "max_bytes", "request", "session")
 
     def __init__(
-        self,
-        context: RequestContext,
-        request: FetchRequest,
-        session: FetchContext,
-        max_bytes: int,
-        *,
-        by_id: bool,
+        self, context: RequestContext, request: FetchRequest, session: FetchContext, max_bytes: int
     ) -> None:
         self.context = context
         self.request = request
         self.session = session
         self.max_bytes = max_bytes
-        self.by_id = by_id
+        self.enough_bytes = min(request.min_bytes, max_bytes)
+        self.by_id = session.session.by_id
 
     def is_enough(self, result: ReadResult) -> bool:
         """Whether the answer need not wait any longer."""
-        request = self.request
         return (
             result.has_error
-            or request.max_wait_ms <= 0
-            or not self.session.partitions
-            or result.available_bytes >= min(request.min_bytes, self.max_bytes)
+            or self.request.max_wait_ms <= 0
+            or not self.session.session.partitions
+            or result.available_bytes >= self.enough_bytes
         )
 
 

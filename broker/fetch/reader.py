@@ -2,12 +2,13 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from headrace.broker.fetch.cold_reads import ColdReads
 from headrace.broker.fetch.read_failures import ReadFailures
 from headrace.broker.fetch.session import SessionPartition
+from headrace.broker.fetch.waiting import CountedBytes
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.storage_errors import code_of
@@ -20,6 +21,7 @@ from headrace.storage.record_batch import StreamRecordBatch
 # continues without its Fetch, and the next Fetch of the same position joins it.
 MAX_COLD_WAIT_MS = 1_000
 MAX_COLD_READS = 16  # of one Fetch at a time; requests to the bucket have their own bound
+SLICE_PARTITIONS = 500  # looked at in one turn of the loop, which others need too
 
 
 @dataclass(slots=True)
@@ -47,6 +49,9 @@ class ReadResult:
     available_bytes: int = 0
     has_error: bool = False
     has_cold: bool = False
+    has_lease: bool = (
+        True  # else all partitions must be answered with an error, whether they were read or not
+    )
 
 
 class FetchReader:
@@ -62,10 +67,35 @@ class FetchReader:
         self._partitions = partitions
         self._cold_reads = ColdReads(ReadFailures(metrics).note)
 
-    def partitions_of(self, targets: Sequence[SessionPartition], *, by_id: bool) -> list[Partition]:
-        """The targets that are open here: what a waiting fetch listens to."""
-        located = (self._locate(target, by_id=by_id) for target in targets)
-        return [read.partition for read in located if read.partition is not None]
+    def count(
+        self, target: SessionPartition, counted: CountedBytes | None, *, by_id: bool
+    ) -> CountedBytes | None:
+        """Listen to a partition, and count what may be read of it; None when it must be read to know.
+
+        Args:
+            target: the partition.
+            counted: of an earlier count, from which this one continues.
+            by_id: whether topics go by id.
+        """
+        read = self._locate(target, by_id=by_id)
+        if read.error != ErrorCode.NONE:
+            return None
+        assert read.partition is not None
+        target.listen(read.partition)
+        if counted is None:
+            counted = CountedBytes(target.fetch_offset, 0, read.partition)
+        offset, size_bytes, log = counted
+        if log is not read.partition:
+            return None
+        if offset < read.high_watermark and size_bytes < max(1, target.max_bytes):
+            batches = read.partition.read_cached(offset, target.max_bytes - size_bytes)
+            if not batches:
+                return None
+            offset = batches[-1].end_offset
+            size_bytes += sum([len(batch.payload) for batch in batches])
+            if offset < read.high_watermark:
+                size_bytes = max(size_bytes, target.max_bytes)
+        return CountedBytes(offset, size_bytes, log)
 
     def read_cached(
         self, targets: Sequence[SessionPartition], max_bytes: int, *, by_id: bool
@@ -97,15 +127,20 @@ class FetchReader:
     ) -> ReadResult:
         """Read every target, from the bucket if necessary; cold targets are read concurrently.
 
-        Targets that the bucket has not answered within `MAX_COLD_WAIT_MS` stay marked cold, and empty.
+        Targets that the bucket has not answered within `MAX_COLD_WAIT_MS` stay marked cold, and empty. Their
+        sessions listen to the partitions from before they are read, so that nothing is missed meanwhile.
         """
         result = ReadResult()
         pending: deque[PartitionRead] = deque()
-        for target in targets:
+        for position, target in enumerate(targets, 1):
             read = self._locate(target, by_id=by_id)
             result.reads.append(read)
+            if read.partition is not None:
+                target.listen(read.partition)
             if read.error == ErrorCode.NONE and target.fetch_offset < read.high_watermark:
                 pending.append(read)
+            if position % SLICE_PARTITIONS == 0:
+                await asyncio.sleep(0)
         deadline_s = asyncio.get_running_loop().time() + MAX_COLD_WAIT_MS / 1000
         while pending:
             wave = _next_wave(pending, result.size_bytes, max_bytes)
@@ -118,6 +153,8 @@ class FetchReader:
                         group.create_task(self._read_cold(planned, deadline_s))
             for planned in wave:
                 self._take_planned(result, planned, max_bytes)
+            if len(wave) == SLICE_PARTITIONS:
+                await asyncio.sleep(0)
         result.has_error = any(read.error != ErrorCode.NONE for read in result.reads)
         result.has_cold = any(read.is_cold for read in result.reads)
         return self._withhold_without_lease(result)
@@ -138,9 +175,13 @@ class FetchReader:
     def _withhold_without_lease(self, result: ReadResult) -> ReadResult:
         if self._partitions.is_lease_valid():
             return result
+        return self.withheld([read.target for read in result.reads])
+
+    def withheld(self, targets: Sequence[SessionPartition]) -> ReadResult:
+        """Answer partitions without a valid lease."""
         error = ErrorCode.NOT_LEADER_OR_FOLLOWER
-        withheld = [PartitionRead(read.target, error) for read in result.reads]
-        return ReadResult(withheld, has_error=True)
+        withheld = [PartitionRead(target, error) for target in targets]
+        return ReadResult(withheld, has_error=True, has_lease=False)
 
     def _take_planned(self, result: ReadResult, planned: "_Planned", max_bytes: int) -> None:
         if planned.batches is None:
@@ -191,6 +232,18 @@ class FetchReader:
         return read
 
 
+def counted(result: ReadResult) -> Iterator[tuple[SessionPartition, CountedBytes]]:
+    """What a read has found of each partition, for a Fetch that goes on waiting."""
+    for read in result.reads:
+        target = read.target
+        reached, size_bytes = target.fetch_offset, read.size_bytes
+        if read.batches:
+            reached = read.batches[-1].end_offset
+        if reached < read.high_watermark:
+            size_bytes = max(size_bytes, target.max_bytes)
+        yield target, CountedBytes(reached, size_bytes, read.partition)
+
+
 @dataclass(slots=True)
 class _Planned:
     """A partition that is read in the current wave."""
@@ -208,7 +261,7 @@ def _next_wave(pending: deque[PartitionRead], taken_bytes: int, max_bytes: int) 
     """
     wave: list[_Planned] = []
     cold = planned_bytes = 0
-    while pending and cold < MAX_COLD_READS:
+    while pending and cold < MAX_COLD_READS and len(wave) < SLICE_PARTITIONS:
         target, partition = pending[0].target, pending[0].partition
         assert partition is not None
         room = max_bytes - taken_bytes

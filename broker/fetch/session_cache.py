@@ -5,8 +5,6 @@ Source: `FetchManager`, `FetchSessionCacheShard` in `FetchSession.scala` of Apac
 
 import random
 from collections import OrderedDict
-from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 from headrace.broker.fetch.session import (
@@ -18,8 +16,6 @@ from headrace.broker.fetch.session import (
     FullContext,
     IncrementalContext,
     SessionlessContext,
-    SessionPartition,
-    SessionPartitionKey,
     next_epoch,
 )
 from headrace.protocol.errors import ErrorCode, KafkaError
@@ -68,10 +64,10 @@ class FetchSessions:
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             if request.session_id != NO_SESSION:
                 self._remove(request.session_id)
+            begun = FetchSession(request, by_id=by_id)
             if request.session_epoch == FINAL_EPOCH:
-                return SessionlessContext(list(_partitions_of(request)))
-            asked = {partition.key: partition for partition in _partitions_of(request)}
-            return FullContext(asked, partial(self.try_create, by_id=by_id))
+                return SessionlessContext(begun)
+            return FullContext(begun, self.try_keep)
         session = self._sessions.get(request.session_id)
         if session is None:
             raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -81,26 +77,26 @@ class FetchSessions:
             raise KafkaError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
         return self._continue(session, request, now_ms)
 
-    def try_create(
-        self, partitions: dict[SessionPartitionKey, SessionPartition], now_ms: int, *, by_id: bool
-    ) -> int:
-        """Create a session; return its id, or 0 when there is no room for it."""
-        if self.partition_count + len(partitions) > self._max_partitions:
-            return NO_SESSION
-        if len(self._sessions) >= self._max_slots and not self._evict(len(partitions), now_ms):
-            return NO_SESSION
-        session_id = self._new_id()
-        session = FetchSession(session_id, partitions, now_ms, by_id=by_id)
-        self._sessions[session_id] = session
+    def try_keep(self, session: FetchSession, now_ms: int) -> bool:
+        """Give a session an id and keep it; False when there is no room for it."""
+        size = len(session.partitions)
+        if self.partition_count + size > self._max_partitions:
+            return False
+        if len(self._sessions) >= self._max_slots and not self._evict(size, now_ms):
+            return False
+        session.session_id = self._new_id()
+        session.created_ms = session.last_used_ms = now_ms
+        self._sessions[session.session_id] = session
         self._count(session)
-        return session_id
+        return True
 
     def _continue(self, session: FetchSession, request: FetchRequest, now_ms: int) -> FetchContext:
+        session.interrupt()
         session.update(request)
         self._count(session)
         if not session.partitions:
             self._remove(session.session_id)
-            return SessionlessContext(())
+            return SessionlessContext(session)
         if self.partition_count > self._max_partitions:
             self._remove(session.session_id)
             raise KafkaError(
@@ -133,8 +129,10 @@ class FetchSessions:
         return True
 
     def _remove(self, session_id: int) -> None:
-        self._sessions.pop(session_id, None)
+        session = self._sessions.pop(session_id, None)
         self.partition_count -= self._sizes.pop(session_id, 0)
+        if session is not None:
+            session.close()
 
     def _count(self, session: FetchSession) -> None:
         size = len(session.partitions)
@@ -146,9 +144,3 @@ class FetchSessions:
             session_id = self._rng.randint(1, MAX_SESSION_ID)
             if session_id not in self._sessions:
                 return session_id
-
-
-def _partitions_of(request: FetchRequest) -> Iterator[SessionPartition]:
-    for topic in request.topics:
-        for asked in topic.partitions:
-            yield SessionPartition(topic.name, topic.topic_id, asked)

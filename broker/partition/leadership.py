@@ -164,7 +164,6 @@ class PartitionLeadership:
         previous = self._registry.get((topic.topic_id, image.partition))
         if previous is not None:
             self._registry.remove(previous)
-            previous.retire()
         try:
             partition = await self._restore(topic, image)
         except StorageError as error:

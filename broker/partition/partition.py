@@ -265,7 +265,7 @@ class Partition:
             on_done(error)
 
     def wake_readers(self) -> None:
-        """Call the waiting readers: the high watermark may have moved."""
+        """Call the readers that listen: the high watermark or the log start offset may have moved."""
         if self._unconfirmed_repeats:
             confirmed = self._data.confirm_offset
             due = [done for last, done in self._unconfirmed_repeats if last < confirmed]
@@ -281,7 +281,7 @@ class Partition:
                 reader()
 
     def add_reader(self, reader: Callable[[], None]) -> None:
-        """Call `reader` once when the high watermark moves, or the partition closes."""
+        """Call `reader` once when the high watermark or the log start offset moves, or the partition closes."""
         self._readers.add(reader)
 
     def remove_reader(self, reader: Callable[[], None]) -> None:
@@ -334,6 +334,7 @@ class Partition:
                 )
             await self._data.trim(offset)
             self._state.trim(self._data.start_offset, self._data.next_offset)
+            self.wake_readers()
         return self.log_start_offset
 
     @property

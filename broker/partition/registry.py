@@ -97,7 +97,7 @@ class PartitionRegistry:
         self.settle(key)
 
     def remove(self, partition: Partition) -> None:
-        """Stop serving a partition; no effect if it is not served."""
+        """Stop serving a partition, and tell those who wait for it; no effect if it is not served."""
         key = (partition.topic_id, partition.index)
         if self._by_id.get(key) is not partition:
             return
@@ -105,6 +105,7 @@ class PartitionRegistry:
         name = (partition.topic, partition.index)
         if self._by_name.get(name) is partition:  # else the topic was deleted and created again
             del self._by_name[name]
+        partition.retire()
         for _, closed in self._listeners:
             closed(partition)
 

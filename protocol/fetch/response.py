@@ -19,7 +19,7 @@ each aborted transaction, each partition, each topic and the body:
 Source: FetchResponse.json of Apache Kafka 4.3.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from struct import Struct
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -48,6 +48,7 @@ SESSIONS_SINCE: Final = 7  # KIP-227
 PREFERRED_READ_REPLICA_SINCE: Final = 11  # KIP-392
 TOPIC_IDS_SINCE: Final = 13  # KIP-516
 NODE_ENDPOINTS_SINCE: Final = 16  # KIP-951
+SLICE_PARTITIONS: Final = 1_000  # encoded without a break
 _FLEXIBLE_SINCE: Final = VERSIONS[ApiKey.FETCH].flexible_since
 
 _INT32: Final = Struct(">i")
@@ -125,7 +126,34 @@ def encode_fetch_response(
     responses: Sequence[FetchTopicResponse],
     node_endpoints: Sequence[NodeEndpoint] = (),
 ) -> list[Buffer]:
-    """Encode a response as the buffers of one whole frame, its size included.
+    """Encode a response at once, see `encode_fetch_in_slices`."""
+    slices = encode_fetch_in_slices(
+        version,
+        correlation_id,
+        throttle_time_ms,
+        error_code,
+        session_id,
+        responses,
+        node_endpoints,
+    )
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            buffers: list[Buffer] = end.value
+            return buffers
+
+
+def encode_fetch_in_slices(
+    version: int,
+    correlation_id: int,
+    throttle_time_ms: int,
+    error_code: int,
+    session_id: int,
+    responses: Sequence[FetchTopicResponse],
+    node_endpoints: Sequence[NodeEndpoint] = (),
+) -> Generator[None, None, list[Buffer]]:
+    """Encode a response as the buffers of one whole frame, its size included; yield after each slice.
 
     The views in `records` are passed on without a copy: they must not change until they are sent.
     Fields that the version lacks are left out.
@@ -144,6 +172,7 @@ def encode_fetch_response(
     encode_partition = _encode_flexible_partition if flexible else _encode_classic_partition
     buffers: list[Buffer] = []
     size_bytes = 0
+    left = SLICE_PARTITIONS
     for topic in responses:
         pending += _encode_topic_head(version, topic)
         for partition in topic.partitions:
@@ -157,6 +186,10 @@ def encode_fetch_response(
                 pending = bytearray()
             if flexible:
                 pending += _encode_partition_tags(partition)
+            left -= 1
+            if left == 0:
+                left = SLICE_PARTITIONS
+                yield
         if flexible:
             pending += NO_TAGS
     if flexible:

@@ -20,6 +20,7 @@ TITLES = {
     "ports": "At the ports: what one connection may hold, and who may take whose place",
     "records": "Produced batches: what is validated and what is stored",
     "offsets": "The log of a coordinator partition",
+    "fetch": "Fetch sessions",
 }
 PAGES = dict.fromkeys(TITLES, PAGE)
 

@@ -3,11 +3,13 @@
 import asyncio
 from itertools import product
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from headrace.broker.fetch.reader import MAX_COLD_READS, FetchReader, ReadResult
 from headrace.broker.fetch.session import SessionPartition
+from headrace.broker.fetch.waiting import CountedBytes
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.request import FetchPartition
@@ -26,6 +28,7 @@ from tests.unit.broker.cluster_scene import (
     topic_id,
     topic_records,
 )
+from tests.unit.broker.fetch.session_scene import session_of
 
 PLENTY = 1 << 20
 
@@ -50,7 +53,14 @@ class Log:
         self, topics: str, *, max_bytes: int, offset: int, epoch: int
     ) -> list[SessionPartition]:
         asked = FetchPartition(0, epoch, offset, -1, -1, max_bytes)
-        return [SessionPartition(topic, None, asked) for topic in topics]
+        by_topic: dict[str | UUID, list[FetchPartition]] = {topic: [asked] for topic in topics}
+        return session_of(by_topic, by_id=False).look()
+
+    def counted(
+        self, target: SessionPartition, before: CountedBytes | None
+    ) -> tuple[int, int] | None:
+        found = self.reader.count(target, before, by_id=False)
+        return None if found is None else found[:2]
 
     def both(
         self,
@@ -195,10 +205,10 @@ def test_an_error_of_one_partition_does_not_spoil_the_others() -> None:
 def test_partitions_that_are_not_here_say_why() -> None:
     reader = Log().reader
     asked = FetchPartition(0, -1, 0, -1, -1, PLENTY)
-    by_name = [SessionPartition(name, None, asked) for name in ("elsewhere", "no")]
+    by_name = session_of({"elsewhere": [asked], "no": [asked]}, by_id=False).look()
     errors = [read.error for read in reader.read_cached(by_name, PLENTY, by_id=False).reads]
     assert errors == [ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
-    by_id = [SessionPartition("", topic_id(number), asked) for number in (1, 99)]
+    by_id = session_of({topic_id(1): [asked], topic_id(99): [asked]}, by_id=True).look()
     errors = [read.error for read in reader.read_cached(by_id, PLENTY, by_id=True).reads]
     assert errors == [ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_ID]
 
@@ -254,11 +264,73 @@ def test_where_more_than_was_read_is_there_the_limit_counts_as_reached() -> None
             assert result.available_bytes == available, (topics, limits)
 
 
-def test_a_waiting_fetch_listens_to_the_partitions_that_are_here() -> None:
-    log = Log()
-    targets = log.targets("axc", max_bytes=PLENTY, offset=0, epoch=-1)
-    found = log.reader.partitions_of(targets, by_id=False)
-    assert [partition.topic for partition in found] == ["a", "c"]
+def test_what_may_wait_for_the_bucket_is_listened_to_before_it_is_read() -> None:
+    async def main() -> None:
+        log = Log(cold="a")
+        log["a"].bucket = asyncio.Event()
+        targets = log.targets("axc", max_bytes=PLENTY, offset=0, epoch=-1)
+        reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
+        await asyncio.sleep(0.001)
+        for topic in "ac":
+            assert len(log.registry.served[topic, 0].partition._readers) == 1
+        log["a"].bucket.set()
+        await reading
+
+    run(main())
+
+
+class TestCount:
+    """What a waiting Fetch counts of a partition that has moved."""
+
+    def test_it_goes_on_where_it_ended(self) -> None:
+        log = Log()
+        (target,) = log.targets("a", max_bytes=PLENTY, offset=1, epoch=-1)
+        found = log.reader.count(target, None, by_id=False)
+        assert found is not None
+        assert found[:2] == (4, 3 * log.batch_bytes)
+        assert log.reader.count(target, found, by_id=False) == found
+        log.registry.served["a", 0].fill(2)
+        assert log.counted(target, found) == (6, 5 * log.batch_bytes)
+
+    def test_it_listens(self) -> None:
+        log = Log()
+        (target,) = log.targets("a", max_bytes=PLENTY, offset=4, epoch=-1)
+        partition = log.registry.served["a", 0].partition
+        for _ in range(2):
+            assert log.counted(target, None) == (4, 0)
+            assert len(partition._readers) == 1
+        log.registry.served["a", 0].fill(1)
+        assert not partition._readers
+
+    def test_the_limit_of_the_partition_counts_where_more_is_there(self) -> None:
+        log = Log()
+        limit = 2 * log.batch_bytes + 9
+        (target,) = log.targets("a", max_bytes=limit, offset=0, epoch=-1)
+        found = log.reader.count(target, None, by_id=False)
+        assert found is not None
+        assert found[:2] == (2, limit)
+        assert log.reader.count(target, found, by_id=False) == found
+
+    def test_a_limit_of_nothing_lets_one_batch_through(self) -> None:
+        log = Log()
+        (target,) = log.targets("a", max_bytes=0, offset=3, epoch=-1)
+        assert log.counted(target, None) == (4, log.batch_bytes)
+
+    @pytest.mark.parametrize("why", ["cold", "offset", "epoch", "gone"])
+    def test_what_must_be_read_to_know_is_not_counted(self, why: str) -> None:
+        log = Log(cold="a" if why == "cold" else "")
+        offset, epoch = 9 if why == "offset" else 0, 2 if why == "epoch" else -1
+        topic = "x" if why == "gone" else "a"
+        (target,) = log.targets(topic, max_bytes=PLENTY, offset=offset, epoch=epoch)
+        assert log.reader.count(target, None, by_id=False) is None
+
+    def test_another_log_in_the_place_of_the_one_that_was_counted_must_be_read(self) -> None:
+        log = Log()
+        (target,) = log.targets("a", max_bytes=PLENTY, offset=0, epoch=-1)
+        found = log.reader.count(target, None, by_id=False)
+        log.registry.served["a", 0].partition.retire()
+        log.registry.serve("a", 1, leader_epoch=4).fill(9)
+        assert log.reader.count(target, found, by_id=False) is None
 
 
 class TestSideBySide:
@@ -293,10 +365,10 @@ class TestSideBySide:
                 served.data.bucket = asyncio.Event()
                 streams.append(served.data)
             asked = FetchPartition(0, -1, 0, -1, -1, 1000)
-            targets = [
-                SessionPartition("a", None, asked._replace(partition_index=index))
-                for index in range(1, MAX_COLD_READS + 4)
+            wanted = [
+                asked._replace(partition_index=index) for index in range(1, MAX_COLD_READS + 4)
             ]
+            targets = session_of({"a": wanted}, by_id=False).look()
             reading = asyncio.create_task(log.reader.read(targets, PLENTY, by_id=False))
             for _ in range(5):
                 await asyncio.sleep(0)

@@ -1,7 +1,7 @@
 """Fetch sessions (KIP-227): epochs, what is answered, turns, and the bounded cache."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -12,44 +12,17 @@ from headrace.broker.fetch.session import (
     FullContext,
     IncrementalContext,
     SessionlessContext,
+    SessionPartition,
     next_epoch,
 )
 from headrace.broker.fetch.session_cache import EVICTION_MS, FetchSessions
 from headrace.protocol.errors import ErrorCode, KafkaError
-from headrace.protocol.fetch.request import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
+from headrace.protocol.fetch.request import FetchPartition
+from tests.unit.broker.fetch.session_scene import FakeLog, Read, asks, request
 
 BY_NAME = 12
 BY_ID = 13
 ID = UUID(int=7)
-
-
-@dataclass
-class Read:
-    """What was read of a partition."""
-
-    name: str
-    high_watermark: int = 10
-    log_start_offset: int = 0
-    size_bytes: int = 0
-    error: int = 0
-
-
-def asks(index: int, offset: int = 0, max_bytes: int = 1_000) -> FetchPartition:
-    return FetchPartition(index, -1, offset, -1, -1, max_bytes)
-
-
-def request(
-    session_id: int,
-    epoch: int,
-    wanted: dict[str | UUID, list[FetchPartition]] | None = None,
-    forgotten: dict[str | UUID, list[int]] | None = None,
-) -> FetchRequest:
-    def identity(topic: str | UUID) -> tuple[str, UUID | None]:
-        return (topic, None) if isinstance(topic, str) else ("", topic)
-
-    topics = [FetchTopic(*identity(topic), asked) for topic, asked in (wanted or {}).items()]
-    gone = [ForgottenTopic(*identity(topic), at) for topic, at in (forgotten or {}).items()]
-    return FetchRequest(-1, 500, 1, 1 << 20, 0, session_id, epoch, topics, gone, "", None)
 
 
 class Client:
@@ -79,22 +52,41 @@ class Client:
     ) -> list[str]:
         """One fetch; `reads` by name of partition ("t0"), else nothing new. Gives what is answered."""
         context = self.begin(wanted, forgotten, now_ms)
-        names = partitions(context)
-        answer = context.finish([reads.get(name, Read(name)) for name in names], now_ms)
+        answer = context.finish(read_of(context, **reads), now_ms)
         assert answer.error is ErrorCode.NONE
         self.session_id = answer.session_id
         self.epoch = next_epoch(self.epoch) if answer.session_id else 0
         return [read.name for read in answer.reads]
 
 
+def name_of(target: SessionPartition) -> str:
+    return f"{target.topic or 'id'}{target.index}"
+
+
 def partitions(context: FetchContext) -> list[str]:
     """Names of a context's partitions, in the order in which they are read."""
-    return [f"{one.topic or 'id'}{one.index}" for one in context.partitions]
+    return [name_of(target) for target in context.session.all()]
 
 
-def refused(client: Client, code: ErrorCode) -> None:
+def looked_at(context: FetchContext) -> list[str]:
+    """Names of those that are read."""
+    return [name_of(target) for target in context.session.look()]
+
+
+def read_of(context: FetchContext, **reads: Read) -> list[Read]:
+    """What was read of those that may have news."""
+    found = []
+    for target in context.session.look():
+        name = name_of(target)
+        found.append(replace(reads.get(name, Read(name)), target=target))
+    return found
+
+
+def refused(
+    client: Client, code: ErrorCode, wanted: dict[str | UUID, list[FetchPartition]] | None = None
+) -> None:
     with pytest.raises(KafkaError) as caught:
-        client.begin()
+        client.begin(wanted)
     assert caught.value.code is code
 
 
@@ -118,9 +110,9 @@ def client(sessions: FetchSessions) -> Client:
 def test_without_a_session(sessions: FetchSessions) -> None:
     context = sessions.begin(BY_NAME, request(0, -1, {"t": [asks(0, 5, 99)]}), 0)
     assert isinstance(context, SessionlessContext)
-    (one,) = context.partitions
+    (one,) = context.session.look()
     assert (one.topic, one.index, one.fetch_offset, one.max_bytes) == ("t", 0, 5, 99)
-    answer = context.finish([Read("t0")], 0)
+    answer = context.finish(read_of(context), 0)
     assert (answer.session_id, len(answer.reads)) == (0, 1)
     assert len(sessions) == 0
 
@@ -128,7 +120,7 @@ def test_without_a_session(sessions: FetchSessions) -> None:
 def test_a_full_fetch_is_answered_in_full_and_begins_a_session(sessions: FetchSessions) -> None:
     context = sessions.begin(BY_NAME, request(0, 0, {"t": [asks(0)]}), 0)
     assert isinstance(context, FullContext)
-    answer = context.finish([Read("t0")], 0)
+    answer = context.finish(read_of(context), 0)
     assert answer.session_id > 0
     assert len(answer.reads) == 1
     assert len(sessions) == 1
@@ -166,9 +158,9 @@ def test_an_error_in_the_full_fetch_is_remembered(sessions: FetchSessions) -> No
 def test_partitions_are_added_changed_and_forgotten(client: Client) -> None:
     context = client.begin({"t": [asks(1, 55, 7)], "v": [asks(4)]}, {"t": [0], "w": [0]})
     assert partitions(context) == ["t1", "u0", "v4"]
-    changed = context.partitions[0]
+    changed = context.session.all()[0]
     assert (changed.fetch_offset, changed.max_bytes) == (55, 7)
-    answer = context.finish([Read("t1"), Read("u0"), Read("v4")], 0)
+    answer = context.finish(read_of(context), 0)
     assert [read.name for read in answer.reads] == ["v4"]  # new to the client
 
 
@@ -184,7 +176,7 @@ def test_partitions_that_returned_data_go_to_the_end(client: Client) -> None:
 def test_a_partition_named_twice_is_one(sessions: FetchSessions) -> None:
     client = Client(sessions)
     client.fetch({"t": [asks(0, 1), asks(0, 2)]})
-    (one,) = client.begin().partitions
+    (one,) = client.begin().session.look()
     assert one.fetch_offset == 2
 
 
@@ -193,8 +185,130 @@ def test_by_topic_id(sessions: FetchSessions) -> None:
     client = Client(sessions, BY_ID)
     client.fetch({ID: [asks(0), asks(1)]})
     context = client.begin({ID: [asks(1, 9)]}, {ID: [0]})
-    (one,) = context.partitions
+    (one,) = context.session.look()
     assert (one.topic, one.topic_id, one.index, one.fetch_offset) == ("", ID, 1, 9)
+
+
+# What is read
+
+
+def test_a_partition_with_nothing_to_tell_is_read_again_when_it_moves(client: Client) -> None:
+    log = FakeLog()
+    client.fetch({"t": [asks(0, 10)]}, t0=Read("t0", 10, partition=log))
+    context = client.begin()
+    assert looked_at(context) == ["t1", "u0"]
+    log.move()
+    assert looked_at(context) == ["t0", "t1", "u0"]
+    assert not log.readers
+    client.epoch += 1
+    assert client.fetch(t0=Read("t0", 11, partition=log)) == ["t0"]
+    assert looked_at(client.begin()) == ["t0", "t1", "u0"], "it has records that were not answered"
+
+
+def test_a_partition_that_the_client_names_is_read(client: Client) -> None:
+    log = FakeLog()
+    client.fetch({"t": [asks(0, 10)]}, t0=Read("t0", 10, partition=log))
+    assert looked_at(client.begin({"t": [asks(0, 4)]})) == ["t0", "t1", "u0"]
+    client.epoch += 1
+    client.fetch({"t": [asks(0, 10)]}, t0=Read("t0", 10, partition=log))
+    assert len(log.readers) == 1
+
+
+def test_an_error_is_looked_at_each_time(client: Client) -> None:
+    client.fetch({"t": [asks(0, 10)]}, t0=Read("t0", 10, error=6, partition=FakeLog()))
+    assert looked_at(client.begin()) == ["t0", "t1", "u0"]
+
+
+def test_what_moves_while_it_is_read_is_read_again(client: Client) -> None:
+    log = FakeLog()
+    context = client.begin({"t": [asks(0, 10)]})
+    reads = read_of(context, t0=Read("t0", 10, partition=log))
+    reads[0].target.listen(log)
+    log.move()  # to 11, after it was read
+    context.finish(reads, 0)
+    client.epoch += 1
+    assert looked_at(client.begin()) == ["t0", "t1", "u0"]
+
+
+def test_a_request_that_was_overtaken_leaves_what_is_to_be_read(client: Client) -> None:
+    log = FakeLog()
+    first = client.begin({"t": [asks(0, 10)]})
+    reads = read_of(first, t0=Read("t0", 10, partition=log))
+    client.epoch += 1
+    second = client.begin()
+    first.finish(reads, 0)
+    assert looked_at(second) == ["t0", "t1", "u0"]
+    assert not log.readers
+
+
+@pytest.mark.parametrize("how", ["forgotten", "closed", "evicted", "a full fetch", "no room"])
+def test_nothing_listens_for_a_partition_that_has_left(how: str) -> None:
+    sessions = FetchSessions(1, random.Random(1), max_partitions=4)
+    client, log = Client(sessions), FakeLog()
+    client.fetch({"t": [asks(0, 10), asks(1)]}, t0=Read("t0", 10, partition=log))
+    assert len(log.readers) == 1
+    match how:
+        case "forgotten":
+            context = client.begin(None, {"t": [0]})
+            assert looked_at(context) == ["t1"]
+        case "closed":
+            client.begin(None, {"t": [0, 1]})
+        case "evicted":
+            Client(sessions).fetch({"u": [asks(0)]}, now_ms=EVICTION_MS + 1)
+        case "a full fetch":
+            client.epoch = 0
+            client.begin({"u": [asks(0)]})
+        case "no room":
+            refused(
+                client, ErrorCode.FETCH_SESSION_ID_NOT_FOUND, {"u": [asks(0), asks(1), asks(2)]}
+            )
+    assert not log.readers
+
+
+def test_a_session_that_was_closed_while_it_waited_listens_to_nothing(client: Client) -> None:
+    log = FakeLog()
+    waiting = client.begin({"t": [asks(0, 10)]})
+    reads = read_of(waiting, t0=Read("t0", 10, partition=log))
+    client.epoch = 0
+    client.begin()
+    assert isinstance(waiting, IncrementalContext)
+    assert waiting.is_over
+    waiting.finish(reads, 0)
+    assert not log.readers
+
+
+@pytest.mark.parametrize("epoch", [0, -1])
+def test_a_fetch_without_a_session_listens_until_it_ends(epoch: int) -> None:
+    client, log = Client(FetchSessions(0, random.Random(1))), FakeLog()
+    client.epoch = epoch
+    context = client.begin({"t": [asks(0, 10)]})
+    (target,) = context.session.look()
+    target.listen(log)
+    assert len(log.readers) == 1
+    assert context.finish([Read("t0", 10, partition=log, target=target)], 0).session_id == 0
+    context.end()
+    assert not log.readers
+
+
+def test_a_wait_ends_with_its_session_or_with_the_next_request(client: Client) -> None:
+    class Waiter:
+        interrupted = 0
+
+        def moved(self) -> None:
+            raise AssertionError("nothing has moved")
+
+        def interrupt(self) -> None:
+            self.interrupted += 1
+
+    waiter = Waiter()
+    client.begin().session.waiter = waiter
+    client.epoch += 1
+    context = client.begin()
+    assert waiter.interrupted == 1
+    context.session.waiter = waiter
+    client.epoch = 0
+    client.begin()
+    assert waiter.interrupted == 2
 
 
 # Epochs
@@ -245,7 +359,7 @@ def test_a_fetch_that_was_overtaken_is_refused(client: Client) -> None:
     waiting = client.begin()
     client.epoch += 1
     client.fetch({"t": [asks(0, 3)]})
-    answer = waiting.finish([Read("t0", size_bytes=9), Read("t1"), Read("u0")], 0)
+    answer = waiting.finish(read_of(waiting, t0=Read("t0", size_bytes=9)), 0)
     assert (answer.error, answer.session_id, list(answer.reads)) == (
         ErrorCode.INVALID_FETCH_SESSION_EPOCH,
         client.session_id,
@@ -263,7 +377,7 @@ def test_a_full_fetch_closes_the_session_that_it_names(
     old = client.session_id
     context = sessions.begin(BY_NAME, request(old, epoch, {"t": [asks(0)]}), 0)
     assert len(sessions) == 0
-    answer = context.finish([Read("t0")], 0)
+    answer = context.finish(read_of(context), 0)
     assert (answer.session_id == 0) is (epoch == -1)
     assert answer.session_id != old
 
@@ -323,8 +437,9 @@ def test_a_session_that_was_evicted_while_it_waited_is_still_answered() -> None:
     first, second = Client(sessions), Client(sessions)
     first.fetch({"t": [asks(0)]}, now_ms=0)
     waiting = first.begin(now_ms=0)
+    read = read_of(waiting, t0=Read("t0", size_bytes=5))
     second.fetch({"t": [asks(0)]}, now_ms=EVICTION_MS + 1)
-    answer = waiting.finish([Read("t0", size_bytes=5)], EVICTION_MS + 1)
+    answer = waiting.finish(read, EVICTION_MS + 1)
     assert [read.name for read in answer.reads] == ["t0"]
     first.epoch += 1
     refused(first, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)

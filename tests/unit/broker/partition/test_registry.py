@@ -359,3 +359,17 @@ def test_removing_the_old_topic_of_a_name_leaves_the_new_one() -> None:
         assert broker.changes == [("opened", 0), ("opened", 0), ("closed", 0)]
 
     virtual_time.run(run())
+
+
+def test_readers_of_a_partition_that_is_removed_are_woken_before_it_is_closed() -> None:
+    """Closing may have to wait for others, and for the bucket."""
+
+    async def run() -> None:
+        broker = Broker()
+        removed, woken = ServedPartition("t", 1, 0).partition, []
+        broker.registry.add(removed)
+        removed.add_reader(lambda: woken.append(broker.registry.get((topic_id(1), 0))))
+        broker.registry.remove(removed)
+        assert woken == [None], "it is no longer found"
+
+    virtual_time.run(run())

@@ -1,0 +1,87 @@
+"""Mistakes with fetch sessions: what is read again, what is counted, and who listens for how long."""
+
+from tests.seeded.bug import SeededBug
+
+_SESSION = "tests/unit/broker/fetch/test_session.py"
+_MANY = "tests/unit/broker/api/test_fetch_of_many_partitions.py"
+
+BUGS = (
+    SeededBug(
+        "fetch-01",
+        "what moves while a Fetch reads it is not read again",
+        "broker/fetch/session.py",
+        "FetchSession.settle",
+        "changed, self.moved = self.moved, set()",
+        "changed, self.moved = set(), set()",
+        f"{_SESSION}::test_what_moves_while_it_is_read_is_read_again",
+    ),
+    SeededBug(
+        "fetch-02",
+        "records that the limits left for later are not read until more are published",
+        "broker/fetch/session.py",
+        "FetchSession.settle",
+        "read.error != 0 or target.fetch_offset < read.high_watermark",
+        "read.error != 0",
+        f"{_SESSION}::test_a_partition_with_nothing_to_tell_is_read_again_when_it_moves",
+    ),
+    SeededBug(
+        "fetch-03",
+        "partitions keep the listeners of sessions that were closed",
+        "broker/fetch/session.py",
+        "SessionPartition.leave",
+        "self._log is not None",
+        "False",
+        f"{_SESSION}::test_nothing_listens_for_a_partition_that_has_left",
+    ),
+    SeededBug(
+        "fetch-04",
+        "without the lease, an incremental Fetch names only partitions that have moved",
+        "broker/api/fetch.py",
+        "FetchHandler._answer",
+        "not result.has_lease",
+        "False",
+        f"{_MANY}::test_without_a_valid_lease_every_partition_says_so",
+    ),
+    SeededBug(
+        "fetch-05",
+        "sessions hear of a partition that moved away only when it is closed",
+        "broker/partition/registry.py",
+        "PartitionRegistry.remove",
+        "partition.retire()",
+        "pass",
+        "tests/unit/broker/partition/test_registry.py"
+        "::test_readers_of_a_partition_that_is_removed_are_woken_before_it_is_closed",
+    ),
+    SeededBug(
+        "fetch-06",
+        "sessions do not hear of a log start that has moved",
+        "broker/partition/partition.py",
+        "Partition.delete_before",
+        """
+            self._state.trim(self._data.start_offset, self._data.next_offset)
+            self.wake_readers()
+        """,
+        """
+            self._state.trim(self._data.start_offset, self._data.next_offset)
+        """,
+        f"{_MANY}::test_a_log_start_that_moves_is_told",
+    ),
+    SeededBug(
+        "fetch-07",
+        "a waiting Fetch counts what it has counted before once more",
+        "broker/fetch/waiting.py",
+        "WaitingFetch.count",
+        "found.size_bytes - (before.size_bytes if before else 0)",
+        "found.size_bytes",
+        "tests/unit/broker/fetch/test_waiting.py::test_it_adds_up_what_comes",
+    ),
+    SeededBug(
+        "fetch-08",
+        "a Fetch that waits counts every partition that has news when one moves",
+        "broker/fetch/waiting.py",
+        "WaitingFetch.count",
+        "moved = self._session.moved",
+        "moved = set(self._session.changed)",
+        f"{_MANY}::test_a_wait_for_many_bytes_counts_only_what_has_moved",
+    ),
+)
