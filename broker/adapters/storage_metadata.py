@@ -18,6 +18,7 @@ from typing import Final, TypeVar
 
 from headrace.broker.adapters.destroyed_objects import DestroyedObjects
 from headrace.broker.adapters.known_objects import known_bucket
+from headrace.broker.adapters.stream_opening import StreamOpening
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import MetadataError, NodeFencedError, RefusedError
 from headrace.metadata.image import ObjectImage
@@ -33,11 +34,18 @@ from headrace.metadata.rpc.requests import (
     CompactStreamObject,
     ForgetObjects,
     NodeMutation,
-    OpenStream,
+    OpenStreamBatch,
     PrepareObjects,
+    StreamToOpen,
     TrimStream,
 )
-from headrace.metadata.rpc.responses import Done, ObjectsPrepared, Response, StreamOpened
+from headrace.metadata.rpc.responses import (
+    Done,
+    ObjectsPrepared,
+    Response,
+    StreamOutcome,
+    StreamsOpened,
+)
 from headrace.protocol.errors import ErrorCode
 from headrace.storage.audit.comparison import KnownBucket
 from headrace.storage.errors import (
@@ -45,6 +53,7 @@ from headrace.storage.errors import (
     FencedError,
     ObjectNotPreparedError,
     RetriableStorageError,
+    StorageError,
 )
 from headrace.storage.ports import (
     ObjectRange,
@@ -93,17 +102,28 @@ class StorageMetadata:
         self._boot_clock_ms = boot_clock_ms
         self._destroyed = DestroyedObjects()
         self._retention_ms = object_delete_retention_ms
+        self._opening = StreamOpening(self._open_streams)
         self.is_lease_valid = client.is_lease_valid  # called for every batch that is acknowledged
 
     async def open_stream(self, stream_id: int, epoch: int) -> StreamMetadata:
         """Open a stream at an epoch.
 
+        What is asked for while a request is under way shares the next one.
+
         Raises:
             FencedError: the partition has another owner or a newer epoch, or was removed.
             RetriableStorageError: another node still has it open, or no controller answers.
         """
-        opened = await self._change(OpenStream(*self._sender(), stream_id, epoch), StreamOpened)
-        return StreamMetadata(stream_id, opened.epoch, opened.start_offset, opened.end_offset)
+        opened = await self._opening.open(StreamToOpen(stream_id, epoch))
+        if opened.error_code != ErrorCode.NONE:
+            raise _storage_error(
+                ErrorCode(opened.error_code), opened.message or "", is_of_stream=True
+            )
+        return StreamMetadata(stream_id, epoch, opened.start_offset, opened.end_offset)
+
+    async def _open_streams(self, streams: Sequence[StreamToOpen]) -> Sequence[StreamOutcome]:
+        request = OpenStreamBatch(*self._sender(), tuple(streams))
+        return (await self._change(request, StreamsOpened)).outcomes
 
     async def close_stream(self, stream_id: int, epoch: int, end_offset: int) -> None:
         """Close a stream whose records are all committed; no effect if it is closed or removed.
@@ -300,21 +320,21 @@ class StorageMetadata:
         except NodeFencedError as error:
             raise FencedError(str(error)) from error
         except RefusedError as error:
-            if error.code in _FENCED or _is_gone(request, error.code):
-                raise FencedError(error.message) from error
-            if error.code in _PASSING:
-                raise RetriableStorageError(error.message) from error
-            if error.code == ErrorCode.INVALID_RECORD_STATE:
-                raise ObjectNotPreparedError(error.message) from error
-            raise CommitRefusedError(error.message) from error
+            is_of_stream = isinstance(request, CloseStream | TrimStream)
+            raise _storage_error(error.code, error.message, is_of_stream=is_of_stream) from error
         except MetadataError as error:
             raise RetriableStorageError(str(error)) from error
 
 
-def _is_gone(request: NodeMutation, code: ErrorCode) -> bool:
-    """Whether the stream itself does not exist (any more)."""
-    about_stream = isinstance(request, OpenStream | CloseStream | TrimStream)
-    return about_stream and code == ErrorCode.RESOURCE_NOT_FOUND
+def _storage_error(code: ErrorCode, message: str, *, is_of_stream: bool) -> StorageError:
+    """Translate a refusal; of a request about one stream, that stream may be what does not exist (any more)."""
+    if code in _FENCED or (is_of_stream and code == ErrorCode.RESOURCE_NOT_FOUND):
+        return FencedError(message)
+    if code in _PASSING:
+        return RetriableStorageError(message)
+    if code == ErrorCode.INVALID_RECORD_STATE:
+        return ObjectNotPreparedError(message)
+    return CommitRefusedError(message)
 
 
 def _is_live(stream: StreamImage | None, object_id: int, piece: records.RecordedRange) -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from headrace.broker.adapters.write_ahead_log import LogLocation
@@ -14,7 +15,7 @@ from headrace.broker.node.admin import SERVING, NodeAdmin
 from headrace.broker.node.broker_parts import BrokerParts
 from headrace.broker.node.bucket_health import BucketHealth
 from headrace.broker.node.environment import NodeEnvironment
-from headrace.broker.node.lifecycle import running, unless_stopped
+from headrace.broker.node.lifecycle import StoppedEarlyError, running, unless_stopped
 from headrace.broker.node.registration import Registration, answered
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.readiness import CheckResult
@@ -78,11 +79,11 @@ class BrokerRole:
         """Start, serve until `stop` is set, leave. Waits for a bucket or a controller that does not answer.
 
         Args:
-            ready: called with the cluster's id once clients can be served.
+            ready: called with the cluster's id once all partitions are open, or were tried; clients are served before.
             stop: ends it, also while it is starting.
 
         Raises:
-            StoppedEarlyError: `stop` was set before clients could be served; also in a group.
+            StoppedEarlyError: `stop` was set before any client could be served; also in a group.
             NodeFencedError, FencedError: a newer registration has fenced this process; in a group.
             ExceptionGroup: the failure of a part, once the others have been stopped.
             OSError: an address cannot be bound.
@@ -192,11 +193,12 @@ class BrokerRole:
             idle = runtime_tuning.collect_when_idle(parts.requests_total)
             async with running(*jobs, parts.retention.run(), listener.run(), idle):
                 admin.stage = "opening partitions"
-                await unless_stopped(stop, parts.partitions.wait_attempted())
-                await listener.serve(parts.dispatcher())
-                admin.stage = SERVING
-                ready(client.image.cluster_id, self._address(bound, parts, recovery))
-                await stop.wait()
+                await listener.serve(parts.dispatcher())  # each partition as soon as it is open
+                with suppress(StoppedEarlyError):
+                    await unless_stopped(stop, parts.partitions.wait_attempted())
+                    admin.stage = SERVING
+                    ready(client.image.cluster_id, self._address(bound, parts, recovery))
+                    await stop.wait()
                 admin.stage = "stopping"
                 await listener.drain()
                 if (

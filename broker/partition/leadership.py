@@ -5,7 +5,8 @@ closed when the image names another leader. It is dropped synchronously when its
 that no record is appended to, or read from, a topic whose deletion has been answered.
 
 Each partition is opened and closed independently: if that fails, for example because the bucket does not answer, it
-is retried until it is no longer needed, and does not delay other partitions.
+is retried until it is no longer needed, and does not delay other partitions. Each is served as soon as it is open,
+and one that a client asks for is opened before the rest: a start with very many is no outage until the last is open.
 """
 
 import asyncio
@@ -15,8 +16,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from headrace.broker.partition.opening import Restored, restore_state
+from headrace.broker.partition.opening_queue import OpeningQueue, PartitionKey
 from headrace.broker.partition.partition import Partition
-from headrace.broker.partition.registry import PartitionKey, PartitionRegistry
+from headrace.broker.partition.registry import PartitionRegistry
 from headrace.config.node import LogConfig
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.metadata.client import MetadataClient
@@ -27,7 +29,8 @@ from headrace.storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
 
-MAX_INFLIGHT = 32  # partitions being opened or closed at once
+MAX_OPENING = 64  # partitions being opened at once
+MAX_CLOSING = 32
 MIN_RETRY_MS = 500
 MAX_RETRY_MS = 10_000
 UPKEEP_INTERVAL_MS = 30_000
@@ -61,8 +64,13 @@ class PartitionLeadership:
         self._wall_clock_ms = wall_clock_ms
         self._changed = asyncio.Event()
         self._changed_topics: set[UUID] = set()
-        self._opening: set[PartitionKey] = set()
-        self._slots = asyncio.Semaphore(MAX_INFLIGHT)
+        self._opening: set[PartitionKey] = set()  # waiting, being opened, or to be tried again
+        self._queue = OpeningQueue()
+        self._workers = 0
+        self._retry_ms: dict[PartitionKey, int] = {}  # of those whose opening has failed
+        self._closing_slots = asyncio.Semaphore(MAX_CLOSING)
+        self._default_config = EffectiveTopicConfig.resolve({}, config.topic_defaults)
+        registry.on_missed = self._queue.ask
         self.statistics = OpeningStatistics()
 
     async def run(self) -> None:
@@ -113,10 +121,11 @@ class PartitionLeadership:
             await self._changed.wait()
             self._changed.clear()
             topic_ids, self._changed_topics = self._changed_topics, set()
-            for topic_id in topic_ids:
-                topic = self._client.image.topic_by_id(topic_id)
-                for image in () if topic is None else topic.partitions:
-                    self._follow_one((topic_id, image.partition), tasks)
+            topics = filter(None, map(self._client.image.topic_by_id, topic_ids))
+            # In the order of their streams, which is that of objects: neighbours are read together.
+            for topic in sorted(topics, key=lambda it: it.partitions[0].data_stream_id):
+                for image in topic.partitions:
+                    self._follow_one((topic.topic_id, image.partition), tasks)
 
     def _follow_one(self, key: PartitionKey, tasks: asyncio.TaskGroup) -> None:
         opened = self._registry.get(key)
@@ -125,7 +134,7 @@ class PartitionLeadership:
             tasks.create_task(self._keep_closing(opened))
         elif key not in self._opening and self._wanted(key) is not None:
             self._opening.add(key)
-            tasks.create_task(self._keep_opening(key))
+            self._enqueue(key, tasks)
 
     def _led(self, key: PartitionKey) -> tuple[TopicImage, PartitionImage] | None:
         """Topic and partition of the image; None unless this broker leads it there."""
@@ -142,22 +151,41 @@ class PartitionLeadership:
             return None
         return led
 
-    async def _keep_opening(self, key: PartitionKey) -> None:
-        """Open a partition, with retries, at its leader epoch of that time, until it is no longer wanted."""
-        retry_ms = MIN_RETRY_MS
-        try:
-            while (wanted := self._wanted(key)) is not None:
-                async with self._slots:
-                    await self._open(*wanted)
-                self._registry.settle(key, attempted_only=True)
-                if self._registry.get(key) is None:
-                    await asyncio.sleep(retry_ms / 1000)
-                    retry_ms = min(2 * retry_ms, MAX_RETRY_MS)
-        finally:
-            self._opening.discard(key)
-            self._registry.settle(key)
-            if self._led(key) is None:
-                self._look_at([key[0]])  # it moved while it was being opened
+    def _enqueue(self, key: PartitionKey, tasks: asyncio.TaskGroup) -> None:
+        topic = self._client.image.topic_by_id(key[0])
+        self._queue.add(key, topic.name if topic is not None else "")
+        if self._workers < MAX_OPENING:
+            self._workers += 1
+            tasks.create_task(self._open_waiting(tasks))
+
+    async def _open_waiting(self, tasks: asyncio.TaskGroup) -> None:
+        """Open one partition after the other, until none waits."""
+        while (key := self._queue.take()) is not None:
+            await self._attempt(key, tasks)
+            await asyncio.sleep(0)  # an opening that reads nothing does not wait for anything
+        self._workers -= 1
+
+    async def _attempt(self, key: PartitionKey, tasks: asyncio.TaskGroup) -> None:
+        """Open a partition at its leader epoch of now; if that fails and it is still wanted, it is tried again."""
+        wanted = self._wanted(key)
+        if wanted is not None:
+            await self._open(*wanted)
+            self._registry.settle(key, attempted_only=True)
+            if self._wanted(key) is not None:
+                tasks.create_task(self._try_again(key, tasks))
+                return
+        self._opening.discard(key)
+        self._retry_ms.pop(key, None)
+        self._registry.settle(key)
+        if self._led(key) is None:
+            self._look_at([key[0]])  # it moved while it was being opened
+
+    async def _try_again(self, key: PartitionKey, tasks: asyncio.TaskGroup) -> None:
+        if self._registry.get(key) is None:  # else it is open, at an epoch that is over by now
+            retry_ms = self._retry_ms.get(key, MIN_RETRY_MS)
+            self._retry_ms[key] = min(2 * retry_ms, MAX_RETRY_MS)
+            await asyncio.sleep(retry_ms / 1000)
+        self._enqueue(key, tasks)
 
     async def _open(self, topic: TopicImage, image: PartitionImage) -> None:
         """Open a partition at the epoch of `image`; when that fails, it stays closed."""
@@ -246,7 +274,7 @@ class PartitionLeadership:
         retry_ms = MIN_RETRY_MS
         while self._client.image.topic_by_id(partition.topic_id) is not None:
             try:
-                async with self._slots:
+                async with self._closing_slots:
                     await partition.close()
             except FencedError:
                 break  # the new leader has it already
@@ -266,7 +294,10 @@ class PartitionLeadership:
         partition.discard()
 
     def _effective_config(self, image: MetadataImage, topic: str) -> EffectiveTopicConfig:
-        return EffectiveTopicConfig.resolve(image.topic_config(topic), self._config.topic_defaults)
+        overrides = image.topic_config(topic)
+        if not overrides:
+            return self._default_config
+        return EffectiveTopicConfig.resolve(overrides, self._config.topic_defaults)
 
     async def _upkeep(self) -> None:
         """Periodically expire idle producers and trim superseded checkpoints."""

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable
 from uuid import UUID
 
 from headrace.broker.partition.damage import DamagedRange
+from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.image import PartitionImage, TopicImage
 from headrace.protocol.errors import ErrorCode
 
-PartitionKey = tuple[UUID, int]
 Listener = Callable[[Partition], None]
 
 
@@ -43,6 +43,8 @@ class PartitionRegistry:
         self._by_id: dict[PartitionKey, Partition] = {}
         self._waiters: set[_Waiter] = set()
         self._listeners: list[tuple[Listener, Listener]] = []
+        # Called with a partition that was asked for, and is led by this broker or another, but not open.
+        self.on_missed: Callable[[PartitionKey], None] = lambda _key: None
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -67,6 +69,7 @@ class PartitionRegistry:
         image = self._client.image.topic(topic)
         if image is None or not 0 <= index < len(image.partitions):
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        self.on_missed((image.topic_id, index))
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
 
     def find_by_id(self, topic_id: UUID | None, index: int) -> Partition | ErrorCode:
@@ -81,6 +84,7 @@ class PartitionRegistry:
             return ErrorCode.UNKNOWN_TOPIC_ID
         if not 0 <= index < len(image.partitions):
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        self.on_missed((topic_id, index))
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
 
     def subscribe(self, *, opened: Listener, closed: Listener) -> None:
@@ -152,6 +156,9 @@ class PartitionRegistry:
         keys = {(topic.topic_id, each.partition) for topic, each in self.missing(topics)}
         if not keys:
             return
+        if not until_attempted:
+            for key in keys:
+                self.on_missed(key)
         waiter = _Waiter(keys, until_attempted=until_attempted)
         self._waiters.add(waiter)
         try:

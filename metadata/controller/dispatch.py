@@ -13,7 +13,12 @@ from headrace.metadata.controller.object_commits import (
 )
 from headrace.metadata.controller.objects import forget_objects, prepare_objects
 from headrace.metadata.controller.producer_ids import allocate_producer_ids
-from headrace.metadata.controller.streams import close_stream, open_stream, trim_stream
+from headrace.metadata.controller.streams import (
+    close_stream,
+    open_stream,
+    open_streams,
+    trim_stream,
+)
 from headrace.metadata.controller.topics import create_partitions, create_topics, delete_topics
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.rpc.requests import (
@@ -28,6 +33,7 @@ from headrace.metadata.rpc.requests import (
     ForgetObjects,
     Mutation,
     OpenStream,
+    OpenStreamBatch,
     PrepareObjects,
     PutKeyValues,
     RegisterBroker,
@@ -45,6 +51,7 @@ _DECISIONS: Final[Mapping[type, Callable[[Any, MetadataImage, Inputs], Decision]
     AlterConfigs: alter_configs,
     AllocateProducerIds: allocate_producer_ids,
     OpenStream: open_stream,
+    OpenStreamBatch: open_streams,
     CloseStream: close_stream,
     TrimStream: trim_stream,
     PrepareObjects: prepare_objects,

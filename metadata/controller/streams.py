@@ -24,9 +24,11 @@ from headrace.metadata.records.streams import (
     StreamStateRecord,
     StreamTrimmedRecord,
 )
-from headrace.metadata.rpc.requests import CloseStream, OpenStream, TrimStream
-from headrace.metadata.rpc.responses import Done, StreamOpened
+from headrace.metadata.rpc.requests import CloseStream, OpenStream, OpenStreamBatch, TrimStream
+from headrace.metadata.rpc.responses import Done, StreamOpened, StreamOutcome, StreamsOpened
 from headrace.protocol.errors import ErrorCode
+
+MAX_STREAMS_OPENED = 1_000  # by one request
 
 
 def open_stream(request: OpenStream, image: MetadataImage, inputs: Inputs) -> Decision:
@@ -62,6 +64,32 @@ def open_stream(request: OpenStream, image: MetadataImage, inputs: Inputs) -> De
         ),
         opened,
     )
+
+
+def open_streams(request: OpenStreamBatch, image: MetadataImage, inputs: Inputs) -> Decision:
+    """Open each of several streams that can be opened; the others have their errors in the answer."""
+    require_broker(image, request.node_id, request.node_epoch)
+    if len({it.stream_id for it in request.streams}) < len(request.streams):
+        raise RefusedError(ErrorCode.INVALID_REQUEST, "a stream is named twice")
+    if len(request.streams) > MAX_STREAMS_OPENED:
+        raise RefusedError(
+            ErrorCode.INVALID_REQUEST,
+            f"{len(request.streams)} streams are to be opened, at most {MAX_STREAMS_OPENED} may be",
+        )
+    records: list[Record] = []
+    outcomes: list[StreamOutcome] = []
+    for it in request.streams:
+        one = OpenStream(request.node_id, request.node_epoch, it.stream_id, it.stream_epoch)
+        try:
+            decision = open_stream(one, image, inputs)
+        except RefusedError as error:
+            outcomes.append(StreamOutcome(error.code, error.message))
+            continue
+        opened = decision.response
+        assert isinstance(opened, StreamOpened)
+        records += decision.records
+        outcomes.append(StreamOutcome(ErrorCode.NONE, None, opened.start_offset, opened.end_offset))
+    return Decision(tuple(records), StreamsOpened(tuple(outcomes)))
 
 
 def close_stream(request: CloseStream, image: MetadataImage, inputs: Inputs) -> Decision:

@@ -127,12 +127,27 @@ class AllocateProducerIds(msgspec.Struct, frozen=True, array_like=True, tag=14, 
 
 
 class OpenStream(msgspec.Struct, frozen=True, array_like=True, tag=20, gc=False):
-    """Open a stream at its partition's leader epoch. Answer: StreamOpened."""
+    """Open a stream at its partition's leader epoch, as brokers of earlier releases do. Answer: StreamOpened."""
 
     node_id: Count
     node_epoch: Int64
     stream_id: Int64
     stream_epoch: Int64
+
+
+class StreamToOpen(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One of many streams to open."""
+
+    stream_id: Int64
+    stream_epoch: Int64
+
+
+class OpenStreamBatch(msgspec.Struct, frozen=True, array_like=True, tag=23, gc=False):
+    """Open streams as `OpenStream` does, each that can be, in one entry. Answer: StreamsOpened."""
+
+    node_id: Count
+    node_epoch: Int64
+    streams: tuple[StreamToOpen, ...]
 
 
 class CloseStream(msgspec.Struct, frozen=True, array_like=True, tag=21, gc=False):
@@ -251,6 +266,7 @@ class RemoveVoter(msgspec.Struct, frozen=True, array_like=True, tag=62, gc=False
 NodeMutation = (
     AllocateProducerIds
     | OpenStream
+    | OpenStreamBatch
     | CloseStream
     | TrimStream
     | PrepareObjects

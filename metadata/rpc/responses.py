@@ -70,6 +70,21 @@ class StreamOpened(msgspec.Struct, frozen=True, array_like=True, tag=20, gc=Fals
     end_offset: int
 
 
+class StreamOutcome(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The outcome for one stream; the offsets are valid without an error."""
+
+    error_code: int
+    message: str | None
+    start_offset: int = -1
+    end_offset: int = -1
+
+
+class StreamsOpened(msgspec.Struct, frozen=True, array_like=True, tag=23, gc=False):
+    """In the order of the request."""
+
+    outcomes: tuple[StreamOutcome, ...]
+
+
 class ObjectsPrepared(msgspec.Struct, frozen=True, array_like=True, tag=30, gc=False):
     """The first of the reserved ids."""
 
@@ -123,6 +138,7 @@ Response = (
     | TopicsDeleted
     | ProducerIdBlock
     | StreamOpened
+    | StreamsOpened
     | ObjectsPrepared
     | Entries
     | SnapshotChunk

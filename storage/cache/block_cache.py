@@ -6,7 +6,7 @@ the LogCache and delay no upload.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from headrace.config.node import StorageConfig
 from headrace.storage.cache.cached_block import CachedBlock
@@ -28,6 +28,11 @@ INDEX_CACHE_SHARE = 8  # the indexes get this fraction of the cache
 INFLIGHT_SHARE = 4
 WINDOW_SHARE = 4
 MAX_AHEAD_TASKS = 32
+# Small blocks of one object are read alone at first, and then with what lies behind them.
+SMALL_BYTES = 16 * 1024
+SMALL_READS_ALONE = 8
+NEIGHBOUR_BYTES = 256 * 1024
+MAX_SMALL_READS = 1_000  # objects whose reads are counted
 
 
 class BlockCache:
@@ -56,6 +61,7 @@ class BlockCache:
         self._ahead = ReadAhead(min(config.max_read_ahead_bytes, data_bytes // WINDOW_SHARE))
         self._ahead_tasks: set[asyncio.Task[None]] = set()
         self._pace = LoopPace()
+        self._small_reads: dict[int, int] = {}  # by object, the latest last
 
     @property
     def statistics(self) -> DataBlockStatistics:
@@ -169,13 +175,34 @@ class BlockCache:
                 if not reading.is_worth_waiting():
                     return False
                 reading.waited = True
-                blocks = await self._blocks.load(source.object_id, entries)
+                near = self._neighbours(source, index, entries)
+                blocks = await self._blocks.load(source.object_id, entries, near)
             for block in blocks:
                 if reading.is_done():
                     break
                 await self._pace.share(block.work_bytes(reading.room_bytes))
                 await self._take(reading, block, limit)
         return True
+
+    def _neighbours(
+        self, source: ObjectRange, index: ObjectIndex, entries: Sequence[IndexEntry]
+    ) -> list[IndexEntry]:
+        """Choose what to read along with small blocks of a Stream Set Object of which others were small, too.
+
+        When very many partitions are opened or read, each needs a kilobyte of the same object: a request for every
+        one costs far more than the bytes between them.
+        """
+        size_bytes = sum([it.size for it in entries])
+        if source.object_type is not ObjectType.STREAM_SET or size_bytes > SMALL_BYTES:
+            return []
+        reads = self._small_reads.pop(source.object_id, 0) + 1
+        self._small_reads[source.object_id] = reads
+        if len(self._small_reads) > MAX_SMALL_READS:
+            del self._small_reads[next(iter(self._small_reads))]
+        if reads <= SMALL_READS_ALONE or self._blocks.is_loading(source.object_id, entries[-1]):
+            return []
+        room = min(NEIGHBOUR_BYTES, self._blocks.max_run_bytes) - size_bytes
+        return list(index.following(entries[-1], room))
 
     async def _open(self, reading: "_Reading", source: ObjectRange) -> ObjectIndex:
         """Read an index, and at the same time the blocks that are most likely needed next.

@@ -77,8 +77,13 @@ class DataBlockCache:
             found.append(block)
         return found
 
-    async def load(self, object_id: int, entries: Sequence[IndexEntry]) -> list[CachedBlock]:
-        """Return blocks of one object, reading those that are missing.
+    async def load(
+        self,
+        object_id: int,
+        entries: Sequence[IndexEntry],
+        neighbours: Iterable[IndexEntry] = (),
+    ) -> list[CachedBlock]:
+        """Return blocks of one object, reading those that are missing, and `neighbours` behind them on the way.
 
         Cancellation: requests continue, for other readers that wait for them and into the cache.
 
@@ -95,8 +100,11 @@ class DataBlockCache:
                 self._touch(block)
                 found[entry.position] = block
         self.statistics.misses += len(missing)
-        for run in self._runs(object_id, missing):
-            self._start(object_id, run, on_wasted=None)
+        if missing:
+            known = self._blocks
+            near = [it for it in neighbours if (object_id, it.position) not in known]
+            for run in self._runs(object_id, [*missing, *near]):
+                self._start(object_id, run, on_wasted=None)
         tasks = {self._loading[object_id, entry.position] for entry in missing}
         if tasks:
             await asyncio.wait(tasks)
@@ -105,6 +113,10 @@ class DataBlockCache:
                 block.segment.used = True
                 found[block.entry.position] = block
         return [found[entry.position] for entry in entries]
+
+    def is_loading(self, object_id: int, entry: IndexEntry) -> bool:
+        """Whether a block is being read."""
+        return (object_id, entry.position) in self._loading
 
     def _touch(self, block: CachedBlock) -> None:
         self.statistics.hits += 1

@@ -145,6 +145,27 @@ class ObjectIndex:
                 yield entry
             ordinal += 1
 
+    def following(self, block: IndexEntry, size_bytes: int) -> Iterator[IndexEntry]:
+        """Yield the blocks that lie right behind one, of any stream, as many as come to `size_bytes`.
+
+        Raises:
+            CorruptObjectError: an entry is invalid.
+        """
+        ordinal = bisect_right(
+            range(self._count),
+            _stream_and_start(block.stream_id, block.start_offset),
+            key=self._sort_key,
+        )
+        position = block.position + block.size
+        while ordinal < self._count:
+            found = self.entry(ordinal)
+            position += found.size
+            size_bytes -= found.size
+            if size_bytes < 0 or found.position + found.size != position:
+                return
+            yield found
+            ordinal += 1
+
     def extent_bytes(self, stream_id: int, start_offset: int, end_offset: int) -> int:
         """Return the size of the blocks that hold all of `[start_offset, end_offset)` of a stream.
 

@@ -56,4 +56,48 @@ BUGS = (
         "state.producers.restore(checkpoint.producers)",
         f"{_OPENING}::test_that_producers_were_lost_is_known_until_they_would_have_expired",
     ),
+    SeededBug(
+        "partition-06",
+        "what a client asks for waits until everything before it is open",
+        "broker/partition/registry.py",
+        "PartitionRegistry.find",
+        "self.on_missed((image.topic_id, index))",
+        "pass",
+        f"{_UNIT}/test_leadership.py"
+        "::test_each_partition_is_served_as_it_opens_and_what_is_asked_for_opens_before_the_rest",
+    ),
+    SeededBug(
+        "partition-07",
+        "each stream is opened by a request, and an entry of the metadata log, of its own",
+        "broker/adapters/stream_opening.py",
+        "StreamOpening._send_waiting",
+        "min(len(self._waiting), MAX_STREAMS)",
+        "1",
+        "tests/unit/broker/adapters/test_stream_opening.py"
+        "::test_what_is_asked_for_meanwhile_goes_with_the_next_request",
+    ),
+    SeededBug(
+        "partition-08",
+        "clients are not served before the last partition is open",
+        "broker/node/broker_role.py",
+        "BrokerRole._serve",
+        """
+            await listener.serve(parts.dispatcher())
+            with suppress(StoppedEarlyError):
+                await unless_stopped(stop, parts.partitions.wait_attempted())
+                admin.stage = SERVING
+                ready(client.image.cluster_id, self._address(bound, parts, recovery))
+                await stop.wait()
+        """,
+        """
+            with suppress(StoppedEarlyError):
+                await unless_stopped(stop, parts.partitions.wait_attempted())
+                await listener.serve(parts.dispatcher())
+                admin.stage = SERVING
+                ready(client.image.cluster_id, self._address(bound, parts, recovery))
+                await stop.wait()
+        """,
+        "tests/integration/test_node_stop.py"
+        "::test_partitions_are_served_while_another_is_still_being_opened_also_when_stopped_then",
+    ),
 )

@@ -6,6 +6,8 @@ from headrace.broker.adapters.storage_metadata import StorageMetadata
 from headrace.metadata.client import NewTopic
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.rpc.requests import OpenStreamBatch
+from headrace.metadata.rpc.responses import StreamOutcome, StreamsOpened
 from headrace.protocol.errors import ErrorCode
 from headrace.storage.errors import (
     CommitRefusedError,
@@ -85,6 +87,19 @@ async def test_it_is_what_the_engine_asks_for(cluster):
     assert not lease.is_lease_valid()
     assert await streams.get_opening_streams() == []
     assert objects.get_objects(1, 0, 1, 1) == []
+
+
+@scenario
+async def test_a_start_opens_the_streams_of_many_partitions_by_few_entries(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        (result,) = await client.create_topics([NewTopic("topic", 150)])
+        adapter = adapter_of(client)
+        ids = [it.data_stream_id for it in result.topic.partitions]
+        before = client.image.index
+        opened = await asyncio.gather(*(adapter.open_stream(it, 0) for it in ids))
+        assert [it.stream_id for it in opened] == ids
+        assert all(client.image.streams[it].opened for it in ids)
+        assert client.image.index - before == 2
 
 
 @scenario
@@ -322,6 +337,9 @@ class FailingClient:
         return True
 
     async def change(self, request, answered):
+        if isinstance(request, OpenStreamBatch) and isinstance(self._failure, RefusedError):
+            outcome = StreamOutcome(self._failure.code, self._failure.message)
+            return StreamsOpened((outcome,) * len(request.streams))
         raise self._failure
 
 
@@ -341,10 +359,11 @@ class FailingClient:
 def test_what_the_engine_should_do_about_a_failure(failure, expected):
     adapter = adapter_of(FailingClient(failure))
 
-    with pytest.raises(expected) as error:
-        asyncio.run(adapter.open_stream(1, 1))
+    for call in (adapter.open_stream, lambda *args: adapter.trim_stream(*args, 1)):
+        with pytest.raises(expected) as error:
+            asyncio.run(call(1, 1))
 
-    assert type(error.value) is expected
+        assert type(error.value) is expected
 
 
 def test_a_commit_that_names_what_is_gone_is_refused_not_fenced():

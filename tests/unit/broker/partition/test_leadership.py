@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from headrace.broker.partition.append_rules import Rejection
-from headrace.broker.partition.leadership import PartitionLeadership
+from headrace.broker.partition.leadership import MAX_OPENING, PartitionLeadership
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.config.node import LogConfig
@@ -49,9 +49,9 @@ class Streams(FakeEngine):
 class Broker:
     """Leadership over a client whose image the test changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, streams: Streams | None = None) -> None:
         self.client = FakeClient(*broker_records())
-        self.streams = Streams()
+        self.streams = streams or Streams()
         self.registry = PartitionRegistry(client=self.client, node_id=NODE_ID)  # type: ignore[arg-type]
         self.seen: list[tuple[str, str, int]] = []
         self.registry.subscribe(
@@ -276,3 +276,64 @@ def test_a_partition_opens_past_damage_with_a_checkpoint_that_is_durable_before_
 def append_one(partition: Partition) -> object:
     batch = memoryview(encode_batch([Record(0, NOW_MS, None, b"v")], BatchOptions()))
     return partition.append(batch, version=9, now_ms=NOW_MS, on_done=lambda _error: None)
+
+
+class SlowStreams(Streams):
+    """Opens one stream for each time that the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.order: list[int] = []
+        self.turns = asyncio.Semaphore(0)
+
+    async def open_stream(self, stream_id: int, epoch: int) -> FakeStream:
+        await self.turns.acquire()
+        self.order.append(stream_id)
+        return await super().open_stream(stream_id, epoch)
+
+
+def test_each_partition_is_served_as_it_opens_and_what_is_asked_for_opens_before_the_rest() -> None:
+    async def main() -> None:
+        broker = Broker(SlowStreams())
+        streams = broker.streams
+        assert isinstance(streams, SlowStreams)
+        count = 3 * MAX_OPENING
+        broker.client.apply(*topic_records("a", 1, count), *topic_records("__consumer_offsets", 2))
+        async with broker.running():
+            await asyncio.sleep(1)
+            last = count - 1
+            assert broker.registry.find("a", last) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+            # Both streams of those that are being opened, then the first of what follows, and its second.
+            for _ in range(3 * MAX_OPENING + 1):
+                streams.turns.release()
+                await asyncio.sleep(1)
+            found = broker.registry.find("a", last)
+            assert isinstance(found, Partition), "it was asked for"
+            assert not isinstance(append_one(found), Rejection)
+            assert 0 < len(broker.registry) < count, "the others are still opening"
+            assert streams.order[0] == 2_000, "groups wait for it"
+            for _ in range(2 * count):
+                streams.turns.release()
+            await broker.registry.wait_attempted()
+            assert len(broker.registry) == count + 1
+
+    run(main())
+
+
+def test_a_topic_that_is_waited_for_opens_before_the_rest() -> None:
+    async def main() -> None:
+        broker = Broker(SlowStreams())
+        streams = broker.streams
+        assert isinstance(streams, SlowStreams)
+        broker.client.apply(*topic_records("a", 1, 3 * MAX_OPENING), *topic_records("b", 2))
+        async with broker.running():
+            await asyncio.sleep(1)
+            waiting = asyncio.create_task(broker.registry.wait_open(["b"], 600_000))
+            await asyncio.sleep(1)
+            for _ in range(3 * MAX_OPENING + 1):
+                streams.turns.release()
+                await asyncio.sleep(1)
+            assert await waiting
+            assert len(broker.registry) < 2 * MAX_OPENING
+
+    run(main())

@@ -14,8 +14,10 @@ from headrace.metadata.rpc.requests import (
     ForgetObjects,
     NodeMutation,
     OpenStream,
+    OpenStreamBatch,
     PrepareObjects,
     PutKeyValues,
+    StreamToOpen,
     TrimStream,
     UnregisterBroker,
 )
@@ -41,6 +43,7 @@ def one_of_each(controller):
     requests = (
         AllocateProducerIds(*sender),
         OpenStream(*sender, stream_id, 0),
+        OpenStreamBatch(*sender, (StreamToOpen(stream_id, 0),)),
         CloseStream(*sender, closed_id, 0, 0),
         TrimStream(*sender, stream_id, 0, 5),
         PrepareObjects(*sender, 1, 1_000),

@@ -2,7 +2,13 @@ import pytest
 
 from headrace.metadata.images.objects import ObjectState
 from headrace.metadata.records.topics import PartitionChangeRecord
-from headrace.metadata.rpc.requests import CloseStream, OpenStream, TrimStream
+from headrace.metadata.rpc.requests import (
+    CloseStream,
+    OpenStream,
+    OpenStreamBatch,
+    StreamToOpen,
+    TrimStream,
+)
 from headrace.protocol.errors import ErrorCode
 from tests.unit.metadata.pure_controller import stream_range
 
@@ -28,6 +34,36 @@ def test_opening_again_at_the_same_epoch_changes_nothing(controller, stream_id):
 
     assert decision.records == ()
     assert decision.response.end_offset == 0
+
+
+def open_many(controller, *wanted):
+    streams = tuple(StreamToOpen(*it) for it in wanted)
+    return controller.do(OpenStreamBatch(*controller.sender(), streams)).outcomes
+
+
+def test_many_are_opened_by_one_entry_and_each_has_its_own_outcome(controller, stream_id):
+    first, second = (controller.topic_with_streams(name)[0] for name in "xy")
+    before = controller.image.index
+    outcomes = open_many(controller, (first, 0), (999, 0), (second, 7), (stream_id, 0))
+    assert controller.image.index == before + 1
+    assert [it.error_code for it in outcomes] == [
+        ErrorCode.NONE,
+        ErrorCode.RESOURCE_NOT_FOUND,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.NONE,
+    ]
+    assert outcomes[0].end_offset == 0
+    assert controller.stream(first).opened
+    assert not controller.stream(second).opened
+    open_many(controller, (first, 0))
+    assert controller.image.index == before + 1, "opening again changes nothing"
+
+
+def test_a_stream_that_is_named_twice_and_too_many_are_refused(controller, stream_id):
+    for wanted in ([stream_id] * 2, range(10_000, 11_001)):
+        streams = tuple(StreamToOpen(it, 0) for it in wanted)
+        refusal = controller.refusal(OpenStreamBatch(*controller.sender(), streams))
+        assert refusal == ErrorCode.INVALID_REQUEST
 
 
 def test_a_closed_stream_is_opened_again_by_the_same_node(controller, stream_id):

@@ -631,3 +631,19 @@ def test_what_cannot_be_read_is_a_block_or_an_object():
                 assert await fresh.span(1, 24, of_object=False) == (20, 40)
 
     run(main())
+
+
+def test_small_blocks_of_many_streams_are_read_together():
+    async def main():
+        setup = Setup()
+        await setup.upload(*(batches(it, 0, 1) for it in range(1_000)))
+        for stream_id in range(1_000):
+            assert await setup.read(stream_id, 0) == batches(stream_id, 0, 1)
+        assert setup.store.requests["get_range"] < 20
+        alone = Setup()
+        await alone.upload(*(batches(it, 0, 1) for it in range(1_000)))
+        for stream_id in range(0, 1_000, 500):
+            await alone.read(stream_id, 0)
+        assert alone.cache.statistics.read_bytes < 1_000, "few readers read what they need"
+
+    run(main())
