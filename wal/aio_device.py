@@ -10,6 +10,7 @@ Source: io_setup(2), io_submit(2), io_getevents(2), linux/aio_abi.h.
 import asyncio
 import ctypes
 import errno
+import logging
 import os
 import platform
 import struct
@@ -23,7 +24,14 @@ from headrace.wal.device import WriteDone, settle, short_io_error
 from headrace.wal.file_device import DeviceFile
 from headrace.wal.holes import unwritten_ranges
 
+logger = logging.getLogger("headrace.wal")
+
 _CLOSE_TIMEOUT_S = 5.0
+# What io_submit(2) answers when the kernel is short of something, or a signal came: nothing was submitted.
+_PASSING = frozenset({errno.EAGAIN, errno.EINTR, errno.ENOMEM})
+_MAX_SUBMITS = 11  # of one operation, within 1.023 s
+_SUBMIT_PAUSE_S = 0.001  # doubled each time
+_TELL_INTERVAL_S = 60.0
 _PREAD = 0
 _PWRITE = 1
 _FLAG_RESFD = 1
@@ -124,6 +132,8 @@ class AioDevice:
         self._free = list(range(depth))
         self._operations: list[_Operation | None] = [None] * depth
         self._waiting: deque[_Operation] = deque()
+        self._refused = 0  # submissions since the start
+        self._told_s = -_TELL_INTERVAL_S
         self._idle = asyncio.Event()
         self._idle.set()
         self._eventfd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
@@ -213,10 +223,27 @@ class AioDevice:
             self._eventfd,
         )
         self._operations[slot] = operation
+        self._hand_over(slot, 1)
+
+    def _hand_over(self, slot: int, submits: int) -> None:
+        """Give a control block to the kernel, again after a pause if it is short of something."""
         failure = self._context.submit(self._pointers[slot])
-        if failure:
+        if failure in _PASSING and submits < _MAX_SUBMITS:
+            self._tell_refused(failure)
+            pause_s = _SUBMIT_PAUSE_S * 2 ** (submits - 1)
+            self._loop.call_later(pause_s, self._hand_over, slot, submits + 1)
+        elif failure:
             # `done` is never called before `write` has returned.
             self._loop.call_soon(self._finish, slot, -failure)
+
+    def _tell_refused(self, failure: int) -> None:
+        self._refused += 1
+        if self._loop.time() - self._told_s >= _TELL_INTERVAL_S:
+            self._told_s = self._loop.time()
+            logger.warning(
+                "the kernel did not take an operation on the WAL; trying again for a second",
+                extra={"reason": os.strerror(failure), "refused": self._refused},
+            )
 
     def _on_events(self) -> None:
         try:

@@ -1,5 +1,7 @@
 """Mistakes with what is written once, tried again, deleted late, and told when it fails."""
 
+import errno
+
 from tests.seeded.bug import SeededBug
 
 _UNIT = "tests/unit/storage"
@@ -85,5 +87,15 @@ BUGS = (
         "now.wall_ms + request.retention_time_ms",
         "tests/unit/broker/api/test_offset_commit.py"
         "::test_no_number_of_a_client_reloads_the_groups_of_others[2-9223372036854775807]",
+    ),
+    SeededBug(
+        "stores-07",
+        "a kernel that is short of memory for a moment ends the node",
+        "wal/aio_device.py",
+        "AioDevice._hand_over",
+        "failure in _PASSING and submits < _MAX_SUBMITS",
+        "False",
+        "tests/unit/wal/test_devices.py"
+        f"::test_a_kernel_that_is_short_of_something_is_asked_again[{errno.EAGAIN}]",
     ),
 )

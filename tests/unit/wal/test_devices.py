@@ -1,6 +1,7 @@
 """Errors and hanging operations of the two ways of IO, on files that cannot do what they are asked."""
 
 import asyncio
+import errno
 import os
 import threading
 from pathlib import Path
@@ -98,6 +99,40 @@ def test_more_operations_than_the_depth_wait_in_order(tmp_path: Path) -> None:
         await device.close()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("refusal", [errno.EAGAIN, errno.EINTR, errno.ENOMEM])
+def test_a_kernel_that_is_short_of_something_is_asked_again(
+    refusal: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing was submitted, so it is no failed write, unless it goes on."""
+    left = [aio_device._MAX_SUBMITS - 1]
+    asked = 0
+    submit = aio_device._Context.submit
+
+    def refusing(self: object, control_blocks: object) -> int:
+        nonlocal asked
+        asked += 1
+        if left[0]:
+            left[0] -= 1
+            return refusal
+        return submit(self, control_blocks)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(aio_device._Context, "submit", refusing)
+    monkeypatch.setattr(aio_device, "_SUBMIT_PAUSE_S", 0.0)
+
+    async def main() -> None:
+        device = device_on(read_only(tmp_path), "aio")
+        await asyncio.gather(*(device.read(0, pool.take(PAGE)) for _ in range(5)))
+        assert asked == 5 + aio_device._MAX_SUBMITS - 1
+        left[0] = aio_device._MAX_SUBMITS
+        with pytest.raises(OSError, match=os.strerror(refusal)):
+            await device.read(0, pool.take(PAGE))
+        await device.read(0, pool.take(PAGE))
+        await device.close()
+
+    asyncio.run(main())
+    assert [it.levelname for it in caplog.records] == ["WARNING"]
 
 
 def test_a_context_that_the_kernel_refuses_is_unavailable(tmp_path: Path) -> None:
