@@ -301,8 +301,8 @@ async def test_a_snapshot_that_cannot_be_had_is_asked_for_once_a_second(
         await until(lambda: leader._member.applied.entries.snapshot_index > 10)
         read_snapshot = leader._store.read_snapshot
 
-        async def no_snapshot(position, max_size):
-            del position, max_size
+        async def no_snapshot(index, position, max_size):
+            del index, position, max_size
 
         leader._store.read_snapshot = no_snapshot
         await scene.start(away)
