@@ -43,7 +43,7 @@ _SEGMENT_NAME: Final = re.compile(r"\d{20}\.log")
 _SNAPSHOT_NAME: Final = re.compile(r"(\d{20})-(\d{20})\.checkpoint")
 _INSTALL_NAME: Final = re.compile(r"(\d{20})-(\d{20})\.install")
 _TEMPORARY_NAME: Final = re.compile(
-    r"\d{20}(-\d{20})?\.[a-z]+\.tmp|quorum-state\.tmp|meta\.properties\.tmp"
+    r"\d{20}(-\d{20})?\.[a-z]+\.tmp|quorum-state\.tmp|meta\.properties\.tmp|old-copy\.tmp"
 )
 
 

@@ -4,6 +4,9 @@
 name does. A node that joins a cluster does not know the cluster's id at first. The directory id is
 random and created with the directory; version 1 had none, and no file for the vote.
 
+`old-copy` is there once the other controllers have told that the directory was put back from an older
+copy of itself; it says why.
+
 `lock` is locked while a process has the directory open; the kernel releases the lock when the
 process ends.
 """
@@ -20,6 +23,7 @@ from headrace.metadata.records.members import NO_DIRECTORY
 
 IDENTITY_FILE: Final = "meta.properties"
 LOCK_FILE: Final = "lock"
+OLD_COPY_FILE: Final = "old-copy"  # why the directory must not be used
 IDENTITY_VERSION: Final = 2
 MAX_FILE_BYTES: Final = 64 * 1024
 
@@ -73,6 +77,30 @@ def find_identity(directory: Path, *, node_id: int, cluster_id: str) -> Identity
         msg = f"{directory} belongs to cluster {found.cluster_id}, this node to {cluster_id}"
         raise MetadataIdentityError(msg)
     return found
+
+
+def condemn(directory: Path, reason: str, sync: Sync) -> None:
+    """Record durably that the directory is an old copy of itself: whoever opens it is refused.
+
+    A supervisor starts its process again, and each start is counted: others would take it for a later one.
+    """
+    create_whole(directory / OLD_COPY_FILE, reason.encode(), sync)
+
+
+def refuse_old_copy(directory: Path) -> None:
+    """Check that the directory is not known to be an old copy.
+
+    Raises:
+        MetadataIdentityError: it is.
+    """
+    path = directory / OLD_COPY_FILE
+    if path.exists():
+        reason = path.read_bytes()[:MAX_FILE_BYTES].decode(errors="replace")
+        raise MetadataIdentityError(
+            f"the metadata directory {directory} is an old copy: {reason}. What this controller "
+            "acknowledged since is missing, so it must not take part. Replace this controller as "
+            "after the loss of its disk: docs/operations.md"
+        )
 
 
 def write_identity(directory: Path, identity: Identity, sync: Sync) -> None:

@@ -25,7 +25,14 @@ from headrace.metadata.log.durable_files import Sync
 from headrace.metadata.log.entry_format import NOT_PROVEN
 from headrace.metadata.log.files import LogFiles
 from headrace.metadata.log.hard_state import HardStateFile, read_quorum_state
-from headrace.metadata.log.identity import Identity, find_identity, lock_directory, write_identity
+from headrace.metadata.log.identity import (
+    Identity,
+    condemn,
+    find_identity,
+    lock_directory,
+    refuse_old_copy,
+    write_identity,
+)
 from headrace.metadata.log.recovered import Opened
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.raft.effects import FRESH, NOBODY, HardState, Persist
@@ -102,6 +109,16 @@ class LogStore:
             MetadataLogCorruptError: acknowledged entries, or the vote, cannot be read.
         """
         return await self._run(partial(self._open, node_id, cluster_id))
+
+    async def condemn(self, reason: str) -> None:
+        """Record durably that this directory is an old copy of itself, and refuse it from now on.
+
+        Raises:
+            MetadataIdentityError: always, with what to do.
+            OSError: it could not be recorded.
+        """
+        await self._run(partial(condemn, self._directory, reason, self._sync))
+        refuse_old_copy(self._directory)
 
     async def name_cluster(self, cluster_id: str) -> None:
         """Record durably the cluster of this directory, once it is known.
@@ -239,6 +256,7 @@ class LogStore:
     def _open(self, node_id: int, cluster_id: str) -> Opened:
         self._directory.mkdir(parents=True, exist_ok=True)
         self._lock_descriptor = lock_directory(self._directory)
+        refuse_old_copy(self._directory)
         identity = find_identity(self._directory, node_id=node_id, cluster_id=cluster_id)
         if identity is None:
             if has_log(self._directory):

@@ -300,7 +300,7 @@ class QuorumNode:
 
     async def _take_turn(self) -> bool:
         """Perform the next effects; False when there are none."""
-        require_current(self._core)
+        await require_current(self._core, self._store)
         if await self.snapshots.install_fetched(self._hooks.accept):
             return True
         effects = self._core.take_effects()

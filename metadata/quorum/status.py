@@ -5,7 +5,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from headrace.metadata.errors import MetadataIdentityError
+from headrace.metadata.log.store import LogStore
 from headrace.metadata.raft.core import RaftCore
 from headrace.metadata.raft.effects import NOBODY, Role
 
@@ -70,18 +70,15 @@ class LeaderWatch:
         await self._changed.wait()
 
 
-def require_current(core: RaftCore) -> None:
-    """Refuse to go on with an old copy of this node's directory.
+async def require_current(core: RaftCore, store: LogStore) -> None:
+    """Refuse to go on with an old copy of this node's directory, also after every later start.
 
     Raises:
         MetadataIdentityError: it is one.
+        OSError: that could not be recorded.
     """
     if core.outdated is not None:
-        raise MetadataIdentityError(
-            f"the metadata directory of this controller is an old copy: {core.outdated}. "
-            "What it acknowledged since is missing, so it must not take part. Replace this "
-            "controller as after the loss of its disk: docs/operations.md"
-        )
+        await store.condemn(str(core.outdated))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,6 +98,18 @@ BUGS = (
         "disks.kept(member.directory_id, known.match_index)",
         f"{_RAFT}/test_disks.py::test_what_is_truncated_was_not_held",
     ),
+    SeededBug(
+        "log-14",
+        "an old copy that was refused is started again, and passes for a later start",
+        "metadata/log/store.py",
+        "LogStore._open",
+        """
+            self._lock_descriptor = lock_directory(self._directory)
+            refuse_old_copy(self._directory)
+        """,
+        "self._lock_descriptor = lock_directory(self._directory)",
+        f"{_THREE}::test_a_directory_that_was_put_back_from_a_copy_ends_its_controller",
+    ),
     # Snapshots that others read
     SeededBug(
         "log-11",

@@ -572,6 +572,8 @@ async def test_a_directory_that_was_put_back_from_a_copy_ends_its_controller(tmp
         assert scene.serving() == []
 
         await scene.kill(3)
+        with pytest.raises(MetadataIdentityError, match="is an old copy"):
+            await scene.start(3)  # as its supervisor does: it would be one start further
         await scene.start(1)
         leader = await scene.leader()
         assert written(leader) == [11]
