@@ -91,8 +91,6 @@ IGNORED: dict[str, tuple[str, ...]] = {
         "transactional.id.expiration.ms",
         "group.consumer.",
         "group.coordinator.rebalance.protocols",
-        "max.connections.per.ip",
-        "max.connections.per.ip.overrides",
         "max.connection.creation.rate",
         "quota.window.",
         "controller.quota.window.",

@@ -15,7 +15,13 @@ from headrace.config.definition import (
     ListOf,
     Matches,
 )
-from headrace.config.uris import parse_advertised, parse_bootstrap, parse_listeners, parse_voters
+from headrace.config.uris import (
+    parse_advertised,
+    parse_bootstrap,
+    parse_host_counts,
+    parse_listeners,
+    parse_voters,
+)
 
 ROLES = ("broker", "controller")
 
@@ -34,6 +40,10 @@ def _voters(text: str) -> FieldValues:
 
 def _bootstrap(text: str) -> FieldValues:
     return {"metadata.quorum_bootstrap_servers": parse_bootstrap(text)}
+
+
+def _connections_per_ip(text: str) -> FieldValues:
+    return {"network.max_connections_per_ip_overrides": parse_host_counts(text)}
 
 
 def _data_dir(text: str) -> FieldValues:
@@ -167,7 +177,23 @@ NETWORK = (
         field="network.max_connections",
         valid=_AT_LEAST_1,
         doc="Connections that the node has open at the same time; further ones are closed "
-        "immediately.",
+        "immediately. Of the descriptors that the process may have, 1024 (of few, half) are not "
+        "used for connections.",
+    ),
+    ConfigKey(
+        name="max.connections.per.ip",
+        type=ConfigType.INT,
+        field="network.max_connections_per_ip",
+        valid=_AT_LEAST_0,
+        doc="Connections from one address at the same time; further ones are closed immediately.",
+    ),
+    ConfigKey(
+        name="max.connections.per.ip.overrides",
+        type=ConfigType.STRING,
+        fields=_connections_per_ip,
+        default_text="",
+        doc="The same for certain hosts or addresses; a name is looked up at the start.",
+        example="10.0.0.7:500,backup.example.org:10",
     ),
 )
 

@@ -35,7 +35,11 @@ class NetworkConfig:
     # Produce requests whose writes are inflight; past either bound the socket is not read.
     max_produce_inflight_requests: int = 256
     max_produce_inflight_bytes: int = 32 * MIB
-    max_connections: int = 10_000  # whole node
+    max_connections: int = 10_000  # whole node; fewer if it may not have so many descriptors
+    max_connections_per_ip: int = 2**31 - 1
+    max_connections_per_ip_overrides: tuple[
+        tuple[str, int], ...
+    ] = ()  # (host or address, connections)
     connection_idle_max_ms: int = 600_000
 
 

@@ -139,6 +139,21 @@ def parse_bootstrap(text: str) -> tuple[tuple[str, int], ...]:
     return tuple(dict.fromkeys(addresses))
 
 
+def parse_host_counts(text: str) -> tuple[tuple[str, int], ...]:
+    """Read `host:count,...`; an IPv6 address may be in brackets.
+
+    Raises:
+        ValueError: a part is not of that form.
+    """
+    counts: dict[str, int] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        host, _, count = part.rpartition(":")
+        if not host or not (count.isascii() and count.isdigit()):
+            raise ValueError(f"has {part!r}; write host:count")
+        counts[host.removeprefix("[").removesuffix("]")] = int(count)
+    return tuple(counts.items())
+
+
 def parse_bucket(text: str) -> str:
     """Check a bucket URI and return it without its id.
 

@@ -50,6 +50,7 @@ from headrace.protocol.leader_discovery import NodeEndpoint
 
 API = ApiKey.FETCH
 READ_COMMITTED = 1
+MAX_WAIT_MS = 300_000  # whatever a client asks for; the answer is an empty one then
 
 
 class FetchHandler:
@@ -117,7 +118,7 @@ class FetchHandler:
     async def _wait(self, fetch: "_Fetch", reply: Reply, begin_s: float) -> None:
         """Read, from the bucket if necessary, until there is enough, time is up, or the client has disconnected."""
         loop = asyncio.get_running_loop()
-        deadline_s = loop.time() + fetch.request.max_wait_ms / 1000
+        deadline_s = loop.time() + min(fetch.request.max_wait_ms, MAX_WAIT_MS) / 1000
         context, session = fetch.session, fetch.session.session
         waiting = WaitingFetch(
             session, fetch.enough_bytes, partial(self._reader.count, by_id=fetch.by_id)

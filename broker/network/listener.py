@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
+import resource
 import socket
 from collections.abc import Coroutine
 from typing import Any
 
+from headrace.broker.network.connection_bounds import ConnectionBounds, connections_possible
 from headrace.broker.network.session import Dispatcher, Session
 from headrace.config.node import Endpoint, NetworkConfig
 
@@ -17,13 +19,14 @@ BACKLOG = 1024
 
 
 class Listener:
-    """Every session of the node. Bounded by `max_connections`; further connections are closed at once."""
+    """Every session of the node. Connections beyond the `ConnectionBounds` are closed at once."""
 
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
         self._dispatcher: Dispatcher
         self._accepting = False
         self._servers: list[asyncio.Server] = []
+        self._bounds = ConnectionBounds(0, 0, {})  # those of the configuration, from `bind` on
         self._sessions: set[Session] = set()
         self._last_closed = asyncio.Event()
         self._requests: set[asyncio.Task[None]] = set()
@@ -45,6 +48,7 @@ class Listener:
             OSError: an address is in use, or not an address of this machine.
         """
         loop = asyncio.get_running_loop()
+        self._bounds = await _connection_bounds(self._config)
         bound = []
         for endpoint in self._config.listeners:
 
@@ -117,7 +121,7 @@ class Listener:
 
     def session_opened(self, session: Session) -> bool:
         """Count a new connection; False when there are too many, or none are accepted any more."""
-        if not self._accepting or len(self._sessions) >= self._config.max_connections:
+        if not self._accepting or not self._bounds.opened(session.info.client_host):
             self.connections_refused += 1
             return False
         self._sessions.add(session)
@@ -126,7 +130,9 @@ class Listener:
 
     def session_closed(self, session: Session) -> None:
         """Count a closed connection."""
-        self._sessions.discard(session)
+        if session in self._sessions:
+            self._sessions.discard(session)
+            self._bounds.closed(session.info.client_host)
         if not self._sessions:
             self._last_closed.set()
 
@@ -141,6 +147,26 @@ class Listener:
             await request
         except Exception as error:  # noqa: BLE001 - handed to the one place that decides
             session.fail("request", error)
+
+
+async def _connection_bounds(config: NetworkConfig) -> ConnectionBounds:
+    """The bounds of the configuration, as far as this process may have descriptors.
+
+    Raises:
+        OSError: a host of the overrides is not known.
+    """
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    max_total = connections_possible(config.max_connections, descriptors)
+    if max_total < config.max_connections:
+        logger.warning(
+            "fewer connections than max.connections are possible: the limit of open files is too low (ulimit -n)",
+            extra={"connections": max_total, "max.connections": config.max_connections},
+        )
+    overrides = {}
+    for host, count in config.max_connections_per_ip_overrides:
+        found = await asyncio.get_running_loop().getaddrinfo(host, 0, type=socket.SOCK_STREAM)
+        overrides.update({str(address[0]): count for *_, address in found})
+    return ConnectionBounds(max_total, config.max_connections_per_ip, overrides)
 
 
 _Address = tuple[socket.AddressFamily, tuple[str, int]]

@@ -171,7 +171,7 @@ class Session(asyncio.BufferedProtocol):
         self.last_active = self._time()
         if not self._sessions.session_opened(self):
             logger.warning(
-                "connection refused: too many connections (max.connections), or the node is stopping",
+                "connection refused: too many (max.connections, max.connections.per.ip), or the node is stopping",
                 extra={"client": self.info.client_host},
             )
             self.close()

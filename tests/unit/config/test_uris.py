@@ -8,6 +8,7 @@ from headrace.config.uris import (
     parse_advertised,
     parse_bootstrap,
     parse_bucket,
+    parse_host_counts,
     parse_listeners,
     parse_voters,
     parse_wal_location,
@@ -193,3 +194,12 @@ def test_secrets_are_hidden():
         "s3://bucket?accessKey=***&secretKey=***&region=eu"
     )
     assert redacted("s3://bucket?region=eu") == "s3://bucket?region=eu"
+
+
+def test_counts_of_hosts():
+    text = "10.0.0.7:500, backup:10,[::1]:0,10.0.0.7:3,"
+    assert parse_host_counts(text) == (("10.0.0.7", 3), ("backup", 10), ("::1", 0))
+    assert parse_host_counts("") == ()
+    for wrong in ("backup", "backup:", ":5", "backup:-1", "backup:x"):
+        with pytest.raises(ValueError, match="host:count"):
+            parse_host_counts(wrong)

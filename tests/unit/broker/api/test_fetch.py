@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from headrace.broker.api import fetch as fetch_api
 from headrace.broker.api.fetch import FetchHandler
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.fetch.reader import FetchReader
@@ -534,8 +535,16 @@ def test_partitions_that_returned_records_let_the_others_go_first() -> None:
     assert sorted(order[2:]) == ["t", "u"]
 
 
+def test_a_fetch_does_not_wait_for_days() -> None:
+    async def run() -> None:
+        answer = await Broker().later(12, request(wait_ms=2**31 - 1))
+        assert asyncio.get_running_loop().time() == fetch_api.MAX_WAIT_MS / 1000
+        assert answer.error_code == 0
+
+    virtual_time.run(run())
+
+
 def test_a_fetch_whose_client_has_left_waits_no_longer() -> None:
-    """`max_wait_ms` is the client's, and may be days."""
 
     async def run() -> None:
         broker = Broker()

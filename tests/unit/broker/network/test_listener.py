@@ -132,6 +132,35 @@ def test_an_address_that_is_taken_is_an_error() -> None:
     asyncio.run(run())
 
 
+def test_connections_of_one_address_are_bounded() -> None:
+    async def run() -> None:
+        async with listening(
+            max_connections_per_ip=2, max_connections_per_ip_overrides=(("127.0.0.2", 0),)
+        ) as node:
+            first, second = await node.connect(), await node.connect()
+            assert await node.echo(first) == await node.echo(second) == b"PLAINTEXT"
+            assert await is_closed(await node.connect())
+            assert await node.echo(first) == b"PLAINTEXT"
+            first[1].close()
+            while node.listener.connection_count > 1:
+                await asyncio.sleep(0)
+            assert await node.echo(await node.connect()) == b"PLAINTEXT"
+            assert node.listener.connections_refused == 1
+
+    asyncio.run(run())
+
+
+def test_the_override_of_an_address_counts_for_it() -> None:
+    async def run() -> None:
+        overrides = (("localhost", 1),)
+        async with listening(max_connections_per_ip_overrides=overrides) as node:
+            first = await node.connect()
+            assert await node.echo(first) == b"PLAINTEXT"
+            assert await is_closed(await node.connect())
+
+    asyncio.run(run())
+
+
 def test_connections_beyond_the_limit_are_closed_and_those_within_go_on() -> None:
     async def run() -> None:
         async with listening(max_connections=2) as node:
