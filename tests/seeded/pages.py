@@ -19,6 +19,7 @@ TITLES = {
     "lease": "What is answered while a lease is not valid",
     "ports": "At the ports: what one connection may hold, and who may take whose place",
     "records": "Produced batches: what is validated and what is stored",
+    "turns": "Turns of the event loop and sizes of answers",
     "offsets": "The log of a coordinator partition",
     "fetch": "Fetch sessions",
 }

@@ -1,0 +1,92 @@
+"""Mistakes by which one request takes the event loop, or memory, from everybody."""
+
+from tests.seeded.bug import SeededBug
+
+_API = "tests/unit/broker/api"
+_SHARE = "tests/unit/broker/network/test_turn_share.py"
+
+BUGS = (
+    SeededBug(
+        "turns-01",
+        "any number of tagged fields is skipped",
+        "protocol/primitives.py",
+        "skip_tagged_fields",
+        """
+            count, position = read_uvarint(data, position)
+            _check_tagged_fields(count)
+        """,
+        "count, position = read_uvarint(data, position)",
+        "tests/unit/protocol/test_primitives.py"
+        "::test_a_struct_has_a_bounded_number_of_tagged_fields",
+    ),
+    SeededBug(
+        "turns-02",
+        "a group is described as often as the request names it",
+        "broker/api/describe_groups.py",
+        "DescribeGroupsHandler.handle",
+        "dict.fromkeys(request.groups)",
+        "request.groups",
+        f"{_API}/test_describe_groups.py::test_a_group_that_is_named_often_is_answered_once",
+    ),
+    SeededBug(
+        "turns-03",
+        "a topic is described as often as the request names it",
+        "broker/api/metadata.py",
+        "MetadataHandler._asked_for",
+        "dict.fromkeys((topic.name, topic.topic_id) for topic in request.topics)",
+        "[(topic.name, topic.topic_id) for topic in request.topics]",
+        f"{_API}/test_metadata.py::test_a_topic_that_is_named_often_is_answered_once",
+    ),
+    SeededBug(
+        "turns-04",
+        "an answer may be of any size",
+        "protocol/messages/encoding.py",
+        "_Output.element_ended",
+        "self.size_bytes + position > self.max_bytes",
+        "False",
+        "tests/unit/protocol/messages/test_encoding.py"
+        "::test_an_answer_beyond_its_bound_is_given_up",
+    ),
+    SeededBug(
+        "turns-05",
+        "a request whose share of a turn is used up goes on",
+        "broker/network/turn_share.py",
+        "TurnShare.pause",
+        "self.is_used_up()",
+        "False",
+        f"{_SHARE}::test_those_that_wait_get_a_turn_each_in_their_order",
+    ),
+    SeededBug(
+        "turns-06",
+        "all requests that wait go on in the same turn",
+        "broker/network/turn_share.py",
+        "TurnShare._next_turn",
+        """
+            waiter.set_result(None)
+            self._begin_turn()
+            return
+        """,
+        "waiter.set_result(None)",
+        f"{_SHARE}::test_those_that_wait_get_a_turn_each_in_their_order",
+    ),
+    SeededBug(
+        "turns-07",
+        "a connection starts all requests that have come in one turn",
+        "broker/network/session.py",
+        "Session._advance",
+        "starts == STARTS_PER_TURN",
+        "False",
+        "tests/unit/broker/network/test_session.py"
+        "::test_requests_that_are_answered_at_once_share_the_loop_with_others",
+    ),
+    SeededBug(
+        "turns-08",
+        "a change of the metadata is applied in one turn, however many records it has",
+        "metadata/replay.py",
+        "replay_steps",
+        "number % STEP_RECORDS == 0",
+        "False",
+        "tests/unit/metadata/test_commits.py"
+        "::test_a_change_of_many_records_lets_others_have_their_turn",
+    ),
+)
