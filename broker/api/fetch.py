@@ -15,7 +15,7 @@ Source: FetchRequest.json, FetchResponse.json of Apache Kafka 4.3; KIP-74, KIP-9
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Sequence
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -29,7 +29,7 @@ from headrace.broker.fetch.reader import (
     ReadResult,
     counted,
 )
-from headrace.broker.fetch.session import FetchContext, FetchSession
+from headrace.broker.fetch.session import FetchContext, FetchSession, SessionAnswer
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.fetch.waiting import WaitingFetch
 from headrace.broker.network.request_context import RequestContext
@@ -47,10 +47,12 @@ from headrace.protocol.fetch.response import (
     encode_fetch_response,
 )
 from headrace.protocol.leader_discovery import NodeEndpoint
+from headrace.protocol.server_connection import Buffer
 
 API = ApiKey.FETCH
 READ_COMMITTED = 1
 MAX_WAIT_MS = 300_000  # whatever a client asks for; the answer is an empty one then
+LONG_REQUEST_BYTES = 16 * 1024  # may name some 500 partitions
 
 
 class FetchHandler:
@@ -78,7 +80,7 @@ class FetchHandler:
         begin_s = self._metrics.clock_s()
         version = context.version
         request = decode_fetch(version, body)
-        if sum([len(topic.partitions) for topic in request.topics]) > SLICE_PARTITIONS:
+        if len(body) > LONG_REQUEST_BYTES:
             return self._begin_later(context, request, reply, begin_s)
         return self._begin(context, request, reply, begin_s)
 
@@ -108,11 +110,9 @@ class FetchHandler:
             targets = session.session.look()
             result = self._reader.read_cached(targets, max_bytes, by_id=fetch.by_id)
             if not result.has_cold and fetch.is_enough(result):
-                for _ in self._answer(fetch, result, reply):
-                    pass
+                self._answer(fetch, self._finish(fetch, result), reply)
                 self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
-                session.end()
-                return None
+                return None  # without `end`: a session listens only when it waits, or is kept
         return self._wait(fetch, reply, begin_s)
 
     async def _wait(self, fetch: "_Fetch", reply: Reply, begin_s: float) -> None:
@@ -133,8 +133,11 @@ class FetchHandler:
                     or context.is_over
                     or loop.time() >= deadline_s
                 ):
-                    for _ in self._answer(fetch, result, reply):
-                        await asyncio.sleep(0)
+                    answer = self._finish(fetch, result)
+                    if len(answer.reads) <= SLICE_PARTITIONS:
+                        self._answer(fetch, answer, reply)
+                    else:
+                        await self._answer_in_slices(fetch, answer, reply)
                     self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
                     return
                 if result.has_cold:
@@ -144,38 +147,53 @@ class FetchHandler:
         finally:
             context.end()
 
-    def _answer(self, fetch: "_Fetch", result: ReadResult, reply: Reply) -> Iterator[None]:
-        """Answer; yields after each slice of the work."""
+    def _finish(self, fetch: "_Fetch", result: ReadResult) -> SessionAnswer[PartitionRead]:
+        fetch.has_error = result.has_error
         if not result.has_lease:
             result = self._reader.withheld(fetch.session.session.all())
-        answer = fetch.session.finish(result.reads, int(self._metrics.clock_s() * 1000))
-        aborted = () if fetch.request.isolation_level == READ_COMMITTED else None
+        return fetch.session.finish(result.reads, int(self._metrics.clock_s() * 1000))
+
+    def _answer(self, fetch: "_Fetch", answer: SessionAnswer[PartitionRead], reply: Reply) -> None:
         topics: list[FetchTopicResponse] = []
-        current: tuple[str, UUID | None] | None = None
-        partitions: list[FetchPartitionResponse] = []
-        for number, read in enumerate(answer.reads, 1):
-            key = (read.target.topic, read.target.topic_id)
-            if key != current:
-                current = key
-                partitions = []
-                topics.append(FetchTopicResponse(key[0], key[1], partitions))
-            partitions.append(_partition(read, aborted))
-            if number % SLICE_PARTITIONS == 0:
-                yield
+        fetch.add(topics, answer.reads)
         header = fetch.context.header
-        endpoints: list[NodeEndpoint] = []
-        if result.has_error and header.api_version >= NODE_ENDPOINTS_SINCE:
-            topics, endpoints = name_leaders(self._cluster, fetch.context, topics)
-        buffers = yield from encode_fetch_in_slices(
-            header.api_version,
-            header.correlation_id,
-            0,
-            int(answer.error),
-            answer.session_id,
-            topics,
-            endpoints,
+        topics, endpoints = self._name_leaders(fetch, topics)
+        reply.send(
+            encode_fetch_response(
+                header.api_version,
+                header.correlation_id,
+                0,
+                int(answer.error),
+                answer.session_id,
+                topics,
+                endpoints,
+            )
         )
-        reply.send(buffers)
+
+    async def _answer_in_slices(
+        self, fetch: "_Fetch", answer: SessionAnswer[PartitionRead], reply: Reply
+    ) -> None:
+        """Answer very many partitions, for which others must not wait."""
+        topics: list[FetchTopicResponse] = []
+        for start in range(0, len(answer.reads), SLICE_PARTITIONS):
+            fetch.add(topics, answer.reads[start : start + SLICE_PARTITIONS])
+            await asyncio.sleep(0)
+        header = fetch.context.header
+        topics, endpoints = self._name_leaders(fetch, topics)
+        frame: list[Buffer] = []
+        for buffers in encode_fetch_in_slices(
+            header.api_version, header.correlation_id, answer.session_id, topics, endpoints
+        ):
+            frame = buffers
+            await asyncio.sleep(0)
+        reply.send(frame)
+
+    def _name_leaders(
+        self, fetch: "_Fetch", topics: list[FetchTopicResponse]
+    ) -> tuple[list[FetchTopicResponse], Sequence[NodeEndpoint]]:
+        if fetch.has_error and fetch.context.version >= NODE_ENDPOINTS_SINCE:
+            return name_leaders(self._cluster, fetch.context, topics)
+        return topics, ()
 
 
 class _Wait:
@@ -227,7 +245,7 @@ class _Wait:
 class _Fetch:
     """One inflight request."""
 
-    __slots__ = ("by_id", "context", "enough_bytes", "max_bytes", "request", "session")
+    __slots__ = ("by_id", "context", "enough_bytes", "has_error", "max_bytes", "request", "session")
 
     def __init__(
         self, context: RequestContext, request: FetchRequest, session: FetchContext, max_bytes: int
@@ -238,6 +256,24 @@ class _Fetch:
         self.max_bytes = max_bytes
         self.enough_bytes = min(request.min_bytes, max_bytes)
         self.by_id = session.session.by_id
+        self.has_error = False
+
+    def add(self, topics: list[FetchTopicResponse], reads: Sequence[PartitionRead]) -> None:
+        """Add reads to an answer; partitions of one topic that follow each other are together."""
+        aborted = () if self.request.isolation_level == READ_COMMITTED else None
+        current: tuple[str, UUID | None] | None = None
+        partitions: list[FetchPartitionResponse] = []
+        if topics:
+            last = topics.pop()
+            current, partitions = (last.name, last.topic_id), [*last.partitions]
+            topics.append(last._replace(partitions=partitions))
+        for read in reads:
+            key = (read.target.topic, read.target.topic_id)
+            if key != current:
+                current = key
+                partitions = []
+                topics.append(FetchTopicResponse(key[0], key[1], partitions))
+            partitions.append(_partition(read, aborted))
 
     def is_enough(self, result: ReadResult) -> bool:
         """Whether the answer need not wait any longer."""

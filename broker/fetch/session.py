@@ -139,7 +139,9 @@ class SessionPartition:
         self.high_watermark = -1
         self.log_start_offset = -1
         self.turn = turn  # partitions are read in this order
-        self.ask(asked)
+        self.current_leader_epoch = asked.current_leader_epoch
+        self.fetch_offset = asked.fetch_offset
+        self.max_bytes = asked.partition_max_bytes
 
     def ask(self, asked: FetchPartition) -> None:
         """Update from the client's request."""
@@ -181,31 +183,19 @@ class SessionPartition:
 class FetchSession:
     """The partitions of one client. Also of a Fetch without a session, as long as it is in service."""
 
-    __slots__ = (
-        "_last_turn",
-        "by_id",
-        "changed",
-        "created_ms",
-        "epoch",
-        "is_closed",
-        "last_used_ms",
-        "moved",
-        "partitions",
-        "session_id",
-        "waiter",
-    )
+    session_id = NO_SESSION
+    epoch = 1
+    created_ms = 0
+    last_used_ms = 0
+    is_closed = False
+    waiter: FetchWaiter | None = None
+    _last_turn = 0
 
     def __init__(self, request: FetchRequest, *, by_id: bool) -> None:
         self.by_id = by_id
-        self.session_id = NO_SESSION
-        self.epoch = next_epoch(INITIAL_EPOCH)
-        self.created_ms = self.last_used_ms = 0
-        self.is_closed = False
         self.partitions: dict[SessionPartitionKey, SessionPartition] = {}
         self.changed: set[SessionPartition] = set()  # may have news; it listens to all others
         self.moved: set[SessionPartition] = set()  # those of them that moved since the last look
-        self.waiter: FetchWaiter | None = None
-        self._last_turn = 0
         self.update(request)
 
     def update(self, request: FetchRequest) -> None:
@@ -236,7 +226,8 @@ class FetchSession:
 
     def look(self) -> list[SessionPartition]:
         """Begin to read: return what may have news, in the order in which it is read."""
-        self.moved = set()
+        if self.moved:
+            self.moved = set()
         return sorted(self.changed, key=_TURN)
 
     def all(self) -> list[SessionPartition]:

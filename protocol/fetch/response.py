@@ -19,7 +19,7 @@ each aborted transaction, each partition, each topic and the body:
 Source: FetchResponse.json of Apache Kafka 4.3.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -126,78 +126,94 @@ def encode_fetch_response(
     responses: Sequence[FetchTopicResponse],
     node_endpoints: Sequence[NodeEndpoint] = (),
 ) -> list[Buffer]:
-    """Encode a response at once, see `encode_fetch_in_slices`."""
-    slices = encode_fetch_in_slices(
-        version,
-        correlation_id,
-        throttle_time_ms,
-        error_code,
-        session_id,
-        responses,
-        node_endpoints,
+    """Encode a response as the buffers of one whole frame, its size included.
+
+    The views in `records` are passed on without a copy: they must not change until they are sent.
+    Fields that the version lacks are left out.
+    """
+    head = _encode_head(
+        version, (0, correlation_id, throttle_time_ms), (error_code, session_id), len(responses)
     )
-    while True:
-        try:
-            next(slices)
-        except StopIteration as end:
-            buffers: list[Buffer] = end.value
-            return buffers
+    buffers: list[Buffer] = []
+    pending = head
+    for topic in responses:
+        pending += _encode_topic_head(version, topic)
+        pending = _encode_partitions(version, topic.partitions, pending, buffers)
+        if version >= _FLEXIBLE_SINCE:
+            pending += NO_TAGS
+    return _finished(version, node_endpoints, pending, buffers)
 
 
 def encode_fetch_in_slices(
     version: int,
     correlation_id: int,
-    throttle_time_ms: int,
-    error_code: int,
     session_id: int,
     responses: Sequence[FetchTopicResponse],
     node_endpoints: Sequence[NodeEndpoint] = (),
-) -> Generator[None, None, list[Buffer]]:
-    """Encode a response as the buffers of one whole frame, its size included; yield after each slice.
-
-    The views in `records` are passed on without a copy: they must not change until they are sent.
-    Fields that the version lacks are left out.
-    """
-    flexible = version >= _FLEXIBLE_SINCE
-    head = (0, correlation_id, throttle_time_ms)
-    if flexible:
-        pending = bytearray(_FLEXIBLE_HEADER.pack(*head, error_code, session_id))
-        pending += encode_uvarint(len(responses) + 1)
-    elif version >= SESSIONS_SINCE:
-        pending = bytearray(
-            _CLASSIC_HEADER_WITH_SESSION.pack(*head, error_code, session_id, len(responses))
-        )
-    else:
-        pending = bytearray(_CLASSIC_HEADER.pack(*head, len(responses)))
-    encode_partition = _encode_flexible_partition if flexible else _encode_classic_partition
+) -> Iterator[list[Buffer]]:
+    """As `encode_fetch_response`, for many partitions: yields after each slice, and at the end the whole frame."""
+    pending = _encode_head(version, (0, correlation_id, 0), (0, session_id), len(responses))
     buffers: list[Buffer] = []
-    size_bytes = 0
-    left = SLICE_PARTITIONS
+    room = SLICE_PARTITIONS
     for topic in responses:
         pending += _encode_topic_head(version, topic)
-        for partition in topic.partitions:
-            records = partition.records
-            records_bytes = sum(map(len, records)) if records is not None else _NULL
-            pending += encode_partition(version, partition, records_bytes)
-            if records:
-                buffers.append(pending)
-                buffers += records
-                size_bytes += len(pending) + records_bytes
-                pending = bytearray()
-            if flexible:
-                pending += _encode_partition_tags(partition)
-            left -= 1
-            if left == 0:
-                left = SLICE_PARTITIONS
-                yield
-        if flexible:
+        for start in range(0, len(topic.partitions), SLICE_PARTITIONS):
+            some = topic.partitions[start : start + SLICE_PARTITIONS]
+            pending = _encode_partitions(version, some, pending, buffers)
+            room -= len(some)
+            if room <= 0:
+                room = SLICE_PARTITIONS
+                yield buffers
+        if version >= _FLEXIBLE_SINCE:
             pending += NO_TAGS
-    if flexible:
-        pending += encode_response_tags(node_endpoints if version >= NODE_ENDPOINTS_SINCE else ())
+    yield _finished(version, node_endpoints, pending, buffers)
+
+
+def _encode_head(
+    version: int, frame: tuple[int, int, int], session: tuple[int, int], topics: int
+) -> bytearray:
+    """Encode size (to be set later), correlation id, throttling; error and session; the number of topics."""
+    if version >= _FLEXIBLE_SINCE:
+        return bytearray(_FLEXIBLE_HEADER.pack(*frame, *session) + encode_uvarint(topics + 1))
+    if version >= SESSIONS_SINCE:
+        return bytearray(_CLASSIC_HEADER_WITH_SESSION.pack(*frame, *session, topics))
+    return bytearray(_CLASSIC_HEADER.pack(*frame, topics))
+
+
+def _encode_partitions(
+    version: int,
+    partitions: Sequence[FetchPartitionResponse],
+    pending: bytearray,
+    buffers: list[Buffer],
+) -> bytearray:
+    """Add partitions to `pending`, and this to `buffers` before any records; return what is pending then."""
+    flexible = version >= _FLEXIBLE_SINCE
+    encode_partition = _encode_flexible_partition if flexible else _encode_classic_partition
+    for partition in partitions:
+        records = partition.records
+        records_bytes = sum(map(len, records)) if records is not None else _NULL
+        pending += encode_partition(version, partition, records_bytes)
+        if records:
+            buffers.append(pending)
+            buffers += records
+            pending = bytearray()
+        if flexible:
+            pending += _encode_partition_tags(partition)
+    return pending
+
+
+def _finished(
+    version: int,
+    node_endpoints: Sequence[NodeEndpoint],
+    pending: bytearray,
+    buffers: list[Buffer],
+) -> list[Buffer]:
+    if version >= _FLEXIBLE_SINCE:
+        has_endpoints = version >= NODE_ENDPOINTS_SINCE
+        pending += encode_response_tags(node_endpoints if has_endpoints else ())
     if pending:
         buffers.append(pending)
-        size_bytes += len(pending)
-    _INT32.pack_into(buffers[0], 0, size_bytes - _INT32.size)
+    _INT32.pack_into(buffers[0], 0, sum(map(len, buffers)) - _INT32.size)
     return buffers
 
 

@@ -37,7 +37,7 @@ BUGS = (
         "fetch-04",
         "without the lease, an incremental Fetch names only partitions that have moved",
         "broker/api/fetch.py",
-        "FetchHandler._answer",
+        "FetchHandler._finish",
         "not result.has_lease",
         "False",
         f"{_MANY}::test_without_a_valid_lease_every_partition_says_so",

@@ -155,6 +155,7 @@ def test_a_full_fetch_lets_others_have_their_turn(
             await asyncio.sleep(0)
             assert broker.looked_up - before <= SLICE_PARTITIONS
         assert told(reply) == list(range(partitions))
+        assert len(reply.response(ApiKey.FETCH, 11).responses) == 1, "one topic"
         assert broker.looked_up == partitions
 
     virtual_time.run(run())
