@@ -21,7 +21,6 @@ from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.storage.engine import StorageEngine
 
 READ_BYTES = 4 * 1024 * 1024
-UPLOAD_POLL_MS = 1_000  # how often a deletion looks whether its records are in the bucket
 PRODUCE_VERSION = 11  # the Produce version by whose rules the coordinator's own batches are checked
 
 
@@ -88,10 +87,12 @@ class PartitionLog:
                 offset = batch.base_offset + batch.count
                 yield batch.payload
 
+    def is_uploaded(self, offset: int) -> bool:
+        """Whether everything below `offset` is in the bucket."""
+        return self._partition.committed_offset >= offset
+
     async def delete_before(self, offset: int) -> None:
-        """Delete every batch below `offset` once they are in the bucket; nothing is uploaded early for that."""
-        while self._partition.committed_offset < offset:  # noqa: ASYNC110  # uploads tell nobody that did not ask for one
-            await asyncio.sleep(UPLOAD_POLL_MS / 1_000)
+        """Delete every batch below `offset`; what is not in the bucket yet is uploaded first."""
         await self._partition.delete_before(offset)
 
 

@@ -39,8 +39,12 @@ class CoordinatorLog(Protocol):
         """Whether a batch of the usual size can be appended now, without waiting for room."""
         ...
 
+    def is_uploaded(self, offset: int) -> bool:
+        """Whether everything below an offset is in the bucket."""
+        ...
+
     async def delete_before(self, offset: int) -> None:
-        """Delete every batch below an offset, which may not be above the end; waits until they are in the bucket.
+        """Delete every batch below an offset, which may not be above the end; they are uploaded first.
 
         Do it again when it raises: whether they are deleted is then unknown. The same goes for cancellation.
         """

@@ -9,9 +9,9 @@ the same state wherever this ends: before the deletion it only says some things 
   the order in which memory took them, so no rewritten record comes behind a newer one of its key.
 - The deletion begins when the last of them is durable, and ends where the first of them was going to be written.
 
-The records go out in slices, one with each append, so commits are served meanwhile. What is to be deleted first waits
-until it is in the bucket: nothing is uploaded only to be deleted. There is no next rewrite before that deletion is
-done, so however fast commits come, a partition is rewritten at most once in an upload interval.
+The records go out in slices, one with each append, so commits are served meanwhile. The deletion waits until what it
+takes is in the bucket: nothing is uploaded only to be deleted, unless the log grows by megabytes meanwhile. There is
+no next rewrite before that deletion is done.
 """
 
 import asyncio
@@ -35,6 +35,10 @@ MAX_LOG_PER_LIVE: Final = 4  # times the bytes of the live records
 SLICE_RECORDS: Final = 256  # with one append: about 4 ms
 SLICE_BYTES: Final = 256 * 1024
 PAUSE_MS: Final = 600_000  # after a rewrite that an append's failure ended
+MAX_GROWTH_BYTES: Final = (
+    4 * 1024 * 1024
+)  # while a deletion waits for an upload; then it asks for one
+UPLOAD_POLL_MS: Final = 1_000
 DELETION_BACKOFF_MS: Final = 1_000  # doubled after each failure
 MAX_DELETION_BACKOFF_MS: Final = 60_000
 
@@ -170,6 +174,11 @@ class LogRewriter:
 
     async def _delete(self, rewrite: _Rewrite) -> None:
         """Give up what lies before a rewrite, with retries."""
+        limit_bytes = self.size.size_bytes + MAX_GROWTH_BYTES
+        while self.size.size_bytes < limit_bytes:
+            if self._log.is_uploaded(rewrite.first_offset):
+                break
+            await asyncio.sleep(UPLOAD_POLL_MS / 1_000)
         backoff_ms = DELETION_BACKOFF_MS
         while True:
             try:

@@ -182,6 +182,8 @@ class World:
                 getattr(self.log, f"hold_{what}")()
             case ("release", what):
                 getattr(self.log, f"release_{what}")()
+            case ("uploads", uploads):
+                self.log.uploads = uploads
             case ("room", has_room):
                 self.log.has_room = has_room
             case ("election",):
@@ -191,7 +193,8 @@ class World:
     async def finish(self) -> None:
         for what in ("appends", "deletions"):
             await self.step(("release", what))
-        self.log.fail_append, self.log.fail_deletions, self.log.has_room = None, 0, True
+        self.log.fail_append, self.log.fail_deletions = None, 0
+        self.log.has_room = self.log.uploads = True
         await asyncio.sleep(10)
         await settle()
         self.check()
@@ -230,6 +233,7 @@ STEPS = st.one_of(
     st.tuples(st.just("hold"), st.sampled_from(["appends", "deletions"])),
     st.tuples(st.just("release"), st.sampled_from(["appends", "deletions"])),
     st.tuples(st.just("room"), st.booleans()),
+    st.tuples(st.just("uploads"), st.booleans()),
     st.tuples(st.just("election")),
 )
 

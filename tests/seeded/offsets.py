@@ -32,8 +32,14 @@ BUGS = (
         "the log is given up as far as it goes, the rewritten records with it",
         "broker/coordinator/rewriting.py",
         "LogRewriter._delete",
-        "self._log.delete_before(rewrite.first_offset)",
-        "self._log.delete_before(self._log.end_offset)",
+        """
+            await self._log.delete_before(rewrite.first_offset)
+            break
+        """,
+        """
+            await self._log.delete_before(self._log.end_offset)
+            break
+        """,
         _PROPERTY,
     ),
     SeededBug(

@@ -33,6 +33,7 @@ class FakeLog:
         self.has_room = True
         self.deletions: list[int] = []
         self.fail_deletions = 0
+        self.uploads = True
         self._may_append = asyncio.Event()
         self._may_append.set()
         self._may_read = asyncio.Event()
@@ -80,6 +81,10 @@ class FakeLog:
 
     def release_deletions(self) -> None:
         self._may_delete.set()
+
+    def is_uploaded(self, offset: int) -> bool:
+        assert offset <= self.end_offset
+        return self.uploads
 
     async def delete_before(self, offset: int) -> None:
         assert self.start_offset <= offset <= self.end_offset

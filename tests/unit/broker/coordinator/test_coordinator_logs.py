@@ -10,7 +10,6 @@ from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.cluster.topic_creation import TopicCreation
 from headrace.broker.coordinator.batching import MAX_BATCH_BYTES
 from headrace.broker.coordinator.coordinator_logs import (
-    UPLOAD_POLL_MS,
     CoordinatorElections,
     OffsetsTopicLogs,
     PartitionLog,
@@ -33,7 +32,6 @@ from tests.unit.broker.cluster_scene import (
     topic_id,
     topic_records,
 )
-from tests.unit.broker.coordinator.virtual_time import run as run_in_virtual_time
 
 CONTEXT = context_of(ApiKey.FIND_COORDINATOR, 4)
 COMPACT = {"cleanup.policy": "compact"}
@@ -158,27 +156,12 @@ def test_a_log_is_read_from_its_start_to_what_is_acknowledged() -> None:
     assert [it[-4:-3] for it in run(read())] == [b"b", b"c"]
 
 
-def test_a_deletion_waits_until_its_records_are_in_the_bucket() -> None:
-    """Nothing is uploaded early, only to be deleted."""
-
-    async def delete() -> None:
-        broker = Broker()
-        data = broker.served.data
-        fill(broker, 3)
-        data.uploaded_offset = 1
-        assert broker.log.end_offset == 3
-        deletion = asyncio.create_task(broker.log.delete_before(2))
-        await asyncio.sleep(3 * UPLOAD_POLL_MS / 1_000)
-        assert (data.trimming_to, data.start_offset) == (0, 0)
-        data.uploaded_offset = 2
-        await asyncio.sleep(UPLOAD_POLL_MS / 1_000)
-        while broker.served.meta.open_appends:  # the checkpoint that precedes it
-            assert data.trimming_to == 0
-            broker.served.meta.confirm()
-        await deletion
-        assert data.start_offset == 2
-
-    run_in_virtual_time(delete)
+def test_a_log_tells_what_is_in_the_bucket() -> None:
+    broker = Broker()
+    fill(broker, 3)
+    broker.served.data.uploaded_offset = 2
+    assert broker.log.end_offset == 3
+    assert [broker.log.is_uploaded(it) for it in (1, 2, 3)] == [True, True, False]
 
 
 def test_a_load_begins_where_a_deletion_was_to_end() -> None:

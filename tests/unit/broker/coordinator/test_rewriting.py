@@ -235,6 +235,43 @@ def test_a_log_that_has_grown_again_by_the_end_of_a_deletion_is_rewritten_then()
     run(test)
 
 
+def test_a_deletion_waits_until_its_records_are_in_the_bucket() -> None:
+    """Nothing is uploaded early, only to be deleted."""
+
+    async def test() -> None:
+        log = await long_log()
+        log.uploads = False
+        async with bench(log):
+            await asyncio.sleep(600)
+            assert log.deletions == []
+            log.uploads = True
+            await asyncio.sleep(rewriting.UPLOAD_POLL_MS / 1_000)
+            assert log.start_offset == COMMITS
+
+    run(test)
+
+
+def test_a_deletion_asks_for_an_upload_when_the_log_grows_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rewriting, "MAX_GROWTH_BYTES", 3_000)
+
+    async def test() -> None:
+        log = await long_log()
+        log.uploads = False
+        async with bench(log) as b:
+            await settle()
+            size_bytes = b.driver.log_bytes
+            while b.driver.log_bytes < size_bytes + 3_000:
+                assert log.deletions == []
+                await b.commit(1, partition=1)
+            await asyncio.sleep(rewriting.UPLOAD_POLL_MS / 1_000)
+            assert log.start_offset == COMMITS
+            b.check_live_is_log()
+
+    run(test)
+
+
 def test_leadership_that_ends_during_the_deletion_ends_it() -> None:
     async def test() -> None:
         log = await long_log()
