@@ -15,7 +15,7 @@ MAX_DECOMPRESSED_BYTES: Final = 64 * 1024 * 1024
 _RECORDS_PER_SLICE: Final = 256  # then other tasks may run: about 5 ms
 
 
-class LoopTurns:
+class SliceTurns:
     """Spreads long work of many partitions over turns of the loop: one slice in a turn, whoever it is of."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class LoadedLog(NamedTuple):
 
 
 async def replay_log(
-    log: CoordinatorLog, replay: Callable[[CoordinatorRecord], None], turns: LoopTurns
+    log: CoordinatorLog, replay: Callable[[CoordinatorRecord], None], turns: SliceTurns
 ) -> LoadedLog:
     """Replay all records of a log; return how much there was.
 

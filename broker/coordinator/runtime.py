@@ -32,7 +32,7 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.loading import LoopTurns
+from headrace.broker.coordinator.loading import SliceTurns
 from headrace.broker.coordinator.ports import CoordinatorLogs
 from headrace.broker.coordinator.record_fields import fits_string
 from headrace.broker.coordinator.shard_driver import Operation, ShardDriver, ShardState, Submitted
@@ -66,7 +66,7 @@ class GroupCoordinator:
         self._drivers: dict[int, ShardDriver] = {}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._tasks: asyncio.TaskGroup | None = None
-        self._turns = LoopTurns()
+        self._turns = SliceTurns()
         self.statistics = CoordinatorStatistics()
 
     @property

@@ -28,7 +28,7 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.loading import LoopTurns, replay_log
+from headrace.broker.coordinator.loading import SliceTurns, replay_log
 from headrace.broker.coordinator.ports import LOG_ERRORS, CoordinatorLog
 from headrace.broker.coordinator.rewriting import LogRewriter
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
@@ -77,7 +77,7 @@ class ShardDriver:
         config: GroupConfig,
         clock: Callable[[], Instant],
         *,
-        turns: LoopTurns,
+        turns: SliceTurns,
         statistics: CoordinatorStatistics,
     ) -> None:
         self._partition = partition

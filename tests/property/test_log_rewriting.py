@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from headrace.broker.coordinator import rewriting
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.loading import LoopTurns
+from headrace.broker.coordinator.loading import SliceTurns
 from headrace.broker.coordinator.records import (
     CoordinatorRecord,
     OffsetRecord,
@@ -116,7 +116,7 @@ class World:
 
     async def elect(self) -> None:
         driver = ShardDriver(
-            0, self.log, CONFIG, loop_clock, turns=LoopTurns(), statistics=self.statistics
+            0, self.log, CONFIG, loop_clock, turns=SliceTurns(), statistics=self.statistics
         )
         self.bench = Bench(self.log, driver)
         self.bench.task = asyncio.create_task(driver.run())

@@ -17,7 +17,7 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.loading import LoopTurns
+from headrace.broker.coordinator.loading import SliceTurns
 from headrace.broker.coordinator.records import OffsetCommitKey, OffsetCommitValue, OffsetRecord
 from headrace.broker.coordinator.shard_driver import ShardDriver, ShardState
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
@@ -39,7 +39,7 @@ CONFIG = GroupConfig(initial_rebalance_delay_ms=0)
 
 def new_driver(partition: int, log: FakeLog) -> ShardDriver:
     return ShardDriver(
-        partition, log, CONFIG, loop_clock, turns=LoopTurns(), statistics=CoordinatorStatistics()
+        partition, log, CONFIG, loop_clock, turns=SliceTurns(), statistics=CoordinatorStatistics()
     )
 
 
