@@ -627,6 +627,7 @@ def test_what_cannot_be_read_is_a_block_or_an_object():
                 ((_, size_bytes),) = [it for it in await setup.store.list("") if it[0] == key]
                 content = bytearray(await setup.store.get_range(key, 0, size_bytes))
                 content[-1] ^= 1
+                await setup.store.delete([key])
                 await setup.store.put(key, (bytes(content),))
                 assert await fresh.span(1, 24, of_object=False) == (20, 40)
 
