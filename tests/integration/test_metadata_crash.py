@@ -47,7 +47,11 @@ async def work(directory, life):
         client = MetadataClient(
             config(directory),
             LocalTransport(controller.handle),
-            BrokerIdentity(node_id=1, endpoints=(Endpoint("PLAINTEXT", "localhost", 9092),)),
+            BrokerIdentity(
+                node_id=1,
+                endpoints=(Endpoint("PLAINTEXT", "localhost", 9092),),
+                locks=("this test's",),  # the process before has ended
+            ),
             boot_clock_ms=lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000,
             rng=random.Random(),
         )
