@@ -135,7 +135,9 @@ class OffsetFetchHandler:
             if isinstance(offsets, KafkaError):
                 answers[group_id] = offsets.code, []
                 continue
-            taken = sum(map(_size_bytes, offsets))
+            taken = 0
+            async for committed in context.turns.each(offsets):
+                taken += _size_bytes(committed)
             if size_bytes + taken > MAX_ANSWER_BYTES:
                 answers[group_id] = ErrorCode.INVALID_REQUEST, []
                 continue
@@ -171,7 +173,7 @@ class OffsetFetchHandler:
         self, context: RequestContext, group_id: str, asked: list[_Asked] | None
     ) -> list[CommittedOffset] | KafkaError:
         """The offsets of one group, in the order in which they are asked for."""
-        queries = None if asked is None else _queries(asked)
+        queries = None if asked is None else await _queries(context, asked)
         first = None if queries is None else queries[:QUERIES_AT_ONCE]
         (offsets,) = await self._coordinator.fetch_offsets([(group_id, first)])
         await context.turns.pause()
@@ -206,12 +208,12 @@ class OffsetFetchHandler:
         ]
 
 
-def _queries(topics: list[_Asked]) -> list[OffsetQuery]:
+async def _queries(context: RequestContext, topics: list[_Asked]) -> list[OffsetQuery]:
     return [
         OffsetQuery(topic.name, index, topic.topic_id)
         for topic in topics
         if topic.name is not None
-        for index in topic.indexes
+        async for index in context.turns.each(topic.indexes)
     ]
 
 

@@ -22,7 +22,7 @@ OFFSETS_TOPIC_CONFIGS = {
 
 
 MAX_TOPICS = 10_000  # of one request: as many as partitions, of which each has one at least
-TOPICS_AT_ONCE = 100  # in one change of the metadata
+TOPICS_AT_ONCE = 50  # in one change of the metadata
 
 
 _TOO_MANY = ErrorCode.POLICY_VIOLATION, f"one request creates at most {MAX_TOPICS} topics"
