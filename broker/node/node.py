@@ -13,7 +13,8 @@ from headrace.broker.node.admin import SERVING, NodeAdmin
 from headrace.broker.node.broker_role import BrokerRole
 from headrace.broker.node.controller_role import ControllerRole, controller_role
 from headrace.broker.node.environment import NodeEnvironment
-from headrace.broker.node.lifecycle import StoppedEarlyError, running
+from headrace.broker.node.lifecycle import StoppedEarlyError, running, unless_stopped
+from headrace.broker.node.private_directories import prepare_directories
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from headrace.config.node import NodeConfig
@@ -72,6 +73,7 @@ class Node:
         admin = self._admin
         try:
             await admin.start()
+            await unless_stopped(stop, prepare_directories(self._config))
             async with AsyncExitStack() as roles:
                 await roles.enter_async_context(running(admin.turns.run()))
                 if self._unexpected is not None:

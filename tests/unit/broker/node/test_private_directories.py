@@ -1,0 +1,42 @@
+import logging
+from pathlib import Path
+
+import pytest
+
+from headrace.broker.node.private_directories import make_private_directories
+from headrace.config.node import MetadataConfig, NodeConfig, StorageConfig
+
+
+def node(directory: Path) -> NodeConfig:
+    return NodeConfig(
+        storage=StorageConfig(bucket_uri=f"file://{directory / 'bucket'}"),
+        metadata=MetadataConfig(log_dir=str(directory / "metadata")),
+    )
+
+
+def test_new_directories_are_for_their_owner_only(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    make_private_directories(node(tmp_path / "data"))
+    for name in ("bucket", "metadata"):
+        assert (tmp_path / "data" / name).stat().st_mode & 0o777 == 0o700
+    assert not caplog.records
+
+
+def test_those_that_exist_keep_their_rights_and_are_warned_about(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, mode in (("bucket", 0o755), ("metadata", 0o700)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(mode)
+    with caplog.at_level(logging.WARNING):
+        make_private_directories(node(tmp_path))
+    (warned,) = caplog.records
+    assert vars(warned)["directory"] == str(tmp_path / "bucket")
+    assert vars(warned)["mode"] == "0755"
+    assert (tmp_path / "bucket").stat().st_mode & 0o777 == 0o755
+
+
+def test_what_cannot_be_made_is_left_to_who_needs_it(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    make_private_directories(node(tmp_path / "data"))
