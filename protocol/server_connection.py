@@ -139,11 +139,17 @@ class ServerConnection:
                 break
             frames.append(_frame(view[start + SIZE_BYTES : frame_end]))
             start = frame_end
-        # Room for the whole frame is made as it comes.
-        self._start, self._needed = start, min(needed, max(FIRST_BUFFER_BYTES, end - start + 1))
+        self._start, self._needed = start, needed
+        if needed > SIZE_BYTES:
+            self._begin(needed, view[start:end])
+
+    def _begin(self, needed: int, begun: memoryview) -> None:
+        """Make room for a frame that is incomplete as it comes, in a buffer of its own if it is large."""
         if needed > self._receive_buffer_bytes:
-            self._large = _LargeFrame(needed - SIZE_BYTES, view[start + SIZE_BYTES : end])
-            self._start, self._needed = end, SIZE_BYTES
+            self._large = _LargeFrame(needed - SIZE_BYTES, begun[SIZE_BYTES:])
+            self._start, self._needed = self._end, SIZE_BYTES
+        else:
+            self._needed = min(needed, max(FIRST_BUFFER_BYTES, len(begun) + 1))
 
     def _large_updated(self, large: "_LargeFrame", nbytes: int, frames: list[Frame]) -> None:
         payload = large.filled(nbytes)
