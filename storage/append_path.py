@@ -145,6 +145,12 @@ class AppendPath:
             raise RecordTooLargeError(str(error)) from error
         except WalFailedError as error:
             raise EngineFailedError("the WAL has failed") from error
+        except Exception as error:
+            # Whether the WAL has the record cannot be known: the next one would get the same offset.
+            failure = EngineFailedError(f"an append was not completed: {error!r}")
+            failure.__cause__ = error
+            self.fail(failure)
+            raise failure from error
         target.next_offset = base_offset + count
         if self.failure is not None:
             # The WAL failed during `append`, after it had taken this record.

@@ -11,8 +11,9 @@ import logging
 from collections.abc import Callable
 
 from headrace.daemon_threads import in_own_thread
+from headrace.task_failures import report_unexpected
 from headrace.wal.device import BlockDevice
-from headrace.wal.errors import WalDeviceError
+from headrace.wal.errors import WalDeviceError, WalError
 
 SHRINK_STEP_BYTES = 64 * 1024 * 1024
 # Who must wait for a change to end waits so long for one that hangs. Its descriptor stays open then.
@@ -86,7 +87,7 @@ class DeviceSize:
     async def _in_thread(self, change: Callable[[int], None], size_bytes: int) -> None:
         self._work = work = in_own_thread("wal-size", change, size_bytes)
         # A caller may have given up on a thread that hangs: how it ends later is read here.
-        work.add_done_callback(lambda done: done.cancelled() or done.exception())
+        work.add_done_callback(lambda done: report_unexpected(done, OSError, WalError))
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:

@@ -8,15 +8,13 @@ oldest continue, so that some complete.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from headrace.broker.partition.partition import Partition
 from headrace.storage.errors import StorageError
 from headrace.storage.record_batch import StreamRecordBatch
-
-logger = logging.getLogger("headrace.fetch")
+from headrace.task_failures import report_unexpected
 
 # Limits for detached reads: no Fetch waits for them at the moment.
 MAX_DETACHED: Final = 256  # inflight reads; and as many results
@@ -105,12 +103,7 @@ class ColdReads:
         elif error is None:
             read.kept_bytes = _kept_bytes(read.task.result())
         elif read.fetches == 0:  # else a waiting Fetch raises it
-            partition, offset = position
-            logger.error(
-                "unexpected error while reading from the bucket",
-                exc_info=error,
-                extra={"topic": partition.topic, "partition": partition.index, "offset": offset},
-            )
+            report_unexpected(read.task)
         if self._detached.pop(position, None) is read:
             self._detached[position] = read  # now the newest
             read.forgetting = asyncio.get_running_loop().call_later(

@@ -136,17 +136,21 @@ class Listener:
         if not self._sessions:
             self._last_closed.set()
 
-    def run_request(self, session: Session, request: Coroutine[Any, Any, None]) -> None:
+    def run_request(
+        self, session: Session, request: Coroutine[Any, Any, None], api_key: int
+    ) -> None:
         """Run the asynchronous rest of a request; its failure closes its connection only."""
-        task = asyncio.get_running_loop().create_task(self._guard(session, request))
+        task = asyncio.get_running_loop().create_task(self._guard(session, request, api_key))
         self._requests.add(task)
         task.add_done_callback(self._requests.discard)
 
-    async def _guard(self, session: Session, request: Coroutine[Any, Any, None]) -> None:
+    async def _guard(
+        self, session: Session, request: Coroutine[Any, Any, None], api_key: int
+    ) -> None:
         try:
             await request
         except Exception as error:  # noqa: BLE001 - handed to the one place that decides
-            session.fail("request", error)
+            session.fail("request", error, api_key)
 
 
 async def _connection_bounds(config: NetworkConfig) -> ConnectionBounds:

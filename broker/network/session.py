@@ -109,7 +109,9 @@ class Sessions(Protocol):
         """Count a closed connection."""
         ...
 
-    def run_request(self, session: "Session", request: Coroutine[Any, Any, None]) -> None:
+    def run_request(
+        self, session: "Session", request: Coroutine[Any, Any, None], api_key: int
+    ) -> None:
         """Run the asynchronous rest of a request."""
         ...
 
@@ -307,16 +309,16 @@ class Session(asyncio.BufferedProtocol):
             self.refuse(error)
             return
         except Exception as error:  # noqa: BLE001 - handed to the one place that decides
-            self.fail(f"request, API key {int(frame.header.api_key)}", error)
+            self.fail("request", error, int(frame.header.api_key))
             return
         if rest is not None:
             # The coroutine may still refer to the frame: no later request starts before it is done.
             reply.pipelined = False
-            self._sessions.run_request(self, rest)
+            self._sessions.run_request(self, rest, int(frame.header.api_key))
 
-    def fail(self, what: str, error: Exception) -> None:
+    def fail(self, what: str, error: Exception, api_key: int | None = None) -> None:
         """A bug while this client was served: it gets no answer, the others go on."""
-        context = {"message": what, "exception": error, "protocol": self}
+        context = {"message": what, "exception": error, "protocol": self, "api_key": api_key}
         asyncio.get_running_loop().call_exception_handler(context)
         self.close()
 

@@ -82,7 +82,7 @@ class UnexpectedErrors(Collector):
                 "unexpected error while serving a client; its connection is closed: %s",
                 what,
                 exc_info=error,
-                extra={"client": client},
+                extra={"client": client, "api_key": context.get("api_key")},
             )
         else:
             self._of_the_node(what, error)

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from headrace.storage.cache.cached_block import CachedBlock, ReadRun
-from headrace.storage.errors import ObjectStoreError
+from headrace.storage.errors import ObjectStoreError, StorageError
 from headrace.storage.objects.index_block import IndexEntry
 from headrace.storage.objects.keys import object_key
 from headrace.storage.ports import ObjectStore
 from headrace.storage.request_budget import RequestBudget
+from headrace.task_failures import report_unexpected
 
 # Of one request, unless a single block is larger. S3 gives a connection about 90 MB/s, so a window of
 # reading ahead must be several requests, and many enough that their first bytes cost nothing.
@@ -154,8 +155,7 @@ class DataBlockCache:
             def done(finished: asyncio.Task[memoryview]) -> None:
                 self._tasks.discard(finished)
                 del self._heads[object_id]
-                if not finished.cancelled():
-                    finished.exception()  # read it, since perhaps nothing else will
+                report_unexpected(finished, StorageError)  # perhaps nothing else reads it
 
             task.add_done_callback(done)
         return task
@@ -222,6 +222,7 @@ class DataBlockCache:
                 del self._loading[object_id, entry.position]
             if on_wasted is not None:
                 self._ahead_budget.release(run[-1].position + run[-1].size - run[0].position)
+            report_unexpected(finished, StorageError)
             if not finished.cancelled() and finished.exception() is None:
                 self._keep(finished.result())
 

@@ -4,13 +4,14 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from headrace.storage.errors import CorruptObjectError, ObjectStoreError
+from headrace.storage.errors import CorruptObjectError, ObjectStoreError, StorageError
 from headrace.storage.objects.footer import FOOTER_BYTES
 from headrace.storage.objects.index_block import ObjectIndex
 from headrace.storage.objects.keys import object_key
 from headrace.storage.objects.reader import decode_index, decode_tail, index_in_tail, tail_start
 from headrace.storage.ports import ObjectStore
 from headrace.storage.request_budget import RequestBudget
+from headrace.task_failures import report_unexpected
 
 ENTRY_OVERHEAD_BYTES = 512  # of one cached index, beside its bytes
 
@@ -112,6 +113,7 @@ class ObjectIndexCache:
 
     def _loaded(self, object_id: int, task: asyncio.Task[ObjectIndex]) -> None:
         del self._loading[object_id]
+        report_unexpected(task, StorageError)
         if task.cancelled():
             return
         error = task.exception()

@@ -98,4 +98,27 @@ BUGS = (
         "tests/unit/wal/test_devices.py"
         f"::test_a_kernel_that_is_short_of_something_is_asked_again[{errno.EAGAIN}]",
     ),
+    SeededBug(
+        "stores-08",
+        "a mistake while an index is read is nobody's",
+        "storage/cache/index_cache.py",
+        "ObjectIndexCache._loaded",
+        "report_unexpected(task, StorageError)",
+        "pass",
+        f"{_UNIT}/cache/test_index_cache.py"
+        "::test_only_what_nobody_expected_is_handed_to_the_loop[error1]",
+    ),
+    SeededBug(
+        "stores-09",
+        "an append that broke off within the WAL leaves the engine going",
+        "storage/append_path.py",
+        "AppendPath.append",
+        """
+        self.fail(failure)
+        raise failure from error
+        """,
+        "raise failure from error",
+        f"{_UNIT}/test_append_path.py"
+        "::test_an_append_that_breaks_off_within_the_wal_fails_the_engine",
+    ),
 )

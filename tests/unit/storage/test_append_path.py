@@ -388,6 +388,28 @@ def test_an_append_that_breaks_off_behind_the_wal_fails_the_engine(monkeypatch):
     run(scenario())
 
 
+def test_an_append_that_breaks_off_within_the_wal_fails_the_engine(monkeypatch):
+    """Whether the WAL has the record cannot be known, and the next one would have the same offset."""
+
+    async def scenario():
+        node = await manual().start()
+        stream = await node.open(1)
+        node.append(stream)
+
+        def broken(*_: object) -> None:
+            raise MemoryError
+
+        monkeypatch.setattr(node.wal, "append", broken)
+        with pytest.raises(EngineFailedError, match="MemoryError"):
+            stream.append(b"x", 1, node.acks.callback("second"))
+        await settle()
+        assert node.acks.acked == []
+        assert list(map(str, node.acks.failed)) == ["(1, 0)"]
+        assert isinstance(node.engine._failure, EngineFailedError)
+
+    run(scenario())
+
+
 def test_a_confirm_offset_never_jumps():
     async def scenario():
         node = await manual().start()

@@ -70,7 +70,9 @@ class FakeSessions:
     def session_closed(self, session: Session) -> None:
         self.closed += 1
 
-    def run_request(self, session: Session, coroutine: Coroutine[Any, Any, None]) -> None:
+    def run_request(
+        self, session: Session, coroutine: Coroutine[Any, Any, None], api_key: int
+    ) -> None:
         self.tasks.append(coroutine)
 
 

@@ -58,7 +58,8 @@ def test_what_a_client_brought_about_ends_nobody_else(errors, reasons, caplog, k
     async def scenario():
         loop = asyncio.get_running_loop()
         errors.watch(loop)
-        context = {"message": "request failed", "exception": KeyError("a bug"), key: Client()}
+        error = KeyError("a bug")
+        context = {"message": "request failed", "exception": error, key: Client(), "api_key": 3}
         loop.call_exception_handler(context)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
@@ -69,6 +70,7 @@ def test_what_a_client_brought_about_ends_nobody_else(errors, reasons, caplog, k
     assert counted(errors) == {"client": 1, "node": 0}
     assert reasons == []
     assert "request failed" in caplog.text
+    assert [it.api_key for it in caplog.records] == [3]
     assert "a bug" in caplog.text
 
 

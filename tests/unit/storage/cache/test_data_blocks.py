@@ -315,3 +315,27 @@ def test_shutdown_fails_those_who_wait():
         assert setup.cache.statistics.loading_bytes == 0
 
     run(main())
+
+
+@pytest.mark.parametrize("error", [ObjectStoreError("no answer"), KeyError("a mistake")])
+@pytest.mark.parametrize("what", ["ahead", "head"])
+def test_only_what_nobody_expected_is_handed_to_the_loop(what, error):
+    """Nobody waits for what is read ahead."""
+
+    async def main():
+        told = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, it: told.append(it["exception"]))
+        setup = await Setup().open()
+
+        async def broken(*_):
+            raise error
+
+        setup.store.get_range = broken
+        if what == "ahead":
+            setup.cache.read_ahead(7, setup.entries, on_wasted=lambda: None)
+        else:
+            setup.cache.begin_head(7, 5_000)
+        await asyncio.sleep(1)
+        assert told == ([error] if isinstance(error, KeyError) else [])
+
+    run(main())

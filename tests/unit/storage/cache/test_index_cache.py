@@ -114,6 +114,26 @@ def test_a_failure_is_told_to_all_and_not_kept():
     run(main())
 
 
+@pytest.mark.parametrize("error", [ObjectStoreError("no answer"), KeyError("a mistake")])
+def test_only_what_nobody_expected_is_handed_to_the_loop(error):
+    async def main():
+        told = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, it: told.append(it["exception"]))
+        store, (size,) = await stored(write([batches(1, 0, 3)]))
+        cache = cache_of(store)
+
+        async def broken(*_):
+            raise error
+
+        store.get_range = broken
+        with pytest.raises(type(error)):
+            await cache.load(0, size)
+        await asyncio.sleep(0)
+        assert told == ([error] if isinstance(error, KeyError) else [])
+
+    run(main())
+
+
 def test_damage_is_counted_and_a_bit_that_flipped_on_the_way_is_not():
     async def main():
         store, (size,) = await stored(write([batches(1, 0, 3)]))
