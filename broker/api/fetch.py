@@ -112,7 +112,8 @@ class FetchHandler:
             if not result.has_cold and fetch.is_enough(result):
                 self._answer(fetch, self._finish(fetch, result), reply)
                 self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
-                return None  # without `end`: a session listens only when it waits, or is kept
+                session.end()
+                return None
         return self._wait(fetch, reply, begin_s)
 
     async def _wait(self, fetch: "_Fetch", reply: Reply, begin_s: float) -> None:
