@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
+from headrace.invariants import require
 from headrace.metadata.records.entry import LogEntry
 
 # Kept although a snapshot includes them, so that a broker slightly behind need not read the snapshot.
@@ -34,7 +35,7 @@ class EntryBuffer:
 
     def extend(self, entries: Sequence[LogEntry]) -> None:
         """Add newly committed entries, and wake those who wait for them."""
-        assert entries[0].index == self.end_index + 1, "the log has no gaps"
+        require(entries[0].index == self.end_index + 1, "the log has no gaps")
         self._entries += entries
         self.wake()
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import immutables
 
+from headrace.invariants import require
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.brokers import BrokersDelta
 from headrace.metadata.images.configs import ConfigsDelta
@@ -83,8 +84,8 @@ def replay_steps(
         index: of that entry; above the image's.
         term: of that entry; not below the image's.
     """
-    assert index > image.index, "the log grows"
-    assert term >= image.term, "terms only grow"
+    require(index > image.index, "the log grows")
+    require(term >= image.term, "terms only grow")
     delta = _Delta(image)
     for number, record in enumerate(records, start=1):
         _REPLAY[type(record)](delta, record)
@@ -116,7 +117,7 @@ class _Delta:
         self._cluster_id = self._cluster_id or record.cluster_id
 
     def change_leader(self, record: LeaderChangeRecord) -> None:
-        assert record.term >= self._image.term, "terms only grow"
+        require(record.term >= self._image.term, "terms only grow")
         self._leader_id = record.leader_id
 
     def change_members(self, record: MembersRecord) -> None:
@@ -135,11 +136,11 @@ class _Delta:
         self._key_values = self._key_values.delete(record.key)
 
     def give_producer_ids(self, record: ProducerIdsRecord) -> None:
-        assert record.next_producer_id >= self._next_producer_id, "producer ids only grow"
+        require(record.next_producer_id >= self._next_producer_id, "producer ids only grow")
         self._next_producer_id = record.next_producer_id
 
     def raise_next_ids(self, record: NextIdsRecord) -> None:
-        assert record.next_stream_id >= self._next_stream_id, "stream ids are never reused"
+        require(record.next_stream_id >= self._next_stream_id, "stream ids are never reused")
         self._next_stream_id = record.next_stream_id
         self.objects.raise_next_id(record.next_object_id)
 
@@ -147,7 +148,7 @@ class _Delta:
         self.configs.remove_topic(self.topics.remove(record))
 
     def create_stream(self, record: StreamRecord) -> None:
-        assert record.stream_id >= self._next_stream_id, "stream ids are never reused"
+        require(record.stream_id >= self._next_stream_id, "stream ids are never reused")
         self._next_stream_id = record.stream_id + 1
         self.streams.create(record)
 

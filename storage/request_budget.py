@@ -19,6 +19,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from headrace.invariants import require
+
 
 @dataclass(slots=True)
 class BudgetStatistics:
@@ -33,8 +35,8 @@ class RequestBudget:
     """A FIFO gate. What is larger than the whole budget is let through alone."""
 
     def __init__(self, max_requests: int, max_bytes: int) -> None:
-        assert max_requests > 0
-        assert max_bytes > 0
+        require(max_requests > 0)
+        require(max_bytes > 0)
         self._max_requests = max_requests
         self._max_bytes = max_bytes
         self.requests = 0

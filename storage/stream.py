@@ -8,6 +8,7 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Protocol
 
+from headrace.invariants import require
 from headrace.storage.append_path import AppendPath
 from headrace.storage.cache.log_cache import LogCache
 from headrace.storage.errors import (
@@ -232,7 +233,7 @@ class Stream:
             return batches
         more = self._cache.get(self.stream_id, reached, self.confirm_offset, bytes_left)
         if more is not None and len(more[0].payload) <= bytes_left:
-            assert more[0].base_offset == reached, "the caches' batches must be the same"
+            require(more[0].base_offset == reached, "the caches' batches must be the same")
             batches = [*batches, *more]
         return batches
 
@@ -285,7 +286,7 @@ class Stream:
             await self._path.confirmed()
         if self.committed_offset < self.confirm_offset:
             await self._pipeline.committed(self.confirmed_wal_end)
-        assert self.committed_offset == self.next_offset, "closed with records not in the bucket"
+        require(self.committed_offset == self.next_offset, "closed with records not in the bucket")
 
     def _forget(self) -> None:
         self._state = _State.CLOSED

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from headrace.invariants import InvariantError
 from headrace.wal.device import WriteDone, settle, short_io_error
 from headrace.wal.file_device import DeviceFile
 from headrace.wal.holes import unwritten_ranges
@@ -261,7 +262,8 @@ class AioDevice:
 
     def _finish(self, slot: int, result: int) -> None:
         operation = self._operations[slot]
-        assert operation is not None, "completed twice"
+        if operation is None:
+            raise InvariantError("completed twice")
         self._operations[slot] = None
         self._free.append(slot)
         if self._waiting:

@@ -6,6 +6,8 @@ exceed the limit once, and is paid for afterwards. This counts submitted operati
 operations that were inflight when a second begins are subtracted from the rate as well.
 """
 
+from headrace.invariants import require
+
 _NS_PER_SECOND = 1_000_000_000
 _BURSTS_PER_SECOND = 50
 # A cloud disk counts a larger operation as several of this size.
@@ -18,7 +20,7 @@ class TokenBucket:
     __slots__ = ("_burst", "_filled_ns", "_rate", "_tokens")
 
     def __init__(self, per_second: int, now_ns: int, *, max_inflight: int = 0) -> None:
-        assert per_second > 0
+        require(per_second > 0)
         self._burst = max(1.0, per_second / _BURSTS_PER_SECOND)
         rate = per_second - self._burst - max_inflight
         self._rate = max(rate, per_second / 2) / _NS_PER_SECOND
@@ -63,7 +65,7 @@ class IoBudget:
         max_io_bytes: int = MAX_IO_BYTES,
         max_inflight: int = 0,
     ) -> None:
-        assert max_io_bytes > 0
+        require(max_io_bytes > 0)
         self._max_io_bytes = max_io_bytes
         self._iops = TokenBucket(max_iops, now_ns, max_inflight=max_inflight) if max_iops else None
         self._bandwidth = TokenBucket(max_bandwidth_bytes, now_ns) if max_bandwidth_bytes else None

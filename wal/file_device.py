@@ -14,6 +14,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from headrace.invariants import require
 from headrace.wal.buffers import BufferPool
 from headrace.wal.errors import WalDeviceError, WalInUseError, WalLockedError
 from headrace.wal.holders import find_writer, use_of_device
@@ -73,7 +74,7 @@ class DeviceFile:
 
     def shrink(self, size_bytes: int) -> None:
         """Truncate a file to `size_bytes`; see `BlockDevice.shrink`."""
-        assert self.is_file
+        require(self.is_file)
         os.ftruncate(self.fd, size_bytes)
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 import random
 
 from headrace.config.node import WalConfig
+from headrace.invariants import require
 from headrace.wal.budget import MAX_IO_BYTES, IoBudget
 from headrace.wal.buffers import BufferPool
 from headrace.wal.group_commit import CommitLimits, GroupCommit
@@ -53,7 +54,7 @@ class Generations:
             start_offset=-(-start_offset // lap_bytes) * lap_bytes,
             shutdown=ShutdownType.UNGRACEFUL,
         )
-        assert fresh.generation_id != old.generation_id
+        require(fresh.generation_id != old.generation_id)
         return fresh
 
     def group_commit(self, superblock: Superblock) -> GroupCommit:

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from headrace.invariants import require
 from headrace.wal.block import Block
 from headrace.wal.budget import IoBudget
 from headrace.wal.errors import WalError, WalOverCapacityError, WalRecordTooLargeError
@@ -72,7 +73,7 @@ class GroupCommit:
         self._durable_head = superblock.head_offset
         self._end = superblock.head_offset  # of the last sealed block
         self.confirmed_offset = superblock.confirmed_offset
-        assert self.confirmed_offset == self._end, "appends begin where the ring is empty"
+        require(self.confirmed_offset == self._end, "appends begin where the ring is empty")
         self.trim_offset = superblock.trim_offset
         # No block reaches beyond it for now: zeroing writes there.
         self.barrier_offset: int | None = None
@@ -149,7 +150,7 @@ class GroupCommit:
             return None
         if block is self._current:
             self._seal()
-        assert block.end - self._durable_head <= self._ring.size_bytes, "overwrites live data"
+        require(block.end - self._durable_head <= self._ring.size_bytes, "overwrites live data")
         self.pending.popleft()
         self._writing.append(block)
         self.inflight += 1
@@ -175,7 +176,7 @@ class GroupCommit:
 
     def completed(self, block: Block) -> bool:
         """Record that a block is durable; return whether the confirmed offset moved."""
-        assert not block.written
+        require(not block.written)
         block.written = True
         self.inflight -= 1
         before = self.confirmed_offset
@@ -208,7 +209,7 @@ class GroupCommit:
 
     def persisted(self, superblock: Superblock) -> None:
         """Apply what the superblock now holds durably: space freed, window grown."""
-        assert superblock.sequence > self._superblock_sequence
+        require(superblock.sequence > self._superblock_sequence)
         self._superblock_sequence = superblock.sequence
         self._durable_head = superblock.head_offset
         self._window_bytes = superblock.window_bytes

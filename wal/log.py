@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from enum import Enum
 
 from headrace.config.node import WalConfig
+from headrace.invariants import InvariantError
 from headrace.wal.buffers import BufferPool
 from headrace.wal.device import BlockDevice
 from headrace.wal.device_size import DeviceSize
@@ -120,7 +121,8 @@ class DeltaWal:
     def superblock(self) -> Superblock:
         """The newest superblock on the device; valid from `start`."""
         found = self._found if self._writer is None else self._writer.superblock
-        assert found is not None, "start first"
+        if found is None:
+            raise InvariantError("start first")
         return found
 
     @property

@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 
+from headrace.invariants import require
 from headrace.wal.buffers import BufferPool
 from headrace.wal.device import BlockDevice
 from headrace.wal.layout import Ring
@@ -44,7 +45,7 @@ class RingReadAhead:
             OSError: the device cannot be read, or not in time.
         """
         if self._rest:
-            assert not begun, "a rest is behind what was requested in full"
+            require(not begun, "a rest is behind what was requested in full")
             begun, self._rest = self._rest, begun
             if len(begun) >= min_size:
                 return begun

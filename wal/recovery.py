@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 
+from headrace.invariants import require
 from headrace.wal.errors import WalCorruptError, WalVersionError
 from headrace.wal.framing import (
     BLOCK_HEADER_BYTES,
@@ -233,8 +234,8 @@ class Scan:
         Raises:
             WalCorruptError: something that was acknowledged cannot be read, and that is not accepted.
         """
-        assert len(memory) >= self._block_bytes_needed
-        assert len(memory) % PAGE_BYTES == 0
+        require(len(memory) >= self._block_bytes_needed)
+        require(len(memory) % PAGE_BYTES == 0)
         records: list[RecoveredRecord] = []
         start = self._at
         while not self._finished and (at := self._at - start) < len(memory):

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from headrace.invariants import require
 from headrace.wal.block import Block
 from headrace.wal.errors import WalError, WalFailedError, WalOverCapacityError, WalStateError
 from headrace.wal.framing import BLOCK_HEADER_BYTES
@@ -196,8 +197,8 @@ class RingWriter:
 
     def retire(self) -> None:
         """Write nothing from now on: another generation begins. To be called right after `settled`."""
-        assert self.is_parked
-        assert self._is_settled
+        require(self.is_parked)
+        require(self._is_settled)
         self._is_retired = True
         self.stop()
 

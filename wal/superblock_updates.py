@@ -6,6 +6,7 @@ together.
 
 from dataclasses import replace
 
+from headrace.invariants import require
 from headrace.wal.layout import Superblock
 
 
@@ -47,8 +48,8 @@ class SuperblockUpdates:
 
     def want_trim(self, *, trim_offset: int, head_offset: int) -> None:
         """Request that this be released durably. Neither offset ever decreases."""
-        assert trim_offset >= self._trim_offset
-        assert head_offset >= self._head_offset
+        require(trim_offset >= self._trim_offset)
+        require(head_offset >= self._head_offset)
         self._trim_offset = trim_offset
         self._head_offset = head_offset
 

@@ -15,6 +15,8 @@ import sys
 from collections.abc import Callable
 from typing import Protocol
 
+from headrace.invariants import require
+
 _CLOCK_MONOTONIC = 1
 _NS_PER_SECOND = 1_000_000_000
 _NS_PER_MS = 1_000_000
@@ -103,7 +105,7 @@ class KernelTimer:
         seconds, nanoseconds = divmod(max(delay_ns, 1), _NS_PER_SECOND)
         _ITIMERSPEC.pack_into(self._setting, 0, 0, 0, seconds, nanoseconds)
         result = self._settime(self._fd, 0, self._setting, None)
-        assert result == 0, os.strerror(ctypes.get_errno())
+        require(result == 0, os.strerror(ctypes.get_errno()))
 
     def close(self) -> None:
         """See `WakeTimer.close`."""

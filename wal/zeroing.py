@@ -10,6 +10,7 @@ overwritten by appends, are zeroed in the next generation.
 import asyncio
 from collections.abc import Callable, Sequence
 
+from headrace.invariants import require
 from headrace.wal.buffers import BufferPool
 from headrace.wal.group_commit import GroupCommit
 from headrace.wal.layout import RING_POSITION, Ring
@@ -37,7 +38,7 @@ class Zeroing:
         on_step: Callable[[OSError | None], None],
     ) -> None:
         """Nothing is written before `start`; `unwritten` are [begin, end) positions, in order."""
-        assert start_offset % ring.size_bytes == 0
+        require(start_offset % ring.size_bytes == 0)
         self._commit = commit
         self._submissions = submissions
         self._ring = ring

@@ -12,6 +12,7 @@ from headrace.broker.partition import checkpoint
 from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.time_index import MAX_SEGMENT_MS, MAX_TIMESTAMP_MS
+from headrace.invariants import require
 from headrace.protocol.records.batch import newest_timestamp, parse_header
 from headrace.storage.errors import DAMAGE
 from headrace.storage.record_batch import StreamRecordBatch
@@ -112,7 +113,7 @@ class _Replay:
                 batches = await data.fetch(offset, READ_BYTES)
             except DAMAGE as error:
                 _, end = await data.unreadable_span(offset, error)
-                assert end > offset, "the span of an offset holds it"
+                require(end > offset, "the span of an offset holds it")
                 reason = f"{type(error).__name__}: {error}"
                 self._damage.append(DamagedRange(offset, end, reason))
                 if self._skipped_from is None:

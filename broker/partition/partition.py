@@ -19,6 +19,7 @@ from headrace.broker.partition.producer_state import NO_PRODUCER_ID, SequenceChe
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.storage_errors import code_of
 from headrace.config.topic import EffectiveTopicConfig
+from headrace.invariants import require
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import BatchHeader, patch
 from headrace.storage.engine import StorageEngine
@@ -209,7 +210,7 @@ class Partition:
             # A checkpoint may have taken the room, or records may have grown when they were recompressed.
             return Rejection(code_of(error), f"not appended: {error}")
         try:
-            assert appended_at == base_offset, "offset was patched before it was assigned"
+            require(appended_at == base_offset, "offset was patched before it was assigned")
             segment_ms = self.config.segment_ms
             self._state.apply(
                 header, base_offset, self.leader_epoch, len(records), now_ms, segment_ms

@@ -13,6 +13,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from headrace.invariants import require
+
 NO_TIMESTAMP = -1
 NO_OFFSET = -1
 INTERVAL_BYTES = 1 << 20
@@ -43,7 +45,7 @@ class TimeIndex:
     """Sparse index from timestamps and sizes to offsets."""
 
     def __init__(self, *, interval_bytes: int = INTERVAL_BYTES, max_entries: int = 16_384) -> None:
-        assert max_entries >= 2
+        require(max_entries >= 2)
         self._min_interval_bytes = self._interval_bytes = interval_bytes
         self._max_entries = max_entries
         self._entries: list[TimeIndexEntry] = []

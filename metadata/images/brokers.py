@@ -8,6 +8,7 @@ import immutables
 import msgspec
 
 from headrace.config.node import Endpoint
+from headrace.invariants import InvariantError, require
 from headrace.metadata.records.brokers import (
     FenceBrokerRecord,
     FenceReason,
@@ -89,7 +90,7 @@ class BrokersDelta:
     def register(self, record: RegisterBrokerRecord) -> None:
         """Start a new epoch of a broker."""
         old = self._brokers.get(record.node_id)
-        assert old is None or old.epoch < record.epoch, "broker epochs only grow"
+        require(old is None or old.epoch < record.epoch, "broker epochs only grow")
         self._set(
             BrokerImage(
                 record.node_id,
@@ -108,7 +109,7 @@ class BrokersDelta:
     def unfence(self, record: UnfenceBrokerRecord) -> None:
         """Mark a starting broker active."""
         broker = self._at_epoch(record.node_id, record.epoch)
-        assert not broker.epoch_ended, "an epoch that has ended does not come back"
+        require(not broker.epoch_ended, "an epoch that has ended does not come back")
         self._set(msgspec.structs.replace(broker, state=BrokerState.ACTIVE))
 
     def fence(self, record: FenceBrokerRecord) -> None:
@@ -127,8 +128,9 @@ class BrokersDelta:
 
     def _at_epoch(self, node_id: int, epoch: int) -> BrokerImage:
         broker = self._brokers.get(node_id)
-        assert broker is not None, f"broker {node_id} is registered"
-        assert broker.epoch == epoch, f"broker {node_id} is at epoch {epoch}"
+        if broker is None:
+            raise InvariantError(f"broker {node_id} is registered")
+        require(broker.epoch == epoch, f"broker {node_id} is at epoch {epoch}")
         return broker
 
     def _set(self, broker: BrokerImage) -> None:

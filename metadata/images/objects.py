@@ -12,6 +12,7 @@ from enum import IntEnum
 import immutables
 import msgspec
 
+from headrace.invariants import InvariantError, require
 from headrace.metadata.images.streams import ObjectRangeImage, StreamsDelta
 from headrace.metadata.records.objects import (
     ObjectsDestroyedRecord,
@@ -92,8 +93,8 @@ class ObjectsDelta:
 
     def prepare(self, record: ObjectsPreparedRecord) -> None:
         """Reserve ids."""
-        assert record.first_object_id >= self._next_object_id, "object ids are never reused"
-        assert record.count > 0
+        require(record.first_object_id >= self._next_object_id, "object ids are never reused")
+        require(record.count > 0)
         self._next_object_id = record.first_object_id + record.count
         for object_id in range(record.first_object_id, self._next_object_id):
             self._prepared[object_id] = record.expires_ms
@@ -130,7 +131,7 @@ class ObjectsDelta:
         """Mark objects destroyed, and remove their ranges from the streams that still use them."""
         for object_id in record.object_ids:
             old = self._existing(object_id)
-            assert old.state != ObjectState.MARK_DESTROYED, "an object is destroyed once"
+            require(old.state != ObjectState.MARK_DESTROYED, "an object is destroyed once")
             if old.live_ranges:
                 for stream_id in {it.stream_id for it in old.ranges}:
                     self._streams.detach(object_id, stream_id)
@@ -154,7 +155,7 @@ class ObjectsDelta:
         """Remove objects that were deleted from the bucket."""
         for object_id in record.object_ids:
             old = self._existing(object_id)
-            assert old.state == ObjectState.MARK_DESTROYED, "only destroyed objects are removed"
+            require(old.state == ObjectState.MARK_DESTROYED, "only destroyed objects are removed")
             self._changed = True
             del self._by_id[object_id]
             del self._destroyed[object_id]
@@ -163,13 +164,13 @@ class ObjectsDelta:
         """Record that a stream no longer uses these ranges."""
         for piece in dropped:
             old = self._existing(piece.object_id)
-            assert old.live_ranges > 0
+            require(old.live_ranges > 0)
             self._set(msgspec.structs.replace(old, live_ranges=old.live_ranges - 1))
             self._check_live.add(piece.object_id)
 
     def raise_next_id(self, next_object_id: int) -> None:
         """Never assign ids below this one."""
-        assert next_object_id >= self._next_object_id, "object ids are never reused"
+        require(next_object_id >= self._next_object_id, "object ids are never reused")
         self._changed = self._changed or next_object_id > self._next_object_id
         self._next_object_id = next_object_id
 
@@ -179,8 +180,9 @@ class ObjectsDelta:
             return self._old
         for object_id in sorted(self._check_live):
             found = self._by_id.get(object_id)
-            assert found is None or found.state != ObjectState.COMMITTED or found.live_ranges, (
-                f"some stream uses the committed object {object_id}"
+            require(
+                found is None or found.state != ObjectState.COMMITTED or found.live_ranges,
+                f"some stream uses the committed object {object_id}",
             )
         return ObjectsImage(
             self._by_id.finish(),
@@ -199,7 +201,7 @@ class ObjectsDelta:
     ) -> None:
         object_id = record.object_id
         old = self._existing(object_id)
-        assert old.state == ObjectState.PREPARED, "only prepared objects are committed"
+        require(old.state == ObjectState.PREPARED, "only prepared objects are committed")
         live = 0
         for piece in ranges:
             live += self._streams.attach(object_id, piece)
@@ -231,7 +233,8 @@ class ObjectsDelta:
 
     def _existing(self, object_id: int) -> ObjectImage:
         found = self._by_id.get(object_id)
-        assert found is not None, f"object {object_id} exists"
+        if found is None:
+            raise InvariantError(f"object {object_id} exists")
         return found
 
     def _set(self, image: ObjectImage) -> None:

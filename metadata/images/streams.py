@@ -12,6 +12,7 @@ from uuid import UUID
 import immutables
 import msgspec
 
+from headrace.invariants import InvariantError, require
 from headrace.metadata.records.objects import RecordedRange
 from headrace.metadata.records.streams import (
     RangeRecord,
@@ -100,8 +101,8 @@ class StreamsDelta:
 
     def create(self, record: StreamRecord) -> None:
         """Add a stream."""
-        assert self.get(record.stream_id) is None, "stream ids are never reused"
-        assert 0 <= record.start_offset <= record.end_offset
+        require(self.get(record.stream_id) is None, "stream ids are never reused")
+        require(0 <= record.start_offset <= record.end_offset)
         self._set(
             StreamImage(
                 record.stream_id,
@@ -125,9 +126,9 @@ class StreamsDelta:
         ranges = stream.ranges
         if ranges:
             last = ranges[-1]
-            assert record.epoch > last.epoch, "a range's epoch is above those before it"
-            assert record.range_index > last.range_index, "range indexes only grow"
-            assert record.start_offset >= last.start_offset, "ranges are in order"
+            require(record.epoch > last.epoch, "a range's epoch is above those before it")
+            require(record.range_index > last.range_index, "range indexes only grow")
+            require(record.start_offset >= last.start_offset, "ranges are in order")
             if record.start_offset == last.start_offset:
                 ranges = ranges[:-1]
         ranges = (
@@ -139,7 +140,7 @@ class StreamsDelta:
     def change_state(self, record: StreamStateRecord) -> None:
         """Open or close a stream."""
         stream = self._existing(record.stream_id)
-        assert record.epoch >= stream.epoch, "stream epochs only grow"
+        require(record.epoch >= stream.epoch, "stream epochs only grow")
         self._set(
             msgspec.structs.replace(
                 stream, epoch=record.epoch, state=record.state, node_id=record.node_id
@@ -150,7 +151,7 @@ class StreamsDelta:
         """Raise the start offset; return the object ranges that no longer belong to the stream."""
         stream = self._existing(record.stream_id)
         start = record.start_offset
-        assert stream.start_offset <= start <= stream.end_offset, "a stream's start only grows"
+        require(stream.start_offset <= start <= stream.end_offset, "a stream's start only grows")
         kept = object_index(stream, start)
         ranges = stream.ranges
         obsolete = 0
@@ -181,8 +182,9 @@ class StreamsDelta:
         added = ObjectRangeImage(object_id, piece.start_offset, piece.end_offset)
         end_offset = stream.end_offset
         if piece.end_offset > end_offset:
-            assert piece.start_offset == end_offset, (
-                f"object {object_id} continues stream {piece.stream_id} at {end_offset}"
+            require(
+                piece.start_offset == end_offset,
+                f"object {object_id} continues stream {piece.stream_id} at {end_offset}",
             )
             objects = (*stream.objects, added)
             end_offset = piece.end_offset
@@ -226,7 +228,8 @@ class StreamsDelta:
 
     def _existing(self, stream_id: int) -> StreamImage:
         stream = self.get(stream_id)
-        assert stream is not None, f"stream {stream_id} exists"
+        if stream is None:
+            raise InvariantError(f"stream {stream_id} exists")
         return stream
 
     def _mutation(self) -> immutables.MapMutation[int, StreamImage]:
@@ -240,22 +243,26 @@ class StreamsDelta:
 
 def check_coverage(stream: StreamImage) -> None:
     """Assert that the objects cover `[start_offset, end_offset)` without gap or overlap."""
-    assert stream.start_offset <= stream.end_offset
+    require(stream.start_offset <= stream.end_offset)
     if not stream.objects:
-        assert stream.start_offset == stream.end_offset, (
+        require(
+            stream.start_offset == stream.end_offset,
             f"stream {stream.stream_id} has objects for "
-            f"[{stream.start_offset}, {stream.end_offset})"
+            f"[{stream.start_offset}, {stream.end_offset})",
         )
         return
     position = stream.objects[0].start_offset
-    assert position <= stream.start_offset < stream.objects[0].end_offset, (
-        f"the first object of stream {stream.stream_id} holds its start {stream.start_offset}"
+    require(
+        position <= stream.start_offset < stream.objects[0].end_offset,
+        f"the first object of stream {stream.stream_id} holds its start {stream.start_offset}",
     )
     for piece in stream.objects:
-        assert piece.start_offset == position < piece.end_offset, (
-            f"object {piece.object_id} continues stream {stream.stream_id} at {position}"
+        require(
+            piece.start_offset == position < piece.end_offset,
+            f"object {piece.object_id} continues stream {stream.stream_id} at {position}",
         )
         position = piece.end_offset
-    assert position == stream.end_offset, (
-        f"the objects of stream {stream.stream_id} end at {stream.end_offset}"
+    require(
+        position == stream.end_offset,
+        f"the objects of stream {stream.stream_id} end at {stream.end_offset}",
     )

@@ -5,6 +5,7 @@ from uuid import UUID
 import immutables
 import msgspec
 
+from headrace.invariants import InvariantError, require
 from headrace.metadata.records.topics import (
     PartitionChangeRecord,
     PartitionRecord,
@@ -53,20 +54,20 @@ class TopicsDelta:
 
     def add_topic(self, record: TopicRecord) -> None:
         """Add a topic without partitions."""
-        assert record.topic_id not in self._topics, "topic ids are never reused"
-        assert record.name not in self._ids, f"there is one topic {record.name}"
+        require(record.topic_id not in self._topics, "topic ids are never reused")
+        require(record.name not in self._ids, f"there is one topic {record.name}")
         topic = TopicImage(record.topic_id, record.name, ())
         self._topics = self._topics.set(record.topic_id, topic)
         self._ids = self._ids.set(record.name, record.topic_id)
         key = collision_key(record.name)
         if key is not None:
-            assert key not in self._colliding, f"{record.name} collides with no other topic"
+            require(key not in self._colliding, f"{record.name} collides with no other topic")
             self._colliding = self._colliding.set(key, record.name)
 
     def add_partition(self, record: PartitionRecord) -> None:
         """Add the next partition of a topic."""
         partitions = self._partitions(record.topic_id)
-        assert record.partition == len(partitions), "partitions are numbered without gaps"
+        require(record.partition == len(partitions), "partitions are numbered without gaps")
         partitions.append(
             PartitionImage(
                 record.partition,
@@ -81,7 +82,7 @@ class TopicsDelta:
         """Give a partition its next leader epoch."""
         partitions = self._partitions(record.topic_id)
         old = partitions[record.partition]
-        assert record.leader_epoch > old.leader_epoch, "leader epochs only grow"
+        require(record.leader_epoch > old.leader_epoch, "leader epochs only grow")
         partitions[record.partition] = PartitionImage(
             old.partition,
             record.leader,
@@ -93,7 +94,8 @@ class TopicsDelta:
     def remove(self, record: RemoveTopicRecord) -> str:
         """Remove a topic; return its name."""
         topic = self._topics.get(record.topic_id)
-        assert topic is not None, "a topic that is removed exists"
+        if topic is None:
+            raise InvariantError("a topic that is removed exists")
         self._changing.pop(record.topic_id, None)
         self._topics = self._topics.delete(record.topic_id)
         self._ids = self._ids.delete(topic.name)

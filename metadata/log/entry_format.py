@@ -44,6 +44,7 @@ from typing import Final, NamedTuple
 
 from crc32c import crc32c
 
+from headrace.invariants import require
 from headrace.metadata.errors import MetadataLogCorruptError
 from headrace.metadata.records.entry import LogEntry
 
@@ -126,8 +127,9 @@ def encode_group(entries: Sequence[LogEntry], *, synced_index: int, segment_id: 
     seed = _seed(segment_id)
     parts: list[bytes] = []
     for entry in entries:
-        assert len(entry.payload) <= MAX_PAYLOAD_BYTES, (
-            "the size of an entry is checked when it is decided"
+        require(
+            len(entry.payload) <= MAX_PAYLOAD_BYTES,
+            "the size of an entry is checked when it is decided",
         )
         fields = _FIELDS.pack(len(entry.payload), entry.index, entry.term, synced_index)
         crc = crc32c(entry.payload, crc32c(fields, seed))

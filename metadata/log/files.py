@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headrace.invariants import require
 from headrace.metadata.errors import MetadataLogFailedError
 from headrace.metadata.log.contents import (
     INSTALL_SUFFIX,
@@ -118,7 +119,7 @@ class LogFiles:
             MetadataLogFailedError: a write or sync failed, now or earlier.
         """
         self._require_working()
-        assert entries[0].index == self.last_index + 1, "entries are dense"
+        require(entries[0].index == self.last_index + 1, "entries are dense")
         group = encode_group(entries, synced_index=self.last_index, segment_id=self._segment_id)
         with self.failing_for_good():
             write_all(self._descriptor, group, self._position)
@@ -136,7 +137,7 @@ class LogFiles:
         Raises:
             MetadataLogFailedError: a write or sync failed, now or earlier.
         """
-        assert from_index > self.snapshot_id.index, "what a snapshot includes is committed"
+        require(from_index > self.snapshot_id.index, "what a snapshot includes is committed")
         if from_index > self.last_index:
             return
         with self.failing_for_good():
@@ -193,7 +194,7 @@ class LogFiles:
             MetadataLogFailedError: a write or sync failed, now or earlier.
         """
         self._require_working()
-        assert snapshot_id > self.snapshot_id, "a snapshot replaces an older one"
+        require(snapshot_id > self.snapshot_id, "a snapshot replaces an older one")
         path = snapshot_path(self._directory, snapshot_id, INSTALL_SUFFIX)
         self.snapshot_temporary(snapshot_id, INSTALL_SUFFIX).replace(path)
         with self.failing_for_good():

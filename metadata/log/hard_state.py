@@ -42,6 +42,7 @@ from uuid import UUID
 
 from crc32c import crc32c
 
+from headrace.invariants import require
 from headrace.metadata.errors import MetadataLogCorruptError
 from headrace.metadata.log.durable_files import Sync, create_whole, write_all
 from headrace.metadata.log.entry_format import NOT_PROVEN, ProvenEnd
@@ -139,9 +140,11 @@ class HardStateFile:
     def write(self, state: HardState) -> None:
         """Write the next state; it is durable on return."""
         old = self.state
-        assert state.term > old.term or (
-            state.term == old.term and old.voted_for in (-1, state.voted_for)
-        ), "a term does not decrease, a vote does not change"
+        require(
+            state.term > old.term
+            or (state.term == old.term and old.voted_for in (-1, state.voted_for)),
+            "a term does not decrease, a vote does not change",
+        )
         self._write_slots(self._written._replace(hard_state=state))
 
     def prove(self, proven: ProvenEnd, disks: tuple[Disk, ...]) -> None:

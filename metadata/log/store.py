@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from headrace.daemon_threads import DaemonThreads
+from headrace.invariants import InvariantError, require
 from headrace.metadata.errors import (
     MetadataIdentityError,
     MetadataLogCorruptError,
@@ -209,8 +210,9 @@ class LogStore:
 
         Cancellation: it may or may not be installed.
         """
-        assert self._hard_state is not None, "the directory is open"
-        assert snapshot_id.term <= self._hard_state.state.term, "its term comes first"
+        if self._hard_state is None:
+            raise InvariantError("the directory is open")
+        require(snapshot_id.term <= self._hard_state.state.term, "its term comes first")
         segment_id = self._new_segment_id()
         path = self._files.snapshot_temporary(snapshot_id, INSTALL_SUFFIX)
         size_bytes = 0
@@ -307,7 +309,8 @@ class LogStore:
         return identity
 
     def _name_cluster(self, cluster_id: str) -> None:
-        assert self._identity is not None, "the directory is open"
+        if self._identity is None:
+            raise InvariantError("the directory is open")
         known = self._identity.cluster_id
         if known == cluster_id:
             return
@@ -321,14 +324,16 @@ class LogStore:
 
     def _persist(self, persist: Persist, segment_id: int) -> None:
         if persist.hard_state is not None:
-            assert self._hard_state is not None, "the directory is open"
+            if self._hard_state is None:
+                raise InvariantError("the directory is open")
             with self._files.failing_for_good():
                 self._hard_state.write(persist.hard_state)
         if persist.truncate_from is not None:
             self._files.truncate(persist.truncate_from, segment_id)
         if persist.entries:
-            assert self._hard_state is not None, "the directory is open"
-            assert persist.entries[-1].term <= self._hard_state.state.term, "its term comes first"
+            if self._hard_state is None:
+                raise InvariantError("the directory is open")
+            require(persist.entries[-1].term <= self._hard_state.state.term, "its term comes first")
             self._files.append(persist.entries)
 
     def _expect_idle(self) -> None:
@@ -350,7 +355,8 @@ class LogStore:
 
         What is remembered of other directories is written with it.
         """
-        assert self._hard_state is not None, "the directory is open"
+        if self._hard_state is None:
+            raise InvariantError("the directory is open")
         disks = self._disks
         written = (self._hard_state.proven, self._hard_state.disks)
         if self._files.failed or written == (self._files.end, disks):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from headrace.invariants import require
 from headrace.metadata.net.framing import Party
 from headrace.metadata.net.rpc_link import RpcTarget
 from headrace.metadata.rpc.frames import LeaderAddress
@@ -61,7 +62,7 @@ class QuorumTransport:
             identity: returns this node's current identity.
             local: the controller in this process, if there is one.
         """
-        assert bootstrap or local, "there is at least one controller"
+        require(bootstrap or local, "there is at least one controller")
         self._bootstrap = tuple(bootstrap)
         self._identity = identity
         self._local = local

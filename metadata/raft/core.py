@@ -8,6 +8,7 @@ so nothing is sent before the state that it depends on is durable.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from headrace.invariants import require
 from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.raft.changes import MemberChange
 from headrace.metadata.raft.configuration import Configuration
@@ -133,7 +134,7 @@ class RaftCore(CoreViews):
 
     def persisted(self, now_ms: int) -> None:
         """Everything that the last effects had to persist is durable."""
-        assert self._persisting, "nothing is being persisted"
+        require(self._persisting, "nothing is being persisted")
         self._persisting = False
         self._log.saved()
         self._pass_time(now_ms)
@@ -195,7 +196,7 @@ class RaftCore(CoreViews):
 
     def take_effects(self) -> Effects:
         """The effects to perform now. To be called only after all previous effects are performed."""
-        assert not self._persisting, "the effects before are not done"
+        require(not self._persisting, "the effects before are not done")
         state = self._state
         if self._leadership is not None:
             state.outbox.extend(self._leadership.messages())

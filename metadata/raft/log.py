@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from headrace.invariants import require
 from headrace.metadata.raft.configuration import Configuration
 from headrace.metadata.raft.effects import DurableState
 from headrace.metadata.records.entry import LogEntry, SnapshotId
@@ -148,8 +149,8 @@ class RaftLog:
     def _append(self, entries: Sequence[LogEntry], named: list[_Named] | None = None) -> None:
         if not entries:
             return
-        assert entries[0].index == self.last_index + 1, "the log has no gaps"
-        assert entries[0].term >= self.last_term, "terms never decrease along the log"
+        require(entries[0].index == self.last_index + 1, "the log has no gaps")
+        require(entries[0].term >= self.last_term, "terms never decrease along the log")
         self._named.extend(self._names(entries) if named is None else named)
         self._entries.extend(entries)
         self.uncommitted_bytes += sum(len(entry.payload) for entry in entries)
@@ -157,7 +158,7 @@ class RaftLog:
     def _truncate(self, index: int) -> None:
         if index > self.last_index:
             return
-        assert index > self.commit_index, "what is committed stays"
+        require(index > self.commit_index, "what is committed stays")
         position = index - self.first_index
         self.uncommitted_bytes -= sum(len(entry.payload) for entry in self._entries[position:])
         del self._entries[position:]
@@ -188,7 +189,7 @@ class RaftLog:
         """Raise the commit index to at least this index."""
         if index <= self.commit_index:
             return
-        assert index <= self.last_index, "the commit index is in the log"
+        require(index <= self.last_index, "the commit index is in the log")
         first, last = (it - self.first_index for it in (self.commit_index + 1, index))
         self.uncommitted_bytes -= sum(len(it.payload) for it in self._entries[first : last + 1])
         self.commit_index = index
@@ -206,7 +207,7 @@ class RaftLog:
         """Drop entries that a durable snapshot includes, except the last `slack_bytes` before its end."""
         if snapshot.index <= self.snapshot.index:
             return
-        assert snapshot.index <= self.handed_index, "a snapshot includes applied entries only"
+        require(snapshot.index <= self.handed_index, "a snapshot includes applied entries only")
         self.snapshot = snapshot
         cut = snapshot.index - self._before.index  # entries of the snapshot that are in memory
         while cut > 0 and slack_bytes >= len(self._entries[cut - 1].payload):
@@ -221,7 +222,8 @@ class RaftLog:
 
     def install(self, snapshot: SnapshotId, configuration: Configuration) -> None:
         """Start over after a durable snapshot: all previous entries are dropped."""
-        assert snapshot.index > self.commit_index, (
-            "a snapshot is installed if it is ahead of the commit index"
+        require(
+            snapshot.index > self.commit_index,
+            "a snapshot is installed if it is ahead of the commit index",
         )
         self._reset(snapshot, configuration)

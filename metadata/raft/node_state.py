@@ -4,6 +4,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final, TypedDict
 from uuid import UUID
 
+from headrace.invariants import require
 from headrace.metadata.raft.configuration import Configuration
 from headrace.metadata.raft.disks import Disks
 from headrace.metadata.raft.effects import (
@@ -140,7 +141,7 @@ class NodeState:
 
     def enter_term(self, term: int) -> None:
         """Enter a later term. Unsent messages of older terms are dropped."""
-        assert term > self.term, "terms only grow"
+        require(term > self.term, "terms only grow")
         self.term, self.voted_for = term, NOBODY
         self.role, self.leader_id = Role.FOLLOWER, NOBODY
         self.outbox.clear()

@@ -1,5 +1,6 @@
 """Messages of a leader to one other member, by its progress (`headrace.metadata.raft.progress`). Pure."""
 
+from headrace.invariants import InvariantError
 from headrace.metadata.raft.messages import AppendRequest, Disk, SnapshotOffer
 from headrace.metadata.raft.node_state import NodeState
 from headrace.metadata.raft.progress import Progress, ProgressState
@@ -63,7 +64,8 @@ def _request(
     log = state.log
     previous_index = known.next_index - 1
     previous_term = log.term_at(previous_index)
-    assert previous_term is not None, "compacted entries are offered as a snapshot"
+    if previous_term is None:
+        raise InvariantError("compacted entries are offered as a snapshot")
     known.sent_commit_index = log.commit_index
     return AppendRequest(
         **state.envelope(node_id),

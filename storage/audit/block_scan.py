@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from crc32c import crc32c
 
+from headrace.invariants import require
 from headrace.storage.objects.data_block import BLOCK_HEADER_BYTES, MAGIC
 from headrace.storage.objects.index_block import IndexEntry
 from headrace.storage.record_batch import HEADER_BYTES as BATCH_HEADER_BYTES
@@ -77,7 +78,7 @@ class BlockScan:
 
     def feed(self, view: memoryview) -> None:
         """Take the next bytes, not more than remain."""
-        assert len(view) <= self.remaining_bytes
+        require(len(view) <= self.remaining_bytes)
         position = 0
         if not self._prefix:
             position = self._collect(view, 0, BLOCK_HEADER_BYTES)
@@ -91,7 +92,7 @@ class BlockScan:
 
     def finish(self) -> list[Damage]:
         """Return the defects of the block, all of which has been fed."""
-        assert not self.remaining_bytes
+        require(not self.remaining_bytes)
         entry = self._entry
         actual = crc32c(self._prefix, self._crc)
         if self._prefix and actual != self._expected_crc:

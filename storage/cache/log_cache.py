@@ -22,6 +22,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from headrace.invariants import require
 from headrace.storage.record_batch import HEADER_BYTES, StreamRecordBatch
 
 # Measured: 405 bytes of Python objects for a record (tuple, view, integers, list slots), 650 for
@@ -203,7 +204,7 @@ class LogCache:
         block = self._active
         if block is None:
             block = self._active = CacheBlock(now_ms, wal_offset)
-        assert wal_offset >= block.wal_end_offset, "groups must come in WAL order"
+        require(wal_offset >= block.wal_end_offset, "groups must come in WAL order")
         charge += STREAM_OVERHEAD_BYTES * self._add_records(block, batches)
         block.groups.append(_Group(charge, batches))
         block.record_count += len(batches)
@@ -226,7 +227,7 @@ class LogCache:
             if index is None or index.end_offset != batch.base_offset:
                 # After a gap, another node had the stream in between: the older records here are
                 # committed, and reads of them go to the bucket.
-                assert index is None or index.end_offset < batch.base_offset, "offset went back"
+                require(index is None or index.end_offset < batch.base_offset, "offset went back")
                 index = indexes[stream_id] = _StreamIndex(batch.base_offset)
             index.append(batch)
             in_block = streams.get(stream_id)
@@ -235,7 +236,7 @@ class LogCache:
                 sizes[stream_id] = HEADER_BYTES + len(batch.payload)
                 new_streams += 1
             else:
-                assert in_block[-1].end_offset == batch.base_offset, "gap within a block"
+                require(in_block[-1].end_offset == batch.base_offset, "gap within a block")
                 in_block.append(batch)
                 sizes[stream_id] += HEADER_BYTES + len(batch.payload)
         return new_streams
@@ -286,7 +287,7 @@ class LogCache:
     def mark_committed(self, block: CacheBlock) -> None:
         """Let a block's records be evicted; blocks are committed in the order of archiving."""
         oldest = self._archived.popleft()
-        assert oldest is block, "blocks must be committed in WAL order"
+        require(oldest is block, "blocks must be committed in WAL order")
         block.committed = True
         self._unuploaded_bytes -= block.charge_bytes
         self._evictable.extend(block.groups)

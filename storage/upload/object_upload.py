@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from headrace.config.node import StorageConfig
+from headrace.invariants import require
 from headrace.storage.objects.keys import object_key
 from headrace.storage.objects.writer import ObjectWriter, WrittenObject
 from headrace.storage.ports import (
@@ -143,7 +144,7 @@ class ObjectUpload:
             (each.range.stream_id, each.range.start_offset, each.range.end_offset)
             for each in slices
         ]
-        assert covered == planned, "the object must hold exactly what will be committed"
+        require(covered == planned, "the object must hold exactly what will be committed")
         return written
 
 

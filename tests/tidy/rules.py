@@ -114,7 +114,34 @@ def is_declared_pure(source: Source) -> bool:
     return (ast.get_docstring(source.tree) or "").partition("\n")[0].endswith(" Pure.")
 
 
+STATE = ("wal/", "storage/", "metadata/", "broker/")
+
+
+def asserts_types_only(source: Source) -> Iterator[str]:
+    """What state rests on is checked by `python -O`, too; an assert without a message tells mypy a type."""
+    if not source.path.startswith(STATE) or source.path.startswith("broker/cli/"):
+        return
+    functions = (node for node in source.nodes if isinstance(node, _FUNCTION))
+    for node in {it for function in functions for it in ast.walk(function)}:
+        if isinstance(node, ast.Assert) and not _is_of_type(node.test, node.msg):
+            yield f"line {node.lineno} asserts: use `headrace.invariants.require`"
+
+
+def _is_of_type(test: ast.expr, message: ast.expr | None) -> bool:
+    match test:
+        case ast.BoolOp(values=values):
+            return all(_is_of_type(value, message) for value in values)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _is_of_type(operand, message)
+        case ast.Call(func=ast.Name(id="isinstance" | "hasattr")):
+            return True
+        case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return message is None
+    return False
+
+
 RULES: tuple[Rule, ...] = (
+    asserts_types_only,
     is_short,
     is_named_and_described,
     is_a_facade,

@@ -21,9 +21,8 @@ class Source(NamedTuple):
     @property
     def module(self) -> str:
         """Its name as a module of the product."""
-        return "headrace." + self.path.removesuffix(".py").removesuffix("/__init__").replace(
-            "/", "."
-        )
+        path = self.path.removeprefix("headrace/").removesuffix(".py").removesuffix("/__init__")
+        return "headrace." + path.replace("/", ".")
 
 
 def source(path: str, text: str) -> Source:

@@ -23,6 +23,13 @@ BAD = [
     (rules.is_named_and_described, "x = 1", "say what"),
     (rules.leaves_nothing_to_do, "# TODO: more", "take TODO out"),
     (rules.leaves_nothing_to_do, "x = 1  # FIXME", "take FIXME out"),
+    (rules.asserts_types_only, "def f(x):\n    assert x > 0", "line 2 asserts"),
+    (rules.asserts_types_only, "def f(x):\n    assert x is None", "line 2 asserts"),
+    (
+        rules.asserts_types_only,
+        'def f(x):\n    assert x is not None, "it exists"',
+        "line 2 asserts",
+    ),
     (rules.imports_our_names, "import config", "import headrace.config"),
     (rules.imports_our_names, "from storage.engine import x", "import headrace.storage.engine"),
     (rules.imports_our_names, "def f():\n    import wal.log as log", "import headrace.wal.log"),

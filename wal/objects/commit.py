@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from headrace.invariants import require
 from headrace.wal.errors import WalError, WalOverCapacityError, WalRecordTooLargeError
 from headrace.wal.framing import RECORD_HEADER_BYTES, checksum_seed
 from headrace.wal.objects.batch import Arena, Batch
@@ -98,7 +99,7 @@ class ObjectCommit:
         *,
         take_buffer: Callable[[int], memoryview],
     ) -> None:
-        assert limits.max_inflight <= REACH
+        require(limits.max_inflight <= REACH)
         self._generation = generation
         self._limits = limits
         self._seed = checksum_seed(generation.generation_id)
@@ -245,7 +246,7 @@ class ObjectCommit:
 
     def settled(self, outgoing: Outgoing) -> bool:
         """Record that an object is durable; return whether the confirmed offset moved."""
-        assert not outgoing.settled
+        require(not outgoing.settled)
         outgoing.settled = True
         self.inflight -= 1
         before = self.confirmed_offset

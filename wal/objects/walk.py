@@ -24,6 +24,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
+from headrace.invariants import require
 from headrace.wal.errors import WalIdentityError
 from headrace.wal.objects.errors import WalFencedError, WalObjectCorruptError
 from headrace.wal.objects.fencing import Owner
@@ -182,7 +183,7 @@ class Walk:
             WalFencedError: a newer generation has begun to take over.
             WalIdentityError: it is another log's.
         """
-        assert self.action is Action.READ
+        require(self.action is Action.READ)
         if content is None:
             doubtful = self.number in self._listed or self._seems_lost
             self.action = Action.LIST if doubtful else Action.FENCE
@@ -205,14 +206,14 @@ class Walk:
 
     def created(self) -> None:
         """The fence exists, and is ours."""
-        assert self.action is Action.FENCE
+        require(self.action is Action.FENCE)
         self._is_fenced = not self._fence_is_barrier
         self._fence_is_barrier = False
         self.action = Action.LIST if self._is_fenced else Action.READ
 
     def lost_race(self) -> None:
         """Another object exists where the fence was to be created."""
-        assert self.action is Action.FENCE
+        require(self.action is Action.FENCE)
         if self._fence_is_barrier:
             self._fence_is_barrier = False
             self._claims.barrier = -1
@@ -228,7 +229,7 @@ class Walk:
             WalObjectCorruptError: the missing object was confirmed, and not released.
             WalFencedError: a newer generation has begun to take over.
         """
-        assert self.action is Action.LIST
+        require(self.action is Action.LIST)
         for header in newest:
             self._require_not_behind(header)
             self._claims.absorb(header)

@@ -17,6 +17,7 @@ from headrace.broker.coordinator.group.member import Member
 from headrace.broker.coordinator.group.requests import JoinedMember, JoinProtocol
 from headrace.broker.coordinator.group.states import TRANSITIONS, GroupState
 from headrace.broker.coordinator.records import NO_TIMESTAMP, GroupMetadataValue
+from headrace.invariants import require
 from headrace.protocol.errors import ErrorCode
 
 
@@ -160,7 +161,7 @@ class ClassicGroup:
 
     def transition_to(self, state: GroupState, wall_ms: int) -> None:
         """Move to a state; only the moves of `states` exist."""
-        assert state in TRANSITIONS[self.state], f"group {self.group_id}: {self.state} to {state}"
+        require(state in TRANSITIONS[self.state], f"group {self.group_id}: {self.state} to {state}")
         self.previous_state = self.state
         self.state = state
         self.state_timestamp_ms = wall_ms
