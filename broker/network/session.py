@@ -314,7 +314,15 @@ class Session(asyncio.BufferedProtocol):
         if rest is not None:
             # The coroutine may still refer to the frame: no later request starts before it is done.
             reply.pipelined = False
+            if pipelined:
+                rest = self._pipelined_after(rest, reply)
             self._sessions.run_request(self, rest, int(frame.header.api_key))
+
+    async def _pipelined_after(self, rest: Coroutine[Any, Any, None], reply: Reply) -> None:
+        """Let the next request start once this one has taken effect; it may be answered much later."""
+        await rest
+        reply.pipelined = True
+        self._advance()
 
     def fail(self, what: str, error: Exception, api_key: int | None = None) -> None:
         """A bug while this client was served: it gets no answer, the others go on."""

@@ -184,6 +184,28 @@ def test_pipelined_requests_are_bounded_in_bytes() -> None:
 
 
 @in_loop
+def test_the_next_produce_starts_when_one_that_takes_time_has_taken_effect() -> None:
+    connection = Connection()
+    dispatch = connection.dispatcher.dispatch
+
+    async def validated() -> None: ...
+
+    def validate(frame: Frame, info: ConnectionInfo, reply: Reply) -> Any:
+        dispatch(frame, info, reply)
+        return validated() if frame.header.correlation_id == 1 else None
+
+    connection.dispatcher.dispatch = validate  # type: ignore[method-assign]
+    connection.receive(request(PRODUCE, 1) + request(PRODUCE, 2) + request(OTHER, 3))
+    assert list(connection.dispatcher.started) == [1]
+    with pytest.raises(StopIteration):
+        connection.sessions.tasks[0].send(None)
+    assert list(connection.dispatcher.started) == [1, 2], "it need not be answered"
+    connection.dispatcher.answer(1)
+    connection.dispatcher.answer(2)
+    assert list(connection.dispatcher.started) == [1, 2, 3]
+
+
+@in_loop
 def test_a_produce_that_had_to_wait_is_not_overtaken() -> None:
     connection = Connection()
     dispatch = connection.dispatcher.dispatch
@@ -200,7 +222,8 @@ def test_a_produce_that_had_to_wait_is_not_overtaken() -> None:
     connection.dispatcher.answer(1)
     assert list(connection.dispatcher.started) == [1, 2]
     for task in connection.sessions.tasks:
-        task.close()
+        with pytest.raises(StopIteration):
+            task.send(None)
 
 
 @in_loop
