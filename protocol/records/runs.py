@@ -27,7 +27,9 @@ _OFFSET_SECOND: Final = bytes(2 * it >> 7 for it in range(_TWO_BYTE_OFFSETS))
 class EqualRecords:
     """Where the lengths of a record lie, to compare the records behind it, which may have the same size."""
 
-    __slots__ = ("_bytes", "_constant", "_end", "_offset", "_start", "_time", "newest", "oldest")
+    __slots__ = (
+        "_bytes", "_constant", "_end", "_offset", "_offset_bytes", "_start", "_time", "newest", "oldest",
+    )  # fmt: skip
 
     def __init__(self, start: int, end: int, time: int, offset: int, key: int, value: int) -> None:
         self._start = start
@@ -35,6 +37,7 @@ class EqualRecords:
         self._bytes = end - start
         self._time = range(time, offset)
         self._offset = offset
+        self._offset_bytes = key - offset
         # The length of the record, of its key and of its value, and the number of headers.
         self._constant = (*range(start, time - 1), key, value, end - 1)
         self.newest, self.oldest = -(1 << 63), (1 << 63) - 1
@@ -42,6 +45,8 @@ class EqualRecords:
     def count(self, data: Buffer, index: int, stop: int) -> int:
         """How many of the following records, `index` being the first, differ in nothing but their content."""
         is_one_byte = index < _ONE_BYTE_OFFSETS
+        if self._offset_bytes != (1 if is_one_byte else 2):
+            return 0  # the fields behind the offset are at other places in the records to compare
         most = min(stop - index, (len(data) - self._end) // self._bytes)
         most = min(most, (_ONE_BYTE_OFFSETS if is_one_byte else _TWO_BYTE_OFFSETS) - index)
         for place in self._constant:

@@ -302,6 +302,22 @@ def test_one_bad_record_among_many_equal_ones_is_found(what: str, position: int)
     assert judge(raw(*records)) == ErrorCode.INVALID_RECORD
 
 
+def test_an_offset_of_more_bytes_than_needed_hides_nothing_in_the_records_behind_it() -> None:
+    """Equal records are compared with one that was read; its fields must lie where theirs do."""
+    forms = [
+        b"\0\0" + bytes((2 * it | 0x80, 0) if it < 2 else (2 * it, 0x7F)) + b"\x00\x02v\0"
+        for it in range(40)
+    ]
+    assert judge(raw(*(zigzag(len(it)) + it for it in forms))) == ErrorCode.INVALID_RECORD
+
+
+def test_the_first_offset_of_two_bytes_hides_nothing_in_the_records_behind_it() -> None:
+    empty = b"\x01"  # a length of -1
+    records = [record(it, -1 if it == 63 else 0, empty, empty) for it in range(64)]
+    cut = [record(it, 0, empty, b"", b"\0") for it in range(64, 120)]  # as long, a field less
+    assert judge(raw(*records, *cut)) == ErrorCode.INVALID_RECORD
+
+
 @pytest.mark.parametrize(
     "deltas",
     [
