@@ -1,30 +1,17 @@
 """Reading a coordinator partition: every record of the log, replayed in order."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from headrace.broker.coordinator.ports import CoordinatorLog
 from headrace.broker.coordinator.record_fields import CorruptRecordError
 from headrace.broker.coordinator.records import CoordinatorRecord, decode_record
+from headrace.broker.network.turn_share import ITEMS_PER_LOOK, TurnShare
 from headrace.protocol.records.batch import split_batches
 from headrace.protocol.records.record import decode_records
 
 # What one batch may decompress to. The broker writes none compressed; a tool that copies a topic may.
 MAX_DECOMPRESSED_BYTES: Final = 64 * 1024 * 1024
-_RECORDS_PER_SLICE: Final = 256  # then other tasks may run: about 5 ms
-
-
-class SliceTurns:
-    """Spreads long work of many partitions over turns of the loop: one slice in a turn, whoever it is of."""
-
-    def __init__(self) -> None:
-        self._lock = asyncio.Lock()
-
-    async def next(self) -> None:
-        """Wait for a turn of the loop in which nobody else of these runs a slice."""
-        async with self._lock:
-            await asyncio.sleep(0)
 
 
 class LoadedLog(NamedTuple):
@@ -36,7 +23,7 @@ class LoadedLog(NamedTuple):
 
 
 async def replay_log(
-    log: CoordinatorLog, replay: Callable[[CoordinatorRecord], None], turns: SliceTurns
+    log: CoordinatorLog, replay: Callable[[CoordinatorRecord], None], turns: TurnShare
 ) -> LoadedLog:
     """Replay all records of a log; return how much there was.
 
@@ -49,7 +36,7 @@ async def replay_log(
         StorageError: the log cannot be read now.
     """
     count = size_bytes = unknown = 0
-    await turns.next()
+    await turns.pause()
     async for chunk in log.read():
         size_bytes += len(chunk)
         for header, batch in split_batches(chunk):
@@ -66,6 +53,6 @@ async def replay_log(
                 else:
                     replay(decoded)
                 count += 1
-                if count % _RECORDS_PER_SLICE == 0:
-                    await turns.next()
+                if count % ITEMS_PER_LOOK == 0:
+                    await turns.pause()
     return LoadedLog(count, size_bytes, unknown)

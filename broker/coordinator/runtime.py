@@ -32,11 +32,11 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.loading import SliceTurns
 from headrace.broker.coordinator.ports import CoordinatorLogs
 from headrace.broker.coordinator.record_fields import fits_string
 from headrace.broker.coordinator.shard_driver import Operation, ShardDriver, ShardState, Submitted
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
+from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 
@@ -66,7 +66,7 @@ class GroupCoordinator:
         self._drivers: dict[int, ShardDriver] = {}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._tasks: asyncio.TaskGroup | None = None
-        self._turns = SliceTurns()
+        self._turns = TurnShare()  # of the loads and rewrites of all partitions
         self.statistics = CoordinatorStatistics()
 
     @property

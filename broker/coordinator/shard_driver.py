@@ -28,10 +28,11 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.loading import SliceTurns, replay_log
+from headrace.broker.coordinator.loading import replay_log
 from headrace.broker.coordinator.ports import LOG_ERRORS, CoordinatorLog
 from headrace.broker.coordinator.rewriting import LogRewriter
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
+from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 
@@ -77,7 +78,7 @@ class ShardDriver:
         config: GroupConfig,
         clock: Callable[[], Instant],
         *,
-        turns: SliceTurns,
+        turns: TurnShare,
         statistics: CoordinatorStatistics,
     ) -> None:
         self._partition = partition
@@ -260,7 +261,7 @@ class ShardDriver:
     async def _rewrite(self) -> None:
         """Queue a part of a rewrite, if one is due or under way."""
         if self._rewriter.has_work(self._shard, self._clock()):
-            await self._turns.next()
+            await self._turns.pause()
             if not self._must_reload:  # else memory may be ahead of what is queued
                 self._rewriter.add_slice(self._shard, self._clock())
 

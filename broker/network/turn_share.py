@@ -1,9 +1,10 @@
-"""Gives the work that requests make a bounded part of each turn of the event loop.
+"""Gives the work of requests, or of coordinators, a bounded part of each turn of the event loop.
 
 A request may name 65,536 things, and an answer may be 100 MB: decoding, looking up, building and encoding them
-takes seconds. All other clients, the lease and the WAL live on the same loop. So such work stops where it can, and
-all requests together get `SHARE_S` of one turn. Who finds it used up waits for a turn of its own, first come, first
-served; between two turns the loop polls its sockets and devices.
+takes seconds, and so does replaying a coordinator's log. All other clients, the lease and the WAL live on the same
+loop. So such work stops where it can: all requests together get `SHARE_S` of one turn, and so do all coordinators.
+Who finds it used up waits for a turn of its own, first come, first served; between two turns the loop polls its
+sockets and devices.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ T = TypeVar("T")
 
 
 class TurnShare:
-    """What is left of this turn for the work of requests, and who waits for the next ones."""
+    """What is left of this turn for work of one kind, and who waits for the next ones."""
 
     def __init__(
         self, clock_s: Callable[[], float] = time.perf_counter, *, share_s: float = SHARE_S
@@ -27,7 +28,7 @@ class TurnShare:
         self._clock_s = clock_s
         self._share_s = share_s
         self._ends_s: float | None = None  # of the share of this turn; None before anybody used it
-        self._waiters: deque[asyncio.Future[None]] = deque()  # one for each request at most
+        self._waiters: deque[asyncio.Future[None]] = deque()  # one for each piece of work at most
 
     def is_used_up(self) -> bool:
         """Whether the share of this turn is used up, or others wait for the next one; begins it otherwise."""
@@ -76,7 +77,7 @@ class TurnShare:
         self._ends_s = None
         while self._waiters:
             waiter = self._waiters.popleft()
-            if not waiter.done():  # else its request was cancelled
+            if not waiter.done():  # else it was cancelled
                 waiter.set_result(None)
                 self._begin_turn()
                 return

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from headrace.broker.coordinator import rewriting
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.loading import SliceTurns
 from headrace.broker.coordinator.records import (
     CoordinatorRecord,
     OffsetRecord,
@@ -25,6 +24,7 @@ from headrace.broker.coordinator.records import (
 )
 from headrace.broker.coordinator.shard_driver import ShardDriver
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
+from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import KafkaError
 from headrace.protocol.records.batch import split_batches
@@ -115,8 +115,9 @@ class World:
             assert committed.get(partition, offset) >= offset  # it may have expired
 
     async def elect(self) -> None:
+        turns = TurnShare(share_s=0.0)  # every piece of work waits for a turn of its own
         driver = ShardDriver(
-            0, self.log, CONFIG, loop_clock, turns=SliceTurns(), statistics=self.statistics
+            0, self.log, CONFIG, loop_clock, turns=turns, statistics=self.statistics
         )
         self.bench = Bench(self.log, driver)
         self.bench.task = asyncio.create_task(driver.run())

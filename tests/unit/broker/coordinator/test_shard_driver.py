@@ -17,10 +17,10 @@ from headrace.broker.coordinator.group.requests import (
     SyncResult,
 )
 from headrace.broker.coordinator.group.shard import GroupShard
-from headrace.broker.coordinator.loading import SliceTurns
 from headrace.broker.coordinator.records import OffsetCommitKey, OffsetCommitValue, OffsetRecord
 from headrace.broker.coordinator.shard_driver import ShardDriver, ShardState
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
+from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.records.compression import Compression
@@ -38,8 +38,9 @@ CONFIG = GroupConfig(initial_rebalance_delay_ms=0)
 
 
 def new_driver(partition: int, log: FakeLog) -> ShardDriver:
+    turns = TurnShare(share_s=0.0)  # every piece of work waits for a turn of its own
     return ShardDriver(
-        partition, log, CONFIG, loop_clock, turns=SliceTurns(), statistics=CoordinatorStatistics()
+        partition, log, CONFIG, loop_clock, turns=turns, statistics=CoordinatorStatistics()
     )
 
 
