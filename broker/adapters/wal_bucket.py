@@ -2,11 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 from headrace.storage.errors import CorruptObjectError, ObjectNotFoundError, ObjectStoreError
-from headrace.storage.object_store.retrying import RequestRefusedError
+from headrace.storage.object_store.retrying import RequestRefusedError, RetryPolicy
 from headrace.storage.ports import ObjectStore
 from headrace.wal.objects.port import BucketError, BucketRefusedError, Part
+
+# That an object is not there is what a walk along a log looks for: with pauses it would never reach the end of a log
+# whose owner goes on.
+WAL_POLICY: Final = RetryPolicy(max_looks=2)
 
 
 class WalBucket:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from headrace.broker.adapters.wal_bucket import WalBucket
+from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
 from headrace.config.node import WalConfig
 from headrace.storage.object_store.factory import ensure_bucket, open_object_store
 from headrace.storage.ports import ObjectStore
@@ -83,7 +83,9 @@ class LogLocation:
         uri = self._config.path
         if "://" in uri:
             await ensure_bucket(uri, environment=environment)
-            self._store = open_object_store(uri, rng=self._rng, environment=environment)
+            self._store = open_object_store(
+                uri, rng=self._rng, environment=environment, policy=WAL_POLICY
+            )
 
     @property
     def is_bucket(self) -> bool:

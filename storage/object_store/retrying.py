@@ -35,8 +35,7 @@ from headrace.storage.ports import Buffer, CopiedRange, ObjectStore, Progress, u
 
 logger = logging.getLogger("headrace.storage.object_store")
 
-MAX_LOOKS: Final = 5  # for an object that is not found, or too short
-LOOK_PAUSE_MS: Final = 10  # the first is a random part of it, the next of twice that, ...
+LOOK_PAUSE_MS: Final = 10  # after the second look: a random part of it; then of twice that, ...
 
 _T = TypeVar("_T")
 
@@ -56,6 +55,8 @@ class RetryPolicy:
     The k-th pause is a random part of `backoff_ms_initial << k`, at most of `max_backoff_ms`. An
     attempt is given up after `attempt_ms_base` and the time of its bytes, and none is begun later
     than `total_ms_base` and the time of its bytes after the first.
+
+    `max_looks` are taken for an object that is not found, or is too short: the second at once, the others after pauses.
     """
 
     max_attempts: int = 5
@@ -64,6 +65,7 @@ class RetryPolicy:
     attempt_ms_base: int = 30_000
     attempt_bytes_per_s: int = 1024 * 1024  # an attempt gets a second more for each of these
     total_ms_base: int = 60_000
+    max_looks: int = 5
 
 
 class Retries:
@@ -120,6 +122,11 @@ class Retries:
                     raise
             repeated()
             await asyncio.sleep(pause_s)
+
+    @property
+    def max_looks(self) -> int:
+        """For an object that is not found, or too short."""
+        return self._policy.max_looks
 
     def pause_s(self, tried: int, initial_ms: int) -> float:
         """How long to wait after so many failures but the first."""
@@ -255,7 +262,7 @@ class RetryingObjectStore:
         self, operation: Operation, attempt: Callable[[], Awaitable[_T]], size_bytes: int
     ) -> _T:
         timeout_s = self._retries.attempt_s(size_bytes)
-        looks = 0
+        looks, max_looks = 0, self._retries.max_looks
 
         async def look() -> _T:
             nonlocal looks
@@ -264,9 +271,10 @@ class RetryingObjectStore:
                     return await self._attempt(operation, attempt(), timeout_s)
                 except (ObjectNotFoundError, CorruptObjectError):
                     looks += 1
-                    if looks == MAX_LOOKS:
+                    if looks == max_looks:
                         raise
-                await asyncio.sleep(self._retries.pause_s(looks - 1, LOOK_PAUSE_MS))
+                if looks > 1:
+                    await asyncio.sleep(self._retries.pause_s(looks - 2, LOOK_PAUSE_MS))
 
         def count() -> None:
             self.statistics.retries += 1

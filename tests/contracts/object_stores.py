@@ -18,7 +18,9 @@ _places = itertools.count()
 OpenStore = Callable[[], RetryingObjectStore]
 
 
-def opener(uri: str, environment: dict[str, str] | None = None) -> OpenStore:
+def opener(
+    uri: str, environment: dict[str, str] | None = None, max_looks: int = RetryPolicy().max_looks
+) -> OpenStore:
     """Return what opens `uri`; call it inside of the loop."""
 
     def open_store() -> RetryingObjectStore:
@@ -27,7 +29,7 @@ def opener(uri: str, environment: dict[str, str] | None = None) -> OpenStore:
             rng=random.Random(0),
             environment=environment,
             part_bytes=PART_BYTES,
-            policy=RetryPolicy(max_attempts=2, backoff_ms_initial=1),
+            policy=RetryPolicy(max_attempts=2, backoff_ms_initial=1, max_looks=max_looks),
         )
 
     return open_store

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from headrace.broker.adapters.wal_bucket import WalBucket
+from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
 from headrace.storage.object_store.factory import ensure_bucket
 from headrace.wal.errors import WalDeviceError
 from headrace.wal.objects.errors import WalFencedError
@@ -32,7 +32,11 @@ def minio(minio: MinioServer) -> MinioServer:
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda it: it.__name__)
 def test_the_contract(requirement: Callable[[contract.Place], None], minio: MinioServer) -> None:
-    requirement(contract.in_a_bucket(opener(s3_uri(minio.endpoint)), uvloop.run))
+    requirement(
+        contract.in_a_bucket(
+            opener(s3_uri(minio.endpoint), max_looks=WAL_POLICY.max_looks), uvloop.run
+        )
+    )
 
 
 class Owner:
@@ -74,7 +78,7 @@ def test_owners_take_over_from_owners_that_go_on(minio: MinioServer) -> None:
     """Each finds a run of what the one before appended, at least what was acknowledged to it."""
 
     async def main() -> None:
-        store = opener(s3_uri(minio.endpoint))()
+        store = opener(s3_uri(minio.endpoint), max_looks=WAL_POLICY.max_looks)()
         async with asyncio.TaskGroup() as group:
             before = None
             for epoch in range(1, 5):
@@ -103,7 +107,7 @@ def test_owners_take_over_from_owners_that_go_on(minio: MinioServer) -> None:
 
 def test_an_outage_of_the_server_is_waited_out(minio: MinioServer) -> None:
     async def main() -> None:
-        store = opener(s3_uri(minio.endpoint))()
+        store = opener(s3_uri(minio.endpoint), max_looks=WAL_POLICY.max_looks)()
         owner = Owner(store, 1)
         await owner.recover()
         await owner.wal.reset()

@@ -13,7 +13,7 @@ from headrace.storage.errors import (
     ObjectStoreError,
 )
 from headrace.storage.object_store.factory import open_object_store
-from headrace.storage.object_store.retrying import MAX_LOOKS, RequestRefusedError, RetryPolicy
+from headrace.storage.object_store.retrying import RequestRefusedError, RetryPolicy
 from headrace.storage.ports import CopiedRange
 from tests.contracts.object_stores import PART_BYTES
 from tests.integration.s3_fault_server import (
@@ -376,10 +376,10 @@ def test_bits_that_flip_are_for_the_checksums_of_blocks():
 def test_an_object_that_is_not_found_or_cut_short_for_a_while(answer, error):
     async def scenario(store, bucket):
         await store.put("a", [CONTENT])
-        bucket.fail("GET", *[answer] * (MAX_LOOKS - 1))
+        bucket.fail("GET", *[answer] * (RetryPolicy().max_looks - 1))
         assert bytes(await store.get_range("a", 0, 5000)) == CONTENT[:5000]
         assert store.statistics.errors == 0
-        bucket.fail("GET", *[answer] * MAX_LOOKS)
+        bucket.fail("GET", *[answer] * RetryPolicy().max_looks)
         with pytest.raises(error):
             await store.get_range("a", 0, 5000)
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import click
 
-from headrace.broker.adapters.wal_bucket import WalBucket
+from headrace.broker.adapters.wal_bucket import WAL_POLICY, WalBucket
 from headrace.broker.cli.failures import CommandFailedError
 from headrace.broker.cli.output import emit_rows, talk
 from headrace.broker.cli.wal.log_argument import EXIT_USAGE
@@ -205,7 +205,9 @@ def _run(uri: str, look: Callable[[LogBucket], Awaitable[_T]], *, exit_code: int
 
 @asynccontextmanager
 async def _opened(uri: str) -> AsyncIterator[LogBucket]:
-    store = open_object_store(uri, rng=random.SystemRandom(), environment=os.environ)
+    store = open_object_store(
+        uri, rng=random.SystemRandom(), environment=os.environ, policy=WAL_POLICY
+    )
     try:
         yield WalBucket(store)
     finally:
