@@ -13,6 +13,7 @@ from headrace.metadata.image import MetadataImage
 from headrace.metadata.publishing import SnapshotPublisher
 from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownObjectState
 from headrace.storage.audit.cost import Prices
+from headrace.storage.errors import StorageError
 from headrace.storage.object_store.retrying import RetryingObjectStore
 from headrace.storage.sweep.swept_bucket import open_swept_bucket
 from headrace.storage.sweep.sweeper import Sweeper
@@ -111,6 +112,7 @@ async def measure_upkeep(
     publisher = SnapshotPublisher(
         store,
         lambda: image,
+        bucket_errors=(StorageError,),
         interval_ms=published.snapshot_publish_interval_ms,
         wall_clock_ms=lambda: 0,
     )

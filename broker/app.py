@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from headrace.broker.node.address import NodeAddress
+from headrace.broker.node.lifecycle import EXPECTED_FAILURES
 from headrace.broker.node.node import Node
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.unexpected_errors import UnexpectedError, UnexpectedErrors
 from headrace.config.node import NodeConfig
-from headrace.metadata.errors import MetadataError, NodeFencedError
-from headrace.storage.errors import FencedError, StorageError
-from headrace.wal.errors import WalError
+from headrace.metadata.errors import NodeFencedError
+from headrace.storage.errors import FencedError
 
 __all__ = ["NodeAddress", "run_node"]
 
@@ -29,8 +29,6 @@ EXIT_FENCED: Final = 3  # to be restarted at once: it registers again
 # Cancelling inflight work may hang in a device or a thread: the process exits after this.
 FENCED_END_MS: Final = 4_000
 UNEXPECTED_END_MS: Final = 30_000
-# Raised because of the configuration or a failing dependency; anything else is a bug and keeps its traceback.
-EXPECTED_FAILURES = (OSError, ValueError, MetadataError, StorageError, WalError, UnexpectedError)
 
 
 def run_node(
@@ -77,7 +75,10 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
     failures: list[BaseException] = []
     try:
         await Node(config, unexpected=unexpected).run(serving, stop, on_fenced=_end_fenced)
-    except* EXPECTED_FAILURES as group:
+    except* (
+        *EXPECTED_FAILURES,
+        UnexpectedError,
+    ) as group:  # the rest is a bug and keeps its traceback
         failures = _leaves(group)
     if unexpected.first is not None and unexpected.first not in failures:
         failures.append(unexpected.first)  # it came while the node was stopping

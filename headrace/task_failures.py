@@ -1,11 +1,16 @@
-"""What becomes of the exception of a task that is kept, or that its caller may have stopped waiting for.
+"""Hands an exception that no code expected to the one place that decides: the loop's exception handler.
 
-The event loop reports an exception only when a task that nobody read goes away. One that is kept in a collection, or
-cancelled after its end, is never reported. This module stands below all packages.
+Of tasks, the event loop reports an exception only when one that nobody read goes away. One that is kept in a
+collection, or cancelled after its end, is never reported. This module stands below all packages.
 """
 
 import asyncio
 from typing import Any
+
+
+def report_error(what: str, error: BaseException) -> None:
+    """Hand over what ends the node; code that has something to put in order goes on meanwhile."""
+    asyncio.get_running_loop().call_exception_handler({"message": what, "exception": error})
 
 
 def report_unexpected(task: asyncio.Future[Any], *expected: type[BaseException]) -> None:

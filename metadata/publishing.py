@@ -59,6 +59,7 @@ class SnapshotPublisher:
         bucket: SnapshotBucket,
         current_image: Callable[[], MetadataImage | None],
         *,
+        bucket_errors: tuple[type[Exception], ...],
         interval_ms: int,
         wall_clock_ms: Callable[[], int],
     ) -> None:
@@ -67,11 +68,13 @@ class SnapshotPublisher:
         Args:
             bucket: the destination.
             current_image: the committed image while this controller leads, else None.
+            bucket_errors: what it raises when it does not answer, or not correctly.
             interval_ms: the shortest time between two snapshots.
             wall_clock_ms: for the statistics.
         """
         self._bucket = bucket
         self._current_image = current_image
+        self._expected: tuple[type[Exception], ...] = (*bucket_errors, TimeoutError)
         self._interval_ms = interval_ms
         self._wall_clock_ms = wall_clock_ms
         self.statistics = PublishingStatistics()
@@ -91,7 +94,7 @@ class SnapshotPublisher:
             async with asyncio.timeout(MAX_PUBLISH_S):
                 await self._put(image)
                 await self._delete_older(image.cluster_id)
-        except Exception as error:  # noqa: BLE001 - an object store may raise any error
+        except self._expected as error:
             self.statistics.failures += 1
             logger.warning(
                 "cannot put the metadata snapshot into the bucket, or delete older ones; trying again "

@@ -30,6 +30,7 @@ from headrace.storage.open_appends import (
 from headrace.storage.ports import Buffer, Lease
 from headrace.storage.record_batch import StreamRecordBatch, encode_header
 from headrace.storage.stats import AppendCounters
+from headrace.task_failures import report_error
 from headrace.wal.errors import WalFailedError, WalOverCapacityError, WalRecordTooLargeError
 from headrace.wal.port import WriteAheadLog
 
@@ -254,10 +255,8 @@ class AppendPath:
         for append in (*unacknowledged, *self._open.abandon()):
             try:
                 append.on_ack(error)
-            except Exception:
-                logger.exception(
-                    "unexpected error in the callback of a failed append; continuing with the next"
-                )
+            except Exception as unexpected:  # noqa: BLE001 - handed to the one place that decides
+                report_error("callback of a failed append", unexpected)
         waiters, self._waiters = self._waiters, []
         for _, waiter in waiters:
             if not waiter.done():

@@ -4,8 +4,10 @@ import asyncio
 from collections import deque
 
 from headrace.invariants import require
+from headrace.task_failures import report_unexpected
 from headrace.wal.buffers import BufferPool
 from headrace.wal.device import BlockDevice
+from headrace.wal.errors import WalError
 from headrace.wal.layout import Ring
 
 STEP_BYTES = 1024 * 1024
@@ -95,6 +97,8 @@ class RingReadAhead:
         buffer = self._pool.take(_CARRY_BYTES + size)[: _CARRY_BYTES + size]
         position = self._ring.position(self._offset)
         task = asyncio.get_running_loop().create_task(self._read(position, buffer[_CARRY_BYTES:]))
+        # Who replays the log stops at the first that fails; those behind it were begun for nothing.
+        task.add_done_callback(lambda done: report_unexpected(done, OSError, WalError))
         self._reads.append((buffer, task))
         self._offset += size
 

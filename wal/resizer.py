@@ -20,9 +20,10 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from headrace.task_failures import report_unexpected
 from headrace.wal.device import BlockDevice
 from headrace.wal.device_size import DeviceSize
-from headrace.wal.errors import WalDeviceError, WalFailedError, WalStateError
+from headrace.wal.errors import WalDeviceError, WalError, WalFailedError, WalStateError
 from headrace.wal.generations import Generations
 from headrace.wal.layout import Ring, Superblock
 from headrace.wal.ring_writer import RingWriter
@@ -148,8 +149,7 @@ class Resizer:
         if not self._is_switching:
             task.cancel()
         await asyncio.wait([task])
-        if not task.cancelled():
-            task.exception()  # read it, since nothing else waits for it
+        report_unexpected(task, OSError, WalError)
         self._task = None
 
     def _running_writer(self) -> RingWriter:

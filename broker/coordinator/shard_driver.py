@@ -4,8 +4,8 @@ An operation is decided on and replayed at once; its answer waits until every re
 far is durable, so no answer depends on records that could still be lost. One append carries all
 records that were decided on during the previous append. If an append fails, its outcome is unknown and
 memory may be ahead of the log: all waiting requests fail with NOT_COORDINATOR, so that clients look for
-the coordinator again, and the shard is loaded again before it answers anything. A bug in the core is
-treated the same way: the log is authoritative, so reading it again is this shard's restart.
+the coordinator again, and the shard is loaded again before it answers anything. The same after an exception
+that nobody expected of an operation, which belongs to its client; one at a deadline or in a load ends the node.
 
 Between two appends the log may be written again, see `rewriting`.
 """
@@ -30,11 +30,14 @@ from headrace.broker.coordinator.group.requests import (
 from headrace.broker.coordinator.group.shard import GroupShard
 from headrace.broker.coordinator.loading import replay_log
 from headrace.broker.coordinator.ports import LOG_ERRORS, CoordinatorLog
+from headrace.broker.coordinator.record_fields import CorruptRecordError
 from headrace.broker.coordinator.rewriting import LogRewriter
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.records.errors import RecordsError
+from headrace.task_failures import report_error
 
 T = TypeVar("T")
 Operation = Callable[[GroupShard, Instant], GroupDecision[T]]
@@ -201,13 +204,16 @@ class ShardDriver:
                 await asyncio.sleep(backoff_ms / 1_000)
                 backoff_ms = min(2 * backoff_ms, MAX_RELOAD_BACKOFF_MS)
                 continue
-            except Exception:
+            except (CorruptRecordError, RecordsError):
                 # Reading it again would fail the same way; the other partitions continue.
                 logger.exception(
-                    "unexpected error while loading coordinator partition %d; its groups are not served until its "
-                    "leadership changes",
+                    "cannot decode coordinator partition %d; its groups are not served until its leadership changes",
                     self._partition,
                 )
+                self.state = ShardState.FAILED
+                return False
+            except Exception as error:  # noqa: BLE001 - handed to the one place that decides
+                report_error(f"load of coordinator partition {self._partition}", error)
                 self.state = ShardState.FAILED
                 return False
             self._rewriter.loaded(loaded)
@@ -284,11 +290,8 @@ class ShardDriver:
         now = self._clock()
         try:
             self._absorb(self._shard.expire(now), now)
-        except Exception:
-            logger.exception(
-                "unexpected error at a deadline of coordinator partition %d; loading it again",
-                self._partition,
-            )
+        except Exception as error:  # noqa: BLE001 - handed to the one place that decides
+            report_error(f"deadline of coordinator partition {self._partition}", error)
             self._must_reload = True
 
     # Answers

@@ -297,7 +297,10 @@ class Session(asyncio.BufferedProtocol):
 
     def _continue(self) -> None:
         self._continues = False
-        self._advance()
+        try:
+            self._advance()
+        except Exception as error:  # noqa: BLE001 - handed to the one place that decides
+            self.fail("going on with requests", error)
 
     def _start(self, frame: Frame, *, pipelined: bool) -> None:
         reply = Reply(self, frame.size_bytes, pipelined=pipelined)

@@ -3,7 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
+
+from headrace.metadata.errors import MetadataError
+from headrace.storage.errors import StorageError
+from headrace.task_failures import report_unexpected
+from headrace.wal.errors import WalError
+
+# Raised because of the configuration or a failing dependency; anything else is a bug.
+EXPECTED_FAILURES: Final = (OSError, ValueError, MetadataError, StorageError, WalError)
 
 T = TypeVar("T")
 
@@ -38,12 +46,14 @@ async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T
     stopping = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        # The caller has a reason of its own, and does not get how the work ends.
+        working.add_done_callback(lambda done: report_unexpected(done, *EXPECTED_FAILURES))
+        raise
     finally:
         for task in (working, stopping):
             task.cancel()
         await asyncio.wait((working, stopping))
-        if not working.cancelled():
-            working.exception()  # is read here: a caller that is cancelled has a reason of its own
     if working.cancelled():
         raise StoppedEarlyError
     return working.result()

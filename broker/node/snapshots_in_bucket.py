@@ -15,7 +15,7 @@ from headrace.config.quorum import is_broker
 from headrace.metadata.driver import ControllerNode
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.publishing import SnapshotPublisher
-from headrace.storage.errors import ObjectStoreError
+from headrace.storage.errors import ObjectStoreError, StorageError
 from headrace.storage.object_store.factory import ensure_bucket, open_object_store
 from headrace.storage.object_store.retrying import RetryingObjectStore
 
@@ -51,6 +51,7 @@ async def publish_snapshots(
         publisher = SnapshotPublisher(
             store,
             leading_image,
+            bucket_errors=(StorageError,),
             interval_ms=config.metadata.snapshot_publish_interval_ms,
             wall_clock_ms=environment.wall_clock_ms,
         )

@@ -41,6 +41,7 @@ from headrace.metadata.raft.messages import Disk
 from headrace.metadata.records.entry import SnapshotId
 from headrace.metadata.records.ids import random_id
 from headrace.metadata.records.members import NO_DIRECTORY
+from headrace.task_failures import report_unexpected
 
 if TYPE_CHECKING:
     from random import Random
@@ -85,7 +86,6 @@ class LogStore:
         self._disks: tuple[Disk, ...] = ()  # to be remembered
         self._proof_timer: asyncio.TimerHandle | None = None
         self._persisted_at_s = 0.0
-        self._proving: asyncio.Future[None] | None = None  # an error of it is reported by the loop
 
     @property
     def log_bytes(self) -> int:
@@ -163,7 +163,7 @@ class LogStore:
         if all((it.directory_id, it.start) in known for it in disks):
             self._expect_idle()
         else:
-            self._proving = asyncio.get_running_loop().run_in_executor(self._thread, self._prove)
+            self._prove_soon()
 
     async def write_snapshot(self, snapshot_id: SnapshotId, pieces: Iterator[bytes]) -> None:
         """Write a snapshot, make it durable, and drop the log before it.
@@ -348,7 +348,11 @@ class LogStore:
             self._proof_timer = loop.call_later(left_s, self._prove_when_idle)
         else:
             self._proof_timer = None
-            self._proving = loop.run_in_executor(self._thread, self._prove)
+            self._prove_soon()
+
+    def _prove_soon(self) -> None:
+        proving = asyncio.get_running_loop().run_in_executor(self._thread, self._prove)
+        proving.add_done_callback(report_unexpected)
 
     def _prove(self) -> None:
         """Record that the whole log is durable, so that damage of its end is told from a torn write.

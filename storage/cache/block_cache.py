@@ -19,6 +19,7 @@ from headrace.storage.objects.index_block import IndexEntry, ObjectIndex
 from headrace.storage.ports import ObjectManager, ObjectRange, ObjectStore, ObjectType
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.request_budget import RequestBudget
+from headrace.task_failures import report_unexpected
 
 OBJECTS_PER_PLAN = 8
 MAX_REPLANS = 5
@@ -253,7 +254,11 @@ class BlockCache:
             self._run_ahead(request, reading.stream_id, reading.end)
         )
         self._ahead_tasks.add(task)
-        task.add_done_callback(self._ahead_tasks.discard)
+        task.add_done_callback(self._ahead_ended)
+
+    def _ahead_ended(self, task: asyncio.Task[None]) -> None:
+        self._ahead_tasks.discard(task)
+        report_unexpected(task)
 
     async def _run_ahead(self, request: AheadRequest, stream_id: int, end: int) -> None:
         """Start the reads of a request; each continues in a task of its own."""

@@ -121,4 +121,34 @@ BUGS = (
         f"{_UNIT}/test_append_path.py"
         "::test_an_append_that_breaks_off_within_the_wal_fails_the_engine",
     ),
+    SeededBug(
+        "stores-10",
+        "a mistake while groups are loaded is only logged",
+        "broker/coordinator/shard_driver.py",
+        "ShardDriver._load",
+        'report_error(f"load of coordinator partition {self._partition}", error)',
+        'logger.exception("load of coordinator partition %d", self._partition)',
+        "tests/unit/broker/coordinator/test_shard_driver.py"
+        "::test_a_mistake_while_a_log_is_loaded_is_handed_to_the_loop",
+    ),
+    SeededBug(
+        "stores-11",
+        "a mistake at a deadline of groups is only logged",
+        "broker/coordinator/shard_driver.py",
+        "ShardDriver._expire",
+        'report_error(f"deadline of coordinator partition {self._partition}", error)',
+        'logger.exception("deadline of coordinator partition %d", self._partition)',
+        "tests/unit/broker/coordinator/test_shard_driver.py"
+        "::test_a_mistake_at_a_deadline_is_handed_to_the_loop",
+    ),
+    SeededBug(
+        "stores-12",
+        "how a start ended whose caller is cancelled is nobody's",
+        "broker/node/lifecycle.py",
+        "unless_stopped",
+        "working.add_done_callback(lambda done: report_unexpected(done, *EXPECTED_FAILURES))",
+        "working.add_done_callback(asyncio.Task.exception)",
+        "tests/unit/broker/node/test_lifecycle.py"
+        "::test_what_nobody_expected_of_a_start_whose_caller_is_cancelled_is_reported[error0-True]",
+    ),
 )

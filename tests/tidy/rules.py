@@ -140,8 +140,70 @@ def _is_of_type(test: ast.expr, message: ast.expr | None) -> bool:
     return False
 
 
+# Places that take any exception and do not pass it on themselves, with what becomes of it.
+TAKES_ANY: dict[str, str] = {
+    "headrace/daemon_threads.py: DaemonThreads.submit.call": "the future's: its caller gets it",
+    "broker/adapters/stream_opening.py: StreamOpening._send_batch": "every caller raises it",
+    "broker/telemetry/unexpected_errors.py: _text": "this is the one place; the node ends with the first",
+    "broker/network/listener.py: Listener._guard": "ends the client's connection, `Session.fail`",
+    "broker/network/session.py: Session": "ends the client's connection, `Session.fail`",
+    "storage/append_path.py: AppendPath": "fails the engine, which ends the node",
+    "wal/objects/writer.py: ObjectWriter._put": "fails the log, which ends the node",
+    "storage/object_store/s3_multipart.py: S3Multipart": "raised once the parts that run have ended; "
+    "an upload that could not be aborted is for the sweep, and told in the log",
+    "metadata/net/dialling.py: DialledConnection.end": "of a future that it has just set itself",
+    "broker/cli/failures.py: ": "the process ends with the text",
+}
+
+
+def expects_by_name(source: Source) -> Iterator[str]:
+    """Who takes any exception raises it, hands it to the one place that decides, or is on the list."""
+    if not source.path.startswith((*STATE, "headrace/")):
+        return
+    for name, node in _named(source.tree, ""):
+        if any(f"{source.path}: {name}".startswith(it) for it in TAKES_ANY):
+            continue
+        if isinstance(node, ast.ExceptHandler) and _takes_any(node) and not _passes_on(node):
+            yield f"line {node.lineno} takes any exception: name its classes, or `report_error`"
+        elif isinstance(node, ast.Expr) and _is_read(node.value):
+            yield f"line {node.lineno} drops an exception: `report_unexpected`"
+
+
+def _named(node: ast.AST, name: str) -> Iterator[tuple[str, ast.AST]]:
+    """Yield each node with the qualified name of what it is in."""
+    for child in ast.iter_child_nodes(node):
+        inner = name
+        if isinstance(child, _FUNCTION | ast.ClassDef):
+            inner = f"{name}.{child.name}" if name else child.name
+        yield inner, child
+        yield from _named(child, inner)
+
+
+def _takes_any(node: ast.ExceptHandler) -> bool:
+    named = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+    return any(it is None or ast.unparse(it) in {"Exception", "BaseException"} for it in named)
+
+
+def _passes_on(node: ast.ExceptHandler) -> bool:
+    return any(
+        isinstance(it, ast.Raise) or _is_call(it, "report_error", "call_exception_handler")
+        for it in ast.walk(node)
+    )
+
+
+def _is_read(node: ast.expr) -> bool:
+    return _is_call(node, "exception", "result") and not (node.args or node.keywords)
+
+
+def _is_call(node: ast.AST, *names: str) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    return ast.unparse(node.func).rpartition(".")[2] in names
+
+
 RULES: tuple[Rule, ...] = (
     asserts_types_only,
+    expects_by_name,
     is_short,
     is_named_and_described,
     is_a_facade,

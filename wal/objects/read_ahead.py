@@ -3,7 +3,10 @@
 import asyncio
 from collections.abc import Mapping
 
+from headrace.task_failures import report_unexpected
+from headrace.wal.errors import WalError
 from headrace.wal.objects.layout import HEADER_BYTES, LogKeys, decode_header
+from headrace.wal.objects.port import BucketError
 from headrace.wal.objects.requests import Requests
 
 MAX_OBJECTS_AHEAD = 8
@@ -47,7 +50,9 @@ class ObjectReadAhead:
     def _start(self, number: int, sizes: Mapping[int, int]) -> None:
         if number not in self._tasks:
             reading = self._read(self._keys.key(number), sizes.get(number, 0))
-            self._tasks[number] = asyncio.get_running_loop().create_task(reading)
+            self._tasks[number] = task = asyncio.get_running_loop().create_task(reading)
+            # Who walks the log stops at the first that fails; those behind it were begun for nothing.
+            task.add_done_callback(lambda done: report_unexpected(done, BucketError, WalError))
 
     async def _read(self, key: str, size_bytes: int) -> memoryview | None:
         if size_bytes >= HEADER_BYTES:

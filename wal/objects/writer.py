@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 
+from headrace.task_failures import report_unexpected
 from headrace.wal.errors import WalError, WalFailedError
 from headrace.wal.latencies import OpenBlocks, WriteQueue
 from headrace.wal.objects.commit import ObjectCommit, Outgoing
@@ -170,7 +171,7 @@ class ObjectWriter:
         while (outgoing := commit.next_object(now_s)) is not None:
             task = self._loop.create_task(self._put(outgoing))
             self._puts.add(task)
-            task.add_done_callback(self._puts.discard)
+            task.add_done_callback(self._put_ended)
         delay_s = commit.delay_s(now_s)
         if delay_s is not None:
             self._timer = self._loop.call_later(max(delay_s, _MIN_WAKE_DELAY_S), self._wake)
@@ -187,15 +188,18 @@ class ObjectWriter:
             existing = await self._requests.create(key, outgoing.content, may_give_up=False)
             if existing is not None:
                 require_own(existing.header, outgoing.content[0], key)
+            self._statistics.written(outgoing.size_bytes, self._now_ns() - started_ns)
+            self._on_settled(outgoing)
         except WalError as error:
             self.fail(error if isinstance(error, WalFencedError) else WalFailedError(str(error)))
         except Exception as error:  # noqa: BLE001 - a bug must not leave appends waiting without end
             failure = WalFailedError(f"the WAL {self._keys.folder} failed: {error!r}")
             failure.__cause__ = error
             self.fail(failure)
-        else:
-            self._statistics.written(outgoing.size_bytes, self._now_ns() - started_ns)
-            self._on_settled(outgoing)
+
+    def _put_ended(self, task: asyncio.Task[None]) -> None:
+        self._puts.discard(task)
+        report_unexpected(task)
 
     def _on_settled(self, outgoing: Outgoing) -> None:
         if self.failure is not None:

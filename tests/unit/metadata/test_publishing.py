@@ -47,7 +47,11 @@ class Scene:
         self.bucket = MemoryBucket()
         self.image = None
         self.publisher = SnapshotPublisher(
-            self.bucket, lambda: self.image, interval_ms=1, wall_clock_ms=lambda: 77
+            self.bucket,
+            lambda: self.image,
+            bucket_errors=(ConnectionError,),
+            interval_ms=1,
+            wall_clock_ms=lambda: 77,
         )
 
     def publish(self):
@@ -159,3 +163,10 @@ def test_it_goes_on_until_it_is_cancelled(scene):
         assert task.cancelled()
 
     asyncio.run(scenario())
+
+
+def test_a_mistake_is_none_of_the_bucket_s_errors(scene):
+    scene.image = image_at(5)
+    scene.bucket.delete = scene.bucket.list = None
+    with pytest.raises(TypeError):
+        scene.publish()

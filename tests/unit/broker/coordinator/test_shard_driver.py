@@ -536,3 +536,41 @@ def test_when_it_ends_everyone_who_waits_is_sent_away() -> None:
                 await b.commit()
 
     run(test)
+
+
+def planted(*_args: object, **_named: object) -> None:
+    raise KeyError("a bug")
+
+
+def watched() -> list[str]:
+    """What is handed to the one place that decides, from now on."""
+    seen: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _, context: seen.append(f"{context['message']}: {context['exception']!r}")
+    )
+    return seen
+
+
+def test_a_mistake_while_a_log_is_loaded_is_handed_to_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def test() -> None:
+        seen = watched()
+        log = FakeLog()
+        log.batches.append(batch_of((OFFSET_KEY, OFFSET_VALUE)))
+        monkeypatch.setattr(GroupShard, "replay", planted)
+        async with bench(log):
+            assert seen == ["load of coordinator partition 3: KeyError('a bug')"]
+
+    run(test)
+
+
+def test_a_mistake_at_a_deadline_is_handed_to_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test() -> None:
+        seen = watched()
+        monkeypatch.setattr(GroupShard, "expire", planted)
+        async with bench() as b:
+            await expect(ErrorCode.NOT_COORDINATOR, asyncio.ensure_future(b.commit()))
+            assert seen[0] == "deadline of coordinator partition 3: KeyError('a bug')"
+
+    run(test)

@@ -623,3 +623,24 @@ def test_statistics_count_objects_and_appends():
         assert owner.wal.medium is Medium.OBJECTS
 
     run(main())
+
+
+def test_a_mistake_behind_a_confirmation_fails_the_log():
+    async def main():
+        owner = Owner(bucket_with())
+        await owner.begin()
+
+        def broken(_offset):
+            raise KeyError("a bug")
+
+        owner.wal._on_confirmed = broken
+        owner.wal._writer._on_confirmed = broken
+        appended = owner.wal.append(b"", b"x")
+        await asyncio.sleep(5)
+        (failure,) = owner.failures
+        assert "a bug" in str(failure)
+        with pytest.raises(WalFailedError):
+            owner.wal.append(b"", b"y")
+        assert owner.confirmed == [] or owner.confirmed[-1] <= appended.offset
+
+    run(main())
