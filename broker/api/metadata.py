@@ -3,7 +3,7 @@
 Behaviour:
   * Brokers have the address of the listener that received the request; when nothing is advertised, the address
     that the client used. A partition whose leader has no such listener is LISTENER_NOT_FOUND.
-  * A topic that is named twice is answered once.
+  * A topic that is named twice is answered once. Topics come in any order.
   * A topic that does not exist and may be created (request flag and `auto.create.topics.enable`) is
     created, and the answer already shows it.
 Deviations from Apache Kafka:
@@ -19,21 +19,19 @@ Source: MetadataRequest.json, MetadataResponse.json; KIP-516, KIP-1102.
 from typing import Any
 from uuid import UUID
 
+from headrace.broker.api.described_topics import DescribedTopics
 from headrace.broker.cluster.cluster_view import ClusterView, SeenCluster
-from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.cluster.topic_creation import MAX_TOPICS, TopicCreation
 from headrace.broker.network.request_context import RequestContext
-from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
-from headrace.metadata.image import TopicImage
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import MetadataRequest, MetadataResponse
 
 AUTO_CREATION_FLAG_SINCE = 4
-LISTENER_NOT_FOUND_SINCE = 6
 LOOKUP_BY_ID_SINCE = 12
+NAMES_AT_ONCE = 128  # created at once
 
 _Topic = MetadataResponse.MetadataResponseTopic
-_Partition = _Topic.MetadataResponsePartition
 
 
 class MetadataHandler:
@@ -44,14 +42,15 @@ class MetadataHandler:
     def __init__(self, cluster: ClusterView, creation: TopicCreation) -> None:
         self._cluster = cluster
         self._creation = creation
+        self._described = DescribedTopics()
 
     async def handle(self, context: RequestContext, request: MetadataRequest) -> Any:
         """Describe the topics asked for, or all."""
         if request.topics is None or (context.version == 0 and not request.topics):
             seen = self._cluster.seen_by(context)
             topics = [
-                await self._describe(context, seen, seen.image.topics[topic_id])
-                for _, topic_id in sorted(seen.image.topic_ids.items())
+                await self._described.describe(context, seen, topic)
+                async for topic in context.turns.each(seen.image.topics.values())
             ]
         else:
             await self._create_missing(context, request)
@@ -74,24 +73,23 @@ class MetadataHandler:
     async def _asked_for(
         self, context: RequestContext, request: MetadataRequest, seen: SeenCluster
     ) -> list[Any]:
-        asked = dict.fromkeys((topic.name, topic.topic_id) for topic in request.topics)
+        turns = context.turns
+        asked = {(it.name, it.topic_id): None async for it in turns.each(request.topics)}
         if self._is_invalid(context, request):
             return [
                 self._error(ErrorCode.INVALID_REQUEST, name or "", topic_id)
-                for name, topic_id in asked
+                async for name, topic_id in turns.each(asked)
             ]
         answers = []
-        async for name, topic_id in context.turns.each(asked):
-            if name is None:
-                found = seen.image.topic_by_id(topic_id)
-                code = ErrorCode.UNKNOWN_TOPIC_ID
-            else:
-                found = seen.image.topic(name)
-                code = self._creation.why_missing(name)
+        async for name, topic_id in turns.each(asked):
+            image = seen.image
+            found = image.topic_by_id(topic_id) if name is None else image.topic(name)
             if found is not None:
-                answers.append(await self._describe(context, seen, found))
+                answers.append(await self._described.describe(context, seen, found))
+            elif name is None:
+                answers.append(self._error(ErrorCode.UNKNOWN_TOPIC_ID, name, topic_id))
             else:
-                answers.append(self._error(code, name, topic_id))
+                answers.append(self._error(self._creation.why_missing(name), name, topic_id))
         return answers
 
     def _is_invalid(self, context: RequestContext, request: MetadataRequest) -> bool:
@@ -104,25 +102,13 @@ class MetadataHandler:
         if not may_create or self._is_invalid(context, request):
             return
         image = self._cluster.image
-        names = {topic.name for topic in request.topics if topic.name is not None}
-        missing = sorted(name for name in names if image.topic(name) is None)
-        if missing:
-            await self._creation.create_automatically(missing)
-
-    async def _describe(self, context: RequestContext, seen: SeenCluster, topic: TopicImage) -> Any:
-        without_listener = ErrorCode.LEADER_NOT_AVAILABLE
-        if context.version >= LISTENER_NOT_FOUND_SINCE:
-            without_listener = ErrorCode.LISTENER_NOT_FOUND
-        return _Topic(
-            error_code=0,
-            name=topic.name,
-            topic_id=topic.topic_id,
-            is_internal=topic.name in INTERNAL_TOPICS,
-            partitions=[
-                _Partition(**seen.leadership(partition, without_listener=without_listener))
-                async for partition in context.turns.each(topic.partitions)
-            ],
-        )
+        missing = {
+            topic.name: None
+            async for topic in context.turns.each(request.topics)
+            if topic.name is not None and image.topic(topic.name) is None
+        }
+        async for names in context.turns.batches(list(missing)[:MAX_TOPICS], NAMES_AT_ONCE):
+            await self._creation.create_automatically(names)
 
     def _error(self, code: ErrorCode, name: str | None, topic_id: UUID | None) -> Any:
         return _Topic(

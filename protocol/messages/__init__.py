@@ -157,7 +157,12 @@ from headrace.protocol.messages.codec import (
     encode_response_steps,
     encode_unsupported_api_versions,
 )
-from headrace.protocol.messages.encoding import MAX_ANSWER_BYTES, AnswerTooLargeError
+from headrace.protocol.messages.encoding import (
+    MAX_ANSWER_BYTES,
+    AnswerTooLargeError,
+    EncodedElement,
+)
+from headrace.protocol.messages.encoding import element_steps as encode_element_steps
 
 __all__ = [
     "MAX_ANSWER_BYTES",
@@ -218,6 +223,7 @@ __all__ = [
     "DescribeUserScramCredentialsResponse",
     "ElectLeadersRequest",
     "ElectLeadersResponse",
+    "EncodedElement",
     "EndTxnRequest",
     "EndTxnResponse",
     "FetchRequest",
@@ -276,6 +282,7 @@ __all__ = [
     "decode_request",
     "decode_request_steps",
     "decode_response",
+    "encode_element_steps",
     "encode_request",
     "encode_response",
     "encode_response_steps",

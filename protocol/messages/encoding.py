@@ -30,6 +30,12 @@ class AnswerTooLargeError(ProtocolError):
     """An answer would exceed its bound."""
 
 
+class EncodedElement(bytes):
+    """An element of an array of structs that has been encoded before, for the version of the message."""
+
+    __slots__ = ()
+
+
 class _Output:
     """What has been encoded of one message."""
 
@@ -48,6 +54,19 @@ class _Output:
         self.pieces.append(bytes(memoryview(buffer.buf)[: buffer.pos]))
         self.size_bytes += buffer.pos
         buffer.pos = 0
+
+    def add(self, encoded: EncodedElement) -> None:
+        """Add what has been encoded before; a large one becomes a piece as it is."""
+        buffer, size_bytes = self.buffer, len(encoded)
+        if size_bytes >= PIECE_BYTES:
+            self.cut()
+            self.pieces.append(encoded)
+            self.size_bytes += size_bytes
+            return
+        end = buffer.pos + size_bytes
+        buffer.ensure(size_bytes)
+        buffer.buf[buffer.pos : end] = encoded
+        buffer.pos = end
 
     def element_ended(self) -> bool:
         """Count an element; True at the end of a step.
@@ -83,6 +102,21 @@ def steps(
     yield from _struct(_plan_of(message_class, version), message, output)
     output.cut()
     return output.pieces
+
+
+def element_steps(
+    message_class: Any, field_name: str, item: Any, version: int
+) -> Generator[None, None, EncodedElement]:
+    """Encode one element of an array of structs; `steps` takes it in place of the element."""
+    plan = next(
+        elements
+        for field, elements in _plan_of(message_class, version).fields
+        if field.name == field_name and elements is not None
+    )
+    output = _Output(MAX_ANSWER_BYTES)
+    yield from _struct(plan, item, output)
+    output.cut()
+    return EncodedElement(b"".join(output.pieces))
 
 
 class _Plan(NamedTuple):
@@ -138,7 +172,9 @@ def _struct(plan: _Plan, item: Any, output: _Output) -> Generator[None, None, No
 def _elements(plan: _Plan, items: Any, output: _Output) -> Generator[None, None, None]:
     at_once, buffer = plan.at_once, output.buffer
     for item in items:
-        if at_once is not None:
+        if type(item) is EncodedElement:
+            output.add(item)
+        elif at_once is not None:
             at_once(item, buffer)
         else:
             yield from _struct(plan, item, output)

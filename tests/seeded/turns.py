@@ -33,8 +33,8 @@ BUGS = (
         "a topic is described as often as the request names it",
         "broker/api/metadata.py",
         "MetadataHandler._asked_for",
-        "dict.fromkeys((topic.name, topic.topic_id) for topic in request.topics)",
-        "[(topic.name, topic.topic_id) for topic in request.topics]",
+        "{(it.name, it.topic_id): None async for it in turns.each(request.topics)}",
+        "[(it.name, it.topic_id) async for it in turns.each(request.topics)]",
         f"{_API}/test_metadata.py::test_a_topic_that_is_named_often_is_answered_once",
     ),
     SeededBug(
@@ -88,5 +88,45 @@ BUGS = (
         "False",
         "tests/unit/metadata/test_commits.py"
         "::test_a_change_of_many_records_lets_others_have_their_turn",
+    ),
+    SeededBug(
+        "turns-09",
+        "the description of a topic outlives the brokers that it was made of",
+        "broker/api/described_topics.py",
+        "DescribedTopics._find",
+        "kept is None or kept.topic is not topic or kept.brokers is not seen.image.brokers",
+        "kept is None or kept.topic is not topic",
+        f"{_API}/test_described_topics.py"
+        "::test_partitions_of_a_broker_that_was_fenced_lose_their_leader",
+    ),
+    SeededBug(
+        "turns-10",
+        "descriptions of topics are kept without a bound",
+        "broker/api/described_topics.py",
+        "DescribedTopics._keep",
+        "self.kept_bytes > self._max_bytes",
+        "False",
+        f"{_API}/test_described_topics.py"
+        "::test_what_is_kept_is_bounded_and_the_least_recently_used_goes",
+    ),
+    SeededBug(
+        "turns-11",
+        "each request that waits for a description makes it again",
+        "broker/api/described_topics.py",
+        "DescribedTopics.describe",
+        """
+            async with self._making:
+                found = self._find(key, seen, topic)
+                if found is None:
+                    steps = _description_steps(seen, topic, context.version)
+                    found = await context.turns.run(steps)
+                    self._keep(key, _Kept(topic, seen.image.brokers, found))
+        """,
+        """
+            steps = _description_steps(seen, topic, context.version)
+            found = await context.turns.run(steps)
+            self._keep(key, _Kept(topic, seen.image.brokers, found))
+        """,
+        f"{_API}/test_described_topics.py::test_a_topic_that_many_ask_for_is_described_once",
     ),
 )

@@ -72,13 +72,13 @@ EVERY_TOPIC = [(OFFSETS_TOPIC, 0), ("a", 0), ("b", 0), ("on-fenced", 0)]
 @pytest.mark.parametrize("version", range(1, LATEST + 1))
 def test_null_asks_for_all_topics_and_an_empty_list_for_none(version: int) -> None:
     cluster = Cluster()
-    assert cluster.names(version, None) == EVERY_TOPIC
+    assert sorted(cluster.names(version, None)) == EVERY_TOPIC
     assert cluster.names(version, []) == []
     assert cluster.client.calls == []
 
 
 def test_in_version_0_an_empty_list_asks_for_all() -> None:
-    assert Cluster().names(0, []) == EVERY_TOPIC
+    assert sorted(Cluster().names(0, [])) == EVERY_TOPIC
 
 
 def test_internal_topics_are_marked() -> None:

@@ -11,8 +11,10 @@ from headrace.protocol.messages import (
     AnswerTooLargeError,
     MetadataResponse,
     decode_response,
+    encode_element_steps,
     encode_response_steps,
 )
+from headrace.protocol.messages.codec import finished
 from headrace.protocol.messages.encoding import PIECE_BYTES, STEP_ELEMENTS
 
 TOPIC = MetadataResponse.MetadataResponseTopic
@@ -67,6 +69,21 @@ def test_steps_give_the_message_in_pieces(version: int, topics: int, partitions:
     ]
     assert stops == topics * (1 + partitions) // STEP_ELEMENTS
     assert all(len(piece) < PIECE_BYTES + 1_000 for piece in pieces)
+
+
+@pytest.mark.parametrize("version", [0, 8, 9, 13])
+@pytest.mark.parametrize("partitions", [0, 1, 9_000])
+def test_an_element_may_have_been_encoded_before(version: int, partitions: int) -> None:
+    response = metadata(3, partitions)
+    pieces, _ = run(encode_response_steps(response, version, 7))
+    for number in (0, 2):
+        response.topics[number] = finished(
+            encode_element_steps(MetadataResponse, "topics", response.topics[number], version)
+        )
+    again, _ = run(encode_response_steps(response, version, 7))
+    assert b"".join(again) == b"".join(pieces)
+    with pytest.raises(AnswerTooLargeError):
+        run(encode_response_steps(response, version, 7, len(b"".join(pieces)) - 30))
 
 
 def test_an_answer_beyond_its_bound_is_given_up() -> None:
