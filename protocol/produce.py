@@ -29,7 +29,7 @@ Response, likewise:
 Source: ProduceRequest.json and ProduceResponse.json of Apache Kafka 4.3.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from struct import Struct, error
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -59,7 +59,9 @@ from headrace.protocol.primitives import (
     read_uvarint,
     skip_tagged_fields,
 )
+from headrace.protocol.records.window import Slice
 
+SLICE_PARTITIONS: Final = 100  # of a request, served in one turn of the loop, which others need too
 LOG_START_OFFSET_SINCE: Final = 5
 RECORD_ERRORS_SINCE: Final = 8  # KIP-467
 LEADER_DISCOVERY_SINCE: Final = 10  # KIP-951
@@ -250,10 +252,15 @@ def encode_produce_response(
     *,
     throttle_time_ms: int = 0,
     node_endpoints: Sequence[NodeEndpoint] = (),
-) -> bytes:
-    """Encode a response, with its header but without the frame size; fields that a version lacks are left out."""
+) -> Generator[Slice, None, bytes]:
+    """Encode a response, with its header but without the frame size, `SLICE_PARTITIONS` at a time.
+
+    Fields that a version lacks are left out.
+    """
     if version < _FLEXIBLE_SINCE:
-        return _encode_classic(version, correlation_id, topics, throttle_time_ms)
+        encoded = yield from _encode_classic(version, correlation_id, topics, throttle_time_ms)
+        return encoded
+    before = 0  # partitions of earlier topics
     pieces = [_FLEXIBLE_HEADER.pack(correlation_id), encode_uvarint(len(topics) + 1)]
     for topic in topics:
         if version >= TOPIC_IDS_SINCE:
@@ -261,13 +268,16 @@ def encode_produce_response(
         else:
             pieces.append(encode_compact_string(topic.name))
         pieces.append(encode_uvarint(len(topic.partitions) + 1))
-        for partition in topic.partitions:
+        for number, partition in enumerate(topic.partitions, before + 1):
+            if number % SLICE_PARTITIONS == 0:
+                yield Slice.LOOP
             if partition[5:] == _NO_DETAILS:
                 pieces.append(_FLEXIBLE_WITHOUT_DETAILS.pack(*partition[:5], _EMPTY_COMPACT_ARRAY))
             else:
                 pieces.append(_WITH_LOG_START_OFFSET.pack(*partition[:5]))
                 pieces.append(_flexible_details(version, partition))
         pieces.append(NO_TAGS)
+        before += len(topic.partitions)
     pieces.append(_INT32.pack(throttle_time_ms))
     endpoints = node_endpoints if version >= LEADER_DISCOVERY_SINCE else ()
     pieces.append(encode_response_tags(endpoints))
@@ -295,12 +305,15 @@ def _encode_classic(
     correlation_id: int,
     topics: Sequence[ProduceTopicResponse],
     throttle_time_ms: int,
-) -> bytes:
+) -> Generator[Slice, None, bytes]:
+    before = 0  # partitions of earlier topics
     pieces = [_TWO_INT32.pack(correlation_id, len(topics))]
     for topic in topics:
         name = topic.name.encode()
         pieces += (_INT16.pack(len(name)), name, _INT32.pack(len(topic.partitions)))
-        for partition in topic.partitions:
+        for number, partition in enumerate(topic.partitions, before + 1):
+            if number % SLICE_PARTITIONS == 0:
+                yield Slice.LOOP
             if version < LOG_START_OFFSET_SINCE:
                 pieces.append(_BASE.pack(*partition[:4]))
             elif version < RECORD_ERRORS_SINCE:
@@ -308,6 +321,7 @@ def _encode_classic(
             else:
                 pieces.append(_WITH_LOG_START_OFFSET.pack(*partition[:5]))
                 pieces.append(_classic_details(partition))
+        before += len(topic.partitions)
     pieces.append(_INT32.pack(throttle_time_ms))
     return b"".join(pieces)
 

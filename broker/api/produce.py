@@ -31,7 +31,7 @@ import asyncio
 import logging
 import struct
 from collections.abc import Callable, Coroutine, Generator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from headrace.broker.api.current_leaders import name_leaders
 from headrace.broker.cluster.cluster_view import ClientSide, ClusterView
@@ -55,6 +55,7 @@ from headrace.protocol.headers import RequestHeader
 from headrace.protocol.leader_discovery import NodeEndpoint
 from headrace.protocol.produce import (
     LEADER_DISCOVERY_SINCE,
+    SLICE_PARTITIONS,
     ProducePartitionResponse,
     ProduceRequest,
     ProduceTopic,
@@ -141,7 +142,8 @@ class _Judged(NamedTuple):
     outcome: Validated | Rejection
 
 
-_Steps = Generator[Slice, None, list[_Judged]]
+_T = TypeVar("_T")
+_Steps = Generator[Slice, None, _T]
 
 
 class ProduceHandler:
@@ -181,19 +183,17 @@ class ProduceHandler:
         bytes_needed = len(body) + partition_count * RECORD_OVERHEAD_BYTES
         if not self._engine.admits(bytes_needed):
             return self._start_when_admitted(produce, bytes_needed)
-        steps = self._validate(produce, self._wall_clock_ms())
+        steps = self._serve(produce)
         found = append_rules.advance(steps)
-        if isinstance(found, Slice):
-            return self._append_when_validated(produce, steps, found)
-        self._append(produce, found)
-        return None
+        return None if found is None else self._go_on(steps, found)
 
     async def _start_when_admitted(self, produce: _Produce, bytes_needed: int) -> None:
         try:
             await self._engine.admission(bytes_needed)
         except BackPressureError as error:
             refusal = Rejection(ErrorCode.NOT_ENOUGH_REPLICAS, f"not appended: {error}")
-            self._refuse(produce, refusal)
+            steps = self._refuse(produce, refusal)
+            await self._go_on(steps, append_rules.advance(steps))
             return
         except StorageError as error:
             logger.warning(
@@ -201,22 +201,25 @@ class ProduceHandler:
             )
             produce.reply.close()
             return
-        steps = self._validate(produce, self._wall_clock_ms())
-        await self._append_when_validated(produce, steps, append_rules.advance(steps))
+        steps = self._serve(produce)
+        await self._go_on(steps, append_rules.advance(steps))
 
-    async def _append_when_validated(
-        self, produce: _Produce, steps: _Steps, found: Slice | list[_Judged]
-    ) -> None:
+    async def _go_on(self, steps: _Steps[None], found: Slice | None) -> None:
+        """Do the rest of a request, in as many turns of the loop as it takes."""
         loop = asyncio.get_running_loop()
-        while isinstance(found, Slice):
+        while found is not None:
             if found is Slice.THREAD:
                 found = await loop.run_in_executor(self._threads, append_rules.advance, steps)
             else:
                 await asyncio.sleep(0)
                 found = append_rules.advance(steps)
-        self._append(produce, found)
 
-    def _validate(self, produce: _Produce, now_ms: int) -> _Steps:
+    def _serve(self, produce: _Produce) -> _Steps[None]:
+        """Validate all batches, then append those that are valid, and answer."""
+        judged = yield from self._validate(produce, self._wall_clock_ms())
+        yield from self._append(produce, judged)
+
+    def _validate(self, produce: _Produce, now_ms: int) -> _Steps[list[_Judged]]:
         """Validate every batch of the request; nothing is appended."""
         version = produce.header.api_version
         judged: list[_Judged] = []
@@ -224,42 +227,45 @@ class ProduceHandler:
         for topic in produce.request.topics:
             for index, records in topic.partitions:
                 found = self._find(produce.header, topic, index)
+                work += _BATCH_WORK
                 if isinstance(found, Rejection):
                     judged.append(_Judged(index, None, found))
-                    continue
-                outcome = yield from append_rules.validate(
-                    records, found.config, self._limits, version=version, now_ms=now_ms
-                )
-                judged.append(_Judged(index, found, outcome))
-                work += _BATCH_WORK
-                if isinstance(outcome, Validated):
-                    work += min(outcome.header.records_count, SLICE_ELEMENTS)
+                else:
+                    outcome = yield from append_rules.validate(
+                        records, found.config, self._limits, version=version, now_ms=now_ms
+                    )
+                    judged.append(_Judged(index, found, outcome))
+                    if isinstance(outcome, Validated):
+                        work += min(outcome.header.records_count, SLICE_ELEMENTS)
                 if work > _TURN_WORK:
                     work = 0
                     yield Slice.LOOP
         return judged
 
-    def _append(self, produce: _Produce, judged: list[_Judged]) -> None:
-        """Append what is valid, in one step, and answer when all of it is acknowledged."""
+    def _append(self, produce: _Produce, judged: list[_Judged]) -> _Steps[None]:
+        """Append what is valid, `SLICE_PARTITIONS` at a time, and answer when all of it is acknowledged."""
         if produce.request.acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
             refusal = Rejection(ErrorCode.INVALID_REQUIRED_ACKS, "acks must be -1, 0 or 1")
-            self._refuse(produce, refusal)
+            yield from self._refuse(produce, refusal)
             return
         if not self._partitions.is_lease_valid():
-            self._refuse(produce, _LEASE_NOT_VALID)
+            yield from self._refuse(produce, _LEASE_NOT_VALID)
             return
         version = produce.header.api_version
         now_ms = self._wall_clock_ms()
         pending = _PendingProduce(produce.reply, self._metrics, produce.begin_s)
         refused = False
         responses = []
-        outcomes = iter(judged)
+        outcomes = enumerate(judged, start=1)
         for topic in produce.request.topics:
             answers = []
             for _ in topic.partitions:
-                answer = self._append_one(next(outcomes), now_ms, pending)
-                refused = refused or answer.error_code != 0
-                answers.append(answer)
+                number, outcome = next(outcomes)
+                result = self._append_one(outcome, now_ms, pending)
+                refused = refused or result.error_code != 0
+                answers.append(result)
+                if number % SLICE_PARTITIONS == 0:
+                    yield Slice.LOOP
             responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
         if produce.request.acks == ACKS_NONE:
             if refused:
@@ -271,11 +277,10 @@ class ProduceHandler:
         endpoints: list[NodeEndpoint] = []
         if refused and version >= LEADER_DISCOVERY_SINCE:
             responses, endpoints = name_leaders(self._cluster, produce.client, responses)
-        pending.seal(
-            encode_produce_response(
-                version, produce.header.correlation_id, responses, node_endpoints=endpoints
-            )
+        answer = yield from encode_produce_response(
+            version, produce.header.correlation_id, responses, node_endpoints=endpoints
         )
+        pending.seal(answer)
 
     def _find(
         self, header: RequestHeader, topic: ProduceTopic, index: int
@@ -324,19 +329,22 @@ class ProduceHandler:
             error_message=refusal.message,
         )
 
-    def _refuse(self, produce: _Produce, refusal: Rejection) -> None:
+    def _refuse(self, produce: _Produce, refusal: Rejection) -> _Steps[None]:
         """Answer every partition with the same error; nothing was appended."""
         request, version = produce.request, produce.header.api_version
         if request.acks == ACKS_NONE:
             produce.reply.close()
             return
-        responses = [
-            ProduceTopicResponse(
-                topic.name,
-                topic.topic_id,
-                [self._rejected(index, refusal) for index, _ in topic.partitions],
-            )
-            for topic in request.topics
-        ]
-        answer = encode_produce_response(version, produce.header.correlation_id, responses)
+        responses = []
+        number = 0
+        for topic in request.topics:
+            answers = []
+            for index, _ in topic.partitions:
+                answers.append(self._rejected(index, refusal))
+                number += 1
+                if number % SLICE_PARTITIONS == 0:
+                    yield Slice.LOOP
+            responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
+        correlation_id = produce.header.correlation_id
+        answer = yield from encode_produce_response(version, correlation_id, responses)
         produce.reply.send([_SIZE.pack(len(answer)), answer])

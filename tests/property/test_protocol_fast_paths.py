@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headrace.broker.partition.append_rules import complete
 from headrace.protocol import fetch, messages, produce
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
@@ -75,13 +76,14 @@ def test_produce_responses(version: int, seed: int) -> None:
         )
         for topic in expected.responses
     ]
-    encoded = produce.encode_produce_response(
+    steps = produce.encode_produce_response(
         version,
         7,
         topics,
         throttle_time_ms=expected.throttle_time_ms,
         node_endpoints=endpoints(expected),
     )
+    encoded = complete(steps)
     assert encoded == messages.encode_response(expected, version, 7)
 
 

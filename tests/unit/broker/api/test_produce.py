@@ -1,6 +1,7 @@
 """Produce: answers by version, acks, admission, and what is not told."""
 
 import asyncio
+import itertools
 from collections.abc import Coroutine, Sequence
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,7 @@ from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, ProtocolError
 from headrace.protocol.headers import RequestHeader, parse_request_header
 from headrace.protocol.messages import ProduceRequest, encode_request
+from headrace.protocol.produce import SLICE_PARTITIONS
 from headrace.protocol.records.batch import encode_header, parse_header
 from headrace.protocol.records.compression import Compression
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
@@ -451,6 +453,39 @@ def test_many_batches_that_are_quick_alone_are_not_validated_in_one_turn() -> No
     run(rest)
     broker.confirm()
     assert [row[1:] for row in rows(reply, 9)] == [(0, 0), (0, 1_500), (0, 3_000), (0, 4_500)]
+
+
+@pytest.mark.parametrize("version", [8, 9])
+@pytest.mark.parametrize(("topic", "error"), [("t", 0), ("nowhere", 3)])
+def test_a_request_of_many_partitions_takes_many_turns(
+    version: int, topic: str, error: int
+) -> None:
+    """To validate, to append and to answer: no turn holds more than a part of each."""
+    broker = Broker()
+    appended: list[int] = []
+
+    async def others() -> None:
+        while True:
+            appended.append(len(broker.logs[0].data.batches))
+            await asyncio.sleep(0)
+
+    async def serve() -> FakeReply:
+        reply, rest = broker.start(version, [(topic, None, [(0, batch())] * 1_000)])
+        assert rest is not None
+        waiting = asyncio.create_task(others())
+        await rest
+        waiting.cancel()
+        return reply
+
+    reply = asyncio.run(serve())
+    broker.confirm()
+    (told,) = reply.response(ApiKey.PRODUCE, version).responses
+    offsets = [*range(1_000)] if error == 0 else [-1] * 1_000
+    assert [it.base_offset for it in told.partition_responses] == offsets
+    assert {it.error_code for it in told.partition_responses} == {error}
+    assert len(appended) > 25  # turns
+    steps = [after - before for before, after in itertools.pairwise(appended)]
+    assert max(steps) <= SLICE_PARTITIONS
 
 
 def test_compressed_records_are_believed_only_if_the_configuration_says_so() -> None:
