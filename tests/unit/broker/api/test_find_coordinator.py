@@ -116,3 +116,16 @@ def test_a_key_that_is_named_often_is_answered_once() -> None:
         assert [node_id for _, node_id, _, _ in told] == [3, 4]
 
     run(test)
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_a_group_id_that_no_group_can_have_is_refused_before_it_is_hashed(version: int) -> None:
+    async def test() -> None:
+        nodes = FakeNodes()
+        long = "g" * 32_768
+        nodes.known[long] = 5
+        assert await find(nodes, version, long) == [(ErrorCode.INVALID_GROUP_ID, -1, "", -1)]
+        nodes.known[long[1:]] = 5
+        assert await find(nodes, version, long[1:]) == [(0, 5, "10.0.0.2", 9092)]
+
+    run(test)
