@@ -28,7 +28,12 @@ from headrace.protocol.records.batch import (
     parse_header,
     set_timestamp_type,
 )
-from headrace.protocol.records.compression import Compression, compress, decompress
+from headrace.protocol.records.compression import (
+    Compression,
+    compress,
+    decompress,
+    has_linked_blocks,
+)
 from headrace.protocol.records.errors import (
     DecompressionLimitError,
     RecordsError,
@@ -127,13 +132,23 @@ def check_header(
         return Rejection(ErrorCode.INVALID_RECORD, "clients may not write control batches")
     if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
         return Rejection(ErrorCode.INVALID_RECORD, "idempotent batch without epoch or sequence")
+    rejection = _check_codec(header, records, version)
+    if rejection is not None:
+        return rejection
+    if header.is_transactional:
+        return Rejection(ErrorCode.INVALID_TXN_STATE, "transactions are not supported")
+    return None
+
+
+def _check_codec(header: BatchHeader, records: memoryview, version: int) -> Rejection | None:
+    """Check whether consumers know the codec, and the form of it."""
     codec = header.codec
     if codec > Compression.ZSTD:
         return Rejection(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"unknown codec {codec}")
     if codec == Compression.ZSTD and version < ZSTD_SINCE_VERSION:
         return Rejection(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce 7 or newer")
-    if header.is_transactional:
-        return Rejection(ErrorCode.INVALID_TXN_STATE, "transactions are not supported")
+    if codec == Compression.LZ4 and has_linked_blocks(records[HEADER_BYTES:]):
+        return Rejection(ErrorCode.INVALID_RECORD, "lz4 blocks must not depend on each other")
     return None
 
 

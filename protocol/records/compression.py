@@ -57,6 +57,8 @@ _ZSTD_CHECKSUM_BYTES: Final = 4
 _MAX_ZSTD_BLOCKS: Final = (
     10_000  # an encoder fills a block with up to 128 KiB; these are looked at one by one
 )
+_LZ4_FLAGS_AT: Final = 4  # behind the magic number
+_LZ4_INDEPENDENT: Final = 1 << 5
 
 _XERIAL_HEADER: Final = b"\x82SNAPPY\0" + Struct(">ii").pack(1, 1)
 _XERIAL_MAGIC: Final = _XERIAL_HEADER[:8]
@@ -122,6 +124,11 @@ def decompressed_pieces(codec: int, data: memoryview, max_output_bytes: int) -> 
 def is_one_long_call(codec: int, data: memoryview) -> bool:
     """Whether the data is a block so large that decompressing it takes milliseconds, and cannot be divided."""
     return codec == Compression.SNAPPY and len(data) > _LONG_SNAPPY_BYTES
+
+
+def has_linked_blocks(data: memoryview) -> bool:
+    """Whether an lz4 frame says that its blocks depend on each other."""
+    return len(data) > _LZ4_FLAGS_AT and not data[_LZ4_FLAGS_AT] & _LZ4_INDEPENDENT
 
 
 def _limit_message(max_output_bytes: int) -> str:

@@ -1,7 +1,13 @@
 """Batches that a faulty or hostile client may send: by name, with the configuration of the topic that they go to."""
 
+import gzip
+import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+
+import cramjam
+import lz4.frame
+import zstandard
 
 from headrace.protocol.records.batch import BatchHeader, encode_header
 from headrace.protocol.records.compression import Compression, compress
@@ -182,6 +188,7 @@ def cases(now_ms: int) -> list[Case]:
                 found.append(Case(f"{topic}, {codec.name.lower()}: {name}", topic, batch))
     found.extend(_damaged(now_ms, two))
     found.extend(_hidden_times(now_ms))
+    found.extend(_framings(now_ms))
     return found
 
 
@@ -231,3 +238,70 @@ def _hidden_times(now_ms: int) -> Iterator[Case]:
                 records = b"".join(record(it, delta) for it, delta in enumerate(deltas))
                 batch = _batch(records, 3, codec, now_ms)
                 yield Case(f"{topic}, {codec.name.lower()}: {name}", topic, batch)
+
+
+def _framings(now_ms: int) -> Iterator[Case]:
+    """The same records in each form that a codec allows, and in some that it does not."""
+    records = b"".join(record(it) for it in range(100))
+    first, second = records[:500], records[500:]
+    value = zigzag(1000) + bytes(1000)
+    long = b"".join(record(it, value=value) for it in range(100))  # more than one block of lz4
+    once, twice, skipped = gzip.compress, zstandard.compress, b"\x50\x2a\x4d\x18\x04\0\0\0skip"
+    forms: dict[str, tuple[Compression, bytes]] = {
+        "gzip, two members": (Compression.GZIP, once(first) + once(second)),
+        "gzip, an empty member behind": (Compression.GZIP, once(records) + once(b"")),
+        "gzip, zeros behind": (Compression.GZIP, once(records) + bytes(4)),
+        "gzip, not compressed": (Compression.GZIP, once(records, 0)),
+        "snappy, one raw block": (Compression.SNAPPY, _raw_snappy(records)),
+        "snappy, version 0": (Compression.SNAPPY, _xerial(0) + _block(records)),
+        "snappy, version 2": (Compression.SNAPPY, _xerial(2) + _block(records)),
+        "snappy, two streams": (
+            Compression.SNAPPY,
+            _xerial(1) + _block(first) + _xerial(1) + _block(second),
+        ),
+        "snappy, an empty block behind": (
+            Compression.SNAPPY,
+            _xerial(1) + _block(records) + _block(b""),
+        ),
+        "lz4, all sums": (
+            Compression.LZ4,
+            lz4.frame.compress(
+                records, block_linked=False, content_checksum=True, block_checksum=True
+            ),
+        ),
+        "lz4, linked blocks": (Compression.LZ4, lz4.frame.compress(long, block_linked=True)),
+        "lz4, independent blocks": (
+            Compression.LZ4,
+            lz4.frame.compress(long, block_linked=False),
+        ),
+        "lz4, two frames": (
+            Compression.LZ4,
+            lz4.frame.compress(first, block_linked=False)
+            + lz4.frame.compress(second, block_linked=False),
+        ),
+        "lz4, zeros behind": (
+            Compression.LZ4,
+            lz4.frame.compress(records, block_linked=False) + bytes(4),
+        ),
+        "zstd, two frames": (Compression.ZSTD, twice(first) + twice(second)),
+        "zstd, an empty frame behind": (Compression.ZSTD, twice(records) + twice(b"")),
+        "zstd, skippable frame before": (Compression.ZSTD, skipped + twice(records)),
+        "zstd, skippable frame behind": (Compression.ZSTD, twice(records) + skipped),
+        "zstd, zeros behind": (Compression.ZSTD, twice(records) + bytes(4)),
+    }
+    for name, (codec, content) in forms.items():
+        header = BatchHeader(0, 0, -1, 2, 0, codec, 99, now_ms, now_ms, -1, -1, -1, 100)
+        yield Case(f"form of {name}", "plain", bytes(encode_header(header, content)))
+
+
+def _xerial(version: int) -> bytes:
+    return b"\x82SNAPPY\0" + struct.pack(">ii", version, 1)
+
+
+def _raw_snappy(data: bytes) -> bytes:
+    return bytes(cramjam.snappy.compress_raw(data))
+
+
+def _block(data: bytes) -> bytes:
+    compressed = _raw_snappy(data)
+    return struct.pack(">i", len(compressed)) + compressed

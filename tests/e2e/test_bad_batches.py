@@ -43,6 +43,7 @@ class Difference(NamedTuple):
 _UNKNOWN = "Kafka has no error of its own for it, and answers UNKNOWN_SERVER_ERROR"
 _OFFSETS = "two records would have one offset, or an offset no record"
 _LENGTHS = "Kafka skips the length of a compressed record; nobody can decode what it stores"
+_BEHIND = "no client sends more than one stream, and some read only the first one"
 NONE, INVALID, CODEC, UNKNOWN = (
     int(it)
     for it in (
@@ -54,6 +55,12 @@ NONE, INVALID, CODEC, UNKNOWN = (
 )
 DIFFERENCES = (
     Difference("* codec [57]", CODEC, UNKNOWN, _UNKNOWN),
+    Difference("form of lz4, linked blocks", INVALID, UNKNOWN, _UNKNOWN),
+    Difference("form of zstd, zeros behind", INVALID, UNKNOWN, _UNKNOWN),
+    Difference("form of gzip, *", INVALID, NONE, _BEHIND),
+    Difference("form of snappy, *", INVALID, NONE, _BEHIND),
+    Difference("form of lz4, zeros behind", INVALID, NONE, _BEHIND),
+    Difference("form of zstd, skippable frame *", INVALID, NONE, _BEHIND),
     Difference("codec [1234] *", INVALID, UNKNOWN, _UNKNOWN),
     Difference("*: garbage", INVALID, UNKNOWN, _UNKNOWN),
     Difference("*: varint of six bytes", INVALID, UNKNOWN, _UNKNOWN),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import lz4.frame
 import pytest
 
 from headrace.broker.partition import append_rules
@@ -278,6 +279,19 @@ def test_compressed_records_are_validated_like_others(codec: Compression, name: 
     assert judge(data, topic({"compression.type": "gzip"})) == ErrorCode.INVALID_RECORD
     found = validate(data, limits=ValidationLimits(walks_compressed=False))
     assert isinstance(found, Validated), "its records are believed"
+
+
+@pytest.mark.parametrize("walks_compressed", [True, False])
+def test_lz4_blocks_that_depend_on_each_other_are_refused(*, walks_compressed: bool) -> None:
+    """Kafka's Java consumers would not get past them."""
+    plain = raw(*(record(it, value=zigzag(1000) + bytes(1000)) for it in range(100)))
+    header = parse_header(plain)._replace(attributes=int(Compression.LZ4))
+    limits = ValidationLimits(walks_compressed=walks_compressed)
+    linked = lz4.frame.compress(plain[61:], block_linked=True)
+    found = refused(memoryview(encode_header(header, linked)), limits=limits)
+    assert found.code == ErrorCode.INVALID_RECORD
+    independent = lz4.frame.compress(plain[61:], block_linked=False)
+    accepted(memoryview(encode_header(header, independent)), limits=limits)
 
 
 @pytest.mark.parametrize("position", [1, 7, 40, 63, 64, 65, 200, 299])
