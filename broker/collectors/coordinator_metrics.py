@@ -31,6 +31,7 @@ class CoordinatorCollector(Collector):
         for name, text, value in (
             ("loads", "Partitions loaded", found.loads_total),
             ("loaded_records", "Records read by loads", found.loaded_records_total),
+            ("loads_past_damage", "Loads that passed over damage", found.loads_past_damage_total),
             ("rewrites", "Times that a partition's log was written again", found.rewrites_total),
             ("rewritten_records", "Live records written again", found.rewritten_records_total),
             ("given_up_records", "Records deleted thereby", found.given_up_records_total),

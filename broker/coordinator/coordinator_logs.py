@@ -11,6 +11,7 @@ from headrace.broker.coordinator.partitioning import partition_for_group
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES, Rejection
+from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
@@ -19,6 +20,7 @@ from headrace.metadata.client import MetadataClient
 from headrace.metadata.image import MetadataImage
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.storage.engine import StorageEngine
+from headrace.storage.errors import DAMAGE
 
 READ_BYTES = 4 * 1024 * 1024
 PRODUCE_VERSION = 11  # the Produce version by whose rules the coordinator's own batches are checked
@@ -78,12 +80,19 @@ class PartitionLog:
         await acknowledged
         return result.base_offset
 
-    async def read(self) -> AsyncIterator[memoryview]:
-        """Yield every batch from the log start to the high watermark."""
+    async def read(self) -> AsyncIterator[memoryview | DamagedRange]:
+        """Yield every batch from the log start to the high watermark, or where there is none to be read."""
         # A deletion that was cut short may have been done in the metadata, and its objects may be gone.
         offset = max(self._partition.log_start_offset, self._partition.deleting_before)
         while offset < self._partition.high_watermark:
-            for batch in await self._partition.read(offset, READ_BYTES):
+            try:
+                batches = await self._partition.read(offset, READ_BYTES)
+            except DAMAGE as error:
+                damaged = await self._partition.damaged_range(offset, error)
+                offset = damaged.end_offset
+                yield damaged
+                continue
+            for batch in batches:
                 offset = batch.base_offset + batch.count
                 yield batch.payload
 

@@ -1,4 +1,8 @@
-"""Reading a coordinator partition: every record of the log, replayed in order."""
+"""Reading a coordinator partition: every record of the log, replayed in order.
+
+What is damaged or missing is passed over: the groups have what the rest of the log says, mostly older offsets, and
+consume some records again. Each record says all of its group or its offset, so none needs an earlier one.
+"""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -7,6 +11,7 @@ from headrace.broker.coordinator.ports import CoordinatorLog
 from headrace.broker.coordinator.record_fields import CorruptRecordError
 from headrace.broker.coordinator.records import CoordinatorRecord, decode_record
 from headrace.broker.network.turn_share import ITEMS_PER_LOOK, TurnShare
+from headrace.broker.partition.damage import DamagedRange
 from headrace.protocol.records.batch import split_batches
 from headrace.protocol.records.record import decode_records
 
@@ -20,6 +25,7 @@ class LoadedLog(NamedTuple):
     records: int
     size_bytes: int
     unknown_records: int  # of kinds that a newer version writes; they were skipped
+    damage: tuple[DamagedRange, ...]  # that was passed over; adjacent ranges as one
 
 
 async def replay_log(
@@ -36,8 +42,12 @@ async def replay_log(
         StorageError: the log cannot be read now.
     """
     count = size_bytes = unknown = 0
+    damage: list[DamagedRange] = []
     await turns.pause()
     async for chunk in log.read():
+        if isinstance(chunk, DamagedRange):
+            _add_damage(damage, chunk)
+            continue
         size_bytes += len(chunk)
         for header, batch in split_batches(chunk):
             if header.is_control:
@@ -55,4 +65,11 @@ async def replay_log(
                 count += 1
                 if count % ITEMS_PER_LOOK == 0:
                     await turns.pause()
-    return LoadedLog(count, size_bytes, unknown)
+    return LoadedLog(count, size_bytes, unknown, tuple(damage))
+
+
+def _add_damage(damage: list[DamagedRange], found: DamagedRange) -> None:
+    if damage and damage[-1].end_offset == found.start_offset:
+        damage[-1] = damage[-1]._replace(end_offset=found.end_offset)
+    else:
+        damage.append(found)

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Final, Protocol
 from uuid import UUID
 
+from headrace.broker.partition.damage import DamagedRange
 from headrace.protocol.errors import KafkaError
 from headrace.storage.errors import StorageError
 
@@ -21,9 +22,10 @@ class CoordinatorLog(Protocol):
         """
         ...
 
-    def read(self) -> AsyncIterator[memoryview]:
+    def read(self) -> AsyncIterator[memoryview | DamagedRange]:
         """Yield every record batch from the log start to the current end, in order.
 
+        In the place of batches that are damaged or missing it yields which offsets they had.
         A view is valid until the next one is requested; it holds one or more whole batches. What a deletion
         was to take may be left out, whether it is known to be done or not.
         """

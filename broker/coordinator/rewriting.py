@@ -12,6 +12,9 @@ the same state wherever this ends: before the deletion it only says some things 
 The records go out in slices, one with each append, so commits are served meanwhile. The deletion waits until what it
 takes is in the bucket: nothing is uploaded only to be deleted, unless the log grows by megabytes meanwhile. There is
 no next rewrite before that deletion is done.
+
+A load that passed over damage is followed by a rewrite, however short the log is: the damaged part is given up with
+what lies before, and no later load meets it.
 """
 
 import asyncio
@@ -87,11 +90,13 @@ class LogRewriter:
         self._rewrite: _Rewrite | None = None
         self._deletion: asyncio.Task[None] | None = None
         self._not_before_ms: float = 0  # by the monotonic clock
+        self._is_damaged = False
         self.size = LogSize()  # of what a load would read
 
     def loaded(self, log: LoadedLog) -> None:
         """The log has been read, and holds this much."""
         self.size = LogSize(log.records, log.size_bytes)
+        self._is_damaged = bool(log.damage)
         if log.unknown_records:
             logger.warning(
                 "coordinator partition %d holds %d records of a newer version: its log is not shortened",
@@ -110,10 +115,10 @@ class LogRewriter:
             return False
         if self._rewrite is not None:
             return self._rewrite.live is not None
-        return (
-            self.size.size_bytes > max(MIN_LOG_BYTES, MAX_LOG_PER_LIVE * shard.live.size_bytes)
-            and now.elapsed_ms >= self._not_before_ms
-        )
+        if now.elapsed_ms < self._not_before_ms:
+            return False
+        limit_bytes = max(MIN_LOG_BYTES, MAX_LOG_PER_LIVE * shard.live.size_bytes)
+        return self._is_damaged or self.size.size_bytes > limit_bytes
 
     def add_slice(self, shard: GroupShard, now: Instant) -> None:
         """Queue the next records of a rewrite, the first ones if none is under way; no append is inflight."""
@@ -197,6 +202,7 @@ class LogRewriter:
         self.size = self.size.plus(-given_up.records, -given_up.size_bytes)
         self._rewrite = None
         self._deletion = None
+        self._is_damaged = False
         found = self._statistics
         found.rewrites_total += 1
         found.rewritten_records_total += rewrite.records

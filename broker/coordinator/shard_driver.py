@@ -34,6 +34,7 @@ from headrace.broker.coordinator.record_fields import CorruptRecordError
 from headrace.broker.coordinator.rewriting import LogRewriter
 from headrace.broker.coordinator.statistics import CoordinatorStatistics
 from headrace.broker.network.turn_share import TurnShare
+from headrace.broker.partition.damage import DamagedRange
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.records.errors import RecordsError
@@ -219,6 +220,7 @@ class ShardDriver:
             self._rewriter.loaded(loaded)
             self._statistics.loads_total += 1
             self._statistics.loaded_records_total += loaded.records
+            self._tell_damage(loaded.damage)
             self._activate(shard)
             logger.info(
                 "coordinator partition %d loaded: %d records, %d of them live, in %d ms",
@@ -228,6 +230,22 @@ class ShardDriver:
                 self._clock().elapsed_ms - started.elapsed_ms,
             )
             return True
+
+    def _tell_damage(self, damage: Sequence[DamagedRange]) -> None:
+        if not damage:
+            return
+        self._statistics.loads_past_damage_total += 1
+        first = damage[0]
+        logger.error(
+            "coordinator partition %d loaded past damage: %d offsets in %d ranges cannot be read, the first from %d to "
+            "%d: %s; its groups have what the rest of the log says, and may consume records again",
+            self._partition,
+            sum(it.end_offset - it.start_offset for it in damage),
+            len(damage),
+            first.start_offset,
+            first.end_offset,
+            first.reason,
+        )
 
     def _activate(self, shard: GroupShard) -> None:
         now = self._clock()

@@ -9,6 +9,7 @@ class CoordinatorStatistics:
 
     loads_total: int = 0
     loaded_records_total: int = 0
+    loads_past_damage_total: int = 0
     rewrites_total: int = 0
     rewritten_records_total: int = 0
     given_up_records_total: int = 0

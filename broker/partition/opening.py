@@ -14,7 +14,7 @@ from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.time_index import MAX_SEGMENT_MS, MAX_TIMESTAMP_MS
 from headrace.invariants import require
 from headrace.protocol.records.batch import newest_timestamp, parse_header
-from headrace.storage.errors import DAMAGE
+from headrace.storage.errors import DAMAGE, StorageError
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.stream import Stream
 
@@ -112,13 +112,11 @@ class _Replay:
             try:
                 batches = await data.fetch(offset, READ_BYTES)
             except DAMAGE as error:
-                _, end = await data.unreadable_span(offset, error)
-                require(end > offset, "the span of an offset holds it")
-                reason = f"{type(error).__name__}: {error}"
-                self._damage.append(DamagedRange(offset, end, reason))
+                damaged = await damaged_range(data, offset, error)
+                self._damage.append(damaged)
                 if self._skipped_from is None:
                     self._skipped_from = offset
-                offset = end
+                offset = damaged.end_offset
                 continue
             for batch in batches:
                 self._apply(batch)
@@ -148,6 +146,17 @@ class _Replay:
         if self._skipped_from is not None:
             self._state.skip(self._skipped_from, offset, newest_ms=newest_ms, now_ms=self._now_ms)
             self._skipped_from = None
+
+
+async def damaged_range(data: Stream, offset: int, error: StorageError) -> DamagedRange:
+    """From `offset` to the next offset that may be readable, after a read of `offset` met damage.
+
+    Raises:
+        StorageError: the bucket does not answer, or the metadata know nothing of `offset`: read it again.
+    """
+    _, end = await data.unreadable_span(offset, error)
+    require(end > offset, "the span of an offset holds it")
+    return DamagedRange(offset, end, f"{type(error).__name__}: {error}")
 
 
 async def _newest_checkpoint(meta: Stream, log_end_offset: int) -> _Checkpoints:

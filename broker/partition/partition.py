@@ -15,6 +15,7 @@ from headrace.broker.partition import append_rules
 from headrace.broker.partition.append_rules import Rejection, Validated, ValidationLimits
 from headrace.broker.partition.checkpoint_log import CheckpointLog
 from headrace.broker.partition.damage import DamagedRange, KnownDamage
+from headrace.broker.partition.opening import damaged_range
 from headrace.broker.partition.producer_state import NO_PRODUCER_ID, SequenceCheck
 from headrace.broker.partition.state import PartitionState
 from headrace.broker.partition.storage_errors import code_of
@@ -310,6 +311,11 @@ class Partition:
             self.damage.was_read(offset, batches[-1].end_offset)
         return batches
 
+    async def damaged_range(self, offset: int, error: StorageError) -> DamagedRange:
+        """As `opening.damaged_range`, after `read` met damage at `offset`."""
+        return await damaged_range(self._data, offset, error)
+
+    @property
     def unreadable(self) -> list[DamagedRange]:
         """What is known to be damaged among the records that are not deleted."""
         return self.damage.remaining(self.log_start_offset) if self.damage else []

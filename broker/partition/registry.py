@@ -55,7 +55,7 @@ class PartitionRegistry:
 
     def damaged(self) -> list[tuple[Partition, list[DamagedRange]]]:
         """The open partitions with records that are known to be damaged, and which."""
-        return [(it, found) for it in self._by_id.values() if (found := it.unreadable())]
+        return [(it, found) for it in self._by_id.values() if (found := it.unreadable)]
 
     def get(self, key: PartitionKey) -> Partition | None:
         """The open partition of a topic id and index."""

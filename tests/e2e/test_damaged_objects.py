@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.e2e.admin_calls import end_offsets
+from tests.e2e.admin_calls import committed_offsets, end_offsets
 from tests.e2e.broker_process import HeadraceProcess
 from tests.e2e.wire import WireConnection
 from tests.environment.paths import ROOT
@@ -225,6 +225,52 @@ def test_damaged_records_that_an_opening_has_to_read_stop_no_other_and_no_new_on
         assert "no known damage" in stopped.get("/readyz")
         with WireConnection(stopped.bootstrap) as connection:
             assert connection.fetch("hurt", RECORDS).records
+
+
+def test_groups_are_served_past_damage_in_their_log_and_no_later_start_meets_it(
+    tmp_path: Path,
+) -> None:
+    """The offset that was committed before counts again; the damage is given up, so nothing is left of it."""
+    settings = {"s3.wal.upload.interval.ms": "300", "offsets.topic.num.partitions": "1"}
+    broker = HeadraceProcess(tmp_path, overrides=settings)
+    with broker:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        admin.create_topics([NewTopic("consumed", 1)])["consumed"].result(30)
+        for offset, note in ((1, "kept"), (2, "hurt")):
+            commit(broker, offset, "-".join([note] * 100))
+            broker.process.wait_until(
+                lambda wanted=offset: uploaded(broker) >= wanted,
+                "what was committed is in the bucket",
+                timeout_s=30,
+            )
+        broker.kill()
+        (path,) = objects_with(broker, b"hurt-hurt")
+        flip(path, path.read_bytes().index(b"hurt-hurt"))
+        broker.start()
+        assert committed_offsets(broker.bootstrap, "readers") == {0: 1}
+        commit(broker, 3, "")
+
+        def is_given_up() -> bool:
+            return broker.metrics()[
+                "headrace_coordinator_rewrites_total"
+            ] == 1 and "no known damage" in broker.get("/readyz")
+
+        broker.process.wait_until(is_given_up, "the damage given up", timeout_s=60)
+        assert broker.metrics()["headrace_coordinator_loads_past_damage_total"] == 1
+        (line,) = [it for it in broker.log_events() if "loaded past damage" in str(it["msg"])]
+        assert line["level"] == "ERROR"
+        broker.restart()
+        assert committed_offsets(broker.bootstrap, "readers") == {0: 3}
+        assert broker.metrics()["headrace_coordinator_loads_past_damage_total"] == 0
+
+
+def commit(broker: HeadraceProcess, offset: int, note: str) -> None:
+    """Commit an offset of the group, in a record that can be found by its note."""
+    settings = {"bootstrap.servers": broker.bootstrap, "group.id": "readers"}
+    consumer = Consumer({**settings, "enable.auto.commit": False})
+    place = TopicPartition("consumed", 0, offset, metadata=note)
+    consumer.commit(offsets=[place], asynchronous=False)
+    consumer.close()
 
 
 OPENED = "partition opened past damage"

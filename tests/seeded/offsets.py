@@ -81,4 +81,23 @@ BUGS = (
         """,
         f"{_TESTS}::test_records_of_a_newer_version_are_kept",
     ),
+    SeededBug(
+        "offsets-07",
+        "damage in the log of a coordinator keeps its groups from being served",
+        "broker/coordinator/coordinator_logs.py",
+        "PartitionLog.read",
+        "yield damaged",
+        "raise",
+        "tests/unit/broker/coordinator/test_coordinator_logs.py"
+        "::test_a_load_passes_over_what_is_damaged_or_missing_and_the_partition_tells_it",
+    ),
+    SeededBug(
+        "offsets-08",
+        "what a load passed over stays in a short log, and every load meets it",
+        "broker/coordinator/rewriting.py",
+        "LogRewriter.loaded",
+        "bool(log.damage)",
+        "False",
+        f"{_TESTS}::test_after_a_load_past_damage_a_short_log_is_rewritten_and_the_damage_given_up",
+    ),
 )

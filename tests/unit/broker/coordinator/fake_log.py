@@ -13,6 +13,7 @@ from headrace.broker.coordinator.group.requests import (
 from headrace.broker.coordinator.partitioning import partition_for_group
 from headrace.broker.coordinator.ports import CoordinatorLog, CoordinatorLogs
 from headrace.broker.coordinator.records import CoordinatorRecord, decode_record
+from headrace.broker.partition.damage import DamagedRange
 from headrace.protocol.records.batch import split_batches
 from headrace.protocol.records.record import decode_records
 from headrace.storage.errors import RetriableStorageError
@@ -30,6 +31,7 @@ class FakeLog:
         self.fail_append: str | None = None  # "lost": nothing is written; "unknown": it is
         self.fail_reads = 0
         self.start_offset = 0  # offsets of this log count batches
+        self.damaged: set[int] = set()
         self.has_room = True
         self.deletions: list[int] = []
         self.fail_deletions = 0
@@ -63,14 +65,17 @@ class FakeLog:
             raise RetriableStorageError("append failed")
         return len(self.batches) - 1
 
-    async def read(self) -> AsyncIterator[memoryview]:
+    async def read(self) -> AsyncIterator[memoryview | DamagedRange]:
         self.reads += 1
         await self._may_read.wait()
         if self.fail_reads:
             self.fail_reads -= 1
             raise RetriableStorageError("read failed")
-        for batch in self.batches[self.start_offset :]:
-            yield memoryview(batch)
+        for offset in range(self.start_offset, self.end_offset):
+            if offset in self.damaged:
+                yield DamagedRange(offset, offset + 1, "CorruptObjectError: test")
+            else:
+                yield memoryview(self.batches[offset])
 
     @property
     def end_offset(self) -> int:
@@ -96,11 +101,12 @@ class FakeLog:
         self.start_offset = offset
 
     def records(self) -> list[CoordinatorRecord]:
-        """Everything that is in the log."""
+        """Everything that can be read from the log."""
         return [
             decoded
-            for batch in self.batches[self.start_offset :]
-            for _, view in split_batches(memoryview(batch))
+            for offset in range(self.start_offset, self.end_offset)
+            if offset not in self.damaged
+            for _, view in split_batches(memoryview(self.batches[offset]))
             for record in decode_records(view, 1 << 30)
             if (decoded := decode_record(record.key, record.value)) is not None
         ]

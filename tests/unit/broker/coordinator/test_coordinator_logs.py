@@ -15,13 +15,22 @@ from headrace.broker.coordinator.coordinator_logs import (
     PartitionLog,
 )
 from headrace.broker.coordinator.partitioning import partition_for_group
+from headrace.broker.partition.damage import DamagedRange
 from headrace.broker.partition.internal_topics import OFFSETS_TOPIC
 from headrace.config.node import GroupConfig, LogConfig, NetworkConfig
 from headrace.metadata.records.topics import RemoveTopicRecord
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.records.batch import parse_header
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
-from headrace.storage.errors import BackPressureError, EngineFailedError
+from headrace.storage.errors import (
+    BackPressureError,
+    CorruptObjectError,
+    EngineFailedError,
+    ObjectNotFoundError,
+    ObjectStoreError,
+    StorageError,
+)
 from tests.unit.broker.cluster_scene import (
     NOW_MS,
     FakeClient,
@@ -32,6 +41,7 @@ from tests.unit.broker.cluster_scene import (
     topic_id,
     topic_records,
 )
+from tests.unit.broker.partition.fakes import DamagedStream, FakeStream
 
 CONTEXT = context_of(ApiKey.FIND_COORDINATOR, 4)
 COMPACT = {"cleanup.policy": "compact"}
@@ -174,6 +184,49 @@ def test_a_load_begins_where_a_deletion_was_to_end() -> None:
         return len([payload async for payload in broker.log.read()])
 
     assert run(read()) == 1
+
+
+def test_a_load_passes_over_what_is_damaged_or_missing_and_the_partition_tells_it() -> None:
+    async def read() -> None:
+        broker = Broker()
+        fill(broker, 6)
+        damage: dict[tuple[int, int], StorageError] = {
+            (1, 3): CorruptObjectError("block"),
+            (4, 5): ObjectNotFoundError("object"),
+        }
+        served = broker.served.partition
+        served._data = DamagedStream(broker.served.data, damage)  # type: ignore[assignment]
+        found = [it async for it in broker.log.read()]
+        offsets = [it if isinstance(it, DamagedRange) else parse_header(it)[0] for it in found]
+        assert offsets == [
+            0,
+            DamagedRange(1, 3, "CorruptObjectError: block"),
+            3,
+            DamagedRange(4, 5, "ObjectNotFoundError: object"),
+            5,
+        ]
+        assert [it.start_offset for it in served.unreadable] == [1, 4]
+
+    run(read())
+
+
+def test_a_bucket_that_does_not_answer_is_no_damage() -> None:
+    """Neither to the read, nor to the look at how far the damage goes."""
+
+    class Silent(DamagedStream):
+        async def unreadable_span(self, offset: int, error: StorageError) -> tuple[int, int]:
+            raise ObjectStoreError("silent")
+
+    async def read(stream: DamagedStream) -> None:
+        broker = Broker()
+        fill(broker, 3)
+        stream.next_offset = stream.confirm_offset = 3
+        broker.served.partition._data = stream  # type: ignore[assignment]
+        with pytest.raises(ObjectStoreError):
+            [it async for it in broker.log.read()]
+
+    run(read(DamagedStream(FakeStream(1), {(0, 3): ObjectStoreError("silent")})))
+    run(read(Silent(FakeStream(1), {(0, 3): ObjectNotFoundError("gone")})))
 
 
 def test_a_log_tells_whether_there_is_room_for_a_batch() -> None:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from headrace.broker.coordinator import rewriting
+from headrace.broker.coordinator.group.requests import LeavingMember
 from headrace.broker.coordinator.group.shard import GroupShard
 from headrace.broker.coordinator.records import (
     GroupMetadataValue,
@@ -325,6 +326,102 @@ def test_after_a_fault_of_the_core_its_memory_is_not_written() -> None:
             await settle()
             assert log.end_offset > COMMITS
             assert loaded_image(log) == before
+
+    run(test)
+
+
+def test_after_a_load_past_damage_a_short_log_is_rewritten_and_the_damage_given_up(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def test() -> None:
+        log = FakeLog()
+        async with without_rewrites(log) as b:
+            for value in (1, 2, 3, 4):
+                await b.commit(value, partition=value % 2)
+        log.damaged = {2, 3}
+        async with bench(log) as b:
+            assert [await b.committed(it) for it in (0, 1)] == [2, 1]
+            await b.commit(5, partition=0)
+            await settle()
+            assert log.deletions == [4]
+            assert [await b.committed(it) for it in (0, 1)] == [5, 1]
+            b.check_live_is_log()
+            assert b.driver._statistics.loads_past_damage_total == 1
+        (told,) = [it for it in caplog.records if it.levelname == "ERROR"]
+        assert "2 offsets in 1 ranges" in told.message
+        async with bench(log) as b:
+            assert [await b.committed(it) for it in (0, 1)] == [5, 1]
+            await settle()
+            assert b.driver._statistics.loads_past_damage_total == 0
+            assert log.deletions == [4]
+
+    run(test)
+
+
+def test_a_log_of_which_nothing_can_be_read_is_emptied_and_served() -> None:
+    async def test() -> None:
+        log = await long_log()
+        log.damaged = set(range(COMMITS))
+        async with bench(log) as b:
+            await settle()
+            assert log.deletions == [COMMITS]
+            assert await b.committed() is None
+            assert await b.commit(7) == [ErrorCode.NONE]
+
+    run(test)
+
+
+def test_damage_is_given_up_after_the_next_load_when_the_rewrite_fails() -> None:
+    async def test() -> None:
+        log = await long_log()
+        log.damaged = {COMMITS - 1}
+        log.fail_append = "unknown"
+        async with bench(log) as b:
+            await settle()
+            assert b.driver.state is ShardState.ACTIVE
+            assert log.deletions == []
+        async with bench(log) as b:
+            await settle()
+            assert len(log.deletions) == 1
+            assert log.start_offset >= COMMITS
+            assert await b.committed((COMMITS - 1) % KEYS) == COMMITS - 1 - KEYS
+
+    run(test)
+
+
+def test_what_is_left_of_a_log_can_be_loaded_whatever_is_missing() -> None:
+    """No record needs an earlier one; what a lost record removed is there again."""
+
+    async def test() -> None:
+        log = FakeLog()
+        async with without_rewrites(log) as b:
+            await b.commit(1, group_id="simple")
+            await b.commit(2, group_id="simple", partition=1)
+            remove = [("t", 1)]
+            await b.driver.submit_write(
+                lambda shard, now: shard.delete_offsets("simple", remove, now)
+            ).wait()
+            await b.driver.submit_write(lambda shard, now: shard.delete_group("simple", now)).wait()
+            joined = await b.join("a")
+            await b.sync("a", joined.generation, a=b"assigned")
+            await b.driver.submit(
+                lambda shard, now: shard.leave("g", [LeavingMember("a")], now)
+            ).wait()
+            await b.driver.submit_write(lambda shard, now: shard.delete_group("g", now)).wait()
+        count = len(log.batches)
+        assert count >= 7
+        for first in range(count):
+            for end in range(first + 1, count + 1):
+                log.damaged = set(range(first, end))
+                log.has_room = False
+                async with bench(log) as b:
+                    assert b.driver.state is ShardState.ACTIVE
+                    b.check_live_is_log()
+        log.damaged = {count - 1}
+        async with bench(log) as b:
+            await settle()
+            b.check_live_is_log()
+            assert "g" in b.driver._shard.image()[0], "its removal was lost"
 
     run(test)
 

@@ -272,17 +272,17 @@ def test_a_read_that_meets_damage_makes_it_known_until_it_is_read_or_deleted() -
         error = CorruptObjectError("block at 0")
         damaged = DamagedStream(source.data, {(2, 4): error, (6, 8): error})
         opened = OpenPartition(data=damaged).partition
-        assert opened.unreadable() == []
+        assert opened.unreadable == []
         for offset in (2, 6):
             with pytest.raises(CorruptObjectError):
                 await opened.read(offset, 100)
-        assert [it.start_offset for it in opened.unreadable()] == [2, 6]
-        assert "block at 0" in opened.unreadable()[0].reason
+        assert [it.start_offset for it in opened.unreadable] == [2, 6]
+        assert "block at 0" in opened.unreadable[0].reason
         del damaged.damage[2, 4]  # restored from a copy
         assert (await opened.read(1, 1_000))[-1].end_offset == 6
-        assert [it.start_offset for it in opened.unreadable()] == [6]
+        assert [it.start_offset for it in opened.unreadable] == [6]
         damaged.start_offset = 8
-        assert opened.unreadable() == []
+        assert opened.unreadable == []
 
     asyncio.run(main())
 
