@@ -42,6 +42,7 @@ FIRST_BUFFER_BYTES: Final = 16 << 10  # enough for a consumer, which sends small
 GROWTH_FACTOR: Final = 4
 # If less than this part of the buffer is free, reading continues at its front.
 ROOM_DIVISOR: Final = 4
+FRAMES_AT_ONCE: Final = 256  # less than a millisecond; a full buffer may hold 18,000 small ones
 
 
 class Frame(NamedTuple):
@@ -74,11 +75,14 @@ class ServerConnection:
         "_start",
         "_view",
         "error",
+        "has_more",
     )
 
     def __init__(self, receive_buffer_bytes: int, max_request_bytes: int) -> None:
         assert receive_buffer_bytes >= 256
         self.error: ProtocolError | None = None  # set: the connection yields no more requests
+        # More frames may have been received than were given: `next_frames` before the next `get_buffer`.
+        self.has_more = False
         self._receive_buffer_bytes = receive_buffer_bytes
         self._max_request_bytes = max_request_bytes
         self._buffer = bytearray()
@@ -107,7 +111,7 @@ class ServerConnection:
         """Process the first `nbytes` of the last `get_buffer`, which have been filled.
 
         Returns:
-            The frames that are complete now, in order.
+            The frames that are complete now, in order, at most `FRAMES_AT_ONCE`; see `has_more`.
 
         Raises:
             ProtocolError: the next frame is malformed. If complete frames precede it in the same
@@ -128,10 +132,18 @@ class ServerConnection:
                 raise
         return frames
 
+    def next_frames(self) -> list[Frame]:
+        """Process more of what has been received, as `buffer_updated` does."""
+        return self.buffer_updated(0)
+
     def _parse(self, frames: list[Frame]) -> None:
+        self.has_more = False
         view, start, end = self._view, self._start, self._end
         needed = SIZE_BYTES
         while end - start >= SIZE_BYTES:
+            if len(frames) == FRAMES_AT_ONCE:
+                self.has_more = True
+                break
             size_bytes = parse_frame_size(view, start, self._max_request_bytes)
             frame_end = start + SIZE_BYTES + size_bytes
             if frame_end > end:

@@ -281,6 +281,8 @@ class Session(asyncio.BufferedProtocol):
                     break
                 waiting.popleft()
                 self._start(frame, pipelined=pipelined)
+                if not waiting and self._connection.has_more and not self.closed:
+                    self._take_more()
         finally:
             self._advancing = False
         if self.closed:
@@ -294,6 +296,13 @@ class Session(asyncio.BufferedProtocol):
         else:
             may_read = self._writable and not waiting and error is None and not self._finishing
             self._set_reading(reading=may_read)
+
+    def _take_more(self) -> None:
+        """Go on with what was received together with the requests that have been started."""
+        try:
+            self._waiting.extend(self._connection.next_frames())
+        except ProtocolError:
+            return  # `_advance` refuses it once earlier requests are answered
 
     def _continue(self) -> None:
         self._continues = False

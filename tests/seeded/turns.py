@@ -129,4 +129,27 @@ BUGS = (
         """,
         f"{_API}/test_described_topics.py::test_a_topic_that_many_ask_for_is_described_once",
     ),
+    SeededBug(
+        "turns-12",
+        "all requests of a full buffer are decoded in one turn",
+        "protocol/server_connection.py",
+        "ServerConnection._parse",
+        "len(frames) == FRAMES_AT_ONCE",
+        "False",
+        "tests/unit/protocol/test_server_connection.py"
+        "::test_frames_of_one_read_are_given_some_at_a_time",
+    ),
+    SeededBug(
+        "turns-13",
+        "requests that were received and not decoded yet wait for the next read",
+        "broker/network/session.py",
+        "Session._advance",
+        """
+            if not waiting and self._connection.has_more and not self.closed:
+                self._take_more()
+        """,
+        "pass",
+        "tests/unit/broker/network/test_session.py"
+        "::test_requests_of_one_read_are_decoded_as_they_are_started",
+    ),
 )

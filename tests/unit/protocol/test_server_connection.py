@@ -15,6 +15,7 @@ from headrace.protocol.headers import RequestHeader, encode_request_header
 from headrace.protocol.server_connection import (
     CLAIM_BYTES,
     FIRST_BUFFER_BYTES,
+    FRAMES_AT_ONCE,
     PROVEN_BYTES,
     Frame,
     ServerConnection,
@@ -42,6 +43,8 @@ def receive(server: ServerConnection, data: bytes) -> list[Frame]:
         room[:count] = data[:count]
         del room
         frames += server.buffer_updated(count)
+        while server.has_more:
+            frames += server.next_frames()
         data = data[count:]
     return frames
 
@@ -52,6 +55,25 @@ def test_frames_of_one_read_come_in_order() -> None:
     assert [frame.header for frame in frames] == headers
     assert [bytes(frame.body) for frame in frames] == [b"body"] * 3
     assert [frame.size_bytes for frame in frames] == [len(request(b"body")) - 4] * 3
+
+
+def test_frames_of_one_read_are_given_some_at_a_time() -> None:
+    count = 2 * FRAMES_AT_ONCE + 3
+    data = b"".join(request(b"", HEADER._replace(correlation_id=it)) for it in range(count))
+    incomplete = request(b"body")
+    server = connection()
+    while data:
+        room = server.get_buffer()
+        taken = min(len(room), len(data))
+        room[:taken] = data[:taken]
+        given = [server.buffer_updated(taken)]
+        data = data[taken:]
+        while server.has_more:
+            given.append(server.next_frames())
+        assert max(map(len, given)) <= FRAMES_AT_ONCE
+        count -= sum(map(len, given))
+    assert count == 0
+    assert len(receive(server, incomplete)) == 1
 
 
 def test_frame_comes_with_its_last_byte() -> None:

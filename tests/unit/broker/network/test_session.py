@@ -10,7 +10,7 @@ import pytest
 from headrace.broker.network.session import STARTS_PER_TURN, ConnectionInfo, Reply, Session
 from headrace.config.node import NetworkConfig
 from headrace.protocol.errors import ProtocolError
-from headrace.protocol.server_connection import Frame
+from headrace.protocol.server_connection import FRAMES_AT_ONCE, Frame
 
 PRODUCE, OTHER = 0, 3
 
@@ -102,7 +102,7 @@ class Connection:
         self.dispatcher = ManualDispatcher()
         self.sessions = FakeSessions()
         self.transport = FakeTransport()
-        config = NetworkConfig(receive_buffer_bytes=4096, **bounds)
+        config = NetworkConfig(**{"receive_buffer_bytes": 4096, **bounds})
         self.session = Session(config, "PLAINTEXT", self.dispatcher, self.sessions)
         self.session.connection_made(self.transport)  # type: ignore[arg-type]
 
@@ -399,6 +399,37 @@ def test_one_connection_too_many_is_closed() -> None:
     session = Session(NetworkConfig(), "PLAINTEXT", connection.dispatcher, connection.sessions)
     session.connection_made(transport)  # type: ignore[arg-type]
     assert transport.aborted
+
+
+@pytest.mark.parametrize("ends_badly", [False, True])
+def test_requests_of_one_read_are_decoded_as_they_are_started(ends_badly: bool) -> None:
+    """A buffer may hold 18,000 of them, which take 30 ms to decode."""
+
+    async def test() -> None:
+        connection = Connection(receive_buffer_bytes=65_536)
+        dispatch = connection.dispatcher.dispatch
+
+        def answer(frame: Frame, info: ConnectionInfo, reply: Reply) -> None:
+            dispatch(frame, info, reply)
+            connection.dispatcher.answer(frame.header.correlation_id)
+
+        connection.dispatcher.dispatch = answer  # type: ignore[method-assign]
+        count = 3 * FRAMES_AT_ONCE
+        data = b"".join(request(OTHER, number) for number in range(count))
+        connection.receive(data + struct.pack(">i", -1) * ends_badly)
+        started = connection.dispatcher.started
+        while len(started) < count:
+            before = len(started)
+            assert not connection.transport.reading, "what waits is left in the client's window"
+            await asyncio.sleep(0)
+            assert before < len(started) <= before + STARTS_PER_TURN
+        assert list(started) == list(range(count))
+        await asyncio.sleep(0)
+        assert connection.transport.reading != ends_badly
+        assert connection.transport.flushed_and_closed == ends_badly
+        assert b"".join(connection.transport.written) == b"".join(b"%d" % n for n in range(count))
+
+    asyncio.run(test())
 
 
 def test_requests_that_are_answered_at_once_share_the_loop_with_others() -> None:
