@@ -51,7 +51,7 @@ class CreateTopicsHandler:
         )
         answers = [
             self._error(name, code, message)
-            async for name, (code, message) in context.turns.each(sorted(refused.items()))
+            async for name, (code, message) in context.turns.each(refused.items())
         ]
         async for new_topic, result in context.turns.each(zip(wanted, results, strict=True), 1):
             answers.append(self._answer(new_topic, result))

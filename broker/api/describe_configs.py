@@ -50,10 +50,12 @@ _TOO_LARGE: Final = (
 MAX_MESSAGE_CHARACTERS: Final = 1_000
 
 
-def _merged(resources: Sequence[Any]) -> dict[tuple[int, str], set[str] | None]:
+async def _merged(
+    context: RequestContext, resources: Sequence[Any]
+) -> dict[tuple[int, str], set[str] | None]:
     """Each resource once, with the keys that are asked for at any of its places; None for all keys."""
     merged: dict[tuple[int, str], set[str] | None] = {}
-    for resource in resources:
+    async for resource in context.turns.each(resources):
         place = (resource.resource_type, resource.resource_name)
         wanted = merged.setdefault(place, set())
         if resource.configuration_keys is None:
@@ -84,9 +86,10 @@ class DescribeConfigsHandler:
 
     async def handle(self, context: RequestContext, request: DescribeConfigsRequest) -> Any:
         """Describe each resource."""
+        merged = await _merged(context, request.resources)
         results = []
         size_bytes = 0
-        for (resource_type, name), wanted in _merged(request.resources).items():
+        for (resource_type, name), wanted in merged.items():
             code, message = ErrorCode.NONE, None
             entries: list[Any] = []
             try:

@@ -48,11 +48,10 @@ class ListOffsetsHandler:
 
     async def handle(self, context: RequestContext, request: ListOffsetsRequest) -> Any:
         """Look up each partition by itself."""
-        asked = Counter(
-            (topic.name, partition.partition_index)
-            for topic in request.topics
-            for partition in topic.partitions
-        )
+        asked: Counter[tuple[str, int]] = Counter()
+        async for topic in context.turns.each(request.topics):
+            async for partition in context.turns.each(topic.partitions):
+                asked[topic.name, partition.partition_index] += 1
         topics = []
         async for topic in context.turns.each(request.topics):
             answers = []

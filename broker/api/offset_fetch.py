@@ -127,7 +127,6 @@ class OffsetFetchHandler:
         self, context: RequestContext, groups: Sequence[tuple[str, Any]]
     ) -> dict[str, tuple[ErrorCode, list[_Topic]]]:
         """Look up each group once."""
-        uses_ids = context.version >= TOPIC_IDS_SINCE
         answers: dict[str, tuple[ErrorCode, list[_Topic]]] = {}
         size_bytes = 0
         for group_id, asked in (await self._merged(context, groups)).items():
@@ -143,7 +142,8 @@ class OffsetFetchHandler:
                 continue
             size_bytes += taken
             if asked is None:
-                answers[group_id] = ErrorCode.NONE, self._all_topics(offsets, uses_ids=uses_ids)
+                topics = await self._all_topics(context, offsets)
+                answers[group_id] = ErrorCode.NONE, topics
             else:
                 topics = await _asked_topics(context, asked, iter(offsets))
                 answers[group_id] = ErrorCode.NONE, topics
@@ -192,9 +192,12 @@ class OffsetFetchHandler:
         name = self._topics.name_of(topic.topic_id) if topic.topic_id else None
         return _Asked(name, topic.topic_id, indexes)
 
-    def _all_topics(self, offsets: list[CommittedOffset], *, uses_ids: bool) -> list[_Topic]:
+    async def _all_topics(
+        self, context: RequestContext, offsets: list[CommittedOffset]
+    ) -> list[_Topic]:
+        uses_ids = context.version >= TOPIC_IDS_SINCE
         found: dict[str, _Topic] = {}
-        for committed in offsets:
+        async for committed in context.turns.each(offsets):
             topic = found.get(committed.topic)
             if topic is None:
                 topic_id = self._topics.id_of(committed.topic)

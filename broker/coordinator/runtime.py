@@ -12,7 +12,7 @@ import asyncio
 import random
 import uuid
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from headrace.broker.coordinator.group.decision import GroupDecision
 from headrace.broker.coordinator.group.membership import LeaveResult
@@ -39,6 +39,8 @@ from headrace.broker.coordinator.statistics import CoordinatorStatistics
 from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
+
+GROUPS_AT_ONCE: Final = 256  # listed
 
 T = TypeVar("T")
 
@@ -209,12 +211,17 @@ class GroupCoordinator:
                 when this broker's lease is not valid; the list would be incomplete.
         """
         self._require_valid_lease()
-        submitted = [
-            driver.submit(_list_groups)
-            for driver in self._drivers.values()
-            if driver.state is not ShardState.FAILED
-        ]
-        return [group for shard in submitted for group in await shard.wait()]
+        submitted = []
+        for driver in list(self._drivers.values()):
+            if driver.state is ShardState.FAILED:
+                continue
+            group_ids = driver.submit(_group_ids)
+            submitted.append(driver.submit(_list_groups(())))  # waits for a deletion of all
+            submitted += [
+                driver.submit(_list_groups(some))
+                async for some in self._turns.batches(group_ids.response, GROUPS_AT_ONCE)
+            ]
+        return [group for some in submitted for group in await some.wait()]
 
     async def delete_groups(self, group_ids: Sequence[str]) -> list[ErrorCode | KafkaError]:
         """DeleteGroups."""
@@ -276,5 +283,9 @@ class GroupCoordinator:
         return Instant(elapsed_ms, self._wall_clock_ms())
 
 
-def _list_groups(shard: GroupShard, now: Instant) -> GroupDecision[list[ListedGroup]]:
-    return shard.list_groups(now)
+def _group_ids(shard: GroupShard, now: Instant) -> GroupDecision[list[str]]:
+    return shard.group_ids(now)
+
+
+def _list_groups(group_ids: Sequence[str]) -> Operation[list[ListedGroup]]:
+    return lambda shard, now: shard.list_groups(group_ids, now)

@@ -58,6 +58,14 @@ class CommittedOffsets:
         found = CommittedOffset(query.topic, query.partition, value)
         return found if found.is_of(query.topic_id) else found._replace(value=None)
 
+    def find_all(self, group_id: str) -> list[CommittedOffset]:
+        """Answer for all offsets of a group; there may be one for each partition of the cluster."""
+        return [
+            CommittedOffset(topic, partition, value)
+            for topic, partitions in self._groups.get(group_id, {}).items()
+            for partition, value in partitions.items()
+        ]
+
     def of_group(self, group_id: str) -> Iterator[tuple[OffsetCommitKey, OffsetCommitValue]]:
         """Give all offsets of a group; it must not change meanwhile."""
         for topic, partitions in self._groups.get(group_id, {}).items():

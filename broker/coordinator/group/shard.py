@@ -205,12 +205,7 @@ class GroupShard:
         """OffsetFetch; None asks for all partitions that have an offset."""
         turn = self._turn(now)
         if queries is None:
-            return turn.decide(
-                [
-                    CommittedOffset(key.topic, key.partition, value)
-                    for key, value in self._offsets.of_group(group_id)
-                ]
-            )
+            return turn.decide(self._offsets.find_all(group_id))
         return turn.decide([self._offsets.find(group_id, query) for query in queries])
 
     def delete_offsets(
@@ -247,9 +242,18 @@ class GroupShard:
         group = self._groups.get(group_id)
         return self._turn(now).decide(None if group is None else describe_group(group))
 
-    def list_groups(self, now: Instant) -> GroupDecision[list[ListedGroup]]:
-        """ListGroups."""
-        return self._turn(now).decide([list_group(group) for group in self._groups.values()])
+    def group_ids(self, now: Instant) -> GroupDecision[list[str]]:
+        """Every group, for `list_groups`."""
+        return self._turn(now).decide(list(self._groups))
+
+    def list_groups(
+        self, group_ids: Sequence[str], now: Instant
+    ) -> GroupDecision[list[ListedGroup]]:
+        """ListGroups, for some of the groups; one that does not exist any more is left out."""
+        groups = self._groups
+        return self._turn(now).decide(
+            [list_group(groups[group_id]) for group_id in group_ids if group_id in groups]
+        )
 
     def delete_group(self, group_id: str, now: Instant) -> GroupDecision[ErrorCode]:
         """DeleteGroups, for one group: all its offsets and itself."""

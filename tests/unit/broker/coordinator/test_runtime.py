@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -12,12 +13,14 @@ from headrace.broker.coordinator.group.requests import (
     CommittedOffset,
     DeletedTopic,
     HeartbeatRequest,
+    Instant,
     LeavingMember,
     OffsetQuery,
     SyncRequest,
 )
+from headrace.broker.coordinator.group.shard import GroupShard
 from headrace.broker.coordinator.ports import CoordinatorLogs
-from headrace.broker.coordinator.runtime import GroupCoordinator
+from headrace.broker.coordinator.runtime import GROUPS_AT_ONCE, GroupCoordinator
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode, KafkaError
 from tests.unit.broker.coordinator.fake_log import (
@@ -66,6 +69,27 @@ def test_groups_are_spread_over_the_partitions() -> None:
             assert [log.appends for log in logs.logs] == [1, 1, 1, 1]
             listed = await coordinator.list_groups()
             assert sorted(group.group_id for group in listed) == GROUPS
+
+    run(test)
+
+
+def test_many_groups_are_listed_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once: list[int] = []
+    list_some = GroupShard.list_groups
+
+    def list_groups(shard: GroupShard, group_ids: list[str], now: Instant) -> Any:
+        at_once.append(len(group_ids))
+        return list_some(shard, group_ids, now)
+
+    async def test() -> None:
+        async with running(FakeLogs(2)) as coordinator:
+            group_ids = [f"g{number}" for number in range(2 * GROUPS_AT_ONCE + 100)]
+            commits = [commit_request(group_id=group_id) for group_id in group_ids]
+            await asyncio.gather(*map(coordinator.commit_offsets, commits))
+            monkeypatch.setattr(GroupShard, "list_groups", list_groups)
+            listed = await coordinator.list_groups()
+            assert sorted(group.group_id for group in listed) == sorted(group_ids)
+            assert max(at_once) <= GROUPS_AT_ONCE
 
     run(test)
 

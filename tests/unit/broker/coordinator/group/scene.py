@@ -18,6 +18,7 @@ from headrace.broker.coordinator.group.requests import (
     JoinRequest,
     JoinResult,
     LeavingMember,
+    ListedGroup,
     OffsetEntry,
     OffsetQuery,
     SyncRequest,
@@ -85,11 +86,16 @@ class Scene:
             shard.replay(decoded)
         return shard
 
+    def list_groups(self) -> list[ListedGroup]:
+        """Every group of the shard."""
+        group_ids = self.shard.group_ids(self.now).response
+        return self.shard.list_groups(group_ids, self.now).response
+
     def check_replay(self) -> None:
         """Live state is what a replay of the log gives."""
         other = self.reloaded()
         assert other.image() == self.shard.image()
-        for listed in self.shard.list_groups(self.now).response:
+        for listed in self.list_groups():
             if listed.state in QUIET_STATES:
                 live = self.shard.describe(listed.group_id, self.now).response
                 assert other.describe(listed.group_id, self.now).response == live

@@ -57,7 +57,7 @@ def test_groups_are_listed() -> None:
     scene.stable("a")
     scene.commit(group_id="simple")
     scene.join(new_id="c", group_id="pending")
-    listed = scene.do(scene.shard.list_groups(scene.now))
+    listed = scene.list_groups()
     assert [(group.group_id, group.protocol_type, group.state) for group in listed] == [
         ("g", "consumer", "Stable"),
         ("simple", "", "Empty"),
