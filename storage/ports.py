@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 Buffer = bytes | memoryview
 
 NO_OBJECT_ID = -1
+NO_WAL_OFFSET = -1
 
 
 class CopiedRange(NamedTuple):
@@ -71,6 +72,9 @@ class StreamSetCommit:
     ranges: Sequence[StreamRange]
     stream_objects: Sequence[StreamObject]
     compacted_object_ids: Sequence[int] = ()
+    wal_end_offset: int = (
+        NO_WAL_OFFSET  # with this commit, everything below it in the WAL is uploaded
+    )
 
 
 @dataclass(frozen=True, slots=True)

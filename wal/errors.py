@@ -64,6 +64,27 @@ class WalMissingError(WalDeviceError):
         self.streams = streams
 
 
+class WalOutdatedError(WalDeviceError):
+    """The log ends before what was uploaded from it: nothing was changed on it.
+
+    Attributes:
+        generation: id of the log, by which the loss can be accepted.
+    """
+
+    def __init__(
+        self, place: str, generation: str, *, end_offset: int, uploaded_offset: int, streams: int
+    ) -> None:
+        super().__init__(
+            f"the WAL at {place} is an old copy: it ends at offset {end_offset}, and this node has uploaded records "
+            f"from it up to offset {uploaded_offset}. Either it was put back from a backup or a snapshot of its "
+            f"volume, or its device has lost writes that it had confirmed. So acknowledged records of this node's "
+            f"{streams} open streams may be missing in it that are nowhere else. Bring the WAL back that this node "
+            f"used last; nothing was changed. If there is none, start once with "
+            f"headrace.wal.accept.loss={generation}: what was not uploaded is lost"
+        )
+        self.generation = generation
+
+
 class WalForeignError(WalDeviceError):
     """The device holds something that is not a log: nothing was changed on it.
 

@@ -21,7 +21,7 @@ from headrace.wal.layout import RING_POSITION, Ring, Superblock
 from headrace.wal.open_device import DeviceOpener, open_device
 from headrace.wal.port import Appended, Buffer, Medium, RecoveredRecord
 from headrace.wal.recovery import ScanSummary
-from headrace.wal.registry import LogRegistry, NoRegistry
+from headrace.wal.registry import LogEnd, LogRegistry, NoRegistry
 from headrace.wal.resizer import Resizer, allocate
 from headrace.wal.ring_writer import RingWriter, WalClocks, WalListener
 from headrace.wal.scan import begin_scan, scan_ring
@@ -219,6 +219,7 @@ class DeltaWal:
 
         Raises:
             WalCorruptError: a record that was confirmed cannot be read.
+            WalOutdatedError: at its end: the log is an old copy.
             OSError: the device cannot be read.
         """
         self._require(_State.STARTED, _State.RECOVERED)
@@ -227,6 +228,13 @@ class DeltaWal:
         self._summary = scan.summary
         async for record in scan_ring(self.device, scan, self._pool, timeout_s=self._timeout_s):
             yield record
+        # All that an old copy holds is in the bucket: until here, nothing was made of it.
+        self._registry.require_end(
+            self.device.path,
+            LogEnd(
+                self.superblock.node_epoch, self.superblock.generation_id, scan.summary.known_offset
+            ),
+        )
         self._state = _State.RECOVERED
 
     async def reset(self) -> None:

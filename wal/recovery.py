@@ -184,6 +184,11 @@ class ScanSummary:
     lost_ranges: int = 0
     lost_bytes: int = 0
 
+    @property
+    def known_offset(self) -> int:
+        """How far the log reaches: at least to where everything had been confirmed when the owner stopped."""
+        return max(self.confirmed_offset, self.end_offset)
+
     def add_loss(self, start: int, end: int) -> None:
         """Count a range, unless it is empty."""
         if start >= end:

@@ -19,6 +19,7 @@ from typing import Final, TypeVar
 from headrace.broker.adapters.destroyed_objects import DestroyedObjects
 from headrace.broker.adapters.known_objects import known_bucket
 from headrace.broker.adapters.stream_opening import StreamOpening
+from headrace.broker.adapters.wal_registry import uploaded_from_wal
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.errors import MetadataError, NodeFencedError, RefusedError
 from headrace.metadata.image import ObjectImage
@@ -183,6 +184,7 @@ class StorageMetadata:
             tuple(map(_range, commit.ranges)),
             tuple(map(_stream_object, commit.stream_objects)),
             tuple(commit.compacted_object_ids),
+            uploaded_from_wal(*self._sender(), commit.wal_end_offset),
         )
         await self._change(request, Done)
 

@@ -1,5 +1,7 @@
 """Decisions about the small cluster-wide key-value store. Pure."""
 
+from collections.abc import Iterable
+
 from headrace.metadata.controller.brokers import require_broker
 from headrace.metadata.controller.decision import Decision, Inputs
 from headrace.metadata.errors import RefusedError
@@ -18,9 +20,18 @@ def put_key_values(request: PutKeyValues, image: MetadataImage, inputs: Inputs) 
     """Set or remove keys, all or none; a value that is already set needs no record."""
     del inputs
     require_broker(image, request.node_id, request.node_epoch)
+    return Decision(changes(request.items, image), Done())
+
+
+def changes(items: Iterable[tuple[str, bytes | None]], image: MetadataImage) -> tuple[Record, ...]:
+    """Return the records that set or remove keys.
+
+    Raises:
+        RefusedError: a value is too long, or there would be too many keys.
+    """
     records: list[Record] = []
     result: dict[str, bytes | None] = {}
-    for key, value in request.items:
+    for key, value in items:
         if value is not None and len(value) > MAX_VALUE_BYTES:
             raise RefusedError(
                 ErrorCode.INVALID_REQUEST,
@@ -38,4 +49,4 @@ def put_key_values(request: PutKeyValues, image: MetadataImage, inputs: Inputs) 
         raise RefusedError(
             ErrorCode.POLICY_VIOLATION, f"the key-value store holds at most {MAX_KEYS} keys"
         )
-    return Decision(tuple(records), Done())
+    return tuple(records)

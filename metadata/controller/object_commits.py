@@ -21,6 +21,7 @@ from typing import Final
 from headrace.metadata.controller.brokers import require_broker
 from headrace.metadata.controller.coverage import LiveOffsets
 from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.controller.key_values import changes
 from headrace.metadata.controller.streams import require_writer
 from headrace.metadata.errors import RefusedError
 from headrace.metadata.image import MetadataImage
@@ -68,6 +69,7 @@ def commit_stream_set_object(
         records.append(ObjectsDestroyedRecord(sources, inputs.now_ms))
     records += outputs
     records += _destroy_dead(outputs, image, inputs.now_ms)
+    records += changes(request.key_values, image)
     return Decision(tuple(records), Done())
 
 

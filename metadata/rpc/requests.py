@@ -197,6 +197,9 @@ class CommitStreamSetObject(msgspec.Struct, frozen=True, array_like=True, tag=31
     ranges: tuple[RecordedRange, ...]
     stream_objects: tuple[CommittedStreamObject, ...]
     compacted_object_ids: tuple[Int64, ...]
+    key_values: tuple[
+        tuple[ShortText, bytes], ...
+    ] = ()  # as in PutKeyValues; set if it takes effect
 
 
 class CompactStreamObject(msgspec.Struct, frozen=True, array_like=True, tag=32, gc=False):

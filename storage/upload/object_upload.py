@@ -167,6 +167,7 @@ def _commit_of(plan: UploadPlan, written: Sequence[tuple[_Prepared, int]]) -> St
             StreamObject(prepared.object_id, size_bytes, each.range)
             for each, (prepared, size_bytes) in zip(plan.stream_objects, written, strict=True)
         ],
+        wal_end_offset=plan.wal_end_offset,
     )
 
 

@@ -129,7 +129,12 @@ class UploadPipeline:
         if block is None:
             return
         self._archived_wal_end = block.wal_end_offset
-        plan = plan_upload(block.streams, block.sizes_bytes, self._stream_split_bytes)
+        plan = plan_upload(
+            block.streams,
+            block.sizes_bytes,
+            self._stream_split_bytes,
+            wal_end_offset=block.wal_end_offset,
+        )
         upload = _BlockUpload(block, plan, was_awaited)
         upload.task = asyncio.create_task(self._committer.upload(plan))
         self._own(upload.task)

@@ -10,7 +10,7 @@ Source: S3Stream's upload of LogCache blocks.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from headrace.storage.ports import StreamRange
+from headrace.storage.ports import NO_WAL_OFFSET, StreamRange
 from headrace.storage.record_batch import StreamRecordBatch
 
 
@@ -29,6 +29,9 @@ class UploadPlan:
 
     stream_set: tuple[StreamSlice, ...]  # together in one Stream Set Object; may be empty
     stream_objects: tuple[StreamSlice, ...]  # one Stream Object each
+    wal_end_offset: int = (
+        NO_WAL_OFFSET  # once it is committed, everything below it in the WAL is uploaded
+    )
 
     @property
     def object_count(self) -> int:
@@ -41,6 +44,7 @@ def plan_upload(
     sizes_bytes: Mapping[int, int],
     stream_split_bytes: int,
     epochs: Mapping[int, int] | None = None,
+    wal_end_offset: int = NO_WAL_OFFSET,
 ) -> UploadPlan:
     """Assign each stream's records to an object.
 
@@ -49,6 +53,7 @@ def plan_upload(
         sizes_bytes: encoded size of each stream's records.
         stream_split_bytes: from this size on a stream gets its own object.
         epochs: epoch under which each stream is open; without it, that of its last record.
+        wal_end_offset: see `UploadPlan`.
     """
     alone = len(streams) == 1
     shared: list[StreamSlice] = []
@@ -61,4 +66,4 @@ def plan_upload(
         is_large = alone or sizes_bytes[stream_id] >= stream_split_bytes
         found = StreamSlice(covered, batches, sizes_bytes[stream_id])
         (own if is_large else shared).append(found)
-    return UploadPlan(tuple(shared), tuple(own))
+    return UploadPlan(tuple(shared), tuple(own), wal_end_offset)

@@ -18,13 +18,16 @@ from headrace.wal.errors import (
     WalError,
     WalFailedError,
     WalMissingError,
+    WalOutdatedError,
     WalOverCapacityError,
     WalRecordTooLargeError,
+    WalStateError,
 )
 from headrace.wal.log import DeltaWal
 from headrace.wal.objects.log import ObjectWal
 from headrace.wal.open_device import DeviceOpener, open_device
 from headrace.wal.port import Appended, WriteAheadLog
+from headrace.wal.registry import LogEnd
 from tests.contracts.object_stores import OpenStore, file_store, memory_store
 from tests.simulation.disk import SimulatedDisk
 
@@ -60,6 +63,8 @@ class NotedRegistry:
     def __init__(self) -> None:
         self.calls: list[tuple[str, int | None]] = []
         self.generation_id = 0
+        self.ends: list[LogEnd] = []  # of the logs that were found
+        self.uploaded_offset = -1
         self.refusal: WalError | None = None
         self.may_begin = asyncio.Event()
         self.may_begin.set()
@@ -69,6 +74,18 @@ class NotedRegistry:
         self.calls.append(("require", node_epoch))
         if self.refusal is not None:
             raise self.refusal
+
+    def require_end(self, place: str, end: LogEnd) -> None:
+        assert place
+        self.ends.append(end)
+        if end.offset < self.uploaded_offset:
+            raise WalOutdatedError(
+                place,
+                f"{end.generation_id:016x}",
+                end_offset=end.offset,
+                uploaded_offset=self.uploaded_offset,
+                streams=1,
+            )
 
     async def begun(self, generation_id: int) -> None:
         await self.may_begin.wait()
@@ -381,6 +398,58 @@ def test_a_registry_hears_of_a_log_from_before_the_first_append_until_it_is_empt
         await second.wal.reset()
         await second.wal.shutdown()
         assert registry.told() == [("require", 1), ("begun", None), ("emptied", None)]
+
+    place.loop(main())
+
+
+def test_a_registry_is_told_an_end_behind_everything_that_was_confirmed(place: Place) -> None:
+    async def main() -> None:
+        registry = place.registry
+        for released in (False, True, True):
+            owner = place.open()
+            await owner.begin()
+            for size in (10, 100_000, 30_000):
+                appended = owner.wal.append(b"", bytes(size))
+            await owner.until_confirmed(appended.end_offset)
+            if released:
+                owner.wal.trim(appended.end_offset - 1)
+                async with asyncio.timeout(20):
+                    while owner.wal.used_bytes:
+                        await asyncio.sleep(0)
+            generation_id = registry.generation_id
+            await owner.wal.shutdown()
+            registry.ends.clear()
+            registry.uploaded_offset = appended.end_offset
+            found = place.open()
+            await found.recovered()
+            (end,) = registry.ends
+            assert end == LogEnd(1, generation_id, end.offset)
+            assert end.offset >= appended.end_offset
+            await found.wal.shutdown()
+
+    place.loop(main())
+
+
+def test_an_old_copy_is_left_as_it_is(place: Place) -> None:
+    async def main() -> None:
+        registry = place.registry
+        owner = place.open()
+        await owner.begin()
+        appended = owner.wal.append(b"", b"kept")
+        await owner.until_confirmed(appended.end_offset)
+        await owner.wal.shutdown()
+        registry.told()
+        registry.uploaded_offset = 1 << 40
+        for _ in range(2):
+            copy = place.open()
+            with pytest.raises(WalOutdatedError, match=f"loss={registry.generation_id:016x}"):
+                await copy.recovered()
+            with pytest.raises(WalStateError):
+                await copy.wal.reset()
+            await copy.wal.shutdown()
+        assert registry.told() == [("require", 1)] * 2
+        registry.uploaded_offset = appended.end_offset
+        assert [body for _, body in await place.open().recovered()] == [b"kept"]
 
     place.loop(main())
 

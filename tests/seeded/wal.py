@@ -425,4 +425,78 @@ BUGS = (
         "tests/contracts/test_wal_contract.py"
         "::test_a_registry_hears_of_a_log_from_before_the_first_append_until_it_is_empty",
     ),
+    # Old copies
+    SeededBug(
+        "wal-39",
+        "a commit does not tell how far the WAL is uploaded: an old copy of it is not known",
+        "storage/upload/pipeline.py",
+        "UploadPipeline._start",
+        """
+            plan = plan_upload(
+                block.streams,
+                block.sizes_bytes,
+                self._stream_split_bytes,
+                wal_end_offset=block.wal_end_offset,
+            )
+        """,
+        "plan = plan_upload(block.streams, block.sizes_bytes, self._stream_split_bytes)",
+        "tests/unit/storage/upload/test_pipeline.py"
+        "::test_each_commit_tells_the_wal_offset_below_which_everything_is_uploaded",
+    ),
+    SeededBug(
+        "wal-40",
+        "the keys of a commit are not set",
+        "metadata/controller/object_commits.py",
+        "commit_stream_set_object",
+        "records += changes(request.key_values, image)",
+        "",
+        "tests/unit/metadata/controller/test_object_commits.py"
+        "::test_a_commit_sets_keys_in_its_own_entry",
+    ),
+    SeededBug(
+        "wal-41",
+        "nobody asks whether the log that was read is an old copy",
+        "wal/log.py",
+        "DeltaWal.recover",
+        """
+            self._registry.require_end(
+                self.device.path,
+                LogEnd(
+                    self.superblock.node_epoch,
+                    self.superblock.generation_id,
+                    scan.summary.known_offset,
+                ),
+            )
+        """,
+        "pass",
+        "tests/contracts/test_wal_contract.py::test_an_old_copy_is_left_as_it_is",
+    ),
+    SeededBug(
+        "wal-42",
+        "a log ends where the superblock says: after a kill a good one is taken for an old copy",
+        "wal/recovery.py",
+        "ScanSummary.known_offset",
+        "max(self.confirmed_offset, self.end_offset)",
+        "self.confirmed_offset",
+        "tests/property/test_wal_crash.py::test_what_was_acknowledged_survives_every_crash",
+    ),
+    SeededBug(
+        "wal-43",
+        "a log of a later start is measured by what an earlier one has uploaded",
+        "broker/adapters/wal_registry.py",
+        "require_whole_wal",
+        "end.node_epoch != int(epoch_text) or end.offset >= uploaded_offset",
+        "end.offset >= uploaded_offset",
+        "tests/unit/broker/adapters/test_wal_registry.py"
+        "::test_only_the_registration_that_uploaded_is_measured_by_it",
+    ),
+    SeededBug(
+        "wal-44",
+        "the commits of a recovery tell an offset, in the name of a registration that wrote nothing yet",
+        "storage/recovery.py",
+        "Recovery._upload",
+        "plan_upload(segment.streams, segment.sizes_bytes, self._stream_split_bytes, plan.epochs)",
+        "plan_upload(segment.streams, segment.sizes_bytes, self._stream_split_bytes, plan.epochs, 1)",
+        "tests/unit/storage/test_recovery.py::test_the_commits_of_a_recovery_tell_no_wal_offset",
+    ),
 )

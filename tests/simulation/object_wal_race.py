@@ -19,6 +19,7 @@ from headrace.wal.objects.deletion import FENCE_RETENTION_S
 from headrace.wal.objects.errors import WalObjectCorruptError
 from headrace.wal.objects.log import ObjectWal
 from headrace.wal.port import RecoveredRecord
+from headrace.wal.registry import LogEnd, NoRegistry
 from tests.simulation.bucket import Client, SimulatedBucket, Weather
 from tests.simulation.virtual_time import run
 
@@ -60,6 +61,8 @@ class World:
         default_factory=dict
     )  # by generation, once its fence is there
     started_s: dict[int, float] = field(default_factory=dict)
+    # By generation: below it, everything was committed while there was no newer one.
+    uploaded: dict[int, int] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
 
     def append(
@@ -109,6 +112,19 @@ class World:
         self.seen["records recovered"] += len(records)
 
 
+class UploadsOf(NoRegistry):
+    """Knows what was uploaded from each generation, as the metadata do: none is taken for an old copy."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def require_end(self, place: str, end: LogEnd) -> None:
+        uploaded = self._world.uploaded.get(end.node_epoch)
+        if uploaded is not None:
+            self._world.seen["ends compared"] += 1
+            assert end.offset >= uploaded, "the log ends too early"
+
+
 class GenerationOfALog:
     """One process."""
 
@@ -135,6 +151,7 @@ class GenerationOfALog:
             rng=self.rng,
             on_confirmed=self.on_confirmed,
             on_failed=self.failures.append,
+            registry=UploadsOf(world),
         )
 
     def on_confirmed(self, offset: int) -> None:
@@ -198,6 +215,8 @@ class GenerationOfALog:
         """Commit the oldest confirmed records, and trim them."""
         released, self.confirmed = self.confirmed[:count], self.confirmed[count:]
         self.world.committed.update(released)
+        if self.number == max(self.world.started_s):
+            self.world.uploaded[self.number] = self.world.appended[released[-1]].end_offset
         if not self.failures:
             self.wal.trim(released[-1])
 

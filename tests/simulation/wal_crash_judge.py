@@ -139,6 +139,8 @@ class Judge:
         damaged = self._expected.damaged
         superblock, records, summary = recover_image(image, accept_loss=damaged)
         self._expected.without(summary.lost).judge(superblock, records)
+        # What is uploaded was confirmed: no log is taken for an old copy.
+        assert summary.known_offset >= self._expected.confirmed, "the log ends too early"
         return [record.offset for record in records]
 
     def judge_damaged(self, point: CrashPoint, outcome: str) -> None:

@@ -21,7 +21,7 @@ from headrace.wal.objects.takeover import Takeover
 from headrace.wal.objects.walk import WalkSummary
 from headrace.wal.objects.writer import ObjectWriter
 from headrace.wal.port import Appended, Buffer, Medium, RecoveredRecord
-from headrace.wal.registry import LogRegistry, NoRegistry
+from headrace.wal.registry import LogEnd, LogRegistry, NoRegistry
 from headrace.wal.submissions import WriteStatistics
 
 LINGER_S = 0.010
@@ -156,11 +156,17 @@ class ObjectWal:
         Raises:
             WalIdentityError: a newer registration of this node has used the log.
             WalMissingError: the log that this node used last is missing.
+            WalOutdatedError: its newest objects are missing.
             WalDeviceError: the bucket replaces objects, refuses the requests, or does not answer.
         """
         self._require(_State.NEW)
         await self._takeover.prepare()
-        self._registry.require(self._config.path, self._takeover.newest_epoch)
+        newest_epoch, claims = self._takeover.newest_epoch, self._takeover.claims
+        self._registry.require(self._config.path, newest_epoch)
+        if newest_epoch is not None and claims.newest is not None:
+            # Before the walk, whose fences would take the numbers of the missing objects.
+            end = LogEnd(newest_epoch, claims.newest.generation_id, claims.end_offset)
+            self._registry.require_end(self._config.path, end)
         self._state = _State.STARTED
 
     async def recover(self) -> AsyncIterator[RecoveredRecord]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from headrace.storage.errors import CorruptObjectError, FencedError, RecoveryError
+from headrace.storage.ports import NO_WAL_OFFSET
 from headrace.storage.record_batch import decode_batch
 from headrace.wal.port import RecoveredRecord
 from tests.unit.storage.fakes import (
@@ -64,6 +65,19 @@ def test_the_wal_is_reset_only_after_the_last_commit():
         kinds = [event[0] for event in old.journal.events[before:]]
         assert kinds[-1] == "reset"
         assert "commit" in kinds
+
+    run(scenario())
+
+
+def test_the_commits_of_a_recovery_tell_no_wal_offset():
+    """The WAL is still another registration's, and a part of it may be uploaded when the process dies."""
+
+    async def scenario():
+        old = await crashed()
+        before = set(old.control.committed)
+        node = await old.next_life().start()
+        added = [node.control.committed[it] for it in node.control.committed.keys() - before]
+        assert {commit.wal_end_offset for commit in added} == {NO_WAL_OFFSET}
 
     run(scenario())
 

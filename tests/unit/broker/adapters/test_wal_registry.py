@@ -7,8 +7,10 @@ import pytest
 from headrace.broker.adapters.wal_registry import WalRegistry
 from headrace.metadata.client import MetadataClient, NewTopic
 from headrace.metadata.errors import NodeFencedError
-from headrace.wal.errors import WalMissingError
-from tests.unit.broker.adapters.test_storage_metadata import open_topic
+from headrace.storage.ports import NO_WAL_OFFSET, StreamRange, StreamSetCommit
+from headrace.wal.errors import WalMissingError, WalOutdatedError
+from headrace.wal.registry import LogEnd
+from tests.unit.broker.adapters.test_storage_metadata import adapter_of, open_topic
 from tests.unit.metadata.running_cluster import Cluster, FaultyTransport, scenario
 
 GENERATION = 0x0123456789ABCDEF
@@ -110,6 +112,100 @@ async def test_one_loss_is_accepted_and_no_other(cluster, caplog):
             await registry_of(client, f"{GENERATION:016x}").begun(GENERATION + 2)
             with pytest.raises(WalMissingError):
                 registry_of(client, f"{GENERATION:016x}").require("/wal", None)
+
+
+async def uploaded(client: MetadataClient, wal_end_offset: int) -> int:
+    """Use a WAL, leave a stream open, and upload from the WAL twice; return the registration's epoch."""
+    await registry_of(client).begun(GENERATION)
+    await open_topic(client)
+    await commit(client, 0, wal_end_offset // 2)
+    await commit(client, 10, wal_end_offset)
+    return client.node_epoch
+
+
+async def commit(client: MetadataClient, start_offset: int, wal_end_offset: int) -> None:
+    """Commit ten records of the first open stream."""
+    adapter = adapter_of(client)
+    stream_id = (await adapter.get_opening_streams())[0].stream_id
+    object_id = await adapter.prepare_objects(1, 60_000)
+    ranges = [StreamRange(stream_id, 0, start_offset, start_offset + 10)]
+    await adapter.commit_stream_set_object(
+        StreamSetCommit(object_id, 100, ranges, [], wal_end_offset=wal_end_offset)
+    )
+
+
+@scenario
+async def test_a_wal_that_ends_before_what_was_uploaded_from_it_is_an_old_copy(cluster):
+    async with cluster.controller():
+        async with cluster.client() as client:
+            epoch = await uploaded(client, 1_000)
+        async with cluster.client() as client:
+            registry = registry_of(client)
+            for offset in (1_000, 1_001):
+                registry.require_end("/wal", LogEnd(epoch, GENERATION, offset))
+            for _ in range(2):
+                with pytest.raises(WalOutdatedError, match=r"at /wal is an old copy.* 2 open str"):
+                    registry.require_end("/wal", LogEnd(epoch, GENERATION, 999))
+
+
+@scenario
+async def test_only_the_registration_that_uploaded_is_measured_by_it(cluster):
+    """A newer one, whose start died before it was recorded, counts again; an older one is missed anyway."""
+    async with cluster.controller():
+        async with cluster.client() as client:
+            epoch = await uploaded(client, 1_000)
+        async with cluster.client() as client:
+            registry_of(client).require_end("/wal", LogEnd(epoch + 1, GENERATION, 0))
+            await registry_of(client).begun(GENERATION + 1)
+            begun = client.node_epoch
+        async with cluster.client() as client:
+            registry_of(client).require_end("/wal", LogEnd(begun, GENERATION + 1, 0))
+
+
+@scenario
+async def test_a_commit_without_a_wal_offset_moves_nothing(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        await used(client)
+        before = dict(client.image.key_values)
+        await commit(client, 0, NO_WAL_OFFSET)
+        assert dict(client.image.key_values) == before
+
+
+@scenario
+async def test_an_old_copy_lacks_nothing_once_the_wal_was_emptied(cluster):
+    async with cluster.controller():
+        async with cluster.client() as client:
+            epoch = await uploaded(client, 1_000)
+            await registry_of(client).emptied()
+            assert not client.image.key_values
+        async with cluster.client() as client:
+            registry_of(client).require_end("/wal", LogEnd(epoch, GENERATION, 0))
+
+
+@scenario
+async def test_an_upload_takes_two_entries_as_ever(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        await used(client)
+        index = client.image.index
+        await commit(client, 0, 77)
+        assert client.image.index == index + 2, "prepared, committed"
+        with pytest.raises(WalOutdatedError):
+            registry_of(client).require_end("/wal", LogEnd(client.node_epoch, GENERATION, 76))
+
+
+@scenario
+async def test_an_old_copy_is_accepted_by_its_generation(cluster, caplog):
+    async with cluster.controller():
+        async with cluster.client() as client:
+            epoch = await uploaded(client, 1_000)
+        async with cluster.client() as client:
+            end = LogEnd(epoch, GENERATION, 10)
+            with pytest.raises(WalOutdatedError, match=f"accept.loss={GENERATION:016x}"):
+                registry_of(client, f"{GENERATION + 1:016x}").require_end("/wal", end)
+            assert not caplog.records
+            with caplog.at_level(logging.CRITICAL):
+                registry_of(client, f"{GENERATION:016x}").require_end("/wal", end)
+            assert "was accepted" in caplog.text
 
 
 @scenario

@@ -114,6 +114,27 @@ def test_trim_is_the_end_of_the_block_not_of_what_came_later():
     run(scenario())
 
 
+def test_each_commit_tells_the_wal_offset_below_which_everything_is_uploaded():
+    """It is the end of its own block, whatever else is uploaded already: the commits are in order."""
+
+    async def scenario():
+        node = await Node().start()
+        stream, other = await node.open(1), await node.open(2)
+        node.store.hold()
+        ends = []
+        for _ in range(3):
+            node.append(other, 10)
+            await fill_block(node, stream)
+            ends.append(node.wal.records[-1].end_offset)
+        node.store.release_all()
+        await settle()
+        told = {commit.wal_end_offset for commit in node.control.committed.values()}
+        assert sorted(told) == ends
+        assert [offset for _, offset in node.journal.of("trim")] == [end - 1 for end in ends]
+
+    run(scenario())
+
+
 def test_force_uploads_what_is_acknowledged_and_waits_for_it():
     async def scenario():
         node = await Node().start()
