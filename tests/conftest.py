@@ -12,6 +12,7 @@ from headrace.pipeline.java import NoJavaError
 from tests.environment.minio import MinioServer, minio_program
 from tests.environment.paths import MissingComponentError
 from tests.environment.temporary_space import TemporarySpace
+from tests.environment.unexpected_errors import UnexpectedErrorsPlugin
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,7 +41,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Bound the disk space that the run takes."""
+    """Bound the disk space that the run takes, and watch for exceptions that nobody expects."""
+    config.pluginmanager.register(
+        UnexpectedErrorsPlugin(config, watched="tests/unit/"), "unexpected-errors"
+    )
     max_peak_bytes = config.getoption("--temporary-gib") << 30
     plugin = TemporarySpace(config, max_peak_bytes=max_peak_bytes)
     config.pluginmanager.register(plugin, "temporary-space")

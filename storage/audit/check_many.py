@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Final
 
 from headrace.storage.audit.object_check import ObjectReport, RangeReader, Watch, check_object
-from headrace.storage.errors import ObjectNotFoundError
+from headrace.storage.errors import ObjectNotFoundError, StorageError
+from headrace.task_failures import report_unexpected
 
 PARALLEL_DEFAULT: Final = 8
 MAX_PARALLEL: Final = 64
@@ -46,7 +47,10 @@ async def check_many(
     try:
         while True:
             while len(running) < parallel and (candidate := next(remaining, None)) is not None:
-                running.add(asyncio.create_task(check(*candidate)))
+                task = asyncio.create_task(check(*candidate))
+                # The first that fails ends the others, of which some may have failed as well.
+                task.add_done_callback(lambda done: report_unexpected(done, StorageError))
+                running.add(task)
             if not running:
                 return
             done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)

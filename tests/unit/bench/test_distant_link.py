@@ -8,6 +8,9 @@ import pytest
 
 from bench.distant_link import WINDOW_BYTES, Distance, listen
 
+# A server of `asyncio.streams` reports each of its tasks that is cancelled.
+pytestmark = pytest.mark.unexpected_errors
+
 
 def through(distance, serve, scenario):
     """Run `scenario(connect)` against a server of `serve(reader, writer)` behind a link."""

@@ -251,6 +251,7 @@ def test_an_appender_that_raises_stops_the_engine_but_no_other_append_is_forgott
     run(scenario())
 
 
+@pytest.mark.unexpected_errors
 def test_an_appender_that_raises_at_a_failure_keeps_it_from_nobody():
     async def scenario():
         node = await manual().start()

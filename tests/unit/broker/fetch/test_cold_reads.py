@@ -283,6 +283,7 @@ def test_what_counts_is_the_block_that_a_piece_keeps() -> None:
     run(main())
 
 
+@pytest.mark.unexpected_errors
 def test_a_mistake_that_nobody_waits_for_is_told(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         scene, place = Scene(), Place()

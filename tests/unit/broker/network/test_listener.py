@@ -241,6 +241,7 @@ class BigAnswers(Dispatcher):
         reply.send([bytes(8 << 20)])
 
 
+@pytest.mark.unexpected_errors
 def test_a_request_that_fails_costs_its_own_connection_only() -> None:
     async def run() -> None:
         async with listening() as node:

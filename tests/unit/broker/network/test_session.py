@@ -247,6 +247,7 @@ def test_no_request_is_started_while_the_client_does_not_read() -> None:
     assert connection.transport.reading
 
 
+@pytest.mark.unexpected_errors
 @pytest.mark.parametrize("failure", [ProtocolError("bad body"), RuntimeError("a bug")])
 def test_what_a_request_breaks_is_its_own_connection(failure: Exception) -> None:
     def run() -> None:
@@ -291,6 +292,7 @@ def test_what_is_in_service_when_garbage_comes_is_answered_first() -> None:
     assert connection.transport.flushed_and_closed
 
 
+@pytest.mark.unexpected_errors
 @in_loop
 def test_an_answer_that_cannot_be_written_costs_its_connection_only() -> None:
     """Whoever answers is acknowledging batches, and goes on to those of other clients."""

@@ -91,6 +91,7 @@ class UnspeakableError(Exception):
         raise MemoryError
 
 
+@pytest.mark.unexpected_errors
 @pytest.mark.parametrize("error", [KeyError("a bug"), UnspeakableError()])
 def test_the_node_ends_though_what_should_hurry_it_raises(error, monkeypatch):
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)
