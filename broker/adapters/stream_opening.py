@@ -25,7 +25,7 @@ class _Waiting(NamedTuple):
 
 
 class StreamOpening:
-    """At most one request at a time. What waits is bounded by the callers: a stream is opened by one."""
+    """At most one request at a time. What waits is bounded by the callers: each waits for one stream."""
 
     def __init__(self, send: Send) -> None:
         """Take what sends a request; its outcomes are those of the streams, in their order."""

@@ -2,7 +2,8 @@
 
 Behaviour:
   * Data in memory is answered at once, as views of the bytes that the WAL wrote; other data is read from the bucket.
-  * Waits for `min_bytes` up to `max_wait_ms`, unless there is an error; a time-out gives an empty answer, not an error.
+  * Waits for `min_bytes` up to `max_wait_ms`, at most five minutes, unless there is an error. Then it answers with what
+    there is; a time-out is no error.
   * Whole batches only, in the order of the request; the first partition with data returns at least one batch (KIP-74).
   * A partition that another broker leads, or at a newer epoch, is answered with its leader's address (KIP-951).
   * Sessions (KIP-227); when the cache is full, the answer has session id 0, and the client continues with full fetches.

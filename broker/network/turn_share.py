@@ -2,9 +2,9 @@
 
 A request may name 65,536 things, and an answer may be 100 MB: decoding, looking up, building and encoding them
 takes seconds, and so does replaying a coordinator's log. All other clients, the lease and the WAL live on the same
-loop. So such work stops where it can: all requests together get `SHARE_S` of one turn, and so do all coordinators.
-Who finds it used up waits for a turn of its own, first come, first served; between two turns the loop polls its
-sockets and devices.
+loop. So such work stops where it can: all requests together (but Produce and Fetch, which have slices of their own)
+get `SHARE_S` of one turn, and so do all coordinators. Work that finds it used up waits for a turn of its own, first
+come, first served; between two turns the loop polls its sockets and devices.
 """
 
 import asyncio

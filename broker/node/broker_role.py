@@ -84,7 +84,7 @@ class BrokerRole:
 
         Raises:
             StoppedEarlyError: `stop` was set before any client could be served; also in a group.
-            NodeFencedError, FencedError: a newer registration has fenced this process; in a group.
+            NodeFencedError, FencedError: this process was fenced; in a group.
             ExceptionGroup: the failure of a part, once the others have been stopped.
             OSError: an address cannot be bound.
             WalError, MetadataError, StorageError, ValueError: a part cannot start.

@@ -65,7 +65,7 @@ class Node:
 
         Raises:
             ExceptionGroup: the failure of a part, once the others have been stopped; of
-                NodeFencedError or storage's FencedError, when a newer registration has fenced it.
+                NodeFencedError or storage's FencedError, when the broker was fenced.
             UnexpectedError: in such a group; see `UnexpectedErrors`.
             OSError: an address cannot be bound.
             WalError, MetadataError, StorageError, ValueError: a part cannot start.

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 
 
 class RequestBytes:
-    """Counts bytes of requests; a reader is whoever reads one request at a time."""
+    """Counts bytes of requests; a reader is a connection, which reads one request at a time."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes

@@ -1,6 +1,6 @@
 """A moving view of the records of a batch, which holds one piece of the decompressed data at a time. Pure.
 
-Whoever walks over records does a bounded piece of work at a time, see `Slice`.
+A walk over records does a bounded piece of work at a time, see `Slice`.
 """
 
 from collections.abc import Generator, Iterator

@@ -1,8 +1,7 @@
 """A key is published once: requests of S3 that make an object ask for it with `If-None-Match: *`.
 
-Most services know that (docs/bucket.md lists those that were tried). One that refuses it as not implemented is asked
-without from then on, and one that ignores it cannot be told from it: there a late request replaces an object by the
-same bytes.
+Most services know that. One that refuses it as not implemented is asked without it from then on. One that ignores it
+cannot be told from one that knows it. With both of these a late request replaces an object by the same bytes.
 """
 
 import logging

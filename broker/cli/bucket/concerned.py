@@ -11,7 +11,7 @@ CHECKPOINTS = "checkpoints"
 
 
 class Concerned(NamedTuple):
-    """Offsets of a partition that cannot be read, or can be at risk."""
+    """Offsets of a partition that cannot be read, or are at risk."""
 
     object_id: int
     topic: str
