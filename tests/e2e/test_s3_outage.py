@@ -252,6 +252,11 @@ def test_a_bucket_that_lies(broker: HeadraceProcess, server: FaultServer) -> Non
         ("GET", Answer(rewritten=(rb"<LastModified>[^<]*<", b"<LastModified>n/a<"))),
         ("PUT", Answer(header=("x-amz-object-size", "zz"))),
     )
+
+    def told() -> list[str]:
+        lines = broker.process.log.read_text().splitlines()
+        return [line for line in lines if "unexpected error" in line]
+
     with broker:
         clients = Clients(broker.bootstrap)
         clients.produce(100)
@@ -266,7 +271,7 @@ def test_a_bucket_that_lies(broker: HeadraceProcess, server: FaultServer) -> Non
             for method, answer in lies:
                 standing.enter_context(server.bucket.always(answer, method))
             clients.produce(600)
-            until(broker, clients, "told", lambda: "ValueError" in readiness(broker)["bucket"][1])
+            until(broker, clients, "told", lambda: bool(told()))
             until(
                 broker,
                 clients,
@@ -274,10 +279,9 @@ def test_a_bucket_that_lies(broker: HeadraceProcess, server: FaultServer) -> Non
                 lambda: broker.metrics()["headrace_sweep_failures_total"] > 0,
                 timeout_s=120,
             )
-            assert not readiness(broker)["bucket"][0]
-        until(broker, clients, "every value", lambda: clients.consumed == clients.acked == 700)
+            # An upload whose answer cannot be read is asked for again, and found to be there.
+            until(broker, clients, "every value", lambda: clients.consumed == clients.acked == 700)
         until(broker, clients, "ready", lambda: all(ok for ok, _ in readiness(broker).values()))
         clients.close()
-    told = [it for it in broker.log_events() if "unexpected error" in str(it)]
-    assert 1 <= len(told) <= 3
+    assert 1 <= len(told()) <= 3
     server.bucket.check_truth()
