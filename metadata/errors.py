@@ -1,11 +1,6 @@
 """Errors of the control plane, by what the caller must do. Pure."""
 
-from typing import Final
-
-from headrace.protocol.errors import ErrorCode
-
-# It goes into answers, and may hold a name or value that was sent: some answers take 32,767 bytes of it.
-MAX_MESSAGE_CHARACTERS: Final = 1_000
+from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode
 
 
 class MetadataError(Exception):

@@ -7,6 +7,8 @@ import asyncio
 from collections.abc import Generator
 from typing import Final, TypeVar
 
+from headrace.loop_steps import in_steps
+
 LOOP_SLICE_S: Final = 0.005
 
 T = TypeVar("T")
@@ -27,10 +29,4 @@ class LoopSlices:
 
     async def run(self, steps: Generator[None, None, T]) -> T:
         """Run steps, each shorter than a slice; return their result."""
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                result: T = end.value
-                return result
-            await self.pause()
+        return await in_steps(steps, self.pause)

@@ -198,6 +198,10 @@ class ProtocolError(Exception):
     """The peer sent bytes that are not a valid frame, request or batch: close the connection."""
 
 
+# Of a message in an answer. It may hold a name or value that was sent: some answers take 32,767 bytes of it.
+MAX_MESSAGE_CHARACTERS: Final = 1_000
+
+
 class KafkaError(Exception):
     """A request or a part of it is refused; the client gets `code` and `message`."""
 

@@ -29,7 +29,7 @@ from headrace.config.node import NodeConfig
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.topic_names import is_valid_topic_name
 from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode, KafkaError
 from headrace.protocol.messages import (
     MAX_ANSWER_BYTES,
     DescribeConfigsRequest,
@@ -43,11 +43,10 @@ _Entry = _Result.DescribeConfigsResourceResult
 _Synonym = _Entry.DescribeConfigsSynonym
 
 
-# In one answer: above this, resources are refused. Error messages may hold the name that was sent.
+# In one answer: above this, resources are refused.
 _TOO_LARGE: Final = (
     f"the answer would exceed {MAX_ANSWER_BYTES} bytes: ask for fewer resources at once"
 )
-MAX_MESSAGE_CHARACTERS: Final = 1_000
 
 
 async def _merged(

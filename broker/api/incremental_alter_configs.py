@@ -15,7 +15,7 @@ from typing import Any
 from headrace.broker.network.request_context import RequestContext
 from headrace.metadata.client import ConfigOperation, MetadataClient
 from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.errors import ErrorCode
+from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode
 from headrace.protocol.messages import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
@@ -23,7 +23,6 @@ from headrace.protocol.messages import (
 
 TOPIC = 2
 MAX_CONFIGS = 1_000  # of one resource; there are fewer keys
-MAX_MESSAGE_CHARACTERS = 1_000  # it may hold a name or value that was sent
 
 _Response = IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
 

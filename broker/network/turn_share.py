@@ -13,6 +13,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from typing import Final, TypeVar
 
+from headrace.loop_steps import in_steps
+
 SHARE_S: Final = 0.005
 ITEMS_PER_LOOK: Final = 32  # some microseconds each
 
@@ -32,9 +34,8 @@ class TurnShare:
 
     def is_used_up(self) -> bool:
         """Whether the share of this turn is used up, or others wait for the next one; begins it otherwise."""
-        if self._ends_s is None:
-            self._begin_turn()
-        return bool(self._waiters) or self._clock_s() >= self._ends()
+        ends_s = self._begin_turn() if self._ends_s is None else self._ends_s
+        return bool(self._waiters) or self._clock_s() >= ends_s
 
     async def pause(self) -> None:
         """Wait for another turn if the share of this one is used up. To be called after each small piece of work."""
@@ -58,20 +59,12 @@ class TurnShare:
 
     async def run(self, steps: Generator[None, None, T]) -> T:
         """Run steps, each of them small, in as many turns as they take; return their result."""
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                result: T = end.value
-                return result
-            await self.pause()
+        return await in_steps(steps, self.pause)
 
-    def _ends(self) -> float:
-        return 0.0 if self._ends_s is None else self._ends_s
-
-    def _begin_turn(self) -> None:
-        self._ends_s = self._clock_s() + self._share_s
+    def _begin_turn(self) -> float:
+        self._ends_s = ends_s = self._clock_s() + self._share_s
         asyncio.get_running_loop().call_soon(self._next_turn)
+        return ends_s
 
     def _next_turn(self) -> None:
         self._ends_s = None

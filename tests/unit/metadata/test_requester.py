@@ -5,7 +5,6 @@ import pytest
 
 from headrace.metadata import requester as module
 from headrace.metadata.errors import (
-    MAX_MESSAGE_CHARACTERS,
     ControllerUnavailableError,
     RefusedError,
 )
@@ -29,7 +28,7 @@ from headrace.metadata.rpc.requests import (
 )
 from headrace.metadata.rpc.responses import Done
 from headrace.metadata.transport import NotSentError
-from headrace.protocol.errors import ErrorCode
+from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode
 from tests.unit.metadata.running_cluster import scenario
 
 REPEATABLE = PrepareObjects(1, 1, 1, 1)

@@ -12,7 +12,7 @@ from headrace.config.node import NodeConfig
 from headrace.config.server_keys import SERVER_KEYS
 from headrace.config.topic_keys import TOPIC_CONFIGS
 from headrace.metadata.records.topics import ConfigRecord
-from headrace.protocol.errors import ErrorCode
+from headrace.protocol.errors import MAX_MESSAGE_CHARACTERS, ErrorCode
 from headrace.protocol.messages import DescribeConfigsRequest
 from tests.unit.broker.cluster_scene import FakeClient, ask, topic_records
 
@@ -168,4 +168,4 @@ def test_a_name_of_any_length_is_refused_in_every_version() -> None:
     for version in range(1, 5):
         told = describe(version, TOPIC, "x" * 32_000)
         assert told.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
-        assert len(told.error_message) == describe_configs.MAX_MESSAGE_CHARACTERS
+        assert len(told.error_message) == MAX_MESSAGE_CHARACTERS

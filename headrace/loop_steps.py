@@ -1,0 +1,20 @@
+"""Work on the event loop that stops where it can, so that others have their turn in between.
+
+This module stands below all packages: several of them use it.
+"""
+
+from collections.abc import Awaitable, Callable, Generator
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+
+async def in_steps(steps: Generator[None, None, _T], pause: Callable[[], Awaitable[None]]) -> _T:
+    """Run steps, each of them small, and `pause` after each; return their result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: _T = end.value
+            return result
+        await pause()
