@@ -12,6 +12,7 @@ Source: LogValidator.java and UnifiedLog.java of Apache Kafka 4.3.
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from headrace.config.topic import EffectiveTopicConfig
@@ -40,7 +41,7 @@ from headrace.protocol.records.errors import (
     TooManyElementsError,
 )
 from headrace.protocol.records.walk import RecordFacts, walk_facts, walk_structure
-from headrace.protocol.records.window import Slice
+from headrace.protocol.records.window import Slice, in_thread
 
 ZSTD_SINCE_VERSION = 7
 NO_TIMESTAMP = -1
@@ -199,9 +200,11 @@ def validate(
         if isinstance(newest, Rejection):
             return newest
         if codec is not None and must_recompress:
+            recompress = partial(_recompress, header, records, codec, limits.max_decompressed_bytes)
             if len(records) > _LONG_CALL_BYTES or header.codec != Compression.NONE:
-                yield Slice.THREAD
-            records = _recompress(header, records, codec, limits.max_decompressed_bytes)
+                records = yield from in_thread(recompress)
+            else:
+                records = recompress()
     except (DecompressionLimitError, TooManyElementsError) as error:
         return Rejection(ErrorCode.MESSAGE_TOO_LARGE, str(error))
     except RecordsError as error:

@@ -17,7 +17,7 @@ from headrace.protocol.records.batch import HEADER_BYTES, BatchHeader
 from headrace.protocol.records.compression import is_one_long_call
 from headrace.protocol.records.errors import CorruptBatchError, TooManyElementsError
 from headrace.protocol.records.runs import EqualRecords
-from headrace.protocol.records.window import SLICE_PIECES, Buffer, Slice, Window
+from headrace.protocol.records.window import SLICE_PIECES, Buffer, Slice, Window, in_thread
 
 SLICE_ELEMENTS: Final = 2_000  # records, or headers, of usual form in one piece of work: about 2 ms
 _SLICE_HEADERS: Final = 1_000  # of one record of unusual form
@@ -57,9 +57,8 @@ def walk_structure(
         TooManyElementsError: records and headers are more than `max_elements`.
     """
     count = header.records_count
-    if is_one_long_call(header.codec, batch[HEADER_BYTES:]):
-        yield Slice.THREAD
-    walk = _Walk(Window(header, batch, max_bytes), max_elements)
+    window = yield from _window(header, batch, max_bytes)
+    walk = _Walk(window, max_elements)
     index = 0
     while index < count:
         stop = min(count, index + SLICE_ELEMENTS)
@@ -83,9 +82,7 @@ def walk_facts(
         CorruptBatchError: the records cannot be read so far.
         DecompressionLimitError: they take more than `max_bytes`.
     """
-    if is_one_long_call(header.codec, batch[HEADER_BYTES:]):
-        yield Slice.THREAD
-    window = Window(header, batch, max_bytes)
+    window = yield from _window(header, batch, max_bytes)
     found: list[RecordFacts] = []
     for number in range(1, header.records_count + 1):
         length = window.varint()
@@ -99,6 +96,16 @@ def walk_facts(
             found = []
             yield Slice.LOOP
     yield found
+
+
+def _window(
+    header: BatchHeader, batch: memoryview, max_bytes: int
+) -> Generator[Slice, None, Window]:
+    """The records; what decompresses in one long call only is decompressed."""
+    window = Window(header, batch, max_bytes)
+    if is_one_long_call(header.codec, batch[HEADER_BYTES:]):
+        yield from in_thread(window.more)
+    return window
 
 
 class _Walk:

@@ -3,9 +3,9 @@
 A walk over records does a bounded piece of work at a time, see `Slice`.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from enum import Enum, auto
-from typing import Final
+from typing import Final, TypeVar
 
 from headrace.protocol.records.batch import HEADER_BYTES, BatchHeader
 from headrace.protocol.records.compression import Compression, decompressed_pieces
@@ -16,13 +16,23 @@ _COPIED_RECORD_BYTES: Final = 4_096  # average up to which records are copied: b
 _VARINT_BITS: Final = 32
 
 Buffer = bytes | memoryview
+_T = TypeVar("_T")
 
 
 class Slice(Enum):
     """Where the next piece of work belongs."""
 
     LOOP = auto()
-    THREAD = auto()  # it is one long call, which lets other threads run
+    THREAD = auto()  # it is one long call, which lets other threads run: see `in_thread`
+
+
+def in_thread(call: Callable[[], _T]) -> Generator[Slice, None, _T]:
+    """Make one long call in a thread, and nothing else: what follows it belongs to the loop again, errors too."""
+    yield Slice.THREAD
+    try:
+        return call()
+    finally:
+        yield Slice.LOOP
 
 
 class Window:

@@ -79,4 +79,13 @@ BUGS = (
         "tests/unit/broker/partition/test_retention.py"
         "::test_a_batch_of_the_far_future_that_is_already_stored_does_not_stop_deletion_by_age",
     ),
+    SeededBug(
+        "records-08",
+        "what follows the decompression of a large block stays in its thread",
+        "protocol/records/window.py",
+        "in_thread",
+        "try:\n    return call()\nfinally:\n    yield Slice.LOOP",
+        "return call()",
+        "tests/unit/broker/api/test_produce.py::test_only_what_takes_long_is_done_in_a_thread",
+    ),
 )

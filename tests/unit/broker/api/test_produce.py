@@ -2,7 +2,9 @@
 
 import asyncio
 import itertools
-from collections.abc import Coroutine, Sequence
+import random
+import threading
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +15,7 @@ from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.session import ConnectionInfo
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
+from headrace.broker.partition.partition import Partition
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig, NetworkConfig
 from headrace.protocol.api_keys import ApiKey
@@ -486,6 +489,41 @@ def test_a_request_of_many_partitions_takes_many_turns(
     assert len(appended) > 25  # turns
     steps = [after - before for before, after in itertools.pairwise(appended)]
     assert max(steps) <= SLICE_PARTITIONS
+
+
+def test_only_what_takes_long_is_done_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything else belongs to the event loop, whether the work in the thread succeeded or not."""
+    large = [Record(0, NOW_MS, b"k", random.Random(1).randbytes(100_000))]
+    snappy = encode_batch(large, BatchOptions(compression=Compression.SNAPPY))
+    lying = parse_header(snappy)._replace(records_count=2, last_offset_delta=1)
+    damaged = bytes(encode_header(lying, snappy[61:]))
+    threads: list[int] = []
+
+    def note(call: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*arguments: Any, **options: Any) -> Any:
+            threads.append(threading.get_ident())
+            return call(*arguments, **options)
+
+        return noted
+
+    broker = Broker()
+    broker.logs.append(broker.registry.serve("lz4", 4, overrides={"compression.type": "lz4"}))
+    monkeypatch.setattr(Partition, "append_validated", note(Partition.append_validated))
+    monkeypatch.setattr(FakeReply, "send", note(FakeReply.send))
+    found: list[int] = []
+    for topic, data in [
+        ("t", bytes(snappy)),
+        ("t", damaged),
+        ("lz4", batch(compression=Compression.GZIP)),
+    ]:
+        reply, rest = broker.start(9, [(topic, None, [(0, data)])])
+        assert rest is not None
+        run(rest)
+        broker.confirm()
+        (told,) = reply.response(ApiKey.PRODUCE, 9).responses
+        found.append(told.partition_responses[0].error_code)
+    assert found == [0, ErrorCode.INVALID_RECORD, 0]
+    assert threads == [threading.get_ident()] * 5
 
 
 def test_compressed_records_are_believed_only_if_the_configuration_says_so() -> None:
