@@ -4,6 +4,7 @@ All are valid on the wire, so they also go to Apache Kafka. What changes topics 
 exist.
 """
 
+import selectors
 import socket
 import struct
 import time
@@ -22,6 +23,7 @@ from headrace.protocol.messages import (
     SyncGroupRequest,
 )
 from headrace.protocol.primitives import encode_compact_string, encode_uvarint
+from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 
 ELEMENTS: Final = 65_000
 TAGS: Final = 5_000_000
@@ -35,11 +37,12 @@ TIMEOUT_S: Final = 300
 
 @dataclass(frozen=True)
 class Case:
-    """Some bytes that one client sends, and how many answers they have; 0: the connection is closed."""
+    """Bytes that one client sends on each of its connections, and how many answers each has; 0: it is closed."""
 
     name: str
     frames: Callable[[], bytes]
     answers: int = 1
+    connections: int = 1
 
 
 def request(key: ApiKey, version: int, body: bytes, tags: int = 0) -> bytes:
@@ -143,6 +146,28 @@ def _quorum() -> bytes:
     return request(ApiKey.DESCRIBE_QUORUM, 2, _array([topic]) + b"\0")
 
 
+def _fetch(topic: str, wait_ms: int, partitions: int = 1) -> bytes:
+    """A full Fetch that begins no session."""
+    named = b"".join(struct.pack(">iiqqi", n, -1, 0, -1, 1 << 20) for n in range(partitions))
+    name = topic.encode()
+    limits = struct.pack(">iiiibii", -1, wait_ms, 1, 50 << 20, 0, 0, -1)
+    topics = struct.pack(f">ih{len(name)}si", 1, len(name), name, partitions) + named
+    return request(ApiKey.FETCH, 11, limits + topics + struct.pack(">ih", 0, 0))
+
+
+def _produce(topic: str) -> bytes:
+    records = bytes(encode_batch([Record(0, 0, None, b"x")], BatchOptions()))
+    name = topic.encode()
+    to = struct.pack(f">ih{len(name)}siii", 1, len(name), name, 1, 0, len(records)) + records
+    return request(ApiKey.PRODUCE, 8, struct.pack(">hhi", -1, -1, 30_000) + to)
+
+
+def _heartbeat() -> bytes:
+    group = b"\0\7unknown"
+    body = group + struct.pack(">i", 1) + b"\0\6member" + b"\xff\xff"
+    return request(ApiKey.HEARTBEAT, 3, body)
+
+
 CASES: Final = (
     Case("5 million empty tags in a header", lambda: request(ApiKey.API_VERSIONS, 3, b"\x02x\x02y\0", TAGS), 0),
     Case("Metadata: one topic, repeated", lambda: _metadata(_names("repeated"))),
@@ -171,7 +196,84 @@ CASES: Final = (
     Case("IncrementalAlterConfigs: one key, repeated", _alter_configs),
     Case("DescribeQuorum: one partition, repeated", _quorum),
     Case("10,000 Metadata requests at once", lambda: request(ApiKey.METADATA, 12, _array([bytes(16) + b"\x05wide\0"]) + b"\0\0\0") * 10_000, 10_000),
+    Case("Fetch: unknown partitions", lambda: _fetch(WIDE, 0, ELEMENTS)),
+    Case("100 connections, 100 Fetch requests each", lambda: _fetch(WIDE, 0) * 100, 100, 100),
+    Case("100 connections, 100 Fetch requests each, unknown topic", lambda: _fetch("unknown", 0) * 100, 100, 100),
+    Case("100 connections, 100 Produce requests each", lambda: _produce(WIDE) * 100, 100, 100),
+    Case("100 connections, 100 Produce requests each, unknown topic", lambda: _produce("unknown") * 100, 100, 100),
+    Case("1,000 connections: ApiVersions", lambda: request(ApiKey.API_VERSIONS, 3, b"\x02x\x02y\0"), 1, 1_000),
+    Case("1,000 connections: Metadata", lambda: request(ApiKey.METADATA, 12, _array([bytes(16) + b"\x05wide\0"]) + b"\0\0\0"), 1, 1_000),
+    Case("1,000 connections: Heartbeat", _heartbeat, 1, 1_000),
+    Case("1,000 connections: Produce", lambda: _produce(WIDE), 1, 1_000),
+    Case("1,000 connections: Fetch that waits", lambda: _fetch("t0", 300), 1, 1_000),
 )  # fmt: skip
+
+
+class _Peer:
+    """One connection of an exchange: what is still to be sent, and how many answers came."""
+
+    def __init__(self, bootstrap: str, frames: bytes) -> None:
+        host, port = bootstrap.rsplit(":", 1)
+        self.socket = socket.create_connection((host, int(port)), TIMEOUT_S)
+        self.socket.setblocking(False)  # noqa: FBT003  # the standard library's signature
+        self.unsent = memoryview(frames)
+        self.answers = 0
+        self._left = 0  # of the answer that is coming
+        self._size = b""  # as far as it has come
+
+    def send(self) -> None:
+        """Send what the socket takes; the broker may close the connection before it has all."""
+        try:
+            self.unsent = self.unsent[self.socket.send(self.unsent) :]
+        except ConnectionError:
+            self.unsent = self.unsent[:0]
+
+    def receive(self) -> bool:
+        """Count answers; False once the connection is closed."""
+        try:
+            data = self.socket.recv(1 << 20)
+        except ConnectionError:
+            return False
+        position = 0
+        while position < len(data):
+            if not self._left:
+                taken = min(4 - len(self._size), len(data) - position)
+                self._size += data[position : position + taken]
+                position += taken
+                if len(self._size) == 4:
+                    self._left, self._size = int.from_bytes(self._size), b""
+            taken = min(self._left, len(data) - position)
+            position += taken
+            self._left -= taken
+            self.answers += taken > 0 and not self._left
+        return bool(data)
+
+
+def exchange(bootstrap: str, case: Case) -> int:
+    """Send a case on all of its connections; return how many answers came until all had theirs, or were closed."""
+    frames = case.frames()
+    peers = [_Peer(bootstrap, frames) for _ in range(case.connections)]
+    with selectors.DefaultSelector() as selector:
+        for peer in peers:
+            selector.register(peer.socket, selectors.EVENT_READ | selectors.EVENT_WRITE, peer)
+        while selector.get_map():
+            events = selector.select(TIMEOUT_S)
+            if not events:
+                raise TimeoutError("no answer")
+            for key, event in events:
+                _go_on(selector, key.data, event, max(1, case.answers))
+    return sum(peer.answers for peer in peers)
+
+
+def _go_on(selector: selectors.BaseSelector, peer: _Peer, event: int, wanted: int) -> None:
+    if event & selectors.EVENT_READ and (not peer.receive() or peer.answers >= wanted):
+        selector.unregister(peer.socket)
+        peer.socket.close()
+        return
+    if event & selectors.EVENT_WRITE:
+        peer.send()
+        if not peer.unsent:
+            selector.modify(peer.socket, selectors.EVENT_READ, peer)
 
 
 class Client:

@@ -11,13 +11,12 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.bounds import CASES, Case, Client, prepare
+from bench.bounds import CASES, Case, exchange, prepare
 from bench.process_usage import usage
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.kafka import ApacheKafka
@@ -58,7 +57,6 @@ class Server:
 
 def measure(server: Server, case: Case) -> str:
     """Send one case; return what it cost."""
-    frames = case.frames()
     turns, began = server.turns(), usage(server.process_id)
     Path(f"/proc/{server.process_id}/clear_refs").write_text("5")
     host, port = server.bootstrap.rsplit(":", 1)
@@ -70,13 +68,7 @@ def measure(server: Server, case: Case) -> str:
     ) as probe:
         assert probe.stdout is not None
         probe.stdout.readline()
-        with Client(server.bootstrap) as client:
-            sending = threading.Thread(target=client.send, args=(frames,))
-            sending.start()
-            for _ in range(max(1, case.answers)):
-                if not client.answer_bytes():
-                    break
-            sending.join()
+        exchange(server.bootstrap, case)
         waited, _ = probe.communicate("stop\n")
     ended = usage(server.process_id)
     cpu_s = ended.cpu_s - began.cpu_s

@@ -1,7 +1,8 @@
 """The receive path of one client connection: buffers for the socket, and the frames in them. Pure.
 
 There is no socket here: a `BufferedProtocol` gets the next buffer from `get_buffer`, and calls
-`buffer_updated` with the number of received bytes. Bytes are not copied, except in two cases:
+`buffer_updated` with the number of received bytes, or `received`, and `next_frames` when it has time for them.
+Bytes are not copied, except in two cases:
 
 * Frames follow each other in a *receive buffer*. When it is nearly full, the received part of the
   last frame moves to the front. The buffer grows with what the client sends at once.
@@ -108,7 +109,20 @@ class ServerConnection:
         return self._view[self._end :]
 
     def buffer_updated(self, nbytes: int) -> list[Frame]:
-        """Process the first `nbytes` of the last `get_buffer`, which have been filled.
+        """Process the first `nbytes` of the last `get_buffer`, which have been filled; `received` and `next_frames`."""
+        self.received(nbytes)
+        return self.next_frames()
+
+    def received(self, nbytes: int) -> None:
+        """Take the first `nbytes` of the last `get_buffer`, which are filled; `has_more` if a frame may be whole."""
+        if self._large is not None:
+            self.has_more = self._large.filled(nbytes)
+        else:
+            self._end += nbytes
+            self.has_more = self._end - self._start >= self._needed
+
+    def next_frames(self) -> list[Frame]:
+        """Decode what has been received.
 
         Returns:
             The frames that are complete now, in order, at most `FRAMES_AT_ONCE`; see `has_more`.
@@ -120,21 +134,19 @@ class ServerConnection:
         if self.error is not None:
             raise self.error
         frames: list[Frame] = []
+        if not self.has_more:
+            return frames
         try:
             if self._large is not None:
-                self._large_updated(self._large, nbytes, frames)
+                payload, self._large, self.has_more = self._large.payload, None, False
+                frames.append(_frame(payload))
             else:
-                self._end += nbytes
                 self._parse(frames)
         except ProtocolError as error:
             self.error = error
             if not frames:
                 raise
         return frames
-
-    def next_frames(self) -> list[Frame]:
-        """Process more of what has been received, as `buffer_updated` does."""
-        return self.buffer_updated(0)
 
     def _parse(self, frames: list[Frame]) -> None:
         self.has_more = False
@@ -162,12 +174,6 @@ class ServerConnection:
             self._start, self._needed = self._end, SIZE_BYTES
         else:
             self._needed = min(needed, max(FIRST_BUFFER_BYTES, len(begun) + 1))
-
-    def _large_updated(self, large: "_LargeFrame", nbytes: int, frames: list[Frame]) -> None:
-        payload = large.filled(nbytes)
-        if payload is not None:
-            self._large = None
-            frames.append(_frame(payload))
 
     def _is_short_of_room(self) -> bool:
         capacity = len(self._buffer)
@@ -232,10 +238,15 @@ class _LargeFrame:
             self._view = grown
         return self._view[self._end :]
 
-    def filled(self, nbytes: int) -> memoryview | None:
-        """Add the received bytes; return the payload once it is complete."""
+    def filled(self, nbytes: int) -> bool:
+        """Add the received bytes; return whether the frame is complete."""
         self._end += nbytes
-        return self._view if self._end == self._size_bytes else None
+        return self._end == self._size_bytes
+
+    @property
+    def payload(self) -> memoryview:
+        """The whole frame, once it is complete."""
+        return self._view
 
     def _memory(self) -> memoryview:
         """Return a buffer for what has come and some more."""

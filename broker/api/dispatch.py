@@ -89,12 +89,14 @@ class ApiDispatcher:
     ) -> None:
         header, turns = context.header, self._turns
         with self._metrics.time(header.api_key):
+            await turns.pause()  # many connections may have sent something small
             try:
                 request = await turns.run(decoding)
             except ProtocolError as error:
                 reply.refuse(error)
                 return
             response = await self._handlers[header.api_key].handle(context, request)
+            await turns.pause()  # and all of them may have waited for the same
         del decoding, request  # they may be larger than the answer
         encoding = messages.encode_response_steps(
             response, header.api_version, header.correlation_id

@@ -35,6 +35,7 @@ from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.fetch.waiting import WaitingFetch
 from headrace.broker.network.request_context import RequestContext
 from headrace.broker.network.session import Reply
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
 from headrace.protocol.api_keys import ApiKey
@@ -67,7 +68,9 @@ class FetchHandler:
         sessions: FetchSessions,
         config: LogConfig,
         metrics: RequestMetrics,
+        turns: TurnShare,
     ) -> None:
+        self._turns = turns
         self._reader = reader
         self._cluster = cluster
         self._sessions = sessions
@@ -89,7 +92,7 @@ class FetchHandler:
         self, context: RequestContext, request: FetchRequest, reply: Reply, begin_s: float
     ) -> None:
         """Begin in another turn of the loop: decoding took long enough."""
-        await asyncio.sleep(0)
+        await self._turns.pause()
         rest = self._begin(context, request, reply, begin_s)
         if rest is not None:
             await rest
@@ -145,7 +148,7 @@ class FetchHandler:
                 if result.has_cold:
                     continue  # the read from the bucket is still inflight
                 waiting.begin(counted(result))
-                await _Wait(session, waiting, reply).until(deadline_s)
+                await _Wait(session, waiting, reply).until(deadline_s, self._turns)
         finally:
             context.end()
 
@@ -179,7 +182,7 @@ class FetchHandler:
         topics: list[FetchTopicResponse] = []
         for start in range(0, len(answer.reads), SLICE_PARTITIONS):
             fetch.add(topics, answer.reads[start : start + SLICE_PARTITIONS])
-            await asyncio.sleep(0)
+            await self._turns.pause()
         header = fetch.context.header
         topics, endpoints = self._name_leaders(fetch, topics)
         frame: list[Buffer] = []
@@ -187,7 +190,7 @@ class FetchHandler:
             header.api_version, header.correlation_id, answer.session_id, topics, endpoints
         ):
             frame = buffers
-            await asyncio.sleep(0)
+            await self._turns.pause()
         reply.send(frame)
 
     def _name_leaders(
@@ -199,49 +202,46 @@ class FetchHandler:
 
 
 class _Wait:
-    """Counts what moves, once a turn, until there is enough."""
+    """Counts what moves, at most once in a turn, until there is enough."""
 
-    __slots__ = ("_counting", "_done", "_session", "_waiting")
+    __slots__ = ("_is_over", "_session", "_waiting", "_woken")
 
     def __init__(self, session: FetchSession, waiting: WaitingFetch, reply: Reply) -> None:
         self._session = session
         self._waiting = waiting
-        self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._counting = False
+        self._woken: asyncio.Future[None] | None = None
+        self._is_over = False
         reply.on_lost = self.interrupt
 
-    async def until(self, deadline_s: float) -> None:
+    async def until(self, deadline_s: float, turns: TurnShare) -> None:
         """Wait until there is enough, a partition must be read, the wait was interrupted, or time is up."""
-        timeout = asyncio.get_running_loop().call_at(deadline_s, self.interrupt)
-        self._session.waiter = self
-        if self._session.moved:
-            self.moved()
+        loop = asyncio.get_running_loop()
+        timeout = loop.call_at(deadline_s, self.interrupt)
+        session, waiting = self._session, self._waiting
+        session.waiter = self
         try:
-            await self._done
+            while not (waiting.has_enough or waiting.must_read):
+                if not session.moved:
+                    self._woken = loop.create_future()
+                    await self._woken
+                await turns.pause()  # thousands may wait for the same record
+                if self._is_over:
+                    return
+                waiting.count(SLICE_PARTITIONS)
         finally:
             timeout.cancel()
-            if self._session.waiter is self:
-                self._session.waiter = None
+            if session.waiter is self:
+                session.waiter = None
 
     def moved(self) -> None:
-        """Count in a turn of its own: many partitions may move in this one, and producers wait for its end."""
-        if not self._counting:
-            self._counting = True
-            asyncio.get_running_loop().call_soon(self._count)
+        """Go on in another turn: many partitions may move in this one, and producers wait for its end."""
+        if self._woken is not None and not self._woken.done():
+            self._woken.set_result(None)
 
     def interrupt(self) -> None:
         """End the wait."""
-        if not self._done.done():
-            self._done.set_result(None)
-
-    def _count(self) -> None:
-        self._counting = False
-        if self._done.done():
-            return
-        if self._waiting.count(SLICE_PARTITIONS):
-            self.moved()
-        if self._waiting.has_enough or self._waiting.must_read:
-            self.interrupt()
+        self._is_over = True
+        self.moved()
 
 
 class _Fetch:

@@ -36,6 +36,7 @@ from typing import Any, NamedTuple, TypeVar
 from headrace.broker.api.current_leaders import name_leaders
 from headrace.broker.cluster.cluster_view import ClientSide, ClusterView
 from headrace.broker.network.session import Reply
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition import append_rules
 from headrace.broker.partition.append_rules import (
     RECORD_OVERHEAD_BYTES,
@@ -158,7 +159,9 @@ class ProduceHandler:
         wall_clock_ms: Callable[[], int],
         metrics: RequestMetrics,
         config: LogConfig,
+        turns: TurnShare,
     ) -> None:
+        self._turns = turns
         self._limits = ValidationLimits(
             walks_compressed=config.validate_compressed == "all",
             max_decompressed_bytes=config.max_decompressed_bytes,
@@ -205,13 +208,13 @@ class ProduceHandler:
         await self._go_on(steps, append_rules.advance(steps))
 
     async def _go_on(self, steps: _Steps[None], found: Slice | None) -> None:
-        """Do the rest of a request, in as many turns of the loop as it takes."""
+        """Do the rest of a request, in as many turns of the loop as the share of each allows."""
         loop = asyncio.get_running_loop()
         while found is not None:
             if found is Slice.THREAD:
                 found = await loop.run_in_executor(self._threads, append_rules.advance, steps)
             else:
-                await asyncio.sleep(0)
+                await self._turns.pause()
                 found = append_rules.advance(steps)
 
     def _serve(self, produce: _Produce) -> _Steps[None]:

@@ -74,6 +74,7 @@ class Services:
     wall_clock_ms: Callable[[], int]
     metrics: RequestMetrics
     rng: random.Random
+    connection_turns: TurnShare  # of the work of connections, which includes Produce and Fetch
 
 
 def build_dispatcher(services: Services) -> ApiDispatcher:
@@ -90,13 +91,15 @@ def build_dispatcher(services: Services) -> ApiDispatcher:
             wall_clock_ms=services.wall_clock_ms,
             metrics=services.metrics,
             config=services.config.log,
+            turns=services.connection_turns,
         ),
         fetch=FetchHandler(
-            reader=FetchReader(services.partitions, services.metrics),
+            reader=FetchReader(services.partitions, services.metrics, services.connection_turns),
             cluster=services.cluster,
             sessions=FetchSessions(services.config.log.fetch_session_slots, services.rng),
             config=services.config.log,
             metrics=services.metrics,
+            turns=services.connection_turns,
         ),
         handlers=handlers,
         wall_clock_ms=services.wall_clock_ms,

@@ -9,6 +9,7 @@ from headrace.broker.fetch.cold_reads import ColdReads
 from headrace.broker.fetch.read_failures import ReadFailures
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.storage_errors import code_of
@@ -21,7 +22,7 @@ from headrace.storage.record_batch import StreamRecordBatch
 # continues without its Fetch, and the next Fetch of the same position joins it.
 MAX_COLD_WAIT_MS = 1_000
 MAX_COLD_READS = 16  # of one Fetch at a time; requests to the bucket have their own bound
-SLICE_PARTITIONS = 500  # looked at in one turn of the loop, which others need too
+SLICE_PARTITIONS = 100  # looked at before others may have their turn: a millisecond at most
 
 
 @dataclass(slots=True)
@@ -63,8 +64,11 @@ class FetchReader:
     The lease is checked after reading: without a valid lease no data is returned, because it may be stale.
     """
 
-    def __init__(self, partitions: PartitionRegistry, metrics: RequestMetrics) -> None:
+    def __init__(
+        self, partitions: PartitionRegistry, metrics: RequestMetrics, turns: TurnShare
+    ) -> None:
         self._partitions = partitions
+        self._turns = turns
         self._cold_reads = ColdReads(ReadFailures(metrics).note)
 
     def count(
@@ -140,7 +144,7 @@ class FetchReader:
             if read.error == ErrorCode.NONE and target.fetch_offset < read.high_watermark:
                 pending.append(read)
             if position % SLICE_PARTITIONS == 0:
-                await asyncio.sleep(0)
+                await self._turns.pause()
         deadline_s = asyncio.get_running_loop().time() + MAX_COLD_WAIT_MS / 1000
         while pending:
             wave = _next_wave(pending, result.size_bytes, max_bytes)
@@ -154,7 +158,7 @@ class FetchReader:
             for planned in wave:
                 self._take_planned(result, planned, max_bytes)
             if len(wave) == SLICE_PARTITIONS:
-                await asyncio.sleep(0)
+                await self._turns.pause()
         result.has_error = any(read.error != ErrorCode.NONE for read in result.reads)
         result.has_cold = any(read.is_cold for read in result.reads)
         return self._withhold_without_lease(result)

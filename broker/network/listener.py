@@ -9,6 +9,7 @@ from typing import Any
 
 from headrace.broker.network.connection_bounds import ConnectionBounds, connections_possible
 from headrace.broker.network.session import Dispatcher, Session
+from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import Endpoint, NetworkConfig
 
 logger = logging.getLogger("headrace.network")
@@ -23,6 +24,7 @@ class Listener:
 
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
+        self.turns = TurnShare()
         self._dispatcher: Dispatcher
         self._accepting = False
         self._servers: list[asyncio.Server] = []

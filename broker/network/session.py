@@ -4,8 +4,9 @@ Requests take effect and are answered in order. One request is in service at a t
 effect when it is appended, so the next Produce starts while the write of the last is inflight, bounded by
 `max_produce_inflight_requests` and `max_produce_inflight_bytes`. When a bound is reached, or a
 request must wait for the one in service, the socket is no longer read, and the client
-waits on its TCP window. A connection starts at most `STARTS_PER_TURN` requests in one turn of the event loop: thousands
-of small ones may have come at once, and others wait behind them.
+waits on its TCP window. All connections share a part of each turn of the event loop (`TurnShare`) to decode and start
+requests and to write answers: thousands of small ones may have come at once, on one connection or on many. When it
+is used up, a connection waits, unread, for its place in another turn; those that wait start one request each in turn.
 """
 
 import asyncio
@@ -14,14 +15,12 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
+from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import NetworkConfig
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.server_connection import Buffer, Frame, ServerConnection
 
 logger = logging.getLogger("headrace.network")
-
-
-STARTS_PER_TURN = 32
 
 
 def _nothing_to_stop() -> None:
@@ -101,6 +100,11 @@ class Dispatcher(Protocol):
 class Sessions(Protocol):
     """The listener, as a session sees it."""
 
+    @property
+    def turns(self) -> TurnShare:
+        """What all sessions may do in one turn of the loop."""
+        ...
+
     def session_opened(self, session: "Session") -> bool:
         """Count a new connection; False when there are too many."""
         ...
@@ -126,6 +130,7 @@ class Session(asyncio.BufferedProtocol):
         self._listener = listener
         self._dispatcher = dispatcher
         self._sessions = sessions
+        self._turns = sessions.turns
         self._connection = ServerConnection(
             receive_buffer_bytes=config.receive_buffer_bytes,
             max_request_bytes=config.max_request_bytes,
@@ -137,7 +142,7 @@ class Session(asyncio.BufferedProtocol):
         self._writable = True
         self._unsent_bytes = 0  # as of the last look
         self._advancing = False
-        self._continues = False  # in the next turn
+        self._continues = False  # in another turn
         self._finishing = False
         self._transport: asyncio.Transport
         self.info: ConnectionInfo
@@ -194,20 +199,11 @@ class Session(asyncio.BufferedProtocol):
         return self._connection.get_buffer(sizehint)
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Decode what was read, and start the requests that may start."""
+        """Start the requests that are complete now and may start."""
         self.last_active = self._time()
-        try:
-            frames = self._connection.buffer_updated(nbytes)
-        except ProtocolError as error:
-            if self.is_idle:
-                self.refuse(error)
-            else:
-                self._set_reading(
-                    reading=False
-                )  # `_advance` refuses it once earlier requests are answered
-            return
-        if frames:
-            self._waiting.extend(frames)
+        connection = self._connection
+        connection.received(nbytes)
+        if connection.has_more:
             self._advance()
 
     def pause_writing(self) -> None:
@@ -233,12 +229,15 @@ class Session(asyncio.BufferedProtocol):
         self._advance()
 
     def reply_done(self, reply: Reply) -> None:
-        """Write every answer that is next in order, then start the requests that waited for them.
+        """Write every answer that is next in order, then start the requests that waited for them; or in another turn.
 
         Never raises: it is called while batches of all clients are acknowledged.
         """
         inflight = self._inflight
-        if not inflight or inflight[0] is not reply:
+        if self._continues or not inflight or inflight[0] is not reply:
+            return
+        if not self._advancing and self._turns.is_used_up():
+            self._continue_later()
             return
         try:
             self._write_done()
@@ -256,33 +255,25 @@ class Session(asyncio.BufferedProtocol):
         if not self._advancing:
             self._advance()
 
-    def _advance(self) -> None:
-        """Start as many waiting requests as the order and the share of a turn allow."""
+    def _advance(self, *, is_due: bool = False) -> None:
+        """Start as many requests as the order and the share of a turn allow; at least one if it `is_due`."""
         if self._advancing or self._continues:
             return
         self._advancing = True
-        waiting, inflight = self._waiting, self._inflight
-        starts = 0
         try:
-            while waiting and self._writable and not self.closed:
-                if starts == STARTS_PER_TURN:
-                    self._continues = True
-                    asyncio.get_running_loop().call_soon(self._continue)
+            while self._has_room():
+                if not is_due and self._turns.is_used_up():
+                    self._continue_later()
+                    return
+                is_due = False
+                if not self._waiting and not self._take_more():
                     break
-                starts += 1
-                frame = waiting[0]
+                frame = self._waiting[0]
                 pipelined = self._dispatcher.is_pipelined(frame)
-                if inflight and not (
-                    pipelined
-                    and inflight[-1].pipelined
-                    and len(inflight) < self._config.max_produce_inflight_requests
-                    and self._inflight_bytes < self._config.max_produce_inflight_bytes
-                ):
+                if self._inflight and not pipelined:
                     break
-                waiting.popleft()
+                self._waiting.popleft()
                 self._start(frame, pipelined=pipelined)
-                if not waiting and self._connection.has_more and not self.closed:
-                    self._take_more()
         finally:
             self._advancing = False
         if self.closed:
@@ -294,20 +285,50 @@ class Session(asyncio.BufferedProtocol):
             self.closed = True
             self._transport.close()
         else:
-            may_read = self._writable and not waiting and error is None and not self._finishing
-            self._set_reading(reading=may_read)
+            self._set_reading(reading=self._may_read())
 
-    def _take_more(self) -> None:
-        """Go on with what was received together with the requests that have been started."""
+    def _has_room(self) -> bool:
+        """Whether the next request might start, if there is one and the order allows it."""
+        if not (self._waiting or self._connection.has_more):
+            return False
+        if self.closed or self._finishing or not self._writable:
+            return False
+        inflight = self._inflight
+        return not inflight or (
+            inflight[-1].pipelined
+            and len(inflight) < self._config.max_produce_inflight_requests
+            and self._inflight_bytes < self._config.max_produce_inflight_bytes
+        )
+
+    def _may_read(self) -> bool:
+        connection = self._connection
+        return (
+            self._writable
+            and not (self._waiting or connection.has_more or connection.error)
+            and not self._finishing
+        )
+
+    def _take_more(self) -> bool:
+        """Decode some of what was received; return whether there is a request."""
         try:
             self._waiting.extend(self._connection.next_frames())
         except ProtocolError:
-            return  # `_advance` refuses it once earlier requests are answered
+            return False  # `_advance` refuses it once earlier requests are answered
+        return bool(self._waiting)
+
+    def _continue_later(self) -> None:
+        self._continues = True
+        self._set_reading(reading=False)
+        self._turns.call_later(self._continue)
 
     def _continue(self) -> None:
         self._continues = False
         try:
-            self._advance()
+            inflight = self._inflight
+            if inflight and inflight[0].done:
+                self._write_done()
+            else:
+                self._advance(is_due=True)
         except Exception as error:  # noqa: BLE001 - handed to the one place that decides
             self.fail("going on with requests", error)
 

@@ -1,10 +1,16 @@
-"""Gives the work of requests, or of coordinators, a bounded part of each turn of the event loop.
+"""Gives work of one kind a bounded part of each turn of the event loop.
 
 A request may name 65,536 things, and an answer may be 100 MB: decoding, looking up, building and encoding them
-takes seconds, and so does replaying a coordinator's log. All other clients, the lease and the WAL live on the same
-loop. So such work stops where it can: all requests together (but Produce and Fetch, which have slices of their own)
-get `SHARE_S` of one turn, and so do all coordinators. Work that finds it used up waits for a turn of its own, first
-come, first served; between two turns the loop polls its sockets and devices.
+takes seconds, and so does replaying a coordinator's log. A thousand connections may each send something small, or
+wait for the same record. All other clients, the lease and the WAL live on the same loop. So all work of one kind
+together gets `SHARE_S` of one turn, and stops where it can. The kinds are:
+
+* what connections do at once: they decode and start requests, and write answers; also the slices of Produce and Fetch;
+* the requests of all other APIs;
+* the loads and rewrites of coordinators.
+
+Work that finds the share used up waits, first come, first served; between two turns the loop polls its sockets and
+devices.
 """
 
 import asyncio
@@ -30,12 +36,19 @@ class TurnShare:
         self._clock_s = clock_s
         self._share_s = share_s
         self._ends_s: float | None = None  # of the share of this turn; None before anybody used it
-        self._waiters: deque[asyncio.Future[None]] = deque()  # one for each piece of work at most
+        # One for each piece of work at most: a task that waits, or what to call.
+        self._waiters: deque[asyncio.Future[None] | Callable[[], None]] = deque()
 
     def is_used_up(self) -> bool:
         """Whether the share of this turn is used up, or others wait for the next one; begins it otherwise."""
         ends_s = self._begin_turn() if self._ends_s is None else self._ends_s
         return bool(self._waiters) or self._clock_s() >= ends_s
+
+    def call_later(self, work: Callable[[], None]) -> None:
+        """Call `work`, which never raises, in another turn. It does one small piece, and asks again after it."""
+        self._waiters.append(work)
+        if self._ends_s is None:
+            self._begin_turn()
 
     async def pause(self) -> None:
         """Wait for another turn if the share of this one is used up. To be called after each small piece of work."""
@@ -67,10 +80,17 @@ class TurnShare:
         return ends_s
 
     def _next_turn(self) -> None:
+        """Call those that wait until the share is used up; a task goes on after this, and gets the rest of it."""
         self._ends_s = None
+        if not self._waiters:
+            return
+        ends_s = self._begin_turn()
         while self._waiters:
             waiter = self._waiters.popleft()
-            if not waiter.done():  # else it was cancelled
+            if not isinstance(waiter, asyncio.Future):
+                waiter()
+            elif not waiter.done():  # else it was cancelled
                 waiter.set_result(None)
-                self._begin_turn()
+                return
+            if self._clock_s() >= ends_s:
                 return

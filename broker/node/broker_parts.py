@@ -17,6 +17,7 @@ from headrace.broker.collectors.node_metrics import NodeCollector
 from headrace.broker.coordinator.coordinator_logs import CoordinatorElections, OffsetsTopicLogs
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.listener import Listener
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.node.environment import NodeEnvironment
 from headrace.broker.partition.leadership import PartitionLeadership
 from headrace.broker.partition.registry import PartitionRegistry
@@ -116,7 +117,7 @@ class BrokerParts:
         self.partitions.subscribe(opened=elections.opened, closed=elections.closed)
         self._client.subscribe(elections.image_changed)
 
-    def dispatcher(self) -> ApiDispatcher:
+    def dispatcher(self, connection_turns: TurnShare) -> ApiDispatcher:
         """Every API handler, wired to these parts."""
         return build_dispatcher(
             Services(
@@ -131,6 +132,7 @@ class BrokerParts:
                 wall_clock_ms=self._environment.wall_clock_ms,
                 metrics=self.requests,
                 rng=self._environment.rng,
+                connection_turns=connection_turns,
             )
         )
 

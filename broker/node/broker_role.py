@@ -193,7 +193,9 @@ class BrokerRole:
             idle = runtime_tuning.collect_when_idle(parts.requests_total)
             async with running(*jobs, parts.retention.run(), listener.run(), idle):
                 admin.stage = "opening partitions"
-                await listener.serve(parts.dispatcher())  # each partition as soon as it is open
+                await listener.serve(
+                    parts.dispatcher(listener.turns)
+                )  # each partition as soon as it is open
                 with suppress(StoppedEarlyError):
                     await unless_stopped(stop, parts.partitions.wait_attempted())
                     admin.stage = SERVING

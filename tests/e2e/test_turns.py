@@ -5,13 +5,12 @@ here several processes share a core, so only what is far beyond fails.
 """
 
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bench.bounds import CASES, Case, Client, prepare
+from bench.bounds import CASES, Case, exchange, prepare
 from bench.process_usage import usage
 from tests.e2e.broker_process import HeadraceProcess
 
@@ -43,15 +42,9 @@ def long_turns(broker: HeadraceProcess) -> int:
 def test_no_request_holds_the_loop_or_takes_much_memory(
     broker: HeadraceProcess, case: Case
 ) -> None:
-    frames = case.frames()
     before, began = long_turns(broker), usage(broker.process.process_id)
     Path(f"/proc/{broker.process.process_id}/clear_refs").write_text("5")  # the peak begins anew
-    with Client(broker.bootstrap) as client:
-        sending = threading.Thread(target=client.send, args=(frames,))
-        sending.start()
-        answers = [client.answer_bytes() for _ in range(max(1, case.answers))]
-        sending.join()
-    assert all(answers) == bool(case.answers)
+    assert exchange(broker.bootstrap, case) == case.answers * case.connections
     assert long_turns(broker) == before
     grown = usage(broker.process.process_id).rss_peak_bytes - began.rss_bytes
     assert grown <= MEMORY_LIMIT_BYTES

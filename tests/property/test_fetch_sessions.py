@@ -17,6 +17,7 @@ from headrace.broker.fetch.reader import FetchReader, PartitionRead, ReadResult,
 from headrace.broker.fetch.session import FetchContext, FetchSession, IncrementalContext
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.fetch.waiting import WaitingFetch
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.fetch.request import FetchPartition
 from headrace.protocol.records.record import Record
@@ -80,7 +81,8 @@ class SessionMachine(RuleBasedStateMachine):
         for topic in TOPICS:
             for index in INDEXES:
                 self.registry.serve(topic, self.numbers[topic], index)
-        self.reader = FetchReader(self.registry, RequestMetrics(lambda: 0.0))  # type: ignore[arg-type]
+        metrics = RequestMetrics(lambda: 0.0)
+        self.reader = FetchReader(self.registry, metrics, TurnShare())  # type: ignore[arg-type]
         self.sessions = FetchSessions(3, FixedIds())  # type: ignore[arg-type]
         self.session_id = self.epoch = 0
         self.model: dict[Key, Naive] = {}

@@ -84,4 +84,13 @@ BUGS = (
         "moved = set(self._session.changed)",
         f"{_MANY}::test_a_wait_for_many_bytes_counts_only_what_has_moved",
     ),
+    SeededBug(
+        "fetch-09",
+        "all that wait for one record are answered in the turn in which it comes",
+        "broker/api/fetch.py",
+        "_Wait.until",
+        "await turns.pause()",
+        "pass",
+        f"{_MANY}::test_those_that_wait_for_the_same_record_are_answered_in_many_turns",
+    ),
 )

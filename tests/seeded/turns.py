@@ -3,6 +3,7 @@
 from tests.seeded.bug import SeededBug
 
 _API = "tests/unit/broker/api"
+_SESSION = "tests/unit/broker/network/test_session.py"
 _SHARE = "tests/unit/broker/network/test_turn_share.py"
 
 BUGS = (
@@ -63,7 +64,6 @@ BUGS = (
         "TurnShare._next_turn",
         """
             waiter.set_result(None)
-            self._begin_turn()
             return
         """,
         "waiter.set_result(None)",
@@ -74,10 +74,9 @@ BUGS = (
         "a connection starts all requests that have come in one turn",
         "broker/network/session.py",
         "Session._advance",
-        "starts == STARTS_PER_TURN",
+        "not is_due and self._turns.is_used_up()",
         "False",
-        "tests/unit/broker/network/test_session.py"
-        "::test_requests_that_are_answered_at_once_share_the_loop_with_others",
+        f"{_SESSION}::test_requests_that_are_answered_at_once_share_the_loop_with_others",
     ),
     SeededBug(
         "turns-08",
@@ -141,15 +140,46 @@ BUGS = (
     ),
     SeededBug(
         "turns-13",
-        "requests that were received and not decoded yet wait for the next read",
+        "a connection reads on while what it has received waits for another turn",
         "broker/network/session.py",
-        "Session._advance",
+        "Session._continue_later",
         """
-            if not waiting and self._connection.has_more and not self.closed:
-                self._take_more()
+            self._continues = True
+            self._set_reading(reading=False)
         """,
-        "pass",
-        "tests/unit/broker/network/test_session.py"
-        "::test_requests_of_one_read_are_decoded_as_they_are_started",
+        "self._continues = True",
+        f"{_SESSION}::test_what_comes_when_the_share_is_used_up_is_not_even_decoded",
+    ),
+    SeededBug(
+        "turns-14",
+        "each connection has a share of a turn of its own",
+        "broker/network/session.py",
+        "Session.__init__",
+        "self._turns = sessions.turns",
+        "self._turns = TurnShare()",
+        f"{_SESSION}"
+        "::test_all_connections_together_have_one_share_of_a_turn_and_start_requests_in_turn",
+    ),
+    SeededBug(
+        "turns-15",
+        "answers of all connections are written in the turn in which their records are acknowledged",
+        "broker/network/session.py",
+        "Session.reply_done",
+        "not self._advancing and self._turns.is_used_up()",
+        "False",
+        f"{_SESSION}::test_answers_of_many_connections_are_written_in_many_turns",
+    ),
+    SeededBug(
+        "turns-16",
+        "requests that have waited for the same are answered in one turn",
+        "broker/api/dispatch.py",
+        "ApiDispatcher._serve",
+        """
+            response = await self._handlers[header.api_key].handle(context, request)
+            await turns.pause()
+        """,
+        "response = await self._handlers[header.api_key].handle(context, request)",
+        f"{_API}/test_dispatch.py"
+        "::test_small_requests_of_many_connections_share_the_turns_of_the_loop",
     ),
 )

@@ -12,6 +12,7 @@ from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.fetch.reader import FetchReader
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import Endpoint, LogConfig, NetworkConfig
 from headrace.protocol.api_keys import ApiKey
@@ -71,13 +72,15 @@ class Broker:
             wall_clock_ms=lambda: NOW_MS,
             metrics=metrics,
             config=LogConfig(),
+            turns=TurnShare(),
         )
         self.fetch = FetchHandler(
-            reader=FetchReader(registry, metrics),
+            reader=FetchReader(registry, metrics, TurnShare()),
             cluster=self.cluster,
             sessions=FetchSessions(10, random.Random(1)),
             config=LogConfig(),
             metrics=metrics,
+            turns=TurnShare(),
         )
 
     def produced(self, version: int, client: ConnectionInfo, topic: str, number: int) -> Any:

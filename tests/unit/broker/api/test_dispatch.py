@@ -209,6 +209,44 @@ def test_a_large_request_and_its_answer_share_the_turns_of_the_loop() -> None:
     assert turns >= 2 * 20_000 // STEP_ELEMENTS
 
 
+@pytest.mark.parametrize("where", ["begin", "end"])
+def test_small_requests_of_many_connections_share_the_turns_of_the_loop(where: str) -> None:
+    """Whether they come together, or have waited for the same and are answered together."""
+    broker = Broker()
+    event = asyncio.Event()
+    handle = broker.groups.handle
+
+    async def handle_slowly(context: RequestContext, request: Any) -> Any:
+        if where == "end":
+            await event.wait()
+        broker.turn_clock.now_s += 1.0
+        return await handle(context, request)
+
+    broker.groups.handle = handle_slowly  # type: ignore[method-assign]
+
+    async def serve() -> None:
+        replies = [FakeReply() for _ in range(20)]
+        serving = []
+        for reply in replies:
+            frame = Frame(RequestHeader(ApiKey.LIST_GROUPS, 0, 7, "t"), memoryview(b""), 0)
+            rest = broker.dispatcher.dispatch(frame, CONNECTION, reply)  # type: ignore[arg-type]
+            assert rest is not None
+            serving.append(asyncio.create_task(rest))
+        if where == "end":
+            for _ in range(100):
+                await asyncio.sleep(0)
+        event.set()
+        done = 0
+        while done < len(replies):
+            await asyncio.sleep(0)
+            now = sum(reply.outcome is not None for reply in replies)
+            assert now - done <= 1
+            done = now
+        await asyncio.gather(*serving)
+
+    asyncio.run(serve())
+
+
 def test_a_handler_that_fails_answers_nothing() -> None:
     """Its connection is closed by whoever runs it."""
     broker = Broker()

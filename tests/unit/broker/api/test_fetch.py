@@ -13,6 +13,7 @@ from headrace.broker.api.fetch import FetchHandler
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.fetch.reader import FetchReader
 from headrace.broker.fetch.session_cache import FetchSessions
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig, NetworkConfig
 from headrace.protocol.api_keys import ApiKey
@@ -79,12 +80,14 @@ class Broker:
         self.registry = FakeRegistry()
         self.log = self.registry.serve("t", 1, leader_epoch=3)
         self.metrics = RequestMetrics(lambda: 0.0)
+        turns = TurnShare(share_s=0.0)  # every piece of work waits for a turn of its own
         self.handler = FetchHandler(
-            reader=FetchReader(self.registry, self.metrics),  # type: ignore[arg-type]
+            reader=FetchReader(self.registry, self.metrics, turns),  # type: ignore[arg-type]
             cluster=ClusterView(lambda: self.registry.client.image, NODE_ID, NetworkConfig()),
             sessions=FetchSessions(slots, random.Random(1)),
             config=LogConfig(max_fetch_bytes=max_fetch_bytes),
             metrics=self.metrics,
+            turns=turns,
         )
 
     def start(

@@ -62,7 +62,7 @@ def told(reply: FakeReply) -> list[int]:
     return [it.partition_index for topic in response.responses for it in topic.partitions]
 
 
-async def turns(number: int = 5) -> None:
+async def turns(number: int = 10) -> None:
     for _ in range(number):
         await asyncio.sleep(0)
 
@@ -103,12 +103,38 @@ def test_a_wait_for_many_bytes_counts_only_what_has_moved() -> None:
             size = broker.served[appended * 7 % MANY].fill(1)
             appended += 1
             published += size
-            await turns()
+            await turns(50)
         assert published - size < 20_000 <= published
         assert broker.looked_up <= 3 * appended
         assert waiting is not None
         await waiting
         assert len(told(reply)) == appended
+
+    virtual_time.run(run())
+
+
+def test_those_that_wait_for_the_same_record_are_answered_in_many_turns() -> None:
+    """A thousand of them in one turn hold everybody up for 0.1 s."""
+
+    async def run() -> None:
+        broker = ManyPartitions(1)
+        wanted = request([("t", [asked()])], session=(0, -1), wait_ms=60_000)
+        replies, waiting = [], []
+        for _ in range(20):
+            reply, rest = broker.start(11, wanted)
+            assert rest is not None
+            replies.append(reply)
+            waiting.append(asyncio.create_task(rest))
+        await turns(200)
+        broker.served[0].fill(1)
+        longest = answered = 0
+        while answered < len(replies):
+            await turns(1)
+            now = sum(reply.outcome is not None for reply in replies)
+            longest = max(longest, now - answered)
+            answered = now
+        assert longest == 1
+        await asyncio.gather(*waiting)
 
     virtual_time.run(run())
 

@@ -13,6 +13,7 @@ import pytest
 from headrace.broker.api.produce import ProduceHandler
 from headrace.broker.cluster.cluster_view import ClusterView
 from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.partition.append_rules import RECORD_OVERHEAD_BYTES
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC
 from headrace.broker.partition.partition import Partition
@@ -102,6 +103,7 @@ class Broker:
             wall_clock_ms=lambda: NOW_MS,
             metrics=self.metrics,
             config=config,
+            turns=TurnShare(share_s=0.0),  # every piece of work waits for a turn of its own
         )
 
     def start(

@@ -6,6 +6,7 @@ from typing import Any
 
 from headrace.broker.api.registry import Services, build_dispatcher
 from headrace.broker.network.session import ConnectionInfo
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import NodeConfig
 from headrace.protocol.api_keys import ApiKey
@@ -44,6 +45,7 @@ def advertised() -> dict[int, tuple[int, int]]:
         wall_clock_ms=lambda: NOW_MS,
         metrics=RequestMetrics(lambda: 0.0),
         rng=random.Random(1),
+        connection_turns=TurnShare(),
     )
     reply = FakeReply()
     rest = build_dispatcher(services).dispatch(

@@ -10,6 +10,7 @@ import pytest
 from headrace.broker.fetch.reader import MAX_COLD_READS, FetchReader, ReadResult
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes
+from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.request import FetchPartition
@@ -44,7 +45,7 @@ class Log:
             self.batch_bytes = served.fill(4)
             served.data.cold_below = 4 if topic in cold else 0
         self.metrics = RequestMetrics(lambda: 0.0)
-        self.reader = FetchReader(self.registry, self.metrics)  # type: ignore[arg-type]
+        self.reader = FetchReader(self.registry, self.metrics, TurnShare())  # type: ignore[arg-type]
 
     def __getitem__(self, topic: str) -> Any:
         return self.registry.served[topic, 0].data

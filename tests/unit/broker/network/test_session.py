@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from headrace.broker.network.session import STARTS_PER_TURN, ConnectionInfo, Reply, Session
+from headrace.broker.network.session import ConnectionInfo, Reply, Session
+from headrace.broker.network.turn_share import TurnShare
 from headrace.config.node import NetworkConfig
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.server_connection import FRAMES_AT_ONCE, Frame
@@ -58,9 +59,20 @@ class FakeTransport:
         self.flushed_and_closed = True
 
 
+class Clock:
+    """Stands still unless it is told."""
+
+    now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
 class FakeSessions:
     def __init__(self, *, room: bool = True) -> None:
         self.room = room
+        self.clock = Clock()
+        self.turns = TurnShare(self.clock, share_s=1.0)
         self.tasks: list[Coroutine[Any, Any, None]] = []
         self.closed = 0
 
@@ -98,9 +110,9 @@ class ManualDispatcher:
 class Connection:
     """A session with its fakes."""
 
-    def __init__(self, **bounds: int) -> None:
+    def __init__(self, sessions: FakeSessions | None = None, **bounds: int) -> None:
         self.dispatcher = ManualDispatcher()
-        self.sessions = FakeSessions()
+        self.sessions = sessions or FakeSessions()
         self.transport = FakeTransport()
         config = NetworkConfig(**{"receive_buffer_bytes": 4096, **bounds})
         self.session = Session(config, "PLAINTEXT", self.dispatcher, self.sessions)
@@ -403,28 +415,41 @@ def test_one_connection_too_many_is_closed() -> None:
     assert transport.aborted
 
 
+REQUESTS_PER_SHARE = 32
+
+
+def busy_connection(sessions: FakeSessions, **bounds: int) -> Connection:
+    """A connection whose requests are answered at once, each by a part of a turn's share."""
+    connection = Connection(sessions, **bounds)
+    dispatch = connection.dispatcher.dispatch
+
+    def answer(frame: Frame, info: ConnectionInfo, reply: Reply) -> None:
+        dispatch(frame, info, reply)
+        sessions.clock.now_s += 1.0 / REQUESTS_PER_SHARE
+        connection.dispatcher.answer(frame.header.correlation_id)
+
+    connection.dispatcher.dispatch = answer  # type: ignore[method-assign]
+    return connection
+
+
+def requests(count: int) -> bytes:
+    return b"".join(request(OTHER, number) for number in range(count))
+
+
 @pytest.mark.parametrize("ends_badly", [False, True])
 def test_requests_of_one_read_are_decoded_as_they_are_started(ends_badly: bool) -> None:
     """A buffer may hold 18,000 of them, which take 30 ms to decode."""
 
     async def test() -> None:
-        connection = Connection(receive_buffer_bytes=65_536)
-        dispatch = connection.dispatcher.dispatch
-
-        def answer(frame: Frame, info: ConnectionInfo, reply: Reply) -> None:
-            dispatch(frame, info, reply)
-            connection.dispatcher.answer(frame.header.correlation_id)
-
-        connection.dispatcher.dispatch = answer  # type: ignore[method-assign]
+        connection = busy_connection(FakeSessions(), receive_buffer_bytes=65_536)
         count = 3 * FRAMES_AT_ONCE
-        data = b"".join(request(OTHER, number) for number in range(count))
-        connection.receive(data + struct.pack(">i", -1) * ends_badly)
+        connection.receive(requests(count) + struct.pack(">i", -1) * ends_badly)
         started = connection.dispatcher.started
         while len(started) < count:
             before = len(started)
             assert not connection.transport.reading, "what waits is left in the client's window"
             await asyncio.sleep(0)
-            assert before < len(started) <= before + STARTS_PER_TURN
+            assert before < len(started) <= before + REQUESTS_PER_SHARE
         assert list(started) == list(range(count))
         await asyncio.sleep(0)
         assert connection.transport.reading != ends_badly
@@ -438,26 +463,109 @@ def test_requests_that_are_answered_at_once_share_the_loop_with_others() -> None
     """10,000 of them in one turn hold everybody up for 0.4 s."""
 
     async def test() -> None:
-        connection = Connection()
-        dispatch = connection.dispatcher.dispatch
-
-        def answer(frame: Frame, info: ConnectionInfo, reply: Reply) -> None:
-            dispatch(frame, info, reply)
-            connection.dispatcher.answer(frame.header.correlation_id)
-
-        connection.dispatcher.dispatch = answer  # type: ignore[method-assign]
-        count = 2 * STARTS_PER_TURN + 1
-        connection.receive(b"".join(request(OTHER, number) for number in range(count)))
+        connection = busy_connection(FakeSessions())
+        count = 2 * REQUESTS_PER_SHARE + 1
+        connection.receive(requests(count))
         started = connection.dispatcher.started
-        assert len(started) == STARTS_PER_TURN
+        assert len(started) == REQUESTS_PER_SHARE
         assert not connection.transport.reading, "what waits is left in the client's window"
         await asyncio.sleep(0)
-        assert len(started) == 2 * STARTS_PER_TURN
+        assert len(started) == 2 * REQUESTS_PER_SHARE
         connection.session.resume_writing()  # and nothing else makes it start more
-        assert len(started) == 2 * STARTS_PER_TURN
+        assert len(started) == 2 * REQUESTS_PER_SHARE
         await asyncio.sleep(0)
         assert list(started) == list(range(count))
         assert connection.transport.reading
         assert b"".join(connection.transport.written) == b"".join(b"%d" % n for n in range(count))
+
+    asyncio.run(test())
+
+
+def test_all_connections_together_have_one_share_of_a_turn_and_start_requests_in_turn() -> None:
+    async def test() -> None:
+        sessions = FakeSessions()
+        connections = [busy_connection(sessions) for _ in range(2 * REQUESTS_PER_SHARE)]
+        for connection in connections:
+            connection.receive(requests(3))
+
+        def started() -> list[int]:
+            return [len(connection.dispatcher.started) for connection in connections]
+
+        assert sum(started()) == REQUESTS_PER_SHARE
+        before = started()
+        while sum(before) < 3 * len(connections):
+            await asyncio.sleep(0)
+            now = started()
+            assert 0 < sum(now) - sum(before) <= REQUESTS_PER_SHARE
+            served = [it for it in now if it < 3]
+            assert not served or max(served) - min(served) <= 1, "each starts one in turn"
+            before = now
+        for connection in connections:
+            assert b"".join(connection.transport.written) == b"012"
+            assert connection.transport.reading
+
+    asyncio.run(test())
+
+
+def test_what_comes_when_the_share_is_used_up_is_not_even_decoded() -> None:
+    async def test() -> None:
+        sessions = FakeSessions()
+        busy_connection(sessions).receive(requests(REQUESTS_PER_SHARE))
+        late = busy_connection(sessions)
+        late.receive(struct.pack(">i", -1))
+        assert not late.transport.flushed_and_closed
+        assert not late.transport.reading
+        await asyncio.sleep(0)
+        assert late.transport.flushed_and_closed
+
+    asyncio.run(test())
+
+
+def test_answers_of_many_connections_are_written_in_many_turns() -> None:
+    """One write to the WAL acknowledges records of thousands of connections."""
+
+    async def test() -> None:
+        sessions = FakeSessions()
+        connections = [Connection(sessions) for _ in range(3)]
+        for connection in connections:
+            connection.receive(request(PRODUCE, 1) + request(PRODUCE, 2))
+            writelines = connection.transport.writelines
+
+            def write(buffers: list[bytes], to: Callable[[list[bytes]], None] = writelines) -> None:
+                sessions.clock.now_s += 1.0
+                to(buffers)
+
+            connection.transport.writelines = write  # type: ignore[method-assign]
+        for connection in connections:
+            connection.dispatcher.answer(1)
+        written = [len(connection.transport.written) for connection in connections]
+        assert written == [1, 0, 0]
+        for connection in connections:
+            connection.dispatcher.answer(2)
+        for _ in range(6):
+            before = sum(len(connection.transport.written) for connection in connections)
+            await asyncio.sleep(0)
+            after = sum(len(connection.transport.written) for connection in connections)
+            assert after - before <= 2, "the answers of one connection"
+        for connection in connections:
+            assert b"".join(connection.transport.written) == b"12"
+            assert connection.transport.reading
+
+    asyncio.run(test())
+
+
+def test_a_connection_that_waits_for_its_turn_and_is_lost_starts_nothing() -> None:
+    async def test() -> None:
+        sessions = FakeSessions()
+        busy_connection(sessions).receive(requests(REQUESTS_PER_SHARE))
+        lost, finishing = busy_connection(sessions), busy_connection(sessions)
+        for connection in (lost, finishing):
+            connection.receive(requests(1))
+        lost.session.connection_lost(None)
+        finishing.session.finish()
+        await asyncio.sleep(0)
+        assert not lost.dispatcher.started
+        assert not finishing.dispatcher.started
+        assert finishing.transport.flushed_and_closed
 
     asyncio.run(test())
