@@ -4,6 +4,9 @@ Behaviour:
   * A group without members is deleted with all its offsets; NON_EMPTY_GROUP otherwise,
     GROUP_ID_NOT_FOUND when there is none.
   * Answered when the deletion is durable. Groups are independent of each other.
+Deviations from Apache Kafka:
+  * A group with more than 500 offsets is deleted in parts. Meanwhile requests to it are answered
+    COORDINATOR_LOAD_IN_PROGRESS.
 Version notes:
   * 2: flexible.
 Source: DeleteGroupsRequest.json, DeleteGroupsResponse.json; KIP-229;

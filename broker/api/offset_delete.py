@@ -6,6 +6,8 @@ Behaviour:
     consumers.
   * Partitions that do not exist get UNKNOWN_TOPIC_OR_PARTITION; without an offset there is nothing
     to do, and no error.
+Deviations from Apache Kafka:
+  * Offsets of more than 500 partitions are deleted in parts.
 Source: OffsetDeleteRequest.json, OffsetDeleteResponse.json; KIP-496;
 `OffsetMetadataManager.deleteOffsets`.
 """

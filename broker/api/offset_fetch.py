@@ -99,7 +99,9 @@ class OffsetFetchHandler:
                     for topic in topics
                 ],
             )
-        asked = [(group.group_id, group.topics) for group in request.groups]
+        asked = [
+            (group.group_id, group.topics) async for group in context.turns.each(request.groups)
+        ]
         results = await self._fetch(context, asked)
         return OffsetFetchResponse(
             throttle_time_ms=0,
@@ -119,7 +121,7 @@ class OffsetFetchHandler:
                         for topic in topics
                     ],
                 )
-                for group_id, (error, topics) in results.items()
+                async for group_id, (error, topics) in context.turns.each(results.items())
             ],
         )
 
@@ -173,16 +175,21 @@ class OffsetFetchHandler:
         self, context: RequestContext, group_id: str, asked: list[_Asked] | None
     ) -> list[CommittedOffset] | KafkaError:
         """The offsets of one group, in the order in which they are asked for."""
-        queries = None if asked is None else await _queries(context, asked)
-        first = None if queries is None else queries[:QUERIES_AT_ONCE]
-        (offsets,) = await self._coordinator.fetch_offsets([(group_id, first)])
-        await context.turns.pause()
-        rest = queries[QUERIES_AT_ONCE:] if queries else []
-        async for some in context.turns.batches(rest, QUERIES_AT_ONCE):
-            (more,) = await self._coordinator.fetch_offsets([(group_id, some)])
-            if isinstance(offsets, KafkaError) or isinstance(more, KafkaError):
-                return more if isinstance(more, KafkaError) else offsets
-            offsets += more
+        if asked is None:
+            (found,) = await self._coordinator.fetch_offsets([(group_id, None)])
+            if isinstance(found, KafkaError):
+                return found
+            return [committed async for committed in context.turns.each(found)]
+        queries = await _queries(context, asked)
+        offsets: list[CommittedOffset] = []
+        # Without queries as well: the group's coordinator may be another broker.
+        for start in range(0, max(1, len(queries)), QUERIES_AT_ONCE):
+            some = queries[start : start + QUERIES_AT_ONCE]
+            (found,) = await self._coordinator.fetch_offsets([(group_id, some)])
+            if isinstance(found, KafkaError):
+                return found
+            offsets += found
+            await context.turns.pause()
         return offsets
 
     def _identify(self, topic: Any, *, uses_ids: bool) -> _Asked:

@@ -14,6 +14,7 @@ from headrace.protocol.errors import KafkaError
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 
 MAX_BATCH_BYTES: Final = MAX_RECORD_BYTES
+MAX_BATCH_RECORDS: Final = 1_000  # encoded, and validated, in one turn of the event loop
 MAX_PENDING_BYTES: Final = 32 * 1024 * 1024  # of one shard; at this bound, writes are refused
 _RECORD_OVERHEAD_BYTES: Final = 40  # lengths, deltas and counts of one record, rounded up
 
@@ -35,6 +36,13 @@ class PendingBatch:
         """Add a record; its offset is its position in the batch."""
         self._records.append(record._replace(offset=len(self._records)))
         self.size_bytes += size_bytes
+
+    def has_room(self, size_bytes: int) -> bool:
+        """Whether a further record of this size fits; the first one always does."""
+        return (
+            self.size_bytes + size_bytes <= MAX_BATCH_BYTES
+            and len(self._records) < MAX_BATCH_RECORDS
+        )
 
     @property
     def records_count(self) -> int:
@@ -84,7 +92,7 @@ class PendingBatches:
             key, value = encode_record(record)
             size_bytes = len(key) + (0 if value is None else len(value)) + _RECORD_OVERHEAD_BYTES
             tail = self._queue[-1] if self._queue else None
-            if tail is None or tail.size_bytes + size_bytes > MAX_BATCH_BYTES:
+            if tail is None or not tail.has_room(size_bytes):
                 tail = PendingBatch()
                 self._queue.append(tail)
             tail.add_record(Record(0, timestamp_ms, key, value), size_bytes)

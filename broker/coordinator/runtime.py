@@ -11,7 +11,7 @@ Source: `GroupCoordinatorService`, `CoordinatorRuntime` of Apache Kafka.
 import asyncio
 import random
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
 from headrace.broker.coordinator.group.decision import GroupDecision
@@ -31,7 +31,7 @@ from headrace.broker.coordinator.group.requests import (
     SyncRequest,
     SyncResult,
 )
-from headrace.broker.coordinator.group.shard import GroupShard
+from headrace.broker.coordinator.group.shard import OFFSETS_AT_ONCE, GroupShard
 from headrace.broker.coordinator.ports import CoordinatorLogs
 from headrace.broker.coordinator.record_fields import fits_string
 from headrace.broker.coordinator.shard_driver import Operation, ShardDriver, ShardState, Submitted
@@ -43,6 +43,7 @@ from headrace.protocol.errors import ErrorCode, KafkaError
 GROUPS_AT_ONCE: Final = 256  # listed
 
 T = TypeVar("T")
+_Deleted = tuple[ErrorCode, list[ErrorCode]]  # an error of the group, or one per partition
 
 
 class GroupCoordinator:
@@ -68,6 +69,7 @@ class GroupCoordinator:
         self._drivers: dict[int, ShardDriver] = {}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._tasks: asyncio.TaskGroup | None = None
+        self._deleting: set[str] = set()  # groups of many offsets that are being deleted
         self._turns = TurnShare()  # of the loads and rewrites of all partitions
         self.statistics = CoordinatorStatistics()
 
@@ -167,12 +169,12 @@ class GroupCoordinator:
 
     async def fetch_offsets(
         self, groups: Sequence[tuple[str, Sequence[OffsetQuery] | None]]
-    ) -> list[list[CommittedOffset] | KafkaError]:
+    ) -> list[Iterable[CommittedOffset] | KafkaError]:
         """OffsetFetch of several groups; None asks for all partitions of a group."""
 
         def fetch(
             group_id: str, queries: Sequence[OffsetQuery] | None
-        ) -> Operation[list[CommittedOffset]]:
+        ) -> Operation[Iterable[CommittedOffset]]:
             return lambda shard, now: shard.fetch_offsets(group_id, queries, now)
 
         return await self._for_each(
@@ -184,10 +186,22 @@ class GroupCoordinator:
         self, group_id: str, partitions: Sequence[tuple[str, int]]
     ) -> tuple[ErrorCode, list[ErrorCode]]:
         """OffsetDelete; an error of the group, or one per partition."""
-        submitted = self._member_driver(group_id).submit_write(
-            lambda shard, now: shard.delete_offsets(group_id, partitions, now)
-        )
-        return await submitted.wait()
+
+        def delete(part: Sequence[tuple[str, int]]) -> Operation[_Deleted]:
+            return lambda shard, now: shard.delete_offsets(group_id, part, now)
+
+        submitted = []
+        parts = range(0, max(1, len(partitions)), OFFSETS_AT_ONCE)
+        async for start in self._turns.each(parts, 1):
+            part = partitions[start : start + OFFSETS_AT_ONCE]
+            submitted.append(self._member_driver(group_id).submit_write(delete(part)))
+        errors: list[ErrorCode] = []
+        for one in submitted:
+            error, some = await one.wait()
+            if error is not ErrorCode.NONE:
+                return error, []
+            errors += some
+        return ErrorCode.NONE, errors
 
     # Groups
 
@@ -224,14 +238,29 @@ class GroupCoordinator:
         return [group for some in submitted for group in await some.wait()]
 
     async def delete_groups(self, group_ids: Sequence[str]) -> list[ErrorCode | KafkaError]:
-        """DeleteGroups."""
+        """DeleteGroups.
 
-        def delete(group_id: str) -> Operation[ErrorCode]:
-            return lambda shard, now: shard.delete_group(group_id, now)
+        A group with very many offsets is deleted in several steps; meanwhile it answers COORDINATOR_LOAD_IN_PROGRESS.
+        """
+        submitted: list[Submitted[ErrorCode | None] | KafkaError] = []
+        for group_id in group_ids:
+            try:
+                submitted.append(await self._delete_group(group_id))
+            except KafkaError as error:
+                submitted.append(error)
+        return [result for result in await _outcomes(submitted) if result is not None]
 
-        return await self._for_each(
-            ShardDriver.submit_write, [(group_id, delete(group_id)) for group_id in group_ids]
-        )
+    async def _delete_group(self, group_id: str) -> Submitted[ErrorCode | None]:
+        def delete(shard: GroupShard, now: Instant) -> GroupDecision[ErrorCode | None]:
+            return shard.delete_group(group_id, now)
+
+        while (submitted := self._driver(group_id).submit_write(delete)).response is None:
+            self._deleting.add(group_id)
+            try:
+                await self._turns.pause()
+            finally:
+                self._deleting.discard(group_id)
+        return submitted
 
     async def _for_each(
         self,
@@ -245,16 +274,7 @@ class GroupCoordinator:
                 submitted.append(submit(self._driver(group_id), operation))
             except KafkaError as error:
                 submitted.append(error)
-        results: list[T | KafkaError] = []
-        for one in submitted:
-            if isinstance(one, KafkaError):
-                results.append(one)
-                continue
-            try:
-                results.append(await one.wait())
-            except KafkaError as error:
-                results.append(error)
-        return results
+        return await _outcomes(submitted)
 
     def _member_driver(self, group_id: str) -> ShardDriver:
         """As `_driver`, for operations that need a group id that is not empty.
@@ -271,6 +291,8 @@ class GroupCoordinator:
         driver = self._drivers.get(self._logs.partition_for(group_id))
         if driver is None:
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
+        if group_id in self._deleting:
+            raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the group is being deleted")
         self._require_valid_lease()
         return driver
 
@@ -281,6 +303,19 @@ class GroupCoordinator:
     def _now(self) -> Instant:
         elapsed_ms = int(asyncio.get_running_loop().time() * 1_000)
         return Instant(elapsed_ms, self._wall_clock_ms())
+
+
+async def _outcomes(submitted: Iterable[Submitted[T] | KafkaError]) -> list[T | KafkaError]:
+    results: list[T | KafkaError] = []
+    for one in submitted:
+        if isinstance(one, KafkaError):
+            results.append(one)
+            continue
+        try:
+            results.append(await one.wait())
+        except KafkaError as error:
+            results.append(error)
+    return results
 
 
 def _group_ids(shard: GroupShard, now: Instant) -> GroupDecision[list[str]]:

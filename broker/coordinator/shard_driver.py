@@ -96,7 +96,7 @@ class ShardDriver:
         self._tokens = itertools.count()
         self._joins: dict[int, asyncio.Future[JoinResult]] = {}
         self._syncs: dict[int, asyncio.Future[SyncResult]] = {}
-        self._deleted_topics: dict[DeletedTopic, None] = {}  # while loading
+        self._deleted_topics: dict[DeletedTopic, None] = {}  # their offsets are to be removed
         self._wake = asyncio.Event()
         self._rewriter = LogRewriter(partition, log, self._pending, statistics, self._wake.set)
         self._wakes_at_ms: int | None = None  # deadline that `run` sleeps for
@@ -162,15 +162,14 @@ class ShardDriver:
             self._syncs.pop(token, None)
 
     def forget_topics(self, topics: Sequence[DeletedTopic]) -> None:
-        """Remove the offsets of deleted topics, at once or when loaded; does not wait.
+        """Remove the offsets of deleted topics, some at a time; does not wait.
 
         If that fails, the offsets stay until they expire: a new topic of the same name has another
         id, so they are not taken for its offsets.
         """
-        if self.state is ShardState.LOADING or self._must_reload:
+        if self.state is not ShardState.FAILED:
             self._deleted_topics.update(dict.fromkeys(topics))
-        elif self.state is ShardState.ACTIVE:
-            self.submit(lambda shard, now: shard.forget_topics(topics, now))
+            self._wake.set()
 
     # Running
 
@@ -252,15 +251,12 @@ class ShardDriver:
         self._shard = shard
         self.state = ShardState.ACTIVE
         self._absorb(shard.loaded(now), now)
-        if self._deleted_topics:
-            topics = list(self._deleted_topics)
-            self._deleted_topics.clear()
-            self._absorb(shard.forget_topics(topics, now), now)
 
     async def _serve(self) -> None:
         """Write pending batches, run due deadlines; return when the shard must be loaded again."""
         while True:
             await self._rewrite()
+            await self._forget()
             if self._must_reload:
                 return
             batch = self._pending.next()
@@ -281,6 +277,20 @@ class ShardDriver:
                 self._pending.written()
             if not self._must_reload:
                 self._expire()
+
+    async def _forget(self) -> None:
+        """Queue the removal of some offsets of deleted topics, if there are any."""
+        while self._deleted_topics and not self._must_reload and not self._pending.is_full:
+            topic = next(iter(self._deleted_topics))
+            try:
+                if not self.submit(_forget_topic(topic)).response:
+                    del self._deleted_topics[topic]
+            except Exception as error:  # noqa: BLE001 - handed to the one place that decides
+                report_error(f"deleted topics in coordinator partition {self._partition}", error)
+                return
+            if self._pending.size_bytes:
+                return
+            await self._turns.pause()
 
     async def _rewrite(self) -> None:
         """Queue a part of a rewrite, if one is due or under way."""
@@ -373,3 +383,7 @@ class ShardDriver:
             )
         if self.state is ShardState.LOADING or self._must_reload:
             raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+
+
+def _forget_topic(topic: DeletedTopic) -> Operation[bool]:
+    return lambda shard, now: shard.forget_topic(topic, now)

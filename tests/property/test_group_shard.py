@@ -195,7 +195,7 @@ class GroupMachine(RuleBasedStateMachine):
     @rule(topic=TOPICS)
     def delete_topic(self, topic: str) -> None:
         scene = self.scene
-        scene.do(scene.shard.forget_topics([DeletedTopic(topic, UUID(int=1))], scene.now))
+        scene.do(scene.shard.forget_topic(DeletedTopic(topic, UUID(int=1)), scene.now))
 
     @rule(duration_ms=st.sampled_from([0, 1, 500, 3_000, 5_999, 8_000, 25_000]))
     def time_passes(self, duration_ms: int) -> None:

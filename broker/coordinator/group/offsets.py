@@ -58,13 +58,23 @@ class CommittedOffsets:
         found = CommittedOffset(query.topic, query.partition, value)
         return found if found.is_of(query.topic_id) else found._replace(value=None)
 
-    def find_all(self, group_id: str) -> list[CommittedOffset]:
-        """Answer for all offsets of a group; there may be one for each partition of the cluster."""
-        return [
+    def find_all(self, group_id: str) -> Iterator[CommittedOffset]:
+        """Answer for all offsets of a group as they are now, when it is asked for each.
+
+        There may be one for each partition of the cluster: to copy them takes little, to make their answers long.
+        """
+        topics = {
+            topic: dict(partitions) for topic, partitions in self._groups.get(group_id, {}).items()
+        }
+        return (
             CommittedOffset(topic, partition, value)
-            for topic, partitions in self._groups.get(group_id, {}).items()
+            for topic, partitions in topics.items()
             for partition, value in partitions.items()
-        ]
+        )
+
+    def has(self, group_id: str) -> bool:
+        """Whether a group has offsets."""
+        return group_id in self._groups
 
     def of_group(self, group_id: str) -> Iterator[tuple[OffsetCommitKey, OffsetCommitValue]]:
         """Give all offsets of a group; it must not change meanwhile."""
@@ -94,20 +104,19 @@ class CommittedOffsets:
         else:
             self.estimated_bytes += len(new.metadata) - len(old.metadata)
 
-    def of_topic(self, topic: DeletedTopic) -> list[OffsetCommitKey]:
-        """Return the keys of all offsets in a topic, including those without a known topic id."""
-        return [
+    def of_topic(self, topic: DeletedTopic) -> Iterator[OffsetCommitKey]:
+        """Give the keys of all offsets in a topic, including those without a known topic id."""
+        return (
             OffsetCommitKey(group_id, topic.name, partition)
             for group_id, topics in self._groups.items()
-            for partition, value in topics.get(topic.name, {}).items()
+            if topic.name in topics
+            for partition, value in topics[topic.name].items()
             if value.topic_id in (None, topic.topic_id)
-        ]
+        )
 
 
-def expired_offsets(
-    offsets: CommittedOffsets, group: ClassicGroup, wall_ms: int, retention_ms: int
-) -> tuple[list[OffsetCommitKey], bool]:
-    """Return the offsets whose retention is over, and whether the group has no others.
+def is_expired(record: OffsetRecord, group: ClassicGroup, wall_ms: int, retention_ms: int) -> bool:
+    """Whether the retention of an offset is over.
 
     | group | counted from |
     |---|---|
@@ -118,22 +127,16 @@ def expired_offsets(
 
     A retention that the client sent with its commit (before v5) takes precedence.
     """
+    value = record.value
+    if value is None or group.is_subscribed_to(record.key.topic):
+        return False
     since_empty = False
     if group.protocol_type is not None:
         if group.state is GroupState.EMPTY:
             since_empty = group.state_timestamp_ms != NO_TIMESTAMP
         elif group.state is not GroupState.STABLE or group.subscribed_topics is None:
-            return [], False
-    expired = []
-    all_expired = True
-    for key, value in offsets.of_group(group.group_id):
-        if value.expire_timestamp_ms != NO_TIMESTAMP:
-            is_over = wall_ms >= value.expire_timestamp_ms
-        else:
-            base_ms = group.state_timestamp_ms if since_empty else value.commit_timestamp_ms
-            is_over = wall_ms - base_ms >= retention_ms
-        if is_over and not group.is_subscribed_to(key.topic):
-            expired.append(key)
-        else:
-            all_expired = False
-    return expired, all_expired
+            return False
+    if value.expire_timestamp_ms != NO_TIMESTAMP:
+        return wall_ms >= value.expire_timestamp_ms
+    base_ms = group.state_timestamp_ms if since_empty else value.commit_timestamp_ms
+    return wall_ms - base_ms >= retention_ms

@@ -5,7 +5,8 @@ and the offsets, changes in `replay` alone, whether a record has just been decid
 the log. After the last record of a load, `loaded` starts the sessions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 from headrace.broker.coordinator.group.classic_group import ClassicGroup
@@ -20,7 +21,7 @@ from headrace.broker.coordinator.group.describing import describe_group, list_gr
 from headrace.broker.coordinator.group.joining import Joining
 from headrace.broker.coordinator.group.live_records import LiveRecords
 from headrace.broker.coordinator.group.membership import LeaveResult, Membership
-from headrace.broker.coordinator.group.offsets import CommittedOffsets, expired_offsets
+from headrace.broker.coordinator.group.offsets import CommittedOffsets, is_expired
 from headrace.broker.coordinator.group.rebalance import Rebalancer
 from headrace.broker.coordinator.group.requests import (
     DEFAULT_RETENTION,
@@ -54,9 +55,9 @@ from headrace.broker.coordinator.records import (
 from headrace.config.node import GroupConfig
 from headrace.protocol.errors import ErrorCode
 
-RETENTION_GROUPS_PER_TURN: Final = (
-    100  # groups checked at once, so that the event loop is not blocked
-)
+# At once, so that the event loop is not blocked: offsets that are removed, and offsets and groups that are checked.
+OFFSETS_AT_ONCE: Final = 500
+CHECKS_AT_ONCE: Final = 1_000
 
 _RETENTION_KEY: Final = DeadlineKey(DeadlineKind.RETENTION)
 
@@ -76,7 +77,7 @@ class GroupShard:
         )
         self._joining = Joining(self._rebalancer, self._sessions, config.max_group_size)
         self._membership = Membership(self._rebalancer, self._sessions)
-        self._retention_queue: list[str] = []  # groups that the current check has not reached yet
+        self._retention: Generator[None, Turn, None] | None = None  # the check that is under way
 
     # State that survives a restart
 
@@ -201,7 +202,7 @@ class GroupShard:
 
     def fetch_offsets(
         self, group_id: str, queries: Sequence[OffsetQuery] | None, now: Instant
-    ) -> GroupDecision[list[CommittedOffset]]:
+    ) -> GroupDecision[Iterable[CommittedOffset]]:
         """OffsetFetch; None asks for all partitions that have an offset."""
         turn = self._turn(now)
         if queries is None:
@@ -227,13 +228,10 @@ class GroupShard:
                 turn.persist(OffsetRecord(OffsetCommitKey(group_id, topic, partition), None))
         return turn.decide((ErrorCode.NONE, errors))
 
-    def forget_topics(self, topics: Sequence[DeletedTopic], now: Instant) -> GroupDecision[None]:
-        """Remove every group's offsets in topics that have been deleted."""
+    def forget_topic(self, topic: DeletedTopic, now: Instant) -> GroupDecision[bool]:
+        """Remove some of the groups' offsets in a topic that was deleted; whether there may be more."""
         turn = self._turn(now)
-        for topic in topics:
-            for key in self._offsets.of_topic(topic):
-                turn.persist(OffsetRecord(key, None))
-        return turn.decide(None)
+        return turn.decide(_remove(turn, self._offsets.of_topic(topic)))
 
     # Groups
 
@@ -255,16 +253,16 @@ class GroupShard:
             [list_group(groups[group_id]) for group_id in group_ids if group_id in groups]
         )
 
-    def delete_group(self, group_id: str, now: Instant) -> GroupDecision[ErrorCode]:
-        """DeleteGroups, for one group: all its offsets and itself."""
+    def delete_group(self, group_id: str, now: Instant) -> GroupDecision[ErrorCode | None]:
+        """DeleteGroups, for one group: all its offsets and itself; None after some of very many offsets."""
         turn = self._turn(now)
         group = self._groups.get(group_id)
         if group is None:
             return turn.decide(ErrorCode.GROUP_ID_NOT_FOUND)
         if group.state is not GroupState.EMPTY:
             return turn.decide(ErrorCode.NON_EMPTY_GROUP)
-        for key, _ in list(self._offsets.of_group(group_id)):
-            turn.persist(OffsetRecord(key, None))
+        if _remove(turn, (key for key, _ in self._offsets.of_group(group_id))):
+            return turn.decide(None)
         turn.persist(GroupRecord(group_id, None))
         return turn.decide(ErrorCode.NONE)
 
@@ -291,30 +289,49 @@ class GroupShard:
         return turn.decide(None)
 
     def _expire_offsets(self, turn: Turn) -> None:
-        """Check some groups; the rest follow at once, all groups again after the check interval."""
-        if not self._retention_queue:
-            self._retention_queue = list(self._groups)
-        due = self._retention_queue[-RETENTION_GROUPS_PER_TURN:]
-        del self._retention_queue[-RETENTION_GROUPS_PER_TURN:]
-        for group_id in due:
-            group = self._groups.get(group_id)
-            if group is not None:
-                self._expire_offsets_of(turn, group)
-        self._schedule_retention(
-            turn, 1 if self._retention_queue else self._config.offsets_retention_check_ms
-        )
+        """Check some offsets; the rest follow at once, all again after the check interval."""
+        try:
+            if self._retention is None:
+                self._retention = self._retention_steps()
+                next(self._retention)
+            self._retention.send(turn)
+        except StopIteration:
+            self._retention = None
+        is_over = self._retention is None
+        self._schedule_retention(turn, self._config.offsets_retention_check_ms if is_over else 1)
 
-    def _expire_offsets_of(self, turn: Turn, group: ClassicGroup) -> None:
-        keys, all_expired = expired_offsets(
-            self._offsets, group, turn.now.wall_ms, self._config.offsets_retention_ms
-        )
-        for key in keys:
-            turn.persist(OffsetRecord(key, None))
-        if keys:
-            turn.note(group.group_id, f"removed {len(keys)} expired offsets")
-        if all_expired and group.state is GroupState.EMPTY and not group.pending_members:
-            turn.persist(GroupRecord(group.group_id, None))
-            turn.note(group.group_id, "removed: it had no members and no offsets")
+    def _retention_steps(self) -> Generator[None, Turn, None]:
+        """Check all groups; each step is sent its turn, and groups may change between two of them."""
+        turn = yield
+        checks = 0
+        for group_id in list(self._groups):
+            removed = 0
+            for record in self._offsets.live_records(group_id):
+                group = self._groups.get(group_id)
+                retention_ms = self._config.offsets_retention_ms
+                if group and is_expired(record, group, turn.now.wall_ms, retention_ms):
+                    turn.persist(OffsetRecord(record.key, None))
+                    removed += 1
+                checks += 1
+                if checks >= CHECKS_AT_ONCE:
+                    checks = 0
+                    turn = yield
+            self._note_expired(turn, group_id, removed)
+            checks += 1
+            if checks >= CHECKS_AT_ONCE:
+                checks = 0
+                turn = yield
+
+    def _note_expired(self, turn: Turn, group_id: str, removed: int) -> None:
+        group = self._groups.get(group_id)
+        if group is None:
+            return
+        if removed:
+            turn.note(group_id, f"removed {removed} expired offsets")
+        is_empty = group.state is GroupState.EMPTY and not group.pending_members
+        if is_empty and not self._offsets.has(group_id):
+            turn.persist(GroupRecord(group_id, None))
+            turn.note(group_id, "removed: it had no members and no offsets")
 
     def _schedule_retention(self, turn: Turn, delay_ms: int) -> None:
         self._deadlines.schedule(_RETENTION_KEY, turn.now.elapsed_ms + delay_ms)
@@ -327,3 +344,11 @@ class GroupShard:
 
     def _turn(self, now: Instant) -> Turn:
         return Turn(now, self.replay)
+
+
+def _remove(turn: Turn, keys: Iterable[OffsetCommitKey]) -> bool:
+    """Remove the first of these offsets, at most `OFFSETS_AT_ONCE`; whether there may be more."""
+    some = list(islice(keys, OFFSETS_AT_ONCE))
+    for key in some:
+        turn.persist(OffsetRecord(key, None))
+    return len(some) == OFFSETS_AT_ONCE

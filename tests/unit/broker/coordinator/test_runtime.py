@@ -182,7 +182,7 @@ def test_offsets_of_several_groups() -> None:
             results = await coordinator.fetch_offsets(
                 [(here, None), (foreign, None), ("x" * 40_000, None), (here, [OffsetQuery("t", 9)])]
             )
-            assert isinstance(results[0], list)
+            assert not isinstance(results[0], KafkaError)
             assert [found.partition for found in results[0]] == [0]
             assert code_of(results[1]) is ErrorCode.NOT_COORDINATOR
             assert code_of(results[2]) is ErrorCode.INVALID_GROUP_ID
@@ -242,8 +242,11 @@ def test_deleted_topics_are_forgotten_in_every_partition() -> None:
             for group_id in GROUPS:
                 await coordinator.commit_offsets(commit_request(group_id=group_id))
             coordinator.on_topics_deleted([DeletedTopic("t", UUID(int=1))])
+            await asyncio.sleep(1)
             results = await coordinator.fetch_offsets([(group_id, None) for group_id in GROUPS])
-            assert results == [[], [], [], []]
+            assert [list(found) for found in results if not isinstance(found, KafkaError)] == [
+                []
+            ] * 4
 
     run(test)
 

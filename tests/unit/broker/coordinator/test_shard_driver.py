@@ -497,6 +497,7 @@ def test_topics_deleted_while_loading_are_forgotten_when_loaded() -> None:
             b.check_live_is_log()
             assert await b.commit(8) == [ErrorCode.NONE]
             b.driver.forget_topics([DeletedTopic("t", UUID(int=1))])
+            await settle()
             assert await b.committed() is None
             b.check_live_is_log()
 

@@ -174,7 +174,7 @@ def test_all_offsets_of_a_group() -> None:
     scene = Scene()
     scene.commit(offset(0, 5), offset(1, 6), offset(0, 7, topic="u"))
     scene.commit(offset(0, 9), group_id="other")
-    found = scene.do(scene.shard.fetch_offsets("g", None, scene.now))
+    found = list(scene.do(scene.shard.fetch_offsets("g", None, scene.now)))
     assert [(each.topic, each.partition, each.value.offset) for each in found if each.value] == [
         ("t", 0, 5),
         ("t", 1, 6),
@@ -261,7 +261,7 @@ def test_deleted_topics_take_their_offsets_with_them() -> None:
     scene.commit(offset(0, 5)._replace(topic_id=first), offset(0, 6, topic="u"))
     scene.commit(offset(1, 7)._replace(topic_id=second), group_id="other")
     scene.commit(offset(0, 8), group_id="old")  # of which topic is not known
-    scene.do(scene.shard.forget_topics([DeletedTopic("t", first)], scene.now))
+    scene.do(scene.shard.forget_topic(DeletedTopic("t", first), scene.now))
     assert scene.committed() is None
     assert scene.committed(topic="u") == 6
     assert scene.committed(1, group_id="other") == 7  # of the topic that came after
