@@ -3,7 +3,7 @@
 No length is trusted: a read beyond the end of the buffer raises `ProtocolError` before anything is
 allocated, and all arrays of one message together may have `MAX_ARRAY_ELEMENTS` elements, because an
 element of two bytes on the wire becomes a Python object of a hundred bytes. One struct or header may
-have `MAX_TAGGED_FIELDS` tagged fields.
+have `MAX_TAGGED_FIELDS` tagged fields. A string has at most `MAX_STRING_BYTES`, as in Kafka.
 
 | type | bytes | layout |
 |---|---|---|
@@ -26,6 +26,9 @@ from headrace.protocol.errors import ProtocolError
 MAX_ARRAY_ELEMENTS: Final = 65_536
 # Kafka's messages have at most four in one struct, and clients send none that the version does not know.
 MAX_TAGGED_FIELDS: Final = 16
+
+# What Kafka accepts, whatever length the compact form could have.
+MAX_STRING_BYTES: Final = 32_767
 
 UUID_BYTES: Final = 16
 UUID_ZERO_BYTES: Final = bytes(UUID_BYTES)
@@ -99,12 +102,13 @@ def read_compact_string(data: memoryview, position: int) -> tuple[str | None, in
     """Return the string at `position` (None for null) and the position after it.
 
     Raises:
-        ProtocolError: it exceeds the buffer.
+        ProtocolError: it exceeds the buffer, or is too long.
         UnicodeDecodeError: it is not UTF-8.
     """
     length, start = read_uvarint(data, position)
     if length == 0:
         return None, start
+    check_string(length - 1)
     end = start + length - 1
     if end > len(data):
         raise ProtocolError("string exceeds the buffer")
@@ -119,6 +123,12 @@ def read_compact_non_null(data: memoryview, position: int) -> tuple[str, int]:
     return value, position
 
 
+def check_string(size_bytes: int) -> None:
+    """Refuse a string that is longer than any of Kafka's."""
+    if size_bytes > MAX_STRING_BYTES:
+        raise ProtocolError(f"string has {size_bytes} bytes, more than {MAX_STRING_BYTES}")
+
+
 def check_array(count: int, bytes_left: int, min_element_bytes: int, elements_left: int) -> int:
     """Return how many array elements the message may still have after an array of `count` elements.
 
@@ -128,7 +138,9 @@ def check_array(count: int, bytes_left: int, min_element_bytes: int, elements_le
     if not 0 <= count * min_element_bytes <= bytes_left:
         raise ProtocolError(f"array of {count} elements, but only {bytes_left} bytes are left")
     if count > elements_left:
-        raise ProtocolError(f"message has more than {MAX_ARRAY_ELEMENTS} array elements")
+        raise ProtocolError(
+            f"message has {count - elements_left} array elements more than it may have"
+        )
     return elements_left - count
 
 

@@ -31,9 +31,13 @@ class CreatePartitionsHandler:
 
     async def handle(self, context: RequestContext, request: CreatePartitionsRequest) -> Any:
         """Raise the partition count of each topic, or answer with the reason."""
-        counts = Counter(topic.name for topic in request.topics)
+        counts: Counter[str] = Counter()
+        topics = {}
+        async for topic in context.turns.each(request.topics):
+            counts[topic.name] += 1
+            topics[topic.name] = topic
         results = []
-        async for topic in context.turns.each({it.name: it for it in request.topics}.values()):
+        async for topic in context.turns.each(topics.values()):
             message: str | None
             if counts[topic.name] > 1:
                 code, message = (

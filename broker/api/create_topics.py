@@ -3,6 +3,8 @@
 Behaviour:
   * A topic is usable when the request is answered: its streams exist and its partitions are open.
   * Configs are validated; the effective ones are returned (v5+).
+  * At most 10,000 partitions may be assigned in one request (POLICY_VIOLATION), and a topic may have 1,000 configs
+    (INVALID_REQUEST).
   * A replication factor from 1 up, or -1, is accepted and answered as 1: durability is the WAL's and the bucket's.
 Deviations from Apache Kafka:
   * INVALID_REPLICATION_FACTOR is answered for 0 and below -1 only.
@@ -14,7 +16,7 @@ Source: CreateTopicsRequest.json, CreateTopicsResponse.json; KIP-464, KIP-525, K
 from collections import Counter
 from typing import Any
 
-from headrace.broker.cluster.topic_creation import TopicCreation
+from headrace.broker.cluster.topic_creation import MAX_TOPICS, TopicCreation
 from headrace.broker.network.request_context import RequestContext
 from headrace.config.describe import BrokerLayers, describe_topic
 from headrace.config.node import NodeConfig
@@ -24,6 +26,8 @@ from headrace.protocol.errors import ErrorCode
 from headrace.protocol.messages import CreateTopicsRequest, CreateTopicsResponse
 
 REPLICATION_FACTOR = 1
+MAX_ASSIGNED = MAX_TOPICS  # partitions, in one request
+MAX_CONFIGS = 1_000  # of one topic; there are fewer keys
 
 _Result = CreateTopicsResponse.CreatableTopicResult
 _Config = _Result.CreatableTopicConfigs
@@ -63,8 +67,18 @@ class CreateTopicsHandler:
         """Contradictions within the request, by topic."""
         refused = {}
         counts: Counter[str] = Counter()
+        assigned_total = 0
         async for topic in context.turns.each(request.topics):
             counts[topic.name] += 1
+            assigned_total += len(topic.assignments or ())
+            if assigned_total > MAX_ASSIGNED:
+                message = f"one request creates at most {MAX_ASSIGNED} partitions"
+                refused[topic.name] = (ErrorCode.POLICY_VIOLATION, message)
+                continue
+            if len(topic.configs or ()) > MAX_CONFIGS:
+                message = f"more than {MAX_CONFIGS} configs of one topic"
+                refused[topic.name] = (ErrorCode.INVALID_REQUEST, message)
+                continue
             assigned = [it.partition_index for it in topic.assignments or ()]
             if len(set(assigned)) < len(assigned):
                 message = "a partition is assigned more than once"

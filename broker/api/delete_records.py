@@ -65,7 +65,7 @@ class DeleteRecordsHandler:
         wanted = {
             (topic.name, partition.partition_index): partition.offset
             for topic in request.topics
-            for partition in topic.partitions
+            async for partition in context.turns.each(topic.partitions)
         }
         timeout_ms = min(max(request.timeout_ms, 0), MAX_TIMEOUT_MS)
         deadline_s = asyncio.get_running_loop().time() + timeout_ms / 1000

@@ -38,20 +38,24 @@ class DeleteTopicsHandler:
 
     async def handle(self, context: RequestContext, request: DeleteTopicsRequest) -> Any:
         """Delete each topic, or answer with the reason."""
+        counts: Counter[tuple[str | None, UUID | None]] = Counter()
         if context.version >= BY_ID_SINCE:
-            asked = [(topic.name, topic.topic_id) for topic in request.topics]
+            async for topic in context.turns.each(request.topics):
+                counts[topic.name, topic.topic_id] += 1
         else:
-            asked = [(name, None) for name in request.topic_names]
+            async for name in context.turns.each(request.topic_names):
+                counts[name, None] += 1
         answers: list[Any] = []
         wanted: list[str | UUID] = []
-        counts = Counter(asked)
         async for name, topic_id in context.turns.each(counts):
             if (name is None) == (topic_id is None) or self._is_internal(name, topic_id):
                 answers.append(self._answer(name, topic_id, ErrorCode.INVALID_REQUEST, None))
             elif counts[name, topic_id] > 1:
                 answers.append(self._answer(name, topic_id, ErrorCode.INVALID_REQUEST, _REPEATED))
             else:
-                wanted.append(topic_id if name is None else name)
+                asked = topic_id if name is None else name
+                assert asked is not None
+                wanted.append(asked)
         # The controller looks them up: this broker's metadata may not include a new topic or a deletion yet.
         async for some in context.turns.batches(wanted, TOPICS_AT_ONCE):
             answers += [self._answer(*it) for it in await self._client.delete_topics(some)]

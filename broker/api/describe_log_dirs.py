@@ -37,7 +37,9 @@ class DescribeLogDirsHandler:
         wanted: set[tuple[str, int]] | None = None
         if request.topics is not None:
             wanted = {
-                (topic.topic, index) for topic in request.topics for index in topic.partitions
+                (topic.topic, index)
+                for topic in request.topics
+                async for index in context.turns.each(topic.partitions)
             }
         by_topic: dict[str, list[Partition]] = {}
         async for partition in context.turns.each(list(self._partitions.all())):

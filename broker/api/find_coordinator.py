@@ -9,7 +9,6 @@ Behaviour:
   * Errors carry node -1, host "" and port -1.
 Deviations from Apache Kafka:
   * A key that is named twice is answered once.
-  * A group id of more than 32,767 bytes, which Kafka's coordinator could not store either, is INVALID_GROUP_ID.
   * Key type 1 (transaction) is answered with INVALID_REQUEST and a message: this version has
     no transactions. Kafka answers the same for a type of coordinator that is disabled (share
     groups switched off). Clients fail at once with that message; with
@@ -23,7 +22,6 @@ Source: FindCoordinatorRequest.json, FindCoordinatorResponse.json; `KafkaApis.ge
 
 from typing import Any, Final, NamedTuple, Protocol
 
-from headrace.broker.coordinator.record_fields import fits_string
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError
@@ -99,8 +97,6 @@ class FindCoordinatorHandler:
         if key_type != GROUP_KEY_TYPE:
             message = _NO_TRANSACTIONS if key_type == 1 else _NO_SUCH_COORDINATOR
             return _Found(ErrorCode.INVALID_REQUEST, message)
-        if not fits_string(key):
-            return _Found(ErrorCode.INVALID_GROUP_ID, "the group id is longer than 32,767 bytes")
         node = self._nodes.coordinator_node(context, key)
         if node is None:
             try:

@@ -37,9 +37,9 @@ class IncrementalAlterConfigsHandler:
 
     async def handle(self, context: RequestContext, request: IncrementalAlterConfigsRequest) -> Any:
         """Alter each resource, or answer with the reason."""
-        repeated = Counter(
-            (resource.resource_type, resource.resource_name) for resource in request.resources
-        )
+        repeated: Counter[tuple[int, str]] = Counter()
+        async for resource in context.turns.each(request.resources):
+            repeated[resource.resource_type, resource.resource_name] += 1
         responses = []
         async for resource in context.turns.each(request.resources):
             key = (resource.resource_type, resource.resource_name)

@@ -3,8 +3,6 @@
 Behaviour:
   * The answer comes when the join phase ends; until then the request is parked.
   * Only the leader's answer lists the members.
-  * An instance id, protocol type or protocol name longer than 32,767 bytes cannot be stored:
-    INVALID_REQUEST.
 Deviations from Apache Kafka:
   * A second JoinGroup of a member that is parked in one answers the first with
     REBALANCE_IN_PROGRESS; Kafka never answers it.
@@ -25,7 +23,6 @@ from headrace.broker.coordinator.group.requests import (
     JoinRequest,
     JoinResult,
 )
-from headrace.broker.coordinator.record_fields import fits_string
 from headrace.broker.coordinator.runtime import GroupCoordinator
 from headrace.broker.network.request_context import RequestContext
 from headrace.config.node import GroupConfig
@@ -85,13 +82,6 @@ class JoinGroupHandler:
             self._config.session_timeout_min_ms <= timeout_ms <= self._config.session_timeout_max_ms
         ):
             raise KafkaError(ErrorCode.INVALID_SESSION_TIMEOUT)
-        stored = [request.protocol_type, request.group_instance_id or ""]
-        stored.extend(protocol.name for protocol in request.protocols)
-        if not all(fits_string(text) for text in stored):
-            raise KafkaError(
-                ErrorCode.INVALID_REQUEST,
-                "an instance id, protocol type or protocol name is longer than 32,767 bytes",
-            )
 
     def _to_join(self, context: RequestContext, request: JoinGroupRequest) -> JoinRequest:
         instance_id = request.group_instance_id

@@ -42,7 +42,7 @@ class LeaveGroupHandler:
         if has_several:
             members = [
                 LeavingMember(member.member_id, member.group_instance_id, member.reason or "")
-                for member in request.members
+                async for member in context.turns.each(request.members)
             ]
         else:
             members = [LeavingMember(request.member_id)]
@@ -64,6 +64,6 @@ class LeaveGroupHandler:
                     group_instance_id=result.member.group_instance_id,
                     error_code=int(result.error),
                 )
-                for result in results
+                async for result in context.turns.each(results)
             ],
         )

@@ -3,7 +3,7 @@
 Payloads here do not include the four bytes of the frame size.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 from headrace.protocol import headers
@@ -15,7 +15,7 @@ from headrace.protocol.messages import encoding
 from headrace.protocol.messages.decoding import decoder
 from headrace.protocol.messages.encoding import MAX_ANSWER_BYTES
 from headrace.protocol.messages.registry import REQUESTS, RESPONSES
-from headrace.protocol.primitives import Reader
+from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, Reader
 
 # An instance of a class of `headrace.protocol.messages`: only the schemas define their fields.
 Message: TypeAlias = Any
@@ -23,6 +23,18 @@ Message: TypeAlias = Any
 T = TypeVar("T")
 
 _API_VERSIONS_FALLBACK: Final = 0
+
+# Of one request; Produce and Fetch, which have codecs of their own, may be as large as the configuration allows.
+MAX_REQUEST_BYTES: Final = 16 << 20
+# Of a request in which no client ever has many: protocols, members of a group, filters, listeners. A group of more
+# members would not fit its record.
+MAX_ELEMENTS: Final[Mapping[int, int]] = {
+    ApiKey.JOIN_GROUP: 1_000,
+    ApiKey.SYNC_GROUP: 16_384,
+    ApiKey.LEAVE_GROUP: 16_384,
+    ApiKey.LIST_GROUPS: 1_000,
+    ApiKey.ADD_RAFT_VOTER: 1_000,
+}
 
 
 def decode_request(api_key: int, version: int, body: memoryview) -> Message:
@@ -39,11 +51,15 @@ def decode_request_steps(
     Metadata request (version 13) for all topics. A body that ends early is refused.
 
     Raises:
-        ProtocolError: key and version are not supported, or the bytes are not a complete body.
+        ProtocolError: key and version are not supported, the bytes are not a complete body, or it is too large.
     """
     if not accepts(api_key, version):
         raise ProtocolError(f"version {version} of the request with key {api_key} is not supported")
-    return (yield from _decode(REQUESTS[api_key], version, Reader(body)))
+    if len(body) > MAX_REQUEST_BYTES:
+        name = ApiKey(api_key).name
+        raise ProtocolError(f"{name} of {len(body)} bytes, more than {MAX_REQUEST_BYTES}")
+    reader = Reader(body, MAX_ELEMENTS.get(api_key, MAX_ARRAY_ELEMENTS))
+    return (yield from _decode(REQUESTS[api_key], version, reader))
 
 
 def decode_response(api_key: int, version: int, payload: memoryview) -> tuple[int, Message]:

@@ -9,8 +9,8 @@ lenient decoder for a valid message, apart from unknown tags, which are skipped 
 Schemas do not nest recursively, so the depth of a decoder is that of its schema.
 
 A message may have tens of thousands of elements, which takes a part of a second. So its decoder is a
-generator that stops after each `STEP_ELEMENTS` of them; who decodes on an event loop lets others run
-there.
+generator that stops after each `STEP_ELEMENTS` of them, or fewer that are large; who decodes on an
+event loop lets others run there.
 """
 
 from collections.abc import Callable, Generator
@@ -20,9 +20,10 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from headrace.protocol.errors import ProtocolError
-from headrace.protocol.primitives import UUID_BYTES, Reader, read_uuid
+from headrace.protocol.primitives import UUID_BYTES, Reader, check_string, read_uuid
 
 STEP_ELEMENTS: Final = 256  # about a millisecond
+ELEMENT_BYTES: Final = 4 << 10  # of strings and bytes that take as long as an element
 
 Read = Callable[[Reader], Any]
 Steps = Callable[[Reader], Generator[None, None, Any]]
@@ -252,13 +253,23 @@ def _simple(type_str: str, *, nullable: bool, flexible: bool) -> _Plan:
         return _Plan(_read_operations, _UINT32.size)
     prefix = _INT16 if type_str == "string" else _INT32
     read_length, length_bytes = _length(prefix, nullable=nullable, flexible=flexible)
-    convert = _to_str if type_str == "string" else bytes
 
-    def read(reader: Reader) -> Any:
+    def read_string(reader: Reader) -> str | None:
         length = read_length(reader)
-        return None if length < 0 else convert(reader.take(length))
+        if length < 0:
+            return None
+        check_string(length)
+        reader.elements_of_step += length // ELEMENT_BYTES
+        return str(reader.take(length), "utf-8")
 
-    return _Plan(read, length_bytes)
+    def read_bytes(reader: Reader) -> bytes | None:
+        length = read_length(reader)
+        if length < 0:
+            return None
+        reader.elements_of_step += length // ELEMENT_BYTES
+        return bytes(reader.take(length))
+
+    return _Plan(read_string if type_str == "string" else read_bytes, length_bytes)
 
 
 def _length(
@@ -279,10 +290,6 @@ def _length(
         return length
 
     return (read_compact, 1) if flexible else (read_classic, prefix.size)
-
-
-def _to_str(data: memoryview) -> str:
-    return str(data, "utf-8")
 
 
 def _read_uuid(reader: Reader) -> UUID | None:

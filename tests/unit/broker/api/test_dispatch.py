@@ -187,7 +187,7 @@ def test_a_large_request_and_its_answer_share_the_turns_of_the_loop() -> None:
     """No turn does more than a step after its share is used up: here after each look at the clock."""
     broker = Broker()
     broker.groups.group_ids = ["g"] * 20_000
-    states = ["s"] * 20_000
+    states = ["s"] * 1_000
     body = body_of(ListGroupsRequest(states_filter=states, types_filter=[]), 5)
     turns = 0
 
@@ -206,7 +206,7 @@ def test_a_large_request_and_its_answer_share_the_turns_of_the_loop() -> None:
 
     broker.turn_clock.tick_s = 1.0
     assert len(asyncio.run(serve()).response(ApiKey.LIST_GROUPS, 5).groups) == 20_000
-    assert turns >= 2 * 20_000 // STEP_ELEMENTS
+    assert turns >= (1_000 + 20_000) // STEP_ELEMENTS
 
 
 @pytest.mark.parametrize("where", ["begin", "end"])

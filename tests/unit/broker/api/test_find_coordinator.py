@@ -5,7 +5,7 @@ import pytest
 from headrace.broker.api.find_coordinator import FindCoordinatorHandler
 from headrace.broker.network.request_context import RequestContext
 from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.errors import ErrorCode, KafkaError
+from headrace.protocol.errors import ErrorCode, KafkaError, ProtocolError
 from headrace.protocol.messages import FindCoordinatorRequest
 from tests.unit.broker.api.group_broker import ask, versions
 from tests.unit.broker.coordinator.virtual_time import run
@@ -124,7 +124,8 @@ def test_a_group_id_that_no_group_can_have_is_refused_before_it_is_hashed(versio
         nodes = FakeNodes()
         long = "g" * 32_768
         nodes.known[long] = 5
-        assert await find(nodes, version, long) == [(ErrorCode.INVALID_GROUP_ID, -1, "", -1)]
+        with pytest.raises(ProtocolError, match="string has 32768 bytes"):
+            await find(nodes, version, long)
         nodes.known[long[1:]] = 5
         assert await find(nodes, version, long[1:]) == [(0, 5, "10.0.0.2", 9092)]
 

@@ -5,11 +5,13 @@ import pytest
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.messages.codec import (
+    MAX_ELEMENTS,
+    MAX_REQUEST_BYTES,
     decode_request,
     decode_request_steps,
     decode_response,
 )
-from headrace.protocol.messages.decoding import STEP_ELEMENTS
+from headrace.protocol.messages.decoding import ELEMENT_BYTES, STEP_ELEMENTS
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
 
 
@@ -91,13 +93,39 @@ def test_authorized_operations_are_a_set_or_none() -> None:
 
 def test_number_of_elements_is_bounded_over_all_arrays() -> None:
     """Two bytes on the wire would become an object each."""
-    half = MAX_ARRAY_ELEMENTS // 2
+    half = MAX_ELEMENTS[ApiKey.LIST_GROUPS] // 2
     states = encode_uvarint(half + 1) + b"\x01" * half
     within = memoryview(states + encode_uvarint(half + 1) + b"\x01" * half + b"\0")
     assert len(decode_request(ApiKey.LIST_GROUPS, 5, within).types_filter) == half
     beyond = memoryview(states + encode_uvarint(half + 2) + b"\x01" * (half + 1) + b"\0")
     with pytest.raises(ProtocolError, match="array elements"):
         decode_request(ApiKey.LIST_GROUPS, 5, beyond)
+
+
+def test_a_string_is_as_long_as_one_of_kafka_at_most() -> None:
+    def names(size: int) -> memoryview:
+        return memoryview(b"\x02" + encode_uvarint(size + 1) + b"n" * size + b"\0")
+
+    assert decode_request(ApiKey.DELETE_GROUPS, 2, names(32_767)).groups_names == ["n" * 32_767]
+    with pytest.raises(ProtocolError, match="string has 32768 bytes"):
+        decode_request(ApiKey.DELETE_GROUPS, 2, names(32_768))
+
+
+def test_a_request_is_refused_by_its_size_before_it_is_decoded() -> None:
+    names = b"\x02\x02n\0"
+    body = memoryview(names + bytes(MAX_REQUEST_BYTES))
+    assert decode_request(ApiKey.DELETE_GROUPS, 2, body[: len(names)]).groups_names == ["n"]
+    with pytest.raises(ProtocolError, match="DELETE_GROUPS of"):
+        decode_request(ApiKey.DELETE_GROUPS, 2, body)
+
+
+def test_long_strings_count_as_many_elements() -> None:
+    """Else a step of 256 strings would decode eight megabytes."""
+    name = encode_uvarint(20_001) + b"n" * 20_000
+    body = encode_uvarint(257) + name * 256 + b"\0"
+    steps = decode_request_steps(ApiKey.DELETE_GROUPS, 2, memoryview(body))
+    each = 1 + 20_000 // ELEMENT_BYTES
+    assert sum(1 for _ in steps) == 256 // -(-STEP_ELEMENTS // each)
 
 
 @pytest.mark.parametrize("topics", [1, 3, 40])
