@@ -1,17 +1,63 @@
 """Counts and latencies of requests, cheap enough for the hot path."""
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 
-from prometheus_client import Histogram
+from prometheus_client.core import HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
 
 from headrace.protocol.api_keys import ApiKey
 
 LATENCY_BUCKETS_S = (
     0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5, 1, 2, 5, 30,
 )  # fmt: skip
+
+
+class Latencies:
+    """A histogram of one API. Only the loop observes, so it needs no lock: a tenth of the time of the library's."""
+
+    __slots__ = ("counts", "sum_s")
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(LATENCY_BUCKETS_S) + 1)  # of each bucket alone
+        self.sum_s = 0.0
+
+    def observe(self, latency_s: float) -> None:
+        """Record one latency."""
+        self.counts[bisect_left(LATENCY_BUCKETS_S, latency_s)] += 1
+        self.sum_s += latency_s
+
+
+class _LatenciesByApi(Collector):
+    """The histograms of all APIs that were asked for."""
+
+    def __init__(self) -> None:
+        self.by_api: dict[int, Latencies] = {}
+
+    def describe(self) -> Iterable[Metric]:
+        """Name what `collect` gives."""
+        yield self._family()
+
+    def collect(self) -> Iterator[Metric]:
+        """One histogram for each API."""
+        family = self._family()
+        bounds = [*map(floatToGoString, LATENCY_BUCKETS_S), "+Inf"]
+        for api_key, latencies in self.by_api.copy().items():
+            buckets = list(zip(bounds, accumulate(latencies.counts), strict=True))
+            family.add_metric([ApiKey(api_key).name.lower()], buckets, latencies.sum_s)
+        yield family
+
+    @staticmethod
+    def _family() -> HistogramMetricFamily:
+        return HistogramMetricFamily(
+            "headrace_request_duration_seconds",
+            "Time from the arrival of a request to its answer",
+            labels=["api"],
+        )
 
 
 class RequestMetrics:
@@ -23,24 +69,16 @@ class RequestMetrics:
         self.cold_reads_failed: defaultdict[int, int] = defaultdict(int)  # by error code
         self.latest: int | None = None  # the API of the last request since somebody asked
         self.clock_s = clock_s
-        self._histogram = Histogram(
-            "headrace_request_duration_seconds",
-            "Time from the arrival of a request to its answer",
-            ["api"],
-            buckets=LATENCY_BUCKETS_S,
-            registry=None,
-        )
-        self._bound: dict[int, Callable[[float], None]] = {}
+        self._latencies = _LatenciesByApi()
         self.observe_produce = self.observer(int(ApiKey.PRODUCE))
         self.observe_fetch = self.observer(int(ApiKey.FETCH))
 
     def observer(self, api_key: int) -> Callable[[float], None]:
         """Return the function that records one latency in seconds for `api_key`."""
-        bound = self._bound.get(api_key)
-        if bound is None:
-            bound = self._histogram.labels(ApiKey(api_key).name.lower()).observe
-            self._bound[api_key] = bound
-        return bound
+        by_api = self._latencies.by_api
+        if api_key not in by_api:
+            by_api[api_key] = Latencies()
+        return by_api[api_key].observe
 
     def take_latest(self) -> str:
         """Name the API of the last request since the last call."""
@@ -50,7 +88,7 @@ class RequestMetrics:
     @property
     def latencies(self) -> Collector:
         """The collector of the latency histogram of all APIs."""
-        return self._histogram
+        return self._latencies
 
     @contextmanager
     def time(self, api_key: int) -> Iterator[None]:
