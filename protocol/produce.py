@@ -74,6 +74,8 @@ _INT32: Final = Struct(">i")
 _TWO_INT32: Final = Struct(">ii")
 _ACKS_TIMEOUT: Final = Struct(">hi")
 _ACKS_TIMEOUT_TOPICS: Final = Struct(">hii")
+_ONE_TOPIC: Final = Struct(">hhiih")  # no transactional id, acks, timeout, 1, length of the name
+_ONE_PARTITION: Final = Struct(">iii")  # 1, index, length of the record set
 _FLEXIBLE_HEADER: Final = Struct(">ix")
 # Minimum size of an element, by encoding.
 _CLASSIC_TOPIC_BYTES: Final = 6
@@ -149,9 +151,27 @@ def decode_produce(version: int, body: memoryview) -> ProduceRequest:
     try:
         if version >= _FLEXIBLE_SINCE:
             return _decode_flexible(version, body)
-        return _decode_classic(body)
+        return _decode_one_partition(body) or _decode_classic(body)
     except (error, IndexError, UnicodeDecodeError) as cause:
         raise ProtocolError("malformed Produce request") from cause
+
+
+def _decode_one_partition(body: memoryview) -> ProduceRequest | None:
+    """Decode what most requests are, at half the cost: one partition, and no transaction. None for any other."""
+    try:
+        id_bytes, acks, timeout_ms, topic_count, name_bytes = _ONE_TOPIC.unpack_from(body)
+        name_end = _ONE_TOPIC.size + name_bytes
+        count, index, length = _ONE_PARTITION.unpack_from(body, name_end)
+    except error:
+        return None  # less than that, or nothing
+    start = name_end + _ONE_PARTITION.size
+    if id_bytes != -1 or topic_count != 1 or name_bytes < 0 or count != 1:
+        return None
+    if not 0 <= length <= len(body) - start:
+        return None
+    name = str(body[_ONE_TOPIC.size : name_end], "utf-8")
+    topic = ProduceTopic(name, None, [(index, body[start : start + length])])
+    return ProduceRequest(None, acks, timeout_ms, [topic])
 
 
 def _decode_classic(body: memoryview) -> ProduceRequest:
