@@ -38,7 +38,7 @@ class BackgroundCollector(Collector):
         """Read everything."""
         yield counter(
             "partitions_opened_past_damage",
-            "Openings of partitions that passed over objects which are missing or damaged",
+            "Openings of partitions that passed over checkpoints or records which are missing or damaged",
             self._openings.opened_past_damage_total,
         )
         yield from self._retention_metrics()

@@ -99,9 +99,8 @@ class LogRewriter:
         self._is_damaged = bool(log.damage)
         if log.unknown_records:
             logger.warning(
-                "coordinator partition %d holds %d records of a newer version: its log is not shortened",
-                self._partition,
-                log.unknown_records,
+                "a coordinator partition holds records of a newer version: its log is not shortened",
+                extra={"partition": self._partition, "records": log.unknown_records},
             )
             self._not_before_ms = math.inf
 
@@ -161,8 +160,8 @@ class LogRewriter:
         except CorruptRecordError:
             pass
         logger.warning(
-            "coordinator partition %d holds a record that is too large to be written again: its log is not shortened",
-            self._partition,
+            "a coordinator partition holds a record that is too large to be written again: its log is not shortened",
+            extra={"partition": self._partition},
         )
         return False
 
@@ -191,10 +190,12 @@ class LogRewriter:
                 break
             except LOG_ERRORS as error:
                 logger.warning(
-                    "cannot shorten the log of coordinator partition %d; trying again in %d ms: %s",
-                    self._partition,
-                    backoff_ms,
-                    error,
+                    "cannot shorten the log of a coordinator partition, trying again",
+                    extra={
+                        "partition": self._partition,
+                        "delay_ms": backoff_ms,
+                        "reason": str(error),
+                    },
                 )
                 await asyncio.sleep(backoff_ms / 1_000)
                 backoff_ms = min(2 * backoff_ms, MAX_DELETION_BACKOFF_MS)
@@ -209,10 +210,12 @@ class LogRewriter:
         found.given_up_records_total += given_up.records
         found.given_up_bytes_total += given_up.size_bytes
         logger.info(
-            "coordinator partition %d rewritten: %d live records; given up before them: %d records, %d bytes",
-            self._partition,
-            rewrite.records,
-            given_up.records,
-            given_up.size_bytes,
+            "coordinator partition rewritten",
+            extra={
+                "partition": self._partition,
+                "live_records": rewrite.records,
+                "given_up_records": given_up.records,
+                "given_up_bytes": given_up.size_bytes,
+            },
         )
         self._on_shortened()

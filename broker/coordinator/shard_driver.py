@@ -196,10 +196,12 @@ class ShardDriver:
                 loaded = await replay_log(self._log, shard.replay, self._turns)
             except LOG_ERRORS as error:
                 logger.warning(
-                    "cannot read coordinator partition %d; trying again in %d ms: %s",
-                    self._partition,
-                    backoff_ms,
-                    error,
+                    "cannot read a coordinator partition, trying again",
+                    extra={
+                        "partition": self._partition,
+                        "delay_ms": backoff_ms,
+                        "reason": str(error),
+                    },
                 )
                 await asyncio.sleep(backoff_ms / 1_000)
                 backoff_ms = min(2 * backoff_ms, MAX_RELOAD_BACKOFF_MS)
@@ -207,8 +209,8 @@ class ShardDriver:
             except (CorruptRecordError, RecordsError):
                 # Reading it again would fail the same way; the other partitions continue.
                 logger.exception(
-                    "cannot decode coordinator partition %d; its groups are not served until its leadership changes",
-                    self._partition,
+                    "cannot decode a coordinator partition; its groups are not served until its leadership changes",
+                    extra={"partition": self._partition},
                 )
                 self.state = ShardState.FAILED
                 return False
@@ -222,11 +224,13 @@ class ShardDriver:
             self._tell_damage(loaded.damage)
             self._activate(shard)
             logger.info(
-                "coordinator partition %d loaded: %d records, %d of them live, in %d ms",
-                self._partition,
-                loaded.records,
-                shard.live.count,
-                self._clock().elapsed_ms - started.elapsed_ms,
+                "coordinator partition loaded",
+                extra={
+                    "partition": self._partition,
+                    "records": loaded.records,
+                    "live_records": shard.live.count,
+                    "duration_ms": self._clock().elapsed_ms - started.elapsed_ms,
+                },
             )
             return True
 
@@ -236,14 +240,16 @@ class ShardDriver:
         self._statistics.loads_past_damage_total += 1
         first = damage[0]
         logger.error(
-            "coordinator partition %d loaded past damage: %d offsets in %d ranges cannot be read, the first from %d to "
-            "%d: %s; its groups have what the rest of the log says, and may consume records again",
-            self._partition,
-            sum(it.end_offset - it.start_offset for it in damage),
-            len(damage),
-            first.start_offset,
-            first.end_offset,
-            first.reason,
+            "coordinator partition loaded past damage; its groups have what the rest of the log says, and may consume "
+            "records again",
+            extra={
+                "partition": self._partition,
+                "offsets": sum(it.end_offset - it.start_offset for it in damage),
+                "ranges": len(damage),
+                "first_start": first.start_offset,
+                "first_end": first.end_offset,
+                "reason": first.reason,
+            },
         )
 
     def _activate(self, shard: GroupShard) -> None:
@@ -269,8 +275,8 @@ class ShardDriver:
                     await self._log.append(encoded)
                 except LOG_ERRORS:
                     logger.exception(
-                        "failed to append to coordinator partition %d; loading it again",
-                        self._partition,
+                        "failed to append to a coordinator partition; loading it again",
+                        extra={"partition": self._partition},
                     )
                     return
                 self._rewriter.appended(batch.records_count, size_bytes)
@@ -327,7 +333,9 @@ class ShardDriver:
     def _absorb(self, decision: GroupDecision[T], now: Instant) -> Submitted[T]:
         """Queue a decision's records; answer at once if no record is pending."""
         for event in decision.events:
-            logger.info("consumer group %s: %s", event.group_id, event.text)
+            logger.info(
+                "consumer group changed", extra={"group": event.group_id, "reason": event.text}
+            )
         if decision.records:
             self._pending.add(decision.records, now.wall_ms)
             self._wake.set()

@@ -348,7 +348,9 @@ def test_after_a_load_past_damage_a_short_log_is_rewritten_and_the_damage_given_
             b.check_live_is_log()
             assert b.driver._statistics.loads_past_damage_total == 1
         (told,) = [it for it in caplog.records if it.levelname == "ERROR"]
-        assert "2 offsets in 1 ranges" in told.message
+        assert told.message.startswith("coordinator partition loaded past damage")
+        fields = {it: told.__dict__[it] for it in ("offsets", "ranges", "first_start", "first_end")}
+        assert fields == {"offsets": 2, "ranges": 1, "first_start": 2, "first_end": 4}
         async with bench(log) as b:
             assert [await b.committed(it) for it in (0, 1)] == [5, 1]
             await settle()
