@@ -10,6 +10,7 @@ from headrace.config.node import NodeConfig
 from headrace.config.quorum import is_broker, is_controller
 from headrace.daemon_threads import in_own_thread
 from headrace.storage.object_store.uri import FileLocation, parse_bucket_uri
+from headrace.wal.file_systems import is_in_memory
 
 logger = logging.getLogger("headrace")
 
@@ -24,11 +25,17 @@ async def prepare_directories(config: NodeConfig) -> None:
 def make_private_directories(config: NodeConfig) -> None:
     """Make the node's directories for their owner only; one that exists keeps its rights, and is warned about.
 
+    So is one that is lost with the machine.
     What cannot be made is reported by the part that needs it.
     """
     for directory in _directories(config):
         with suppress(OSError):
             directory.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
+            if is_in_memory(str(directory)):
+                logger.warning(
+                    "a directory with data is in memory: what is acknowledged is lost with the machine",
+                    extra={"directory": str(directory)},
+                )
             mode = stat.S_IMODE(directory.stat().st_mode)
             if mode & ~OWNER_ONLY & 0o777:
                 logger.warning(

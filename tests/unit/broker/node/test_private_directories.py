@@ -1,5 +1,6 @@
 import logging
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -35,6 +36,20 @@ def test_those_that_exist_keep_their_rights_and_are_warned_about(
     assert vars(warned)["directory"] == str(tmp_path / "bucket")
     assert vars(warned)["mode"] == "0755"
     assert (tmp_path / "bucket").stat().st_mode & 0o777 == 0o755
+
+
+def test_those_in_memory_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with TemporaryDirectory(dir="/dev/shm") as memory, caplog.at_level(logging.WARNING):
+        node_in_memory = node(Path(memory) / "data")
+        make_private_directories(node_in_memory)
+        make_private_directories(node(tmp_path / "data"))
+    assert [it.message for it in caplog.records] == [
+        "a directory with data is in memory: what is acknowledged is lost with the machine"
+    ] * 2
+    assert {vars(it)["directory"] for it in caplog.records} == {
+        node_in_memory.metadata.log_dir,
+        node_in_memory.storage.bucket_uri.removeprefix("file://"),
+    }
 
 
 def test_what_cannot_be_made_is_left_to_who_needs_it(tmp_path: Path) -> None:
