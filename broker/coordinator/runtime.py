@@ -248,6 +248,7 @@ class GroupCoordinator:
                 submitted.append(await self._delete_group(group_id))
             except KafkaError as error:
                 submitted.append(error)
+            await self._turns.pause()
         return [result for result in await _outcomes(submitted) if result is not None]
 
     async def _delete_group(self, group_id: str) -> Submitted[ErrorCode | None]:

@@ -43,6 +43,7 @@ from headrace.task_failures import report_error
 T = TypeVar("T")
 Operation = Callable[[GroupShard, Instant], GroupDecision[T]]
 
+MAX_UNSHARED_BYTES: Final = 32 * 1024  # fewer are written at once
 RELOAD_BACKOFF_MS: Final = 100  # doubled after each failed attempt to read the log
 MAX_RELOAD_BACKOFF_MS: Final = 5_000
 
@@ -265,6 +266,8 @@ class ShardDriver:
             await self._forget()
             if self._must_reload:
                 return
+            if self._pending.size_bytes > MAX_UNSHARED_BYTES:
+                await self._turns.pause()  # all partitions may have as much to write
             batch = self._pending.next()
             if batch is None:
                 await self._sleep()
@@ -286,7 +289,10 @@ class ShardDriver:
 
     async def _forget(self) -> None:
         """Queue the removal of some offsets of deleted topics, if there are any."""
-        while self._deleted_topics and not self._must_reload and not self._pending.is_full:
+        while self._deleted_topics and not self._pending.is_full:
+            await self._turns.pause()  # all partitions have some to remove
+            if self._must_reload:
+                return
             topic = next(iter(self._deleted_topics))
             try:
                 if not self.submit(_forget_topic(topic)).response:
@@ -296,7 +302,6 @@ class ShardDriver:
                 return
             if self._pending.size_bytes:
                 return
-            await self._turns.pause()
 
     async def _rewrite(self) -> None:
         """Queue a part of a rewrite, if one is due or under way."""
