@@ -31,7 +31,7 @@ from headrace.metadata.errors import (
     MetadataFormatError,
     RefusedError,
 )
-from headrace.metadata.follower import Listener, LogFollower
+from headrace.metadata.follower import Listener, LogFollower, Preparation
 from headrace.metadata.image import BrokerState, MetadataImage
 from headrace.metadata.requester import Requester
 from headrace.metadata.rpc.requests import (
@@ -133,9 +133,9 @@ class MetadataClient:
         """Whether this process is fenced and must stop. It stays fenced for good."""
         return self._session.fenced
 
-    def subscribe(self, listener: Listener) -> None:
-        """Call `listener(old, new)` on the loop after each batch of entries that is applied."""
-        self._follower.subscribe(listener)
+    def subscribe(self, listener: Listener, prepare: Preparation | None = None) -> None:
+        """Call `listener(old, new)` on the loop after each batch that is applied; see `LogFollower.subscribe`."""
+        self._follower.subscribe(listener, prepare)
 
     def on_lease_renewed(self, listener: Callable[[], None]) -> None:
         """Call `listener` on the loop after each extension of the lease."""

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.errors import ControllerUnavailableError, LeadershipLostError, RefusedError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.entry_format import MAX_PAYLOAD_BYTES
@@ -33,7 +33,7 @@ MAX_GROUP_PROPOSALS: Final = 1_000
 MAX_GROUP_BYTES: Final = 16 << 20
 NOT_LEADING: Final = "this node no longer leads the quorum"
 
-Decide = Callable[[MetadataImage, Inputs], Decision]
+Decide = Callable[[MetadataImage, Inputs], Decision | DecisionSteps]
 
 
 class Committed(NamedTuple):
@@ -87,6 +87,8 @@ class _Group:
         self.proposals.append(proposal)
         try:
             decision = proposal.decide(self.image, inputs)
+            if not isinstance(decision, Decision):
+                decision = yield from decision
             yield
             entry = _entry(decision, self.image)
         except RefusedError as error:

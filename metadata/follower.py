@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Final
 
 from headrace.daemon_threads import in_own_thread
@@ -15,7 +15,7 @@ from headrace.metadata.errors import (
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.loop_slices import LoopSlices
-from headrace.metadata.records.codec import decode_records
+from headrace.metadata.records.codec import decode_records_steps
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.replay import replay_steps
 from headrace.metadata.requester import Requester
@@ -31,6 +31,7 @@ LONG_POLL_MS: Final = 2_000
 RETRY_MS: Final = 200  # after a refusal, which arrives at once
 
 Listener = Callable[[MetadataImage, MetadataImage], None]
+Preparation = Callable[[MetadataImage, MetadataImage], Generator[None, None, None]]
 
 
 class LogFollower:
@@ -42,6 +43,7 @@ class LogFollower:
         self._image = MetadataImage()
         self._end_index = 0
         self._listeners: list[Listener] = []
+        self._preparing: list[Preparation] = []
         self._advanced = asyncio.Event()
 
     @property
@@ -54,9 +56,16 @@ class LogFollower:
         """Entries that were committed when the controller last answered and are not applied yet."""
         return max(0, self._end_index - self._image.index)
 
-    def subscribe(self, listener: Listener) -> None:
-        """Call `listener(old, new)` on the loop after each batch that is applied."""
+    def subscribe(self, listener: Listener, prepare: Preparation | None = None) -> None:
+        """Call `listener(old, new)` on the loop after each batch that is applied.
+
+        Args:
+            listener: runs in one step of the loop with the change of the image.
+            prepare: gives steps to run before that, with others in between: what takes long and may come early.
+        """
         self._listeners.append(listener)
+        if prepare is not None:
+            self._preparing.append(prepare)
 
     async def wait_until(self, satisfied: Callable[[MetadataImage], bool]) -> None:
         """Wait until an image satisfies a condition; errors of the condition are passed on."""
@@ -132,11 +141,13 @@ class LogFollower:
                     f"entry {entry.index} of term {entry.term} does not follow entry "
                     f"{image.index} of term {image.term}"
                 )
-            records = decode_records(entry.payload)
+            records = await slices.run(decode_records_steps(entry.payload))
             image = await slices.run(
                 replay_steps(image, records, index=entry.index, term=entry.term)
             )
             await slices.pause()
+        for prepare in self._preparing:
+            await slices.run(prepare(self._image, image))
         self._publish(image)
 
     async def _load_snapshot(self, snapshot_index: int) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from headrace.daemon_threads import in_own_thread
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.snapshot_format import encode_snapshot
 from headrace.metadata.published import parse_published_key, published_folder, published_key
@@ -103,10 +104,8 @@ class SnapshotPublisher:
             )
 
     async def _put(self, image: MetadataImage) -> None:
-        parts: list[bytes] = []
-        for piece in encode_snapshot(image):
-            parts.append(piece)
-            await asyncio.sleep(0)  # each is some milliseconds of work
+        # In a thread: sorting 100,000 streams alone takes 50 ms.
+        parts = await in_own_thread("metadata-snapshot", lambda: list(encode_snapshot(image)))
         key = published_key(image.cluster_id, SnapshotId(image.index, image.term))
         await self._bucket.put(key, parts)
         statistics = self.statistics

@@ -18,32 +18,32 @@ class DamagedRange(NamedTuple):
 class KnownDamage:
     """Damaged ranges, from the opening or from reads that failed; a read that succeeds removes them."""
 
-    __slots__ = ("_ranges",)
+    __slots__ = ("ranges",)
 
     def __init__(self) -> None:
-        self._ranges: dict[int, DamagedRange] = {}  # by first offset
+        self.ranges: dict[int, DamagedRange] = {}  # by first offset
 
     def add(self, found: DamagedRange) -> None:
         """Note a range, unless it lies within one that is known, or too many are."""
         start, end = found.start_offset, found.end_offset
-        for known in self._ranges.values():
+        for known in self.ranges.values():
             if known.start_offset <= start and end <= known.end_offset:
                 return
-        if len(self._ranges) < MAX_RANGES:
-            self._ranges[start] = found
+        if len(self.ranges) < MAX_RANGES:
+            self.ranges[start] = found
 
     def was_read(self, start_offset: int, end_offset: int) -> None:
         """Forget what has been read after all: its object was restored."""
-        for known in list(self._ranges.values()):
+        for known in list(self.ranges.values()):
             if start_offset <= known.start_offset < end_offset:
-                del self._ranges[known.start_offset]
+                del self.ranges[known.start_offset]
 
     def remaining(self, log_start_offset: int) -> list[DamagedRange]:
         """Return what is not deleted yet, in offset order."""
-        for known in list(self._ranges.values()):
+        for known in list(self.ranges.values()):
             if known.end_offset <= log_start_offset:
-                del self._ranges[known.start_offset]
-        return sorted(self._ranges.values())
+                del self.ranges[known.start_offset]
+        return sorted(self.ranges.values())
 
     def __bool__(self) -> bool:
-        return bool(self._ranges)
+        return bool(self.ranges)

@@ -11,7 +11,7 @@ and one that a client asks for is opened before the rest: a start with very many
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -23,6 +23,8 @@ from headrace.config.node import LogConfig
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.image import MetadataImage, PartitionImage, TopicImage
+from headrace.metadata.images.configs import TOPIC_RESOURCE, changed_resources
+from headrace.metadata.loop_slices import LoopSlices
 from headrace.storage.engine import StorageEngine
 from headrace.storage.errors import FencedError, StorageError
 from headrace.storage.stream import Stream
@@ -34,6 +36,7 @@ MAX_CLOSING = 32
 MIN_RETRY_MS = 500
 MAX_RETRY_MS = 10_000
 UPKEEP_INTERVAL_MS = 30_000
+DROPS_AT_ONCE = 64  # partitions of a deleted topic: less than a millisecond
 
 
 @dataclass(slots=True)
@@ -75,7 +78,7 @@ class PartitionLeadership:
 
     async def run(self) -> None:
         """Follow the image until cancelled."""
-        self._client.subscribe(self._image_changed)
+        self._client.subscribe(self._image_changed, self._leave_deleted)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._follow(tasks), name="partitions")
             tasks.create_task(self._upkeep(), name="partition-upkeep")
@@ -90,26 +93,40 @@ class PartitionLeadership:
         if old.topics is not new.topics:
             for topic_id, topic in old.topics.items():
                 if topic_id not in new.topics:
-                    self._drop(topic)
+                    self._drop(topic)  # what was opened since `_leave_deleted`
             self._look_at(
                 topic_id
                 for topic_id, topic in new.topics.items()
                 if old.topics.get(topic_id) is not topic
             )
         if old.configs is not new.configs:
-            for partition in self._registry.all():
-                overrides = new.topic_config(partition.topic)
-                if overrides is not old.topic_config(partition.topic):
-                    partition.config = self._effective_config(new, partition.topic)
+            for kind, name in changed_resources(old.configs, new.configs):
+                found = new.topic_ids.get(name)
+                if kind == TOPIC_RESOURCE and found is not None:
+                    config = self._effective_config(new, name)
+                    for partition in self._registry.of_topic(found):
+                        partition.config = config
 
-    def _drop(self, topic: TopicImage) -> None:
-        for image in topic.partitions:
-            key = (topic.topic_id, image.partition)
-            partition = self._registry.get(key)
-            if partition is not None:
+    def _leave_deleted(self, old: MetadataImage, new: MetadataImage) -> Generator[None, None, None]:
+        """Stop serving what the next image lacks, in steps: a topic may have 50,000 partitions."""
+        if old.topics is new.topics:
+            return
+        for topic_id in old.topics:
+            if topic_id in new.topics:
+                continue
+            partitions = self._registry.of_topic(topic_id)
+            while partitions:
+                partition = partitions.pop()  # each is freed in its step
                 self._registry.remove(partition)
                 partition.discard()
-            self._registry.settle(key)
+                if len(partitions) % DROPS_AT_ONCE == 0:
+                    yield
+
+    def _drop(self, topic: TopicImage) -> None:
+        for partition in self._registry.of_topic(topic.topic_id):
+            self._registry.remove(partition)
+            partition.discard()
+        self._registry.settle_topic(topic.topic_id)
 
     def _look_at(self, topic_ids: Iterable[UUID]) -> None:
         self._changed_topics.update(topic_ids)
@@ -119,6 +136,7 @@ class PartitionLeadership:
         self._look_at(self._client.image.topics)
         while True:
             await self._changed.wait()
+            slices = LoopSlices()
             self._changed.clear()
             topic_ids, self._changed_topics = self._changed_topics, set()
             topics = filter(None, map(self._client.image.topic_by_id, topic_ids))
@@ -126,6 +144,7 @@ class PartitionLeadership:
             for topic in sorted(topics, key=lambda it: it.partitions[0].data_stream_id):
                 for image in topic.partitions:
                     self._follow_one((topic.topic_id, image.partition), tasks)
+                    await slices.pause()
 
     def _follow_one(self, key: PartitionKey, tasks: asyncio.TaskGroup) -> None:
         opened = self._registry.get(key)

@@ -1,5 +1,6 @@
 """The partitions that wait to be opened, the most wanted first. Pure."""
 
+from collections import OrderedDict
 from uuid import UUID
 
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
@@ -14,9 +15,10 @@ class OpeningQueue:
     """
 
     def __init__(self) -> None:
-        self._asked: dict[PartitionKey, None] = {}
-        self._internal: dict[PartitionKey, None] = {}
-        self._others: dict[PartitionKey, None] = {}
+        # Ordered dicts: to take the first of a plain one goes over all that were taken before.
+        self._asked: OrderedDict[PartitionKey, None] = OrderedDict()
+        self._internal: OrderedDict[PartitionKey, None] = OrderedDict()
+        self._others: OrderedDict[PartitionKey, None] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._asked) + len(self._internal) + len(self._others)
@@ -36,7 +38,6 @@ class OpeningQueue:
     def take(self) -> PartitionKey | None:
         """Remove and return the next one; None when none waits."""
         for queue in (self._asked, self._internal, self._others):
-            for key in queue:
-                del queue[key]
-                return key
+            if queue:
+                return queue.popitem(last=False)[0]
         return None

@@ -14,6 +14,7 @@ from headrace.broker.partition.opening_queue import PartitionKey
 from headrace.broker.partition.partition import Partition
 from headrace.metadata.client import MetadataClient
 from headrace.metadata.image import PartitionImage, TopicImage
+from headrace.metadata.loop_slices import LoopSlices
 from headrace.protocol.errors import ErrorCode
 
 Listener = Callable[[Partition], None]
@@ -22,12 +23,24 @@ Listener = Callable[[Partition], None]
 class _Waiter:
     """Waits for partitions to be opened, or for an attempt to open each of them."""
 
-    __slots__ = ("done", "keys", "until_attempted")
+    __slots__ = ("_has_all", "done", "keys", "until_attempted")
 
-    def __init__(self, keys: set[PartitionKey], *, until_attempted: bool) -> None:
-        self.keys = keys
+    def __init__(self, *, until_attempted: bool) -> None:
+        self.keys: set[PartitionKey] = set()
         self.until_attempted = until_attempted
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._has_all = False
+
+    def begin(self) -> None:
+        """End as soon as all keys are settled; they have all been added."""
+        self._has_all = True
+        self.settle(set())
+
+    def settle(self, keys: set[PartitionKey]) -> None:
+        """Wait for these no longer."""
+        self.keys -= keys
+        if self._has_all and not self.keys and not self.done.done():
+            self.done.set_result(None)
 
 
 class PartitionRegistry:
@@ -40,26 +53,37 @@ class PartitionRegistry:
             client.is_lease_valid
         )  # whether this broker still leads the open partitions
         self._by_name: dict[tuple[str, int], Partition] = {}
-        self._by_id: dict[PartitionKey, Partition] = {}
+        self._by_id: dict[UUID, dict[int, Partition]] = {}
+        self._count = 0
         self._waiters: set[_Waiter] = set()
         self._listeners: list[tuple[Listener, Listener]] = []
         # Called with a partition that was asked for, and is led by this broker or another, but not open.
         self.on_missed: Callable[[PartitionKey], None] = lambda _key: None
 
     def __len__(self) -> int:
-        return len(self._by_id)
+        return self._count
 
     def all(self) -> list[Partition]:
         """Every open partition."""
-        return list(self._by_id.values())
+        return [partition for topic in self._by_id.values() for partition in topic.values()]
+
+    def of_topic(self, topic_id: UUID) -> list[Partition]:
+        """Every open partition of a topic."""
+        return list(self._by_id.get(topic_id, {}).values())
 
     def damaged(self) -> list[tuple[Partition, list[DamagedRange]]]:
         """The open partitions with records that are known to be damaged, and which."""
-        return [(it, found) for it in self._by_id.values() if (found := it.unreadable)]
+        return [
+            (it, found)
+            for topic in self._by_id.values()
+            for it in topic.values()
+            if it.damage.ranges and (found := it.unreadable)
+        ]
 
     def get(self, key: PartitionKey) -> Partition | None:
         """The open partition of a topic id and index."""
-        return self._by_id.get(key)
+        topic = self._by_id.get(key[0])
+        return None if topic is None else topic.get(key[1])
 
     def find(self, topic: str, index: int) -> Partition | ErrorCode:
         """The open partition, or why there is none."""
@@ -76,7 +100,7 @@ class PartitionRegistry:
         """As `find`, for requests that name topics by id."""
         if topic_id is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
-        partition = self._by_id.get((topic_id, index))
+        partition = self.get((topic_id, index))
         if partition is not None:
             return partition
         image = self._client.image.topic_by_id(topic_id)
@@ -94,7 +118,9 @@ class PartitionRegistry:
     def add(self, partition: Partition) -> None:
         """Serve a partition."""
         key = (partition.topic_id, partition.index)
-        self._by_id[key] = partition
+        topic = self._by_id.setdefault(partition.topic_id, {})
+        self._count += partition.index not in topic
+        topic[partition.index] = partition
         self._by_name[partition.topic, partition.index] = partition
         for opened, _ in self._listeners:
             opened(partition)
@@ -102,10 +128,13 @@ class PartitionRegistry:
 
     def remove(self, partition: Partition) -> None:
         """Stop serving a partition, and tell those who wait for it; no effect if it is not served."""
-        key = (partition.topic_id, partition.index)
-        if self._by_id.get(key) is not partition:
+        if self.get((partition.topic_id, partition.index)) is not partition:
             return
-        del self._by_id[key]
+        topic = self._by_id[partition.topic_id]
+        del topic[partition.index]
+        if not topic:
+            del self._by_id[partition.topic_id]
+        self._count -= 1
         name = (partition.topic, partition.index)
         if self._by_name.get(name) is partition:  # else the topic was deleted and created again
             del self._by_name[name]
@@ -118,25 +147,19 @@ class PartitionRegistry:
         for waiter in self._waiters:
             if attempted_only and not waiter.until_attempted:
                 continue
-            waiter.keys.discard(key)
-            if not waiter.keys and not waiter.done.done():
-                waiter.done.set_result(None)
+            waiter.settle({key})
 
-    def missing(
-        self, topics: Iterable[TopicImage | None]
-    ) -> list[tuple[TopicImage, PartitionImage]]:
-        """Partitions of these topics that this broker leads and does not serve at their leader epoch."""
-        found = []
-        for topic in topics:
-            if topic is None:
-                continue
-            for partition in topic.partitions:
-                if partition.leader != self._node_id:
-                    continue
-                opened = self._by_id.get((topic.topic_id, partition.partition))
-                if opened is None or opened.leader_epoch < partition.leader_epoch:
-                    found.append((topic, partition))
-        return found
+    def settle_topic(self, topic_id: UUID) -> None:
+        """End the waits for all partitions of a topic that is gone."""
+        for waiter in self._waiters:
+            waiter.settle({key for key in waiter.keys if key[0] == topic_id})
+
+    def _is_missing(self, topic: TopicImage, partition: PartitionImage) -> bool:
+        """Whether this broker leads a partition and does not serve it at its leader epoch."""
+        if partition.leader != self._node_id:
+            return False
+        opened = self.get((topic.topic_id, partition.partition))
+        return opened is None or opened.leader_epoch < partition.leader_epoch
 
     async def wait_open(self, names: Iterable[str], timeout_ms: int) -> bool:
         """Wait until every partition of these topics that this broker leads is open; False on time-out."""
@@ -153,15 +176,19 @@ class PartitionRegistry:
         await self._wait(self._client.image.topics.values(), until_attempted=True)
 
     async def _wait(self, topics: Iterable[TopicImage | None], *, until_attempted: bool) -> None:
-        keys = {(topic.topic_id, each.partition) for topic, each in self.missing(topics)}
-        if not keys:
-            return
-        if not until_attempted:
-            for key in keys:
-                self.on_missed(key)
-        waiter = _Waiter(keys, until_attempted=until_attempted)
+        waiter = _Waiter(until_attempted=until_attempted)
         self._waiters.add(waiter)
+        slices = LoopSlices()
         try:
+            for topic in topics:
+                for each in topic.partitions if topic is not None else ():
+                    if topic is not None and self._is_missing(topic, each):
+                        key = (topic.topic_id, each.partition)
+                        waiter.keys.add(key)
+                        if not until_attempted:
+                            self.on_missed(key)
+                    await slices.pause()
+            waiter.begin()
             await waiter.done
         finally:
             self._waiters.discard(waiter)

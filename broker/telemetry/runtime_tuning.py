@@ -17,7 +17,7 @@ from contextlib import suppress
 
 # Young objects are collected often and in small numbers; the oldest generation, which holds one or two
 # objects for each record in the LogCache, only when the node is idle (`collect_when_idle`).
-GC_THRESHOLDS = (5_000, 5, 1_000_000)
+GC_THRESHOLDS = (2_000, 5, 1_000_000)
 IDLE_CHECK_INTERVAL_S = 30.0
 MAX_LOOKS_WITHOUT_COLLECTION = 120  # an hour: a node that is never idle must not leak cycles
 SWITCH_INTERVAL_S = 0.000_1

@@ -1,6 +1,6 @@
 """The parts of a decision. Pure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +27,11 @@ class Decision:
 
     records: tuple[Record, ...]
     response: Response
+
+
+DecisionSteps = Generator[
+    None, None, Decision
+]  # each of them small: there may be 50,000 partitions
 
 
 def refuse_broker_config(name: str, value: str) -> str | None:

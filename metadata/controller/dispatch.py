@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from headrace.metadata.controller.brokers import register_broker, unregister_broker
 from headrace.metadata.controller.configs import alter_configs
-from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.key_values import put_key_values
 from headrace.metadata.controller.object_commits import (
     commit_stream_set_object,
@@ -42,7 +42,9 @@ from headrace.metadata.rpc.requests import (
 )
 
 # The request's type determines the type of the first argument, which a dict type cannot express.
-_DECISIONS: Final[Mapping[type, Callable[[Any, MetadataImage, Inputs], Decision]]] = {
+_DECISIONS: Final[
+    Mapping[type, Callable[[Any, MetadataImage, Inputs], Decision | DecisionSteps]]
+] = {
     RegisterBroker: register_broker,
     UnregisterBroker: unregister_broker,
     CreateTopics: create_topics,
@@ -62,8 +64,8 @@ _DECISIONS: Final[Mapping[type, Callable[[Any, MetadataImage, Inputs], Decision]
 }
 
 
-def decide(request: Mutation, image: MetadataImage, inputs: Inputs) -> Decision:
-    """Decide on one request.
+def decide(request: Mutation, image: MetadataImage, inputs: Inputs) -> Decision | DecisionSteps:
+    """Decide on one request, at once or in steps.
 
     Raises:
         RefusedError: the request is refused; there are no records.

@@ -7,7 +7,7 @@ new one has recovered its WAL by then.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 
 from headrace.metadata.controller.brokers import require_broker
 from headrace.metadata.controller.decision import Decision, Inputs
@@ -29,6 +29,7 @@ from headrace.metadata.rpc.responses import Done, StreamOpened, StreamOutcome, S
 from headrace.protocol.errors import ErrorCode
 
 MAX_STREAMS_OPENED = 1_000  # by one request
+STEP_STREAMS = 1_000  # removed at once: less than a millisecond
 
 
 def open_stream(request: OpenStream, image: MetadataImage, inputs: Inputs) -> Decision:
@@ -132,11 +133,19 @@ def trim_stream(request: TrimStream, image: MetadataImage, inputs: Inputs) -> De
     return Decision(tuple(records), Done())
 
 
-def remove_streams(stream_ids: Sequence[int], image: MetadataImage, now_ms: int) -> list[Record]:
-    """Records that remove streams and mark objects destroyed that only they used."""
-    records: list[Record] = [RemoveStreamRecord(stream_id) for stream_id in stream_ids]
-    dropped = (piece for it in stream_ids for piece in image.streams[it].objects)
-    records += destroy_unused(dropped, image, now_ms)
+def remove_streams(
+    stream_ids: Sequence[int], image: MetadataImage, now_ms: int
+) -> Generator[None, None, list[Record]]:
+    """Give, in steps, records that remove streams and mark objects destroyed that only they used."""
+    records: list[Record] = []
+    counts: Counter[int] = Counter()
+    for number, stream_id in enumerate(stream_ids, start=1):
+        records.append(RemoveStreamRecord(stream_id))
+        for piece in image.streams[stream_id].objects:
+            counts[piece.object_id] += 1
+        if number % STEP_STREAMS == 0:
+            yield
+    records += _destroy_unused(counts, image, now_ms)
     return records
 
 
@@ -144,7 +153,10 @@ def destroy_unused(
     dropped: Iterable[ObjectRangeImage], image: MetadataImage, now_ms: int
 ) -> list[Record]:
     """Mark destroyed the objects all of whose live ranges are dropped."""
-    counts = Counter(piece.object_id for piece in dropped)
+    return _destroy_unused(Counter(piece.object_id for piece in dropped), image, now_ms)
+
+
+def _destroy_unused(counts: Counter[int], image: MetadataImage, now_ms: int) -> list[Record]:
     unused = tuple(
         object_id
         for object_id, count in sorted(counts.items())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from headrace.metadata.controller.configs import check_config
-from headrace.metadata.controller.decision import Decision, Inputs
+from headrace.metadata.controller.decision import Decision, DecisionSteps, Inputs
 from headrace.metadata.controller.placement import (
     active_brokers,
     assigned_leader,
@@ -69,7 +69,7 @@ def create_topics(request: CreateTopics, image: MetadataImage, inputs: Inputs) -
     return Decision(records, TopicsCreated(results))
 
 
-def delete_topics(request: DeleteTopics, image: MetadataImage, inputs: Inputs) -> Decision:
+def delete_topics(request: DeleteTopics, image: MetadataImage, inputs: Inputs) -> DecisionSteps:
     """Delete topics with their streams, and mark objects destroyed that only they used."""
     found = [_topic_to_delete(asked, image) for asked in request.topics]
     counts = Counter(topic.topic_id for topic in found if topic is not None)
@@ -88,7 +88,7 @@ def delete_topics(request: DeleteTopics, image: MetadataImage, inputs: Inputs) -
             for partition in topic.partitions:
                 stream_ids += (partition.data_stream_id, partition.meta_stream_id)
         results.append(TopicDeleted(topic.name, topic.topic_id, code, message))
-    records += remove_streams(stream_ids, image, inputs.now_ms)
+    records += yield from remove_streams(stream_ids, image, inputs.now_ms)
     return Decision(tuple(records), TopicsDeleted(tuple(results)))
 
 

@@ -13,6 +13,14 @@ Configs = immutables.Map[tuple[int, str], Overrides]
 NO_OVERRIDES: Overrides = immutables.Map()
 
 
+def changed_resources(old: Configs, new: Configs) -> list[tuple[int, str]]:
+    """Type and name of each resource whose overrides differ."""
+    changed = [
+        resource for resource, overrides in new.items() if old.get(resource) is not overrides
+    ]
+    return changed + [resource for resource in old if resource not in new]
+
+
 class ConfigsDelta:
     """Replays config records on top of an image."""
 

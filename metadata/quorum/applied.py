@@ -14,7 +14,7 @@ from headrace.metadata.entry_buffer import EntryBuffer
 from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.loop_slices import LoopSlices
-from headrace.metadata.records.codec import decode_records
+from headrace.metadata.records.codec import decode_records_steps
 from headrace.metadata.records.entry import LogEntry
 from headrace.metadata.replay import replay_steps
 
@@ -73,7 +73,7 @@ class AppliedLog:
         image = self._image
         for entry in batch:
             try:
-                records = decode_records(entry.payload)
+                records = await slices.run(decode_records_steps(entry.payload))
             except MetadataFormatError as error:
                 raise MetadataFormatError(f"entry {entry.index}: {error}") from error
             image = await slices.run(

@@ -1,7 +1,7 @@
 """One broker's environment in memory: metadata replayed from records, partitions over fake streams, a client."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.state import PartitionState
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.metadata.client import ConfigOperation, DeletionResult, NewTopic, TopicResult
+from headrace.metadata.follower import Preparation
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.records.brokers import (
     BrokerEndpoint,
@@ -98,6 +99,7 @@ class FakeClient:
     def __init__(self, *records: MetadataRecord) -> None:
         self.image = MetadataImage(cluster_id=CLUSTER_ID)
         self.listeners: list[Listener] = []
+        self.preparing: list[Preparation] = []
         self.calls: list[tuple[Any, ...]] = []
         self.answers: dict[str, tuple[ErrorCode, str | None]] = {}  # by topic
         self.producer_id_blocks: list[range | Exception] = []
@@ -108,8 +110,16 @@ class FakeClient:
     def is_lease_valid(self) -> bool:
         return self.has_lease
 
-    def subscribe(self, listener: Listener) -> None:
+    def subscribe(self, listener: Listener, prepare: Preparation | None = None) -> None:
         self.listeners.append(listener)
+        if prepare is not None:
+            self.preparing.append(prepare)
+
+    def prepare(self, *records: MetadataRecord) -> Iterator[None]:
+        """Prepare for the change that `apply` makes, step by step."""
+        new = applied(self.image, *records)
+        for prepare in self.preparing:
+            yield from prepare(self.image, new)
 
     def apply(self, *records: MetadataRecord) -> None:
         old, self.image = self.image, applied(self.image, *records)

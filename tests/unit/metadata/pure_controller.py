@@ -32,6 +32,7 @@ from headrace.metadata.rpc.requests import (
     TopicCreation,
     TrimStream,
 )
+from headrace.protocol.messages.codec import finished
 
 CLUSTER_ID = "cluster"
 ENDPOINT = BrokerEndpoint("PLAINTEXT", "localhost", 9092)
@@ -67,7 +68,8 @@ class PureController:
         return Inputs(self.now_ms, self.rng, self.rules)
 
     def decide(self, request) -> Decision:
-        return decide(request, self.image, self.inputs())
+        decision = decide(request, self.image, self.inputs())
+        return decision if isinstance(decision, Decision) else finished(decision)
 
     def do(self, request):
         return self.commit(self.decide(request))

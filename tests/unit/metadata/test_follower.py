@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from headrace.metadata import follower as module
+from headrace.metadata import loop_slices
 from headrace.metadata.errors import (
     ControllerUnavailableError,
     MetadataDivergedError,
@@ -104,6 +105,29 @@ async def test_listeners_hear_of_each_batch(controller):
     assert heard == [(0, 3), (3, 5)]
     await follower.advance(0)
     assert len(heard) == 2
+
+
+@scenario
+async def test_what_comes_before_a_change_takes_many_steps(controller, monkeypatch):
+    """Each lets others have their turn; the image changes after the last, together with the listeners' call."""
+    monkeypatch.setattr(loop_slices, "LOOP_SLICE_S", -1.0)
+    controller.create("a")
+    follower = following(Log(controller.entries))
+    seen = []
+
+    def prepare(old, new):
+        for step in range(3 if new.topic("a") else 0):
+            seen.append((step, follower.image is old, new.topic("a") is not None))
+            asyncio.get_running_loop().call_soon(seen.append, "others")
+            yield
+
+    follower.subscribe(lambda _old, new: seen.append(new.topic("a") is not None), prepare)
+    await caught_up(follower, controller)
+    seen.remove(False)  # the change before
+    steps = [entry for entry in seen if isinstance(entry, tuple)]
+    assert steps == [(step, True, True) for step in range(3)]
+    assert seen[1::2] == ["others"] * 3
+    assert seen[-1] is True
 
 
 @scenario

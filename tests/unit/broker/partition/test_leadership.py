@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from headrace.broker.partition.append_rules import Rejection
-from headrace.broker.partition.leadership import MAX_OPENING, PartitionLeadership
+from headrace.broker.partition.leadership import DROPS_AT_ONCE, MAX_OPENING, PartitionLeadership
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.config.node import LogConfig
@@ -125,6 +125,39 @@ def test_nothing_is_taken_for_a_topic_once_the_image_has_lost_it() -> None:
             assert isinstance(refused, Rejection)
             assert broker.streams.opened[1_000].abandoned
             assert broker.seen[-1] == ("closed", "a", 0)
+
+    run(main())
+
+
+def test_a_topic_of_many_partitions_is_left_in_steps_before_its_deletion_is_seen() -> None:
+    async def main() -> None:
+        broker = Broker()
+        async with broker.running():
+            many = 2 * DROPS_AT_ONCE + 1
+            broker.client.apply(*topic_records("a", 1, many))
+            assert await broker.registry.wait_open(["a"], 60_000)
+            steps = broker.client.prepare(RemoveTopicRecord(topic_id(1)))
+            left = [len(broker.registry) for _ in steps]
+            assert left == [many - 1, many - 1 - DROPS_AT_ONCE, 0]
+            assert broker.registry.find("a", 0) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+            broker.delete(1)
+            assert broker.registry.find("a", 0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            assert all(it.abandoned for it in broker.streams.opened.values())
+
+    run(main())
+
+
+def test_who_waits_for_a_topic_is_told_that_it_is_gone() -> None:
+    async def main() -> None:
+        broker = Broker()
+        broker.create("a", 1)  # nobody opens it
+        waiting = asyncio.create_task(broker.registry.wait_open(["a"], 60_000))
+        await asyncio.sleep(0)
+        broker.registry.settle((topic_id(1), 7))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        broker.registry.settle_topic(topic_id(1))
+        assert await waiting
 
     run(main())
 

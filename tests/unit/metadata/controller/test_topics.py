@@ -5,6 +5,8 @@ from uuid import UUID
 import pytest
 
 from headrace.metadata.admin import topic_deletion
+from headrace.metadata.controller.dispatch import decide
+from headrace.metadata.controller.streams import STEP_STREAMS
 from headrace.metadata.controller.topics import MAX_PARTITIONS_PER_REQUEST, new_topic_id
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.images.topics import TopicImage
@@ -261,6 +263,15 @@ def test_deleting_by_name_finds_the_topic_that_has_it_now(controller):
     assert (found.topic_id, found.error_code) == (newest, ErrorCode.NONE)
     assert (gone.name, gone.error_code) == ("b", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     assert not controller.image.topic_ids
+
+
+def test_a_topic_of_many_partitions_is_deleted_in_steps(controller):
+    controller.create("a", 5_000)
+    request = DeleteTopics((topic_deletion("a"),))
+    stops = sum(1 for _ in decide(request, controller.image, controller.inputs()))
+    assert stops == 2 * 5_000 // STEP_STREAMS
+    controller.do(request)
+    assert not controller.image.streams
 
 
 def test_partitions_are_added(controller):

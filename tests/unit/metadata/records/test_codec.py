@@ -1,3 +1,4 @@
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from uuid import UUID
 
@@ -9,9 +10,11 @@ from hypothesis import strategies as st
 from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.records import brokers, cluster, members, objects, streams, topics
 from headrace.metadata.records.codec import (
+    STEP_RECORDS,
     Record,
     decode_members,
     decode_records,
+    decode_records_steps,
     encode_members,
     encode_records,
 )
@@ -170,3 +173,23 @@ def test_a_change_of_the_quorum_is_known_by_its_first_byte():
     assert decode_members(payload) == changed
     assert decode_records(payload) == (members.MembersRecord(changed),)
     assert decode_members(encode_records(())) is None
+
+
+def test_a_large_batch_is_decoded_in_steps() -> None:
+    """A topic of 50,000 partitions is removed by 100,000 records."""
+    records = tuple(streams.RemoveStreamRecord(number) for number in range(9 * STEP_RECORDS + 1))
+    payload = encode_records(records)
+    steps = decode_records_steps(payload)
+    decoded: Sequence[Record] = ()
+
+    def decode() -> Generator[None, None, None]:
+        nonlocal decoded
+        decoded = yield from decode_records_steps(payload)
+
+    stops = sum(1 for _ in decode())
+    assert tuple(decoded) == records
+    assert stops == 10
+    with pytest.raises(MetadataFormatError, match="cannot be read"):
+        list(decode_records_steps(payload[:-1]))
+    with pytest.raises(MetadataFormatError, match="have format 9"):
+        list(decode_records_steps(b"\x09" + payload[1:]))
