@@ -10,6 +10,7 @@ from bench.s3_proxy import CountingProxy
 from bench.s3_requests import Tally
 from headrace.config.node import MetadataConfig, StorageConfig
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.published import NO_SNAPSHOT
 from headrace.metadata.publishing import SnapshotPublisher
 from headrace.storage.audit.comparison import KnownBucket, KnownObject, KnownObjectState
 from headrace.storage.audit.cost import Prices
@@ -115,6 +116,7 @@ async def measure_upkeep(
         bucket_errors=(StorageError,),
         interval_ms=published.snapshot_publish_interval_ms,
         wall_clock_ms=lambda: 0,
+        awaited_index=lambda: NO_SNAPSHOT,
     )
     await publisher.publish()
     assert not publisher.statistics.failures

@@ -175,7 +175,8 @@ S3_KEYS = (
         field="storage.object_delete_retention_ms",
         scale=60_000,
         valid=Between(0),
-        doc="How long an object that nothing refers to stays in the bucket, for slow readers.",
+        doc="How long an object that nothing refers to stays in the bucket, for slow readers. It stays "
+        "also until a snapshot of the metadata that has its destruction is in the bucket.",
     ),
 )
 
@@ -393,7 +394,8 @@ HEADRACE_KEYS = (
         valid=Between(1_000),
         importance=Importance.LOW,
         doc="How often the leading controller puts a snapshot of the metadata into the bucket, "
-        "if anything has changed. Later changes are lost if every controller loses its disk.",
+        "if anything has changed. Later changes are lost if every controller loses its disk. While the "
+        "deletion of objects waits for one, every 5 s at the most.",
     ),
     ConfigKey(
         name="headrace.produce.inflight.requests.max",

@@ -141,6 +141,10 @@ class MetadataClient:
         """Call `listener` on the loop after each extension of the lease."""
         self._session.on_renewed = listener
 
+    def await_snapshot(self, index: int) -> None:
+        """Ask, with each heartbeat, for a published snapshot that has this entry; -1: for none."""
+        self._session.awaited_snapshot = index
+
     async def start(self, check: Callable[[MetadataImage], None] = _accept_any) -> None:
         """Register this process, read the metadata up to its registration, and get the first lease.
 

@@ -145,6 +145,14 @@ class ControllerNode:
         """The address of the leader, if it is another controller and known."""
         return None if self._member is None else self._member.quorum.addresses.leader()
 
+    @property
+    def awaited_snapshot(self) -> int:
+        """The entry that a published snapshot must have before brokers delete what they want to; -1: none."""
+        if self._leadership is None:
+            return -1
+        heartbeats = self._leadership.supervision.last_heartbeats().values()
+        return max((it.awaited_snapshot for it in heartbeats), default=-1)
+
     def status(self) -> QuorumStatus:
         """This node as a member of the quorum.
 

@@ -13,13 +13,20 @@ from typing import Final, Protocol
 from headrace.daemon_threads import in_own_thread
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.snapshot_format import encode_snapshot
-from headrace.metadata.published import parse_published_key, published_folder, published_key
+from headrace.metadata.published import (
+    NO_SNAPSHOT,
+    parse_published_key,
+    published_folder,
+    published_key,
+)
 from headrace.metadata.records.entry import SnapshotId
 
 logger = logging.getLogger("headrace.metadata_publishing")
 
 KEPT: Final = 3  # newest snapshots; older ones are deleted
 MAX_PUBLISH_S: Final = 300.0  # for one snapshot, deletion of the older ones included
+# Between two snapshots, while destroyed objects wait for one that has their destruction.
+SHORTEST_INTERVAL_MS: Final = 5_000
 
 
 class SnapshotBucket(Protocol):
@@ -36,6 +43,17 @@ class SnapshotBucket(Protocol):
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete; a key that does not exist is no error."""
         ...
+
+
+async def newest_published(bucket: SnapshotBucket, cluster_id: str) -> int:
+    """Return the entry that the newest snapshot of a cluster ends with, or NO_SNAPSHOT.
+
+    It is the one that a rebuild takes. Raises any error of the bucket.
+    """
+    listed = [
+        parse_published_key(key) for key, _ in await bucket.list(published_folder(cluster_id))
+    ]
+    return max((it[1].index for it in listed if it is not None), default=NO_SNAPSHOT)
 
 
 @dataclass(slots=True)
@@ -63,6 +81,7 @@ class SnapshotPublisher:
         bucket_errors: tuple[type[Exception], ...],
         interval_ms: int,
         wall_clock_ms: Callable[[], int],
+        awaited_index: Callable[[], int],
     ) -> None:
         """Create the publisher; nothing is sent yet.
 
@@ -70,21 +89,31 @@ class SnapshotPublisher:
             bucket: the destination.
             current_image: the committed image while this controller leads, else None.
             bucket_errors: what it raises when it does not answer, or not correctly.
-            interval_ms: the shortest time between two snapshots.
+            interval_ms: the time between two snapshots, unless one is awaited.
             wall_clock_ms: for the statistics.
+            awaited_index: the entry that brokers wait for with the deletion of objects.
         """
         self._bucket = bucket
         self._current_image = current_image
         self._expected: tuple[type[Exception], ...] = (*bucket_errors, TimeoutError)
         self._interval_ms = interval_ms
         self._wall_clock_ms = wall_clock_ms
+        self._awaited_index = awaited_index
         self.statistics = PublishingStatistics()
 
     async def run(self) -> None:
-        """Publish whenever the log has grown, at most once per interval, until cancelled."""
+        """Publish whenever the log has grown, at most once per interval, until cancelled.
+
+        While brokers wait for it: at most once per SHORTEST_INTERVAL_MS.
+        """
         while True:
             await self.publish()
-            await asyncio.sleep(self._interval_ms / 1000)
+            left_ms = self._interval_ms
+            while left_ms > 0:
+                step_ms = min(left_ms, SHORTEST_INTERVAL_MS)
+                await asyncio.sleep(step_ms / 1000)
+                awaited = self._awaited_index() > self.statistics.index
+                left_ms = 0 if awaited else left_ms - step_ms
 
     async def publish(self) -> None:
         """Publish, if this controller leads and the log has grown; errors of the bucket are logged."""

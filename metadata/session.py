@@ -72,6 +72,7 @@ class BrokerSession:
         self.node_id: Final = identity.node_id
         self.node_epoch = NO_EPOCH  # before the registration
         self._goal = BrokerGoal.STAY_FENCED
+        self.awaited_snapshot = -1  # see `Heartbeat`
         self._due = asyncio.Event()
         self._fenced_because: str | None = None
         self._leader_search_failure = ""  # why the last controller did not accept the heartbeat
@@ -218,7 +219,9 @@ class BrokerSession:
                 return sent_at_ms
 
     def _request(self, applied_index: int) -> Heartbeat:
-        return Heartbeat(self.node_id, self.node_epoch, applied_index, self._goal)
+        return Heartbeat(
+            self.node_id, self.node_epoch, applied_index, self._goal, self.awaited_snapshot
+        )
 
 
 def _ignore_renewal() -> None:

@@ -81,7 +81,9 @@ class BrokerSupervision:
                 ErrorCode.STALE_BROKER_EPOCH,
                 f"the session of broker {node_id} at epoch {epoch} has expired",
             )
-        self._last_heartbeats[node_id] = LastHeartbeat(request.applied_index, self._wall_clock_ms())
+        self._last_heartbeats[node_id] = LastHeartbeat(
+            request.applied_index, self._wall_clock_ms(), request.awaited_snapshot
+        )
         if request.goal == BrokerGoal.SHUT_DOWN:
             return await self._committer.propose(_fence(node_id, epoch, FenceReason.SHUT_DOWN))
         # The epoch is the index of its registration: a broker that has applied it knows which streams to recover.

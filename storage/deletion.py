@@ -67,7 +67,7 @@ class ObjectDeleter:
         try:
             left: set[int] = set()  # what this round could not delete does not block the rest
             for _ in range(MAX_BATCHES_PER_ROUND):
-                found = self._objects.get_objects_to_delete(self._wall_clock_ms())
+                found = await self._objects.get_objects_to_delete(self._wall_clock_ms())
                 batch = [it for it in found if it not in left][:MAX_BATCH_OBJECTS]
                 if not batch:
                     return

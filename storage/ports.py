@@ -152,8 +152,8 @@ class ObjectManager(Protocol):
         """Whether an object is in use, according to this node's newest image."""
         ...
 
-    def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
-        """Destroyed objects whose retention has passed, and prepared ones that have expired."""
+    async def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
+        """Destroyed objects, and prepared ones that have expired, which nothing can want any more."""
         ...
 
     async def forget_objects(self, object_ids: Sequence[int]) -> None:

@@ -16,7 +16,7 @@ types, and maps errors to what the engine should do about them.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from headrace.broker.adapters.destroyed_objects import DestroyedObjects
+from headrace.broker.adapters.deletable_objects import DeletableObjects, NewestSnapshot
 from headrace.broker.adapters.known_objects import known_bucket
 from headrace.broker.adapters.stream_opening import StreamOpening
 from headrace.broker.adapters.wal_registry import uploaded_from_wal
@@ -97,12 +97,16 @@ class StorageMetadata:
         *,
         object_delete_retention_ms: int,
         boot_clock_ms: Callable[[], int],
+        newest_snapshot: NewestSnapshot | None,
     ) -> None:
-        """`boot_clock_ms` is a clock that nobody can set."""
+        """Adapt a client; see `DeletableObjects` for the rest."""
         self._client = client
-        self._boot_clock_ms = boot_clock_ms
-        self._destroyed = DestroyedObjects()
-        self._retention_ms = object_delete_retention_ms
+        self.deletable = DeletableObjects(
+            client,
+            retention_ms=object_delete_retention_ms,
+            boot_clock_ms=boot_clock_ms,
+            newest_snapshot=newest_snapshot,
+        )
         self._opening = StreamOpening(self._open_streams)
         self.is_lease_valid = client.is_lease_valid  # called for every batch that is acknowledged
 
@@ -268,32 +272,20 @@ class StorageMetadata:
             return []
         return [(it.stream_id, it.epoch) for it in image.streams.values() if it.node_id in left]
 
-    def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
+    async def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
         """Destroyed objects whose retention has passed, among those that this node maintains.
 
         Objects that were prepared and have expired are among the destroyed: the controller marks them first,
-        so that they cannot be committed any more. Without a valid lease the list is empty: the metadata may
-        have been rebuilt from an older snapshot, in which objects that are destroyed here are live.
+        so that they cannot be committed any more. None of them is in use in metadata that could be rebuilt from the
+        bucket. Without a valid lease the list is empty: the metadata may have been rebuilt from an older snapshot,
+        in which objects that are destroyed here are live.
         The wall clock alone does not count, since it can be set forward: this process must have seen an object
         destroyed for that long as well. So a start begins the retention again.
+
+        Raises:
+            StorageError: the bucket does not tell its snapshots.
         """
-        elapsed_ms = self._boot_clock_ms()
-        self._destroyed.note(self._client.image.objects.destroyed.keys(), elapsed_ms)
-        if not self.is_lease_valid():
-            return []
-        image = self._client.image
-        by_id = image.objects.by_id
-        mine = {
-            node_id: adopter(image.brokers, node_id) == self._client.node_id
-            for node_id in {by_id[object_id].node_id for object_id in image.objects.destroyed}
-        }
-        return sorted(
-            object_id
-            for object_id, destroyed_ms in image.objects.destroyed.items()
-            if destroyed_ms + self._retention_ms <= now_ms
-            and self._destroyed.for_ms(object_id, elapsed_ms) >= self._retention_ms
-            and mine[by_id[object_id].node_id]
-        )
+        return await self.deletable.find(now_ms)
 
     def is_sweeper(self) -> bool:
         """Whether this node sweeps the bucket for leftovers: the active node with the lowest id does."""

@@ -1,6 +1,6 @@
 """Metrics of background jobs: opening, retention, compaction, deletion, sweep. Plain counters, read at each scrape."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -23,12 +23,14 @@ class BackgroundCollector(Collector):
         compaction: CompactionStatistics,
         deletion: DeletionStatistics,
         sweep: SweepStatistics,
+        awaiting_snapshot: Callable[[], int],
     ) -> None:
         self._openings = openings
         self._retention = retention
         self._compaction = compaction
         self._deletion = deletion
         self._sweep = sweep
+        self._awaiting_snapshot = awaiting_snapshot
 
     def describe(self) -> Iterable[Metric]:
         """Name nothing in advance."""
@@ -46,6 +48,11 @@ class BackgroundCollector(Collector):
         deletion, sweep = self._deletion, self._sweep
         yield counter("deletion_objects", "Objects deleted", deletion.deleted_objects)
         yield counter("deletion_failures", "Rounds of deletion that failed", deletion.failures)
+        yield gauge(
+            "deletion_awaiting_snapshot_objects",
+            "Objects that stay until a snapshot of the metadata without them is in the bucket",
+            self._awaiting_snapshot(),
+        )
         yield counter("sweep_rounds", "Listings of the whole bucket", sweep.laps)
         yield counter("sweep_listed_objects", "Objects listed", sweep.listed_objects)
         yield counter(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from headrace.broker.adapters.storage_metadata import StorageMetadata
 from headrace.broker.adapters.wal_registry import WalRegistry
@@ -27,12 +28,14 @@ from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import NodeConfig
 from headrace.config.wal_capacity import PLACE_KEY, check_wal_capacity, wal_location_text
 from headrace.metadata.client import MetadataClient
+from headrace.metadata.publishing import newest_published
 from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.compaction.executor import Compactor
 from headrace.storage.deletion import ObjectDeleter
 from headrace.storage.engine import BackgroundJob, StorageEngine
 from headrace.storage.object_store.budgeted import compaction_view
 from headrace.storage.object_store.retrying import RetryingObjectStore
+from headrace.storage.object_store.uri import MemoryLocation, parse_bucket_uri
 from headrace.storage.sweep.sweeper import Sweeper, SweepStatistics
 from headrace.storage.sweep.swept_bucket import open_swept_bucket
 
@@ -58,11 +61,7 @@ class BrokerParts:
         self._log_location = log_location
         self.wal: NodeLog
         storage = config.storage
-        adapter = self._adapter = StorageMetadata(
-            client,
-            object_delete_retention_ms=storage.object_delete_retention_ms,
-            boot_clock_ms=environment.boot_clock_ms,
-        )
+        adapter = self._adapter = self._make_adapter()
         cluster_id = client.image.cluster_id
         bucket = self._compaction_bucket = compaction_view(store, storage)
         self.compactor = Compactor(
@@ -193,6 +192,7 @@ class BrokerParts:
             self.compactor.statistics,
             self._deleter.statistics,
             self._swept,
+            lambda: self._adapter.deletable.awaiting_snapshot,
         )
 
     def budget_collector(self) -> BudgetCollector:
@@ -209,6 +209,18 @@ class BrokerParts:
     def block_cache_collector(self) -> BlockCacheCollector:
         """Metrics of cold reads."""
         return BlockCacheCollector(self.block_cache.statistics, self.block_cache.index_statistics)
+
+    def _make_adapter(self) -> StorageMetadata:
+        storage, newest_snapshot = self._config.storage, None
+        # A bucket in this process ends with it, and nothing is rebuilt from it.
+        if not isinstance(parse_bucket_uri(storage.bucket_uri), MemoryLocation):
+            newest_snapshot = partial(newest_published, self._store, self._client.image.cluster_id)
+        return StorageMetadata(
+            self._client,
+            object_delete_retention_ms=storage.object_delete_retention_ms,
+            boot_clock_ms=self._environment.boot_clock_ms,
+            newest_snapshot=newest_snapshot,
+        )
 
     def _streams_to_merge(self) -> Sequence[tuple[int, int]]:
         # The engine is created after the compactor, which calls this.

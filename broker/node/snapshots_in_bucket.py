@@ -54,6 +54,7 @@ async def publish_snapshots(
             bucket_errors=(StorageError,),
             interval_ms=config.metadata.snapshot_publish_interval_ms,
             wall_clock_ms=environment.wall_clock_ms,
+            awaited_index=lambda: node.awaited_snapshot,
         )
         admin.server.expose(PublishingCollector(publisher.statistics))
         await publisher.run()

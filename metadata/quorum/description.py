@@ -15,6 +15,7 @@ class LastHeartbeat(NamedTuple):
 
     applied_index: int
     wall_clock_ms: int
+    awaited_snapshot: int = -1  # see `Heartbeat`
 
 
 class Clocks(NamedTuple):

@@ -51,6 +51,9 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True, tag=2, gc=False):
     node_epoch: Int64
     applied_index: Int64
     goal: BrokerGoal
+    awaited_snapshot: Int64 = (
+        -1
+    )  # an entry: it deletes objects once a snapshot that has it is in the bucket; -1: none
 
 
 class UnregisterBroker(msgspec.Struct, frozen=True, array_like=True, tag=3, gc=False):

@@ -35,6 +35,7 @@ SETTINGS = {
     "s3.wal.upload.interval.ms": "200",
     "s3.stream.object.split.size": str(256 * KIB),
     "s3.object.delete.retention.minutes": "0",
+    "headrace.metadata.snapshot.publish.interval.ms": "1000",
 }
 # Of each partition: enough for a Stream Object of its own, or not.
 LARGE, SMALL = 400 * KIB, 20 * KIB

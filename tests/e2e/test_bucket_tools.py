@@ -30,6 +30,7 @@ def broker(tmp_path: Path) -> Iterator[HeadraceProcess]:
     settings = {
         "s3.wal.upload.threshold": str(4 * MIB),
         "s3.object.delete.retention.minutes": "0",
+        "headrace.metadata.snapshot.publish.interval.ms": "1000",
     }
     with HeadraceProcess(tmp_path / "node", overrides=settings) as node:
         yield node

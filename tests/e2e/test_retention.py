@@ -26,6 +26,7 @@ SETTINGS = {
     "s3.wal.upload.interval.ms": "200",
     "s3.wal.upload.threshold": str(4 * MIB),
     "s3.object.delete.retention.minutes": "0",
+    "headrace.metadata.snapshot.publish.interval.ms": "1000",
 }
 
 

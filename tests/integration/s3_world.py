@@ -133,7 +133,10 @@ class Process:
             world.uri, rng=rng, part_bytes=config.object_part_bytes, policy=POLICY
         )
         self.metadata = StorageMetadata(
-            client, object_delete_retention_ms=RETENTION_MS, boot_clock_ms=world.cluster.wall
+            client,
+            object_delete_retention_ms=RETENTION_MS,
+            boot_clock_ms=world.cluster.wall,
+            newest_snapshot=None,
         )
         self.cluster_id = client.image.cluster_id
         clock = world.cluster.wall

@@ -64,7 +64,9 @@ def busy_config(directory: Path, bucket_uri: str, **changes) -> NodeConfig:
         sweep_interval_ms=1_000,
         **changes,
     )
-    return dataclasses.replace(made, storage=storage, telemetry=TelemetryConfig(admin_port=0))
+    metadata = dataclasses.replace(made.metadata, snapshot_publish_interval_ms=1_000)
+    telemetry = TelemetryConfig(admin_port=0)
+    return dataclasses.replace(made, storage=storage, metadata=metadata, telemetry=telemetry)
 
 
 class Running:

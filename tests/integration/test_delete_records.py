@@ -117,6 +117,7 @@ def test_readers_of_what_is_being_deleted_are_told_so(tmp_path: Path) -> None:
         "s3.wal.upload.threshold": str(MIB),
         "s3.block.cache.size": str(8 * MIB),
         "s3.object.delete.retention.minutes": "0",
+        "headrace.metadata.snapshot.publish.interval.ms": "1000",
     }
     with HeadraceProcess(tmp_path / "node", overrides=settings) as node:
         make_topic(node)
@@ -218,6 +219,7 @@ def minio(
             "s3.data.buckets": f"0@{url}",
             "s3.wal.upload.threshold": str(2 * MIB),
             "s3.object.delete.retention.minutes": "0",
+            "headrace.metadata.snapshot.publish.interval.ms": "1000",
         }
         with HeadraceProcess(tmp_path / "node", overrides=settings) as node:
             make_topic(node)

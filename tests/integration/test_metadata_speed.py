@@ -42,7 +42,9 @@ async def test_large_requests_do_not_hold_up_the_loop(cluster):
             results = await client.create_topics(topics)
         assert all(it.error == ErrorCode.NONE for it in results)
 
-        adapter = StorageMetadata(client, object_delete_retention_ms=1, boot_clock_ms=lambda: 0)
+        adapter = StorageMetadata(
+            client, object_delete_retention_ms=1, boot_clock_ms=lambda: 0, newest_snapshot=None
+        )
         stream_ids = sorted(client.image.streams)[: TOPICS * PARTITIONS]
         with CpuTime() as opening:
             await asyncio.gather(*(adapter.open_stream(it, 0) for it in stream_ids))

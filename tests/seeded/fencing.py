@@ -192,9 +192,9 @@ BUGS = (
     SeededBug(
         "fence-11",
         "a broker deletes objects by metadata that may be old, without the lease",
-        "broker/adapters/storage_metadata.py",
-        "StorageMetadata.get_objects_to_delete",
-        "not self.is_lease_valid()",
+        "broker/adapters/deletable_objects.py",
+        "DeletableObjects.find",
+        "not self._client.is_lease_valid()",
         "False",
         "tests/unit/broker/adapters/test_storage_metadata.py"
         "::test_objects_are_deleted_when_their_retention_has_passed",

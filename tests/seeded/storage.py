@@ -481,11 +481,12 @@ _COMMITS_AND_DELETION = (
     SeededBug(
         "storage-37",
         "objects are deleted at once: a reader's plan points to nothing",
-        "broker/adapters/storage_metadata.py",
-        "StorageMetadata.get_objects_to_delete",
+        "broker/adapters/deletable_objects.py",
+        "DeletableObjects._over",
         "destroyed_ms + self._retention_ms",
         "destroyed_ms",
-        _HISTORIES,
+        "tests/unit/broker/adapters/test_storage_metadata.py"
+        "::test_objects_are_deleted_when_their_retention_has_passed",
     ),
     SeededBug(
         "storage-38",

@@ -5,6 +5,7 @@ import errno
 from tests.seeded.bug import SeededBug
 
 _UNIT = "tests/unit/storage"
+_ADAPTERS = "tests/unit/broker/adapters"
 _GIVEN_UP = "tests/contracts/test_attempts_given_up.py"
 
 BUGS = (
@@ -71,9 +72,9 @@ BUGS = (
     SeededBug(
         "stores-05",
         "objects are deleted by the wall clock alone",
-        "broker/adapters/storage_metadata.py",
-        "StorageMetadata.get_objects_to_delete",
-        "self._destroyed.for_ms(object_id, elapsed_ms) >= self._retention_ms",
+        "broker/adapters/deletable_objects.py",
+        "DeletableObjects._over",
+        "not self._destroyed.is_retained(object_id, elapsed_ms)",
         "True",
         "tests/unit/broker/adapters/test_storage_metadata.py"
         "::test_a_wall_clock_that_is_set_forward_deletes_nothing_sooner",
@@ -150,5 +151,65 @@ BUGS = (
         "working.add_done_callback(asyncio.Task.exception)",
         "tests/unit/broker/node/test_lifecycle.py"
         "::test_what_nobody_expected_of_a_start_whose_caller_is_cancelled_is_reported[error0-True]",
+    ),
+    SeededBug(
+        "stores-13",
+        "objects are deleted that the newest published snapshot names",
+        "broker/adapters/deletable_objects.py",
+        "DeletableObjects.find",
+        "[it for it in over if it not in waiting]",
+        "over",
+        f"{_ADAPTERS}/test_storage_metadata.py"
+        "::test_an_object_stays_until_the_newest_snapshot_has_its_destruction",
+    ),
+    SeededBug(
+        "stores-14",
+        "any snapshot counts for what was destroyed after it",
+        "broker/adapters/destroyed_objects.py",
+        "DestroyedObjects.is_published",
+        "self._newest_index >= self._seen[object_id].metadata_index",
+        "self._newest_index > _NOTHING_PROVEN",
+        f"{_ADAPTERS}/test_destroyed_objects.py"
+        "::test_a_rebuild_at_any_moment_finds_every_object_that_it_names",
+    ),
+    SeededBug(
+        "stores-15",
+        "the first snapshot is not waited for while it is on its way",
+        "broker/adapters/destroyed_objects.py",
+        "DestroyedObjects.awaits_snapshot",
+        "elapsed_ms - self._seen[object_id].elapsed_ms < FIRST_SNAPSHOT_MS",
+        "False",
+        f"{_ADAPTERS}/test_destroyed_objects.py"
+        "::test_a_rebuild_at_any_moment_finds_every_object_that_it_names",
+    ),
+    SeededBug(
+        "stores-16",
+        "a snapshot of metadata that this broker does not have counts",
+        "broker/adapters/destroyed_objects.py",
+        "DestroyedObjects.take_listing",
+        "newest_index <= metadata_index",
+        "True",
+        f"{_ADAPTERS}/test_storage_metadata.py"
+        "::test_a_snapshot_of_metadata_that_are_not_ours_proves_nothing",
+    ),
+    SeededBug(
+        "stores-17",
+        "an empty listing of long ago still counts",
+        "broker/adapters/deletable_objects.py",
+        "DeletableObjects._list_snapshots",
+        "is_due and not all(map(self._destroyed.is_published, over))",
+        "self._listed_ms == _NEVER_MS",
+        f"{_ADAPTERS}/test_storage_metadata.py"
+        "::test_without_any_snapshot_an_object_waits_for_one_that_may_be_on_its_way",
+    ),
+    SeededBug(
+        "stores-18",
+        "who waits for a snapshot has every change published at once",
+        "metadata/publishing.py",
+        "SnapshotPublisher.run",
+        "step_ms = min(left_ms, SHORTEST_INTERVAL_MS)",
+        "step_ms = min(left_ms, 1)",
+        "tests/unit/metadata/test_publishing.py"
+        "::test_who_waits_for_a_snapshot_gets_it_within_the_shortest_interval",
     ),
 )

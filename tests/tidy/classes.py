@@ -33,7 +33,7 @@ LARGER = {
         Size(17, 20, 10),
         "one method for each request of the API, and for time",
     ),
-    "broker.node.broker_parts.BrokerParts": (Size(16, 21, 18), "makes the parts of a broker"),
+    "broker.node.broker_parts.BrokerParts": (Size(16, 21, 17), "makes the parts of a broker"),
     "metadata.quorum.node.QuorumNode": (Size(16, 20, 11), "joins the core with all that serve it"),
     "storage.engine.StorageEngine": (Size(16, 20, 13), "the door to its package: makes the parts"),
     "wal.group_commit.GroupCommit": (Size(16, 26, 10), "one decision, and the positions it is of"),

@@ -1,6 +1,7 @@
 """Snapshots of the metadata in a bucket."""
 
 import asyncio
+from itertools import pairwise
 
 import msgspec
 import pytest
@@ -8,9 +9,15 @@ import pytest
 from headrace.metadata import publishing
 from headrace.metadata.image import MetadataImage
 from headrace.metadata.log.snapshot_format import decode_snapshot
-from headrace.metadata.published import parse_published_key, published_key
-from headrace.metadata.publishing import KEPT, SnapshotPublisher
+from headrace.metadata.published import NO_SNAPSHOT, parse_published_key, published_key
+from headrace.metadata.publishing import (
+    KEPT,
+    SHORTEST_INTERVAL_MS,
+    SnapshotPublisher,
+    newest_published,
+)
 from headrace.metadata.records.entry import SnapshotId
+from tests.simulation import virtual_time
 from tests.unit.metadata.pure_controller import CLUSTER_ID, PureController
 
 
@@ -46,12 +53,14 @@ class Scene:
     def __init__(self):
         self.bucket = MemoryBucket()
         self.image = None
+        self.awaited = NO_SNAPSHOT
         self.publisher = SnapshotPublisher(
             self.bucket,
             lambda: self.image,
             bucket_errors=(ConnectionError,),
             interval_ms=1,
             wall_clock_ms=lambda: 77,
+            awaited_index=lambda: self.awaited,
         )
 
     def publish(self):
@@ -163,6 +172,60 @@ def test_it_goes_on_until_it_is_cancelled(scene):
         assert task.cancelled()
 
     asyncio.run(scenario())
+
+
+def test_the_newest_of_a_cluster_is_found_by_its_entry(scene):
+    scene.bucket.objects = dict.fromkeys(
+        [
+            f"metadata/{CLUSTER_ID}/zzz.txt",
+            published_key("other", SnapshotId(99, 1)),
+            scene.key(9),
+            scene.key(10),
+        ],
+        b"",
+    )
+    assert asyncio.run(newest_published(scene.bucket, CLUSTER_ID)) == 10
+    assert asyncio.run(newest_published(scene.bucket, "third")) == NO_SNAPSHOT
+
+
+def times_of_publication(scene, awaited):
+    """When publications began in ten minutes of a log that grows all the time, in s from the first."""
+    times = []
+
+    async def scenario():
+        loop = asyncio.get_running_loop()
+
+        def growing():
+            times.append(loop.time())
+            return image_at(len(times))
+
+        scene.publisher._current_image = growing
+        scene.publisher._interval_ms = 60_000
+        scene.awaited = awaited
+        publishing_task = asyncio.create_task(scene.publisher.run())
+        await asyncio.sleep(600)
+        publishing_task.cancel()
+
+    virtual_time.run(scenario())
+    return [it - times[0] for it in times]
+
+
+def test_when_nobody_waits_the_interval_counts(scene):
+    assert times_of_publication(scene, NO_SNAPSHOT)[:3] == pytest.approx([0, 60, 120])
+
+
+def test_who_waits_for_a_snapshot_gets_it_within_the_shortest_interval(scene):
+    shortest_s = SHORTEST_INTERVAL_MS / 1000
+    times = times_of_publication(scene, 3)
+    assert times[:4] == pytest.approx([0, shortest_s, 2 * shortest_s, 2 * shortest_s + 60]), (
+        "at the third it has what it waits for"
+    )
+
+
+def test_who_waits_for_ever_is_bounded_also_when_the_bucket_fails(scene):
+    scene.bucket.failing.add("put")
+    times = times_of_publication(scene, 1 << 62)
+    assert {round(later - it, 3) for it, later in pairwise(times)} == {SHORTEST_INTERVAL_MS / 1000}
 
 
 def test_a_mistake_is_none_of_the_bucket_s_errors(scene):

@@ -2,7 +2,7 @@
 
 Only WAL, bucket and the way to the controller are fakes: virtual time, latencies, failures, lost
 replies. An `Auditor` knows what was appended and acknowledged, and checks after each entry of the
-metadata log, at each trim of the WAL, at each deletion and at each read.
+metadata log, at each trim of the WAL, at each deletion, at each publication of the metadata and at each read.
 """
 
 import asyncio
@@ -15,15 +15,21 @@ from headrace.broker.adapters.storage_metadata import StorageMetadata
 from headrace.config.node import StorageConfig
 from headrace.metadata.errors import ControllerUnavailableError
 from headrace.metadata.images.objects import ObjectState
+from headrace.metadata.log.snapshot_format import decode_snapshot
+from headrace.metadata.published import NO_SNAPSHOT, parse_published_key
+from headrace.metadata.publishing import SnapshotPublisher, newest_published
+from headrace.metadata.rebuilding import rebuild
+from headrace.metadata.records.members import NO_DIRECTORY, Member
 from headrace.storage.audit.comparison import Comparison, compare
 from headrace.storage.audit.inventory import ListedObject
 from headrace.storage.cache.block_cache import BlockCache
 from headrace.storage.compaction.executor import Compactor
 from headrace.storage.deletion import ObjectDeleter
 from headrace.storage.engine import StorageEngine
-from headrace.storage.errors import NotDeletedError
+from headrace.storage.errors import NotDeletedError, StorageError
 from headrace.storage.object_store.memory import MemoryObjectStore
 from headrace.storage.objects.keys import object_key, parse_object_key
+from headrace.storage.ports import Buffer
 from headrace.storage.record_batch import StreamRecordBatch, decode_batch
 from headrace.storage.stream import Stream
 from tests.simulation.faulty_store import FaultyStore, Rates
@@ -59,6 +65,9 @@ class Client:
     def is_lease_valid(self) -> bool:
         return True
 
+    def await_snapshot(self, index: int) -> None:
+        self._world.awaited_index = index
+
     async def change(self, request, answered):
         world = self._world
         await asyncio.sleep(world.rng.random() * 0.02)
@@ -86,16 +95,22 @@ class AuditedController(PureController):
 
 
 class AuditedStore(MemoryObjectStore):
-    """Shows each deletion to an auditor; now and then it does not delete everything."""
+    """Shows each deletion, and each snapshot, to an auditor; now and then it does not delete everything."""
 
     def __init__(self, world: "World") -> None:
         super().__init__()
         self._world = world
 
+    async def put(self, key: str, parts: Sequence[Buffer]) -> None:
+        await super().put(key, parts)
+        if parse_published_key(key) is not None:
+            self._world.auditor.check_rebuild()
+
     async def delete(self, keys: Sequence[str]) -> None:
         self._world.auditor.on_delete(keys)
         kept = [key for key in keys if self._world.rng.random() < self._world.loss]
         await super().delete([key for key in keys if key not in kept])
+        self._world.auditor.check_rebuild()
         if kept:
             raise NotDeletedError("says the fault", kept)
 
@@ -121,6 +136,7 @@ class Auditor:
         self.logs: dict[int, Log] = {}
         self.audited_objects = 0
         self.deleted_objects = 0
+        self.checked_rebuilds = 0
 
     def on_entry(self, before) -> None:
         """Each committed version of the metadata covers every stream; new objects are right."""
@@ -186,13 +202,32 @@ class Auditor:
         """Only what is destroyed, and only after the retention."""
         for key in keys:
             parsed = parse_object_key(key)
-            assert parsed is not None
+            if parsed is None:
+                assert parse_published_key(key) is not None
+                continue
             found = self._world.controller.image.objects.by_id.get(parsed[1])
             if found is None:
                 continue  # asked to delete it again: the answer to its being forgotten was lost
             assert found.state == ObjectState.MARK_DESTROYED, "deleted while in use"
             assert found.destroyed_ms + RETENTION_MS <= self._world.now_ms(), "too early"
             self.deleted_objects += 1
+
+    def check_rebuild(self) -> None:
+        """Every object that metadata rebuilt at this moment would name is there."""
+        found = self._world.bucket.objects
+        snapshots = [key for key in found if parse_published_key(key) is not None]
+        if not snapshots:
+            return
+        self.checked_rebuilds += 1
+        image = decode_snapshot(found[max(snapshots)])
+        objects = {
+            parsed[1]: len(content)
+            for key, content in found.items()
+            if (parsed := parse_object_key(key)) is not None
+        }
+        member = Member(1, NO_DIRECTORY, "", 0, voter=True)
+        rebuilt = rebuild(image, objects, {}, member=member, now_ms=self._world.now_ms())
+        assert not rebuilt.missing, "deleted, and the newest snapshot names it"
 
     def append(self, stream: Stream, count: int, size: int) -> None:
         """Append, and note what must be read from then on, and from the acknowledgement on."""
@@ -245,6 +280,19 @@ class World:
         self.bucket = AuditedStore(self)
         self.store = FaultyStore(self.bucket, self.rng)
         self.streams: list[Stream] = []
+        self.awaited_index = NO_SNAPSHOT
+        self.new_publisher()
+
+    def new_publisher(self) -> None:
+        """Another controller leads."""
+        self.publisher = SnapshotPublisher(
+            self.store,
+            lambda: self.controller.image,
+            bucket_errors=(StorageError,),
+            interval_ms=60_000,
+            wall_clock_ms=self.now_ms,
+            awaited_index=lambda: self.awaited_index,
+        )
 
     def now_ms(self) -> int:
         return 1_000_000 + int(asyncio.get_running_loop().time() * 1000)
@@ -257,7 +305,10 @@ class World:
         self.tell_time()
         self.controller.register()
         metadata = StorageMetadata(
-            Client(self), object_delete_retention_ms=RETENTION_MS, boot_clock_ms=self.now_ms
+            Client(self),
+            object_delete_retention_ms=RETENTION_MS,
+            boot_clock_ms=self.now_ms,
+            newest_snapshot=lambda: newest_published(self.store, CLUSTER_ID),
         )
         self.blocks = BlockCache(CONFIG, self.store, metadata, CLUSTER_ID)
 
@@ -378,6 +429,7 @@ class World:
         self.tell_time()
         self.controller.expire()
         await self.deleter.delete()  # it sees what is destroyed
+        await self.publisher.publish()
         await asyncio.sleep(RETENTION_MS / 1000)
         await self.deleter.delete()
         return await self.compare()

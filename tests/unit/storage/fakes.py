@@ -414,7 +414,7 @@ class FakeControlPlane:
     def is_committed(self, object_id: int) -> bool:
         return any(found == object_id for found, *_ in self.objects)
 
-    def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
+    async def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
         return []
 
     async def forget_objects(self, object_ids: Sequence[int]) -> None:

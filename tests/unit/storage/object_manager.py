@@ -108,7 +108,7 @@ class FakeObjectManager:
     def is_committed(self, object_id: int) -> bool:
         return object_id in self.committed
 
-    def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
+    async def get_objects_to_delete(self, now_ms: int) -> Sequence[int]:
         return list(self.destroyed)
 
     async def forget_objects(self, object_ids: Sequence[int]) -> None:

@@ -19,7 +19,7 @@ from tests.unit.storage.object_manager import CLUSTER, FakeObjectManager
 class Manager(FakeObjectManager):
     """Objects whose retention passes at a time; writes down what it is told."""
 
-    def get_objects_to_delete(self, now_ms):
+    async def get_objects_to_delete(self, now_ms):
         return [it for it in self.destroyed if it <= now_ms]
 
     async def forget_objects(self, object_ids):

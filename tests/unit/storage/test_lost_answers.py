@@ -76,6 +76,7 @@ def test_the_commit_is_recognised_although_its_objects_are_forgotten(fate) -> No
         assert world.engine.stats().uploaded_blocks_total == BLOCKS - 1
         newest = max(world.controller.image.objects.by_id)
         await fate(world)
+        await world.publisher.publish()
         await world.deleter.delete()
         assert newest not in world.controller.image.objects.by_id
         await asyncio.sleep(2 * LOST_AFTER_S)

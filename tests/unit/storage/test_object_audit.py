@@ -2,7 +2,7 @@
 
 The histories of `test_invariants` have the engine alone; these have all of storage, on the control
 plane's own rules: uploads, compaction of both kinds, deletion, trims, topics that go and come back,
-caches too small for what is read, crashes.
+caches too small for what is read, crashes, and publications of the metadata.
 """
 
 import asyncio
@@ -42,6 +42,7 @@ class History:
         self.world = World(seed)
         self.rng = self.world.rng
         self._background: set[asyncio.Task] = set()
+        self._publications: set[asyncio.Task] = set()
 
     async def run(self) -> None:
         world = self.world
@@ -60,6 +61,7 @@ class History:
             (self.pass_time, 6),
             (self.compact, 8),
             (self.delete, 4),
+            (self.publish, 3),
             (self.trim, 3),
             (self.recreate, 1),
             (self.crash, 1),
@@ -100,6 +102,12 @@ class History:
             await asyncio.sleep(61)
         self._begin(self.world.deleter.delete())
 
+    async def publish(self) -> None:
+        """Begin a publication; one that is still under way is of a leader that was deposed."""
+        if any(not it.done() for it in self._publications):
+            self.world.new_publisher()
+        self._publications.add(asyncio.create_task(self.world.publisher.publish()))
+
     async def trim(self) -> None:
         stream = self.rng.choice(self.world.streams)
         offset = self.rng.randint(stream.start_offset, stream.committed_offset)
@@ -119,6 +127,7 @@ class History:
         """Everything is read alike by everybody, and the bucket holds what the metadata know."""
         world = self.world
         await self._background_done()
+        await asyncio.gather(*self._publications)
         world.calm()
         await world.read_everything()
         compared = await world.settle_bucket()

@@ -2,10 +2,13 @@ import asyncio
 
 import pytest
 
+from headrace.broker.adapters.deletable_objects import MIN_LISTING_MS
+from headrace.broker.adapters.destroyed_objects import FIRST_SNAPSHOT_MS
 from headrace.broker.adapters.storage_metadata import StorageMetadata
 from headrace.metadata.client import NewTopic
 from headrace.metadata.errors import ControllerUnavailableError, NodeFencedError, RefusedError
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.published import NO_SNAPSHOT
 from headrace.metadata.rpc.requests import OpenStreamBatch
 from headrace.metadata.rpc.responses import StreamOutcome, StreamsOpened
 from headrace.protocol.errors import ErrorCode
@@ -13,6 +16,7 @@ from headrace.storage.errors import (
     CommitRefusedError,
     FencedError,
     ObjectNotPreparedError,
+    ObjectStoreError,
     RetriableStorageError,
 )
 from headrace.storage.ports import (
@@ -37,17 +41,20 @@ def cluster(tmp_path):
     return Cluster(tmp_path / "metadata")
 
 
-def adapter_of(client, boot_clock_ms=lambda: 0, retention_ms=RETENTION_MS):
+def adapter_of(client, boot_clock_ms=lambda: 0, newest_snapshot=None, *, retention_ms=RETENTION_MS):
     return StorageMetadata(
-        client, object_delete_retention_ms=retention_ms, boot_clock_ms=boot_clock_ms
+        client,
+        object_delete_retention_ms=retention_ms,
+        boot_clock_ms=boot_clock_ms,
+        newest_snapshot=newest_snapshot,
     )
 
 
-def seen_for_long(client):
+async def seen_for_long(client):
     """An adapter that has seen for long enough what is destroyed now."""
     times = [0]
     adapter = adapter_of(client, lambda: times[-1])
-    adapter.get_objects_to_delete(0)
+    await adapter.get_objects_to_delete(0)
     times.append(RETENTION_MS)
     return adapter
 
@@ -190,7 +197,7 @@ async def test_merging_stream_objects(cluster):
 
         assert [it.object_id for it in adapter.get_stream_objects(data)] == [merged.object_id]
         assert adapter.is_committed(merged.object_id)
-        destroyed = seen_for_long(client).get_objects_to_delete(1 << 60)
+        destroyed = await (await seen_for_long(client)).get_objects_to_delete(1 << 60)
         assert destroyed
         assert not any(adapter.is_committed(it) for it in (*destroyed, 10**6))
 
@@ -202,15 +209,17 @@ async def test_objects_are_deleted_when_their_retention_has_passed(cluster):
         commit = await upload(adapter, piece(data, 0, 10))
         await adapter.trim_stream(data, 0, 10)
         destroyed_ms = cluster.wall.now_ms
-        adapter = seen_for_long(client)
+        adapter = await seen_for_long(client)
 
-        assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS - 1) == []
-        assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == [commit.object_id]
+        assert await adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS - 1) == []
+        assert await adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == [
+            commit.object_id
+        ]
         cluster.boot.now_ms += 9_000
-        assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == [], "no lease"
+        assert await adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == [], "no lease"
         assert await client._session.heartbeat(client.image.index)
         await adapter.forget_objects([commit.object_id])
-        assert adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == []
+        assert await adapter.get_objects_to_delete(destroyed_ms + RETENTION_MS) == []
 
 
 @scenario
@@ -220,15 +229,133 @@ async def test_a_wall_clock_that_is_set_forward_deletes_nothing_sooner(cluster):
         times = [500]
         adapter = adapter_of(client, lambda: times[-1])
         commit = await upload(opening, piece(data, 0, 10))
-        assert adapter.get_objects_to_delete(0) == []
+        assert await adapter.get_objects_to_delete(0) == []
         await opening.trim_stream(data, 0, 10)
         times.append(1_000)
         far_ms = cluster.wall.now_ms + 10 * RETENTION_MS
-        assert adapter.get_objects_to_delete(far_ms) == []
+        assert await adapter.get_objects_to_delete(far_ms) == []
         times.append(1_000 + RETENTION_MS - 1)
-        assert adapter.get_objects_to_delete(far_ms) == []
+        assert await adapter.get_objects_to_delete(far_ms) == []
         times.append(1_000 + RETENTION_MS)
-        assert adapter.get_objects_to_delete(far_ms) == [commit.object_id]
+        assert await adapter.get_objects_to_delete(far_ms) == [commit.object_id]
+
+
+class Snapshots:
+    """What a bucket tells of its newest snapshot; it can refuse to."""
+
+    def __init__(self, newest=NO_SNAPSHOT):
+        self.newest = newest
+        self.listings = 0
+        self.fails = False
+
+    async def __call__(self):
+        self.listings += 1
+        if self.fails:
+            raise ObjectStoreError("injected")
+        return self.newest
+
+
+class Waiting:
+    """Objects whose retention has passed, and what their deletion waits for."""
+
+    RETENTION_MS = 1_000
+
+    def __init__(self, client, opening, data):
+        self.client, self.opening, self.data = client, opening, data
+        self.snapshots = Snapshots()
+        self.now_ms = 500
+        self.adapter = adapter_of(
+            client, lambda: self.now_ms, self.snapshots, retention_ms=self.RETENTION_MS
+        )
+        self.end = 0
+
+    async def destroyed(self):
+        """Make one more, which this node sees at once, and let its retention pass."""
+        commit = await upload(self.opening, piece(self.data, self.end, self.end + 10))
+        self.end += 10
+        await self.opening.trim_stream(self.data, 0, self.end)
+        await self.found()
+        self.now_ms += self.RETENTION_MS
+        return commit.object_id
+
+    async def found(self):
+        self.now_ms += MIN_LISTING_MS
+        return await self.adapter.get_objects_to_delete(1 << 60)
+
+
+@scenario
+async def test_an_object_stays_until_the_newest_snapshot_has_its_destruction(cluster):
+    async with cluster.controller() as node, cluster.client() as client:
+        waiting = Waiting(client, *(await open_topic(client))[:2])
+        waiting.snapshots.newest = client.image.index
+        object_id = await waiting.destroyed()
+        destroyed_at = client.image.index
+        assert await waiting.found() == []
+        assert waiting.adapter.deletable.awaiting_snapshot == 1
+        await client._session.heartbeat(client.image.index)
+        assert node.awaited_snapshot == destroyed_at
+
+        waiting.snapshots.newest = destroyed_at - 1
+        assert await waiting.found() == []
+        waiting.snapshots.newest = destroyed_at
+        assert await waiting.found() == [object_id]
+        assert waiting.adapter.deletable.awaiting_snapshot == 0
+        await client._session.heartbeat(client.image.index)
+        assert node.awaited_snapshot == NO_SNAPSHOT
+
+
+@scenario
+async def test_a_snapshot_of_metadata_that_are_not_ours_proves_nothing(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        waiting = Waiting(client, *(await open_topic(client))[:2])
+        await waiting.destroyed()
+        waiting.snapshots.newest = client.image.index + 1
+        assert await waiting.found() == []
+
+
+@scenario
+async def test_the_bucket_is_asked_once_for_all_that_is_destroyed_and_no_more_often_than_the_bound(
+    cluster,
+):
+    async with cluster.controller(), cluster.client() as client:
+        waiting = Waiting(client, *(await open_topic(client))[:2])
+        ids = [await waiting.destroyed(), await waiting.destroyed()]
+        asked = waiting.snapshots.listings
+        waiting.snapshots.newest = 0
+        await waiting.found()
+        waiting.now_ms += MIN_LISTING_MS - 1
+        await waiting.adapter.get_objects_to_delete(1 << 60)
+        assert waiting.snapshots.listings == asked + 1
+        waiting.snapshots.newest = client.image.index
+        for _ in range(5):
+            assert await waiting.found() == ids
+        assert waiting.snapshots.listings == asked + 2
+
+
+@scenario
+async def test_without_any_snapshot_an_object_waits_for_one_that_may_be_on_its_way(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        waiting = Waiting(client, *(await open_topic(client))[:2])
+        object_id = await waiting.destroyed()
+        waiting.now_ms += FIRST_SNAPSHOT_MS - waiting.RETENTION_MS - MIN_LISTING_MS - 1
+        assert await waiting.found() == []
+        waiting.now_ms += 1
+        assert await waiting.found() == [object_id]
+        waiting.snapshots.newest = 0  # the first one has come, and is of before
+        assert await waiting.found() == []
+
+
+@scenario
+async def test_a_bucket_that_does_not_tell_its_snapshots_holds_the_deletion_up(cluster):
+    async with cluster.controller(), cluster.client() as client:
+        waiting = Waiting(client, *(await open_topic(client))[:2])
+        object_id = await waiting.destroyed()
+        waiting.snapshots.newest = client.image.index
+        waiting.snapshots.fails = True
+        with pytest.raises(ObjectStoreError):
+            await waiting.found()
+        waiting.snapshots.fails = False
+        assert await waiting.adapter.get_objects_to_delete(1 << 60) == [object_id]
 
 
 @scenario
@@ -237,12 +364,12 @@ async def test_expired_objects_are_deleted_after_they_were_marked(cluster):
         adapter = adapter_of(client)
         object_id = await adapter.prepare_objects(1, 1_000)
         far_ms = cluster.wall.now_ms + 10 * RETENTION_MS
-        assert adapter.get_objects_to_delete(far_ms) == [], "it might still be committed"
+        assert await adapter.get_objects_to_delete(far_ms) == [], "it might still be committed"
         cluster.wall.now_ms += 1_000
         await node.check_deadlines()
         await client._wait_until(lambda image: image.index == node.image.index)
 
-        assert seen_for_long(client).get_objects_to_delete(far_ms) == [object_id]
+        assert await (await seen_for_long(client)).get_objects_to_delete(far_ms) == [object_id]
 
 
 @scenario
@@ -263,8 +390,8 @@ async def test_the_objects_of_a_node_that_is_gone_are_deleted_by_the_first(clust
             await client._wait_until(lambda image: image.brokers[3].fenced)
         far_ms = cluster.wall.now_ms + RETENTION_MS
 
-        assert seen_for_long(first).get_objects_to_delete(far_ms) == [ids[0], ids[2]]
-        assert seen_for_long(second).get_objects_to_delete(far_ms) == [ids[1]]
+        assert await (await seen_for_long(first)).get_objects_to_delete(far_ms) == [ids[0], ids[2]]
+        assert await (await seen_for_long(second)).get_objects_to_delete(far_ms) == [ids[1]]
 
 
 @scenario

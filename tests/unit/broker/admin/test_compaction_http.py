@@ -78,7 +78,7 @@ def test_metrics() -> None:
     retention = RetentionStatistics(deletions_total=5, deleted_records_total=6, failures_total=8)
     deletion = DeletionStatistics(deleted_objects=7)
     registry.register(
-        BackgroundCollector(OpeningStatistics(), retention, compaction, deletion, sweep)
+        BackgroundCollector(OpeningStatistics(), retention, compaction, deletion, sweep, lambda: 0)
     )
     page = generate_latest(registry).decode()
     for line in (

@@ -45,6 +45,7 @@ def collectors() -> list[Collector]:
             CompactionStatistics(),
             DeletionStatistics(),
             SweepStatistics(),
+            lambda: 0,
         ),
         CoordinatorCollector(COORDINATOR),  # type: ignore[arg-type]
         BudgetCollector({}),

@@ -19,8 +19,8 @@ from headrace.metadata.rpc.requests import BrokerGoal, FetchEntries, Heartbeat, 
 from headrace.metadata.rpc.responses import Done, HeartbeatAnswer
 from headrace.protocol.errors import ErrorCode
 
-HEARTBEAT = Heartbeat(1, 2, 3, BrokerGoal.SERVE)
-GOLDEN_REQUEST = bytes.fromhex("01 0000000000000007 95 02 01 02 03 01")
+HEARTBEAT = Heartbeat(1, 2, 3, BrokerGoal.SERVE, 4)
+GOLDEN_REQUEST = bytes.fromhex("01 0000000000000007 96 02 01 02 03 01 04")
 GOLDEN_ANSWER = bytes.fromhex("01 0000000000000007 95 00 c0 05 92 03 c2 c0")
 HEADER_BYTES = 9
 ANSWER = Answer(ErrorCode.NONE, None, 5, HeartbeatAnswer(fenced=False))
@@ -32,6 +32,14 @@ def test_golden_frames():
     assert decode_request(GOLDEN_REQUEST) == HEARTBEAT
     assert encode_answer(7, ANSWER) == GOLDEN_ANSWER
     assert decode_answer(GOLDEN_ANSWER, 7) == ANSWER
+
+
+def test_fields_at_the_end_may_be_missing_or_unknown():
+    """Brokers and controllers of other versions."""
+    older = bytes.fromhex("01 0000000000000007 95 02 01 02 03 01")
+    assert decode_request(older) == Heartbeat(1, 2, 3, BrokerGoal.SERVE, -1)
+    newer = bytes.fromhex("01 0000000000000007 97 02 01 02 03 01 04 05")
+    assert decode_request(newer) == HEARTBEAT
 
 
 def test_an_error_comes_with_its_message():
