@@ -18,7 +18,7 @@ GENERATION = 0x0123456789ABCDEF
 
 @pytest.fixture
 def cluster(tmp_path):
-    return Cluster(tmp_path / "metadata", request_timeout_ms=100)
+    return Cluster(tmp_path / "metadata", request_timeout_ms=1_000)
 
 
 def registry_of(client: MetadataClient, accepted: str = "") -> WalRegistry:
