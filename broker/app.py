@@ -67,7 +67,8 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
     def serving(address: NodeAddress) -> None:
         ready(address)
         # Objects that exist now stay until the process ends: the collector need not scan them again.
-        gc.collect()
+        # The young ones are looked at; those that are older were, and all of them take long.
+        gc.collect(1)
         gc.freeze()
 
     unexpected = UnexpectedErrors(lambda _reason: _end_within(UNEXPECTED_END_MS, EXIT_FAILED))

@@ -3,6 +3,7 @@
 The application is imported here and only here, so that help and wrong configurations answer fast.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -49,8 +50,11 @@ def serve(loaded: "LoadedConfig", ready: "Callable[[NodeAddress], None]") -> int
         environment=os.environ,
     )
     try:
+        gc.disable()  # what an import makes stays: the collector need not look at it, now or later
         from headrace.broker.app import run_node
 
+        gc.freeze()
+        gc.enable()
         return run_node(config, ready=ready, warnings=loaded.warnings)
     finally:
         logs.stop()
