@@ -31,7 +31,7 @@ from headrace.storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
 
-MAX_OPENING = 64  # partitions being opened at once
+MAX_OPENING = 256  # partitions being opened at once: their streams fill requests of `StreamOpening`
 MAX_CLOSING = 32
 MIN_RETRY_MS = 500
 MAX_RETRY_MS = 10_000

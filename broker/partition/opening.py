@@ -20,7 +20,7 @@ from headrace.storage.stream import Stream
 
 logger = logging.getLogger("headrace.partition")
 
-READ_BYTES = 4 * 1024 * 1024
+READ_BYTES = 1024 * 1024  # of each partition that is being opened
 
 
 class Restored(NamedTuple):

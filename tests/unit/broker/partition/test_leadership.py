@@ -1,15 +1,18 @@
 """Partitions follow the metadata image: opened, opened anew, closed, dropped; each by itself."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from headrace.broker.adapters.stream_opening import MAX_STREAMS, StreamOpening
 from headrace.broker.partition.append_rules import Rejection
 from headrace.broker.partition.leadership import DROPS_AT_ONCE, MAX_OPENING, PartitionLeadership
 from headrace.broker.partition.partition import Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.config.node import LogConfig
 from headrace.metadata.records.topics import ConfigRecord, PartitionChangeRecord, RemoveTopicRecord
+from headrace.metadata.rpc.requests import StreamToOpen
+from headrace.metadata.rpc.responses import StreamOutcome
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.errors import ObjectNotFoundError, RetriableStorageError, StorageError
@@ -331,7 +334,7 @@ def test_each_partition_is_served_as_it_opens_and_what_is_asked_for_opens_before
         streams = broker.streams
         assert isinstance(streams, SlowStreams)
         count = 3 * MAX_OPENING
-        broker.client.apply(*topic_records("a", 1, count), *topic_records("__consumer_offsets", 2))
+        broker.client.apply(*topic_records("a", 1, count), *topic_records("__consumer_offsets", 9))
         async with broker.running():
             await asyncio.sleep(1)
             last = count - 1
@@ -344,7 +347,7 @@ def test_each_partition_is_served_as_it_opens_and_what_is_asked_for_opens_before
             assert isinstance(found, Partition), "it was asked for"
             assert not isinstance(append_one(found), Rejection)
             assert 0 < len(broker.registry) < count, "the others are still opening"
-            assert streams.order[0] == 2_000, "groups wait for it"
+            assert streams.order[0] == 9_000, "groups wait for it"
             for _ in range(2 * count):
                 streams.turns.release()
             await broker.registry.wait_attempted()
@@ -358,15 +361,47 @@ def test_a_topic_that_is_waited_for_opens_before_the_rest() -> None:
         broker = Broker(SlowStreams())
         streams = broker.streams
         assert isinstance(streams, SlowStreams)
-        broker.client.apply(*topic_records("a", 1, 3 * MAX_OPENING), *topic_records("b", 2))
+        broker.client.apply(*topic_records("a", 1, 3 * MAX_OPENING), *topic_records("b", 9))
         async with broker.running():
             await asyncio.sleep(1)
-            waiting = asyncio.create_task(broker.registry.wait_open(["b"], 600_000))
+            waiting = asyncio.create_task(broker.registry.wait_open(["b"], 6_000_000))
             await asyncio.sleep(1)
             for _ in range(3 * MAX_OPENING + 1):
                 streams.turns.release()
                 await asyncio.sleep(1)
             assert await waiting
             assert len(broker.registry) < 2 * MAX_OPENING
+
+    run(main())
+
+
+class StreamsOfAController(Streams):
+    """Opens streams by requests that take a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests: list[int] = []
+        self.opening = StreamOpening(self.send)
+
+    async def send(self, streams: Sequence[StreamToOpen]) -> Sequence[StreamOutcome]:
+        self.requests.append(len(streams))
+        await asyncio.sleep(1)
+        return [StreamOutcome(0, None, 0, 0) for _ in streams]
+
+    async def open_stream(self, stream_id: int, epoch: int) -> FakeStream:
+        await self.opening.open(StreamToOpen(stream_id, epoch))
+        return await super().open_stream(stream_id, epoch)
+
+
+def test_a_start_with_many_partitions_fills_the_requests_that_open_their_streams() -> None:
+    async def main() -> None:
+        streams = StreamsOfAController()
+        broker = Broker(streams)
+        count = 10 * MAX_STREAMS
+        broker.client.apply(*topic_records("a", 1, count))
+        async with broker.running():
+            await broker.registry.wait_attempted()
+        assert sum(streams.requests) == 2 * count
+        assert len(streams.requests) < 2 * count / MAX_STREAMS * 1.25
 
     run(main())
