@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from headrace.broker.node.address import NodeAddress
@@ -15,6 +16,7 @@ from headrace.broker.node.node import Node
 from headrace.broker.telemetry import runtime_tuning
 from headrace.broker.telemetry.unexpected_errors import UnexpectedError, UnexpectedErrors
 from headrace.config.node import NodeConfig
+from headrace.daemon_threads import in_daemon_thread, start_ahead
 from headrace.metadata.errors import NodeFencedError
 from headrace.storage.errors import FencedError
 
@@ -29,6 +31,10 @@ EXIT_FENCED: Final = 3  # to be restarted at once: it registers again
 # Cancelling inflight work may hang in a device or a thread: the process exits after this.
 FENCED_END_MS: Final = 4_000
 UNEXPECTED_END_MS: Final = 30_000
+# Where even that is not possible, the system ends it so much later.
+ALARM_AFTER_S: Final = 2.0
+# More than the pools of a node need at once; each costs a stack that is mapped and hardly used.
+SPARE_THREADS: Final = 32
 
 
 def run_node(
@@ -42,6 +48,7 @@ def run_node(
         warnings: from loading the configuration; logged.
     """
     runtime_tuning.tune()
+    start_ahead(SPARE_THREADS)
     for warning in warnings:
         logger.warning(warning)
     factory = None
@@ -72,15 +79,21 @@ async def _run(config: NodeConfig, ready: Callable[[NodeAddress], None]) -> int:
         gc.freeze()
 
     unexpected = UnexpectedErrors(lambda _reason: _end_within(UNEXPECTED_END_MS, EXIT_FAILED))
-    unexpected.watch(loop)
     failures: list[BaseException] = []
     try:
-        await Node(config, unexpected=unexpected).run(serving, stop, on_fenced=_end_fenced)
+        with unexpected.watching(loop):
+            with suppress(OSError):
+                # Names are looked up in threads of the loop, which it starts now.
+                await loop.getaddrinfo("localhost", 0)
+            await Node(config, unexpected=unexpected).run(serving, stop, on_fenced=_end_fenced)
     except* (
         *EXPECTED_FAILURES,
         UnexpectedError,
-    ) as group:  # the rest is a bug and keeps its traceback
+    ) as group:
         failures = _leaves(group)
+    except* Exception:  # a bug, which keeps its traceback unless it has been told
+        if unexpected.first is None:
+            raise
     if unexpected.first is not None and unexpected.first not in failures:
         failures.append(unexpected.first)  # it came while the node was stopping
     if not failures:
@@ -101,10 +114,20 @@ def _end_fenced(reason: str) -> None:
 
 
 def _end_within(limit_ms: int, exit_code: int) -> None:
-    """Exit within this time, even if some work cannot be cancelled."""
-    watch = threading.Timer(limit_ms / 1000, os._exit, (exit_code,))
-    watch.daemon = True
-    watch.start()
+    """Exit within this time, even if some work cannot be cancelled, or there is no memory."""
+    limit_s = limit_ms / 1000
+    # The default action of the signal needs nothing of this process; it has another exit code.
+    alarm_s, left_s = limit_s + ALARM_AFTER_S, signal.getitimer(signal.ITIMER_REAL)[0]
+    if not 0 < left_s < alarm_s:
+        signal.setitimer(signal.ITIMER_REAL, alarm_s)
+
+    def end() -> None:
+        try:
+            threading.Event().wait(limit_s)
+        finally:
+            os._exit(exit_code)
+
+    in_daemon_thread("end-of-process", end)
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:

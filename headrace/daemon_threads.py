@@ -3,6 +3,10 @@
 A disk may never answer, and a service that says nothing holds a thread for minutes. The standard
 pool waits for its threads when the interpreter ends, and so would a broker that was told to stop.
 
+A thread that is started while there is no memory may die before its first line, and the standard library waits for
+that line for ever. So a node starts spare threads ahead, and pools borrow them: what runs starts none. A thread that is
+started nevertheless is waited for during `START_TIMEOUT_S` only.
+
 This module stands below all packages: each of them uses it.
 """
 
@@ -10,12 +14,109 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, Future
+from concurrent.futures import wait as wait_for
 from functools import partial
 from queue import SimpleQueue
-from typing import ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
+
+START_TIMEOUT_S: Final = 5.0
+SPARE_NAME: Final = "spare"
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+
+class _Begun(threading.Event):
+    """What whoever starts a thread waits for."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait, at most `START_TIMEOUT_S`.
+
+        Raises:
+            MemoryError: the thread has not begun.
+        """
+        if not super().wait(START_TIMEOUT_S if timeout is None else timeout):
+            raise MemoryError("a thread was started and has not begun")
+        return True
+
+
+class DaemonThread(threading.Thread):
+    """A thread that does not keep the process from ending, nor its starter if it cannot begin."""
+
+    def __init__(self, work: Callable[[], None], name: str) -> None:
+        """Prepare; `start` raises a MemoryError if it does not begin."""
+        super().__init__(target=work, name=name, daemon=True)
+        self._started = _Begun()
+
+
+class _Lent:
+    """A thread that does one work after another."""
+
+    def __init__(self, stock: "_Stock") -> None:
+        self._stock = stock
+        self._works: SimpleQueue[tuple[str, Callable[[], None]]] = SimpleQueue()
+        self._thread = DaemonThread(self._run, SPARE_NAME)
+        self._thread.start()
+
+    def do(self, name: str, work: Callable[[], None]) -> None:
+        self._works.put((name, work))
+
+    def _run(self) -> None:
+        while True:
+            name, work = self._works.get()
+            self._thread.name = name
+            work()
+            del work  # or what it refers to would stay until the next one
+            if not self._stock.take_back(self):
+                return
+            self._thread.name = SPARE_NAME
+
+
+class _Stock:
+    """The spare threads of this process; none unless they were asked for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._max_idle = 0
+        self._idle: list[_Lent] = []
+
+    def start_ahead(self, count: int) -> None:
+        self._max_idle = count
+        while len(self._idle) < count:
+            self._idle.append(_Lent(self))
+
+    def do(self, name: str, work: Callable[[], None]) -> None:
+        with self._lock:
+            thread = self._idle.pop() if self._idle else None
+        (thread or _Lent(self)).do(name, work)
+
+    def take_back(self, thread: _Lent) -> bool:
+        with self._lock:
+            if len(self._idle) >= self._max_idle:
+                return False
+            self._idle.append(thread)
+            return True
+
+
+_stock = _Stock()
+
+
+def start_ahead(count: int) -> None:
+    """Keep so many spare threads in this process from now on.
+
+    Raises:
+        RuntimeError, MemoryError: the system does not allow it.
+    """
+    _stock.start_ahead(count)
+
+
+def in_daemon_thread(name: str, work: Callable[[], None]) -> None:
+    """Do something in a spare thread, which has that name meanwhile; a new one is started if there is none.
+
+    Raises:
+        RuntimeError, MemoryError: none can be started.
+    """
+    _stock.do(name, work)
 
 
 class DaemonThreads(Executor):
@@ -26,12 +127,12 @@ class DaemonThreads(Executor):
     """
 
     def __init__(self, max_threads: int, name: str) -> None:
-        """Start nothing yet: a thread is started when a call comes and all others are busy."""
+        """Take no thread yet: one is taken when a call comes and all others are busy."""
         self._max_threads = max_threads
         self._name = name
         self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = threading.Lock()
-        self._threads: list[threading.Thread] = []
+        self._threads = 0
         self._pending = 0  # calls that are waiting or inflight
         self._alive = 0  # threads that have not ended since `shutdown`
         self._is_shut_down = False
@@ -42,6 +143,7 @@ class DaemonThreads(Executor):
 
         Raises:
             RuntimeError: it is shut down.
+            RuntimeError, MemoryError: there is no thread, and none can be started; the call is not made.
         """
         future: Future[_T] = Future()
 
@@ -58,10 +160,12 @@ class DaemonThreads(Executor):
         with self._lock:
             if self._is_shut_down:
                 raise RuntimeError("the threads are shut down")
+            if self._threads < min(self._pending + 1, self._max_threads):
+                number = f"_{self._threads}" if self._max_threads > 1 else ""
+                in_daemon_thread(self._name + number, self._work)
+                self._threads += 1
             self._pending += 1
             self._calls.put(call)
-            if len(self._threads) < min(self._pending, self._max_threads):
-                self._start()
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - `Executor`'s
@@ -70,20 +174,13 @@ class DaemonThreads(Executor):
         with self._lock:
             if not self._is_shut_down:
                 self._is_shut_down = True
-                self._alive = len(self._threads)
-                for _ in self._threads:
+                self._alive = self._threads
+                for _ in range(self._threads):
                     self._calls.put(None)
                 if not self._threads:
                     self._end()
         if wait:
-            for thread in self._threads:
-                thread.join()
-
-    def _start(self) -> None:
-        name = f"{self._name}_{len(self._threads)}" if self._max_threads > 1 else self._name
-        thread = threading.Thread(target=self._work, name=name, daemon=True)
-        self._threads.append(thread)
-        thread.start()
+            wait_for([self.ended])
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:
@@ -104,7 +201,7 @@ class DaemonThreads(Executor):
 def in_own_thread(
     name: str, fn: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
 ) -> "asyncio.Future[_T]":
-    """Begin one call in a thread of that name, which ends with it; call it from the loop.
+    """Begin one call in a thread of that name, which is free again when it ends; call it from the loop.
 
     Cancelling the future does not end a call that has begun.
     """

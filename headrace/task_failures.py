@@ -18,6 +18,8 @@ def report_unexpected(task: asyncio.Future[Any], *expected: type[BaseException])
     if task.cancelled():
         return
     error = task.exception()
+    if isinstance(error, BaseExceptionGroup):
+        error = error.split(expected)[1]
     if error is None or isinstance(error, expected):
         return
     context = {"message": f"{task!r} failed", "exception": error, "future": task}

@@ -5,11 +5,11 @@ Threads are daemons: one that hangs in the kernel must not keep the process from
 
 import asyncio
 import os
-import threading
 from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
 
+from headrace.daemon_threads import DaemonThread
 from headrace.wal.device import WriteDone, settle, short_io_error
 from headrace.wal.file_device import DeviceFile
 from headrace.wal.holes import unwritten_ranges
@@ -32,10 +32,7 @@ class ThreadDevice:
         self._inflight = 0
         self._idle = asyncio.Event()
         self._idle.set()
-        self._threads = [
-            threading.Thread(target=self._work, name=f"wal-io-{number}", daemon=True)
-            for number in range(threads)
-        ]
+        self._threads = [DaemonThread(self._work, f"wal-io-{number}") for number in range(threads)]
         for thread in self._threads:
             thread.start()
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
@@ -13,6 +12,7 @@ from prometheus_client.registry import Collector
 from headrace.broker.admin import compaction_http
 from headrace.broker.admin.wal_resize_http import PATH, WalResizeEndpoint
 from headrace.broker.telemetry.readiness import Readiness
+from headrace.daemon_threads import DaemonThreads
 
 RENDER_CACHE_MS = 1_000  # a page is not rendered more often than this
 SHUTDOWN_TIMEOUT_S = 1.0
@@ -25,7 +25,7 @@ class AdminServer:
         self._registry = registry
         self._readiness = readiness
         # Rendering thousands of series takes tens of milliseconds of Python: not on the loop.
-        self._renderer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="metrics")
+        self._renderer = DaemonThreads(1, "metrics")
         self._page = b""
         self._rendered_at_s = float("-inf")
         self._rendering = asyncio.Lock()
@@ -65,7 +65,7 @@ class AdminServer:
         """Close the endpoint."""
         if self._runner is not None:
             await self._runner.cleanup()
-        self._renderer.shutdown(wait=False, cancel_futures=True)
+        self._renderer.shutdown(wait=False)
 
     async def _metrics(self, request: web.Request) -> web.Response:
         del request

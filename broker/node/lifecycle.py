@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
+from headrace.broker.telemetry.unexpected_errors import UnexpectedError
 from headrace.metadata.errors import MetadataError
 from headrace.storage.errors import StorageError
 from headrace.task_failures import report_unexpected
@@ -20,6 +21,10 @@ class StoppedEarlyError(Exception):
     """The node was asked to stop while it was starting."""
 
 
+def _report_bug(job: asyncio.Task[None]) -> None:
+    report_unexpected(job, *EXPECTED_FAILURES, UnexpectedError)
+
+
 @asynccontextmanager
 async def running(*jobs: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """Run `jobs` while the body runs, and cancel them when it ends; when one fails, the body is cancelled.
@@ -29,6 +34,9 @@ async def running(*jobs: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(job) for job in jobs]
+        for task in tasks:
+            # Now: what comes to its end because of it may take long.
+            task.add_done_callback(_report_bug)
         try:
             yield
         finally:

@@ -27,6 +27,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TextIO
 
+from headrace.daemon_threads import DaemonThread
+
 ROOT = "headrace"
 MAX_QUEUE_RECORDS = 8192
 STOP_TIMEOUT_S = 5.0  # how long the last lines may take at the end
@@ -201,7 +203,7 @@ class _Writer:
         self._records = records
         self._handler = handler
         # A daemon thread: a stream that blocks must not keep the process from ending.
-        self._thread = threading.Thread(target=self._write, name="log-writer", daemon=True)
+        self._thread = DaemonThread(self._write, "log-writer")
 
     def start(self) -> None:
         self._thread.start()
@@ -216,10 +218,15 @@ class _Writer:
 
     def _write(self) -> None:
         while True:
-            record = self._records.get()
-            if not isinstance(record, logging.LogRecord):
-                return
-            self._handler.handle(record)
+            try:
+                record = self._records.get()
+                if not isinstance(record, logging.LogRecord):
+                    return
+                self._handler.handle(record)
+            except MemoryError as error:
+                # The node ends, and this thread writes why.
+                details = (MemoryError, error, error.__traceback__, threading.current_thread())
+                threading.excepthook(threading.ExceptHookArgs(details))
 
 
 class Logging:

@@ -4,11 +4,11 @@ import asyncio
 import os
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from headrace.daemon_threads import DaemonThreads
 from headrace.storage.audit.lister import BucketLister, DirectoryLister, S3Lister
 from headrace.storage.audit.object_check import RangeReader
 from headrace.storage.errors import ObjectNotFoundError, ObjectStoreError
@@ -42,7 +42,7 @@ class DirectoryReader:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._threads = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="bucket-read")
+        self._threads = DaemonThreads(READ_THREADS, "bucket-read")
 
     async def get_range(self, key: str, start: int, end: int) -> memoryview:
         """See `headrace.storage.ports.ObjectStore`."""

@@ -23,11 +23,11 @@ import itertools
 import os
 import secrets
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+from headrace.daemon_threads import DaemonThreads
 from headrace.storage.errors import NotDeletedError, ObjectNotFoundError, ObjectStoreError
 from headrace.storage.object_store import file_copy
 from headrace.storage.object_store.ranges import exactly, folder_of, require_valid_range
@@ -95,11 +95,9 @@ class FileObjectStore:
         self._counter = itertools.count()
         # Directories whose entries up to the root are known to be on the disk.
         self._durable: set[Path] = set()
-        self._readers = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="bucket-read")
-        self._writers = ThreadPoolExecutor(WRITE_THREADS, thread_name_prefix="bucket-write")
-        self._background = ThreadPoolExecutor(
-            BACKGROUND_THREADS, thread_name_prefix="bucket-background"
-        )
+        self._readers = DaemonThreads(READ_THREADS, "bucket-read")
+        self._writers = DaemonThreads(WRITE_THREADS, "bucket-write")
+        self._background = DaemonThreads(BACKGROUND_THREADS, "bucket-background")
         try:
             root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -188,7 +186,7 @@ class FileObjectStore:
         self._background.shutdown(wait=False)
 
     @asynccontextmanager
-    async def _published(self, key: str, pool: ThreadPoolExecutor) -> AsyncIterator[Path]:
+    async def _published(self, key: str, pool: DaemonThreads) -> AsyncIterator[Path]:
         """Lend a temporary file, which becomes the object in the end, or goes."""
         temporary = self._new_temporary()
         try:
@@ -204,9 +202,7 @@ class FileObjectStore:
                     temporary.unlink(missing_ok=True)
             raise
 
-    async def _append(
-        self, pool: ThreadPoolExecutor, temporary: Path, parts: Sequence[Buffer]
-    ) -> None:
+    async def _append(self, pool: DaemonThreads, temporary: Path, parts: Sequence[Buffer]) -> None:
         for step, size_bytes in _steps(parts):
             await _run(pool, _append, temporary, step)
             await _pause_after(size_bytes)
@@ -361,7 +357,7 @@ class FileObjectStore:
 
 
 async def _run(
-    executor: ThreadPoolExecutor, call: Callable[_P, _T], *args: _P.args, **_: _P.kwargs
+    executor: DaemonThreads, call: Callable[_P, _T], *args: _P.args, **_: _P.kwargs
 ) -> _T:
     """Run a blocking call; an OSError, a directory that is gone included, becomes ObjectStoreError."""
     try:

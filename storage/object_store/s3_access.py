@@ -7,13 +7,13 @@ instance), which is loaded only then.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from headrace.config.bucket_uris import check_endpoint
+from headrace.daemon_threads import DaemonThreads
 from headrace.storage.errors import ObjectStoreError
 from headrace.storage.object_store.failures import CREDENTIALS_FAILED
 from headrace.storage.object_store.uri import S3Location
@@ -101,7 +101,7 @@ class ChainCredentials:
             ValueError: nobody does.
         """
         self._region = region
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="bucket-credentials")
+        self._executor = DaemonThreads(1, "bucket-credentials")
         self._provider: Callable[[], S3Credential] | None = None
         with suppress(ObjectStoreError):
             self._provider = self._found()

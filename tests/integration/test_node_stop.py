@@ -1,6 +1,7 @@
 """A node that is asked to stop while it cannot finish starting, or that must end and cannot."""
 
 import asyncio
+import signal
 import subprocess
 import sys
 import time
@@ -76,6 +77,22 @@ def test_a_fenced_process_ends_whatever_cannot_be_given_up() -> None:
     ended = subprocess.run([sys.executable, "-c", STUCK], timeout=DEADLINE_S, check=False)
     assert ended.returncode == 3
     assert time.monotonic() - begin_s < 5
+
+
+# The same where the thread that is to end the process never begins: there was no memory for it.
+STUCK_WITHOUT_THREADS = STUCK.replace(
+    "app._end_fenced",
+    """app.ALARM_AFTER_S = 0.3
+threading._start_new_thread = lambda *_: 0
+app._end_fenced""",
+)
+
+
+def test_the_system_ends_a_process_that_cannot_do_so_itself() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", STUCK_WITHOUT_THREADS], timeout=DEADLINE_S, check=False
+    )
+    assert ended.returncode == -signal.SIGALRM
 
 
 def test_partitions_are_served_while_another_is_still_being_opened_also_when_stopped_then(

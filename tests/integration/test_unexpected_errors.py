@@ -11,10 +11,16 @@ PROGRAM = """
 import asyncio, os, signal, sys, threading
 from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.app import run_node
+from headrace.broker.telemetry.loop_turns import LoopTurns
 from headrace.config.load import load
+from headrace.daemon_threads import DaemonThreads
 
 def broken(*_):
     raise KeyError("planted")
+
+class Broken:
+    def __del__(self):
+        raise KeyError("planted")
 
 async def broken_task():
     raise KeyError("planted")
@@ -41,6 +47,16 @@ def plant(address):
                 await original(server)
             AdminServer.shutdown = shutdown
             os.kill(os.getpid(), signal.SIGTERM)
+        case "callback of a future":
+            DaemonThreads(1, "planted").submit(int).add_done_callback(broken)
+        case "object that goes":
+            Broken()
+        case "job":
+            LoopTurns.look = broken
+        case "callback, and no thread can be started":
+            # As if memory was short: the system grants a thread, which dies before its first line.
+            threading._start_new_thread = lambda *_: 0
+            loop.call_soon(broken)
         case "executor callback":
             loop.run_in_executor(None, int).add_done_callback(broken)
 
@@ -61,7 +77,20 @@ def settings(directory: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "where", ["callback", "timer", "task", "future", "thread", "executor callback", "shutdown"]
+    "where",
+    [
+        "callback",
+        "timer",
+        "task",
+        "future",
+        "thread",
+        "executor callback",
+        "callback of a future",
+        "object that goes",
+        "job",
+        "callback, and no thread can be started",
+        "shutdown",
+    ],
 )
 def test_what_belongs_to_the_node_ends_it_with_its_reason(where: str, tmp_path: Path) -> None:
     program = PROGRAM.format(where=where, overrides=settings(tmp_path))

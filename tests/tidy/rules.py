@@ -144,7 +144,7 @@ def _is_of_type(test: ast.expr, message: ast.expr | None) -> bool:
 TAKES_ANY: dict[str, str] = {
     "headrace/daemon_threads.py: DaemonThreads.submit.call": "the future's: its caller gets it",
     "broker/adapters/stream_opening.py: StreamOpening._send_batch": "every caller raises it",
-    "broker/telemetry/unexpected_errors.py: _text": "this is the one place; the node ends with the first",
+    "broker/telemetry/unexpected_errors.py: ": "this is the one place; the node ends with the first",
     "broker/network/listener.py: Listener._guard": "ends the client's connection, `Session.fail`",
     "broker/network/session.py: Session": "ends the client's connection, `Session.fail`",
     "storage/append_path.py: AppendPath": "fails the engine, which ends the node",
@@ -201,7 +201,31 @@ def _is_call(node: ast.AST, *names: str) -> bool:
     return ast.unparse(node.func).rpartition(".")[2] in names
 
 
+_THREADS = "headrace/daemon_threads.py"
+_STARTS_THREADS = {
+    "threading.Thread",
+    "threading.Timer",
+    "ThreadPoolExecutor",
+    "start_new_thread",
+    "to_thread",
+}
+
+
+def borrows_its_threads(source: Source) -> Iterator[str]:
+    """A thread that is started while memory is short may never begin: a node starts them ahead, in one place."""
+    if not source.path.startswith((*STATE, "headrace/")) or source.path == _THREADS:
+        return
+    for node in source.nodes:
+        if isinstance(node, ast.Attribute | ast.Name):
+            name = ast.unparse(node)
+            if name in _STARTS_THREADS or name.rpartition(".")[2] in _STARTS_THREADS:
+                yield f"line {node.lineno} starts a thread: use `headrace.daemon_threads`"
+        elif _is_call(node, "run_in_executor") and ast.unparse(node.args[0]) == "None":
+            yield f"line {node.lineno} uses the threads of the loop: use `headrace.daemon_threads`"
+
+
 RULES: tuple[Rule, ...] = (
+    borrows_its_threads,
     asserts_types_only,
     expects_by_name,
     is_short,

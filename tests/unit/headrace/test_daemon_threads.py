@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from headrace import daemon_threads
 from headrace.daemon_threads import DaemonThreads, in_own_thread, stepwise
 
 HANGS = """
@@ -115,3 +116,48 @@ def test_steps_are_taken_one_at_a_time_until_one_gives_none():
         return [found async for found in stepwise(lambda: next(steps), "test")]
 
     assert asyncio.run(main()) == [1, 2]
+
+
+# Once spare threads are there, none can be started: a thread that the system grants dies before its first line.
+WITHOUT_NEW_THREADS = """
+import asyncio, threading
+from headrace.daemon_threads import DaemonThreads, in_own_thread, start_ahead, stepwise
+
+async def main():
+    for _ in range(50):  # more calls than there are threads: they come back
+        assert await in_own_thread("own", int, "7") == 7
+        assert [it async for it in stepwise(iter([1, None]).__next__, "steps")] == [1]
+    pool = DaemonThreads(2, "pool")
+    meeting = threading.Barrier(2)
+    names = [pool.submit(lambda: (meeting.wait(), threading.current_thread().name)[1]) for _ in "12"]
+    print(sorted(it.result() for it in names))
+    pool.shutdown()
+
+start_ahead(3)
+threading._start_new_thread = lambda *_: 0
+asyncio.run(main())
+"""
+
+
+def test_spare_threads_do_everything_where_none_can_be_started():
+    ended = subprocess.run(
+        [sys.executable, "-c", WITHOUT_NEW_THREADS],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.stdout == "['pool_0', 'pool_1']\n", ended.stderr
+
+
+def test_who_starts_a_thread_that_never_begins_does_not_wait_for_ever(monkeypatch):
+    threads = DaemonThreads(1, "test")
+    with monkeypatch.context() as dying:
+        dying.setattr(threading, "_start_new_thread", lambda *_: 0)
+        dying.setattr(daemon_threads, "START_TIMEOUT_S", 0.01)
+        with pytest.raises(MemoryError):
+            threads.submit(int, "7")
+    assert threads.submit(int, "8").result(10) == 8, (
+        "the call before was not made, and is in nobody's way"
+    )
+    threads.shutdown()

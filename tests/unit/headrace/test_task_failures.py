@@ -14,7 +14,12 @@ async def failing(error: Exception | None) -> None:
 
 @pytest.mark.parametrize(
     ("error", "reported"),
-    [(None, False), (OSError("expected"), False), (KeyError("a bug"), True)],
+    [
+        (None, False),
+        (OSError("expected"), False),
+        (KeyError("a bug"), True),
+        (ExceptionGroup("of a job", [ExceptionGroup("", [OSError("expected")])]), False),
+    ],
 )
 def test_what_is_not_expected_is_reported_though_the_task_is_kept(error, reported):
     async def scenario():
@@ -26,6 +31,20 @@ def test_what_is_not_expected_is_reported_though_the_task_is_kept(error, reporte
         await asyncio.sleep(0)
         kept.cancel()
         assert [it["exception"] for it in seen] == ([error] if reported else [])
+
+    asyncio.run(scenario())
+
+
+def test_of_a_group_only_what_is_not_expected_is_reported():
+    async def scenario():
+        seen = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context))
+        bug = KeyError("a bug")
+        kept = asyncio.create_task(failing(ExceptionGroup("of a job", [OSError(), bug])))
+        await asyncio.wait([kept])
+        report_unexpected(kept, OSError)
+        (context,) = seen
+        assert context["exception"].exceptions == (bug,)
 
     asyncio.run(scenario())
 

@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 
 from headrace.broker.admin.admin_http import AdminServer
 from headrace.broker.telemetry.readiness import CheckResult, Readiness
+from headrace.broker.telemetry.unexpected_errors import UnexpectedErrors
 from tests.unit.broker.telemetry.node_parts import FakeEngine, node_collector
 
 
@@ -129,5 +130,30 @@ def test_an_address_that_is_taken_is_an_error() -> None:
             with pytest.raises(OSError):
                 await second.server.start("127.0.0.1", endpoint.port)
             await second.server.shutdown()
+
+    asyncio.run(run())
+
+
+def test_what_a_request_raises_is_its_client_s_whose_connection_ends() -> None:
+    def broken() -> CheckResult:
+        raise KeyError("a bug")
+
+    async def run() -> None:
+        errors = UnexpectedErrors(lambda _reason: None)
+        endpoint = Endpoint()
+        endpoint.server.expose(errors)
+        endpoint.readiness.add(broken)
+        async with endpoint.serving():
+            with errors.watching(asyncio.get_running_loop()):
+                address = f"http://127.0.0.1:{endpoint.port}/readyz"
+                async with endpoint.session.get(address) as response:
+                    assert (response.status, response.headers["Connection"]) == (500, "close")
+                reader, writer = await asyncio.open_connection("127.0.0.1", endpoint.port)
+                writer.write(b"GET / HTTP/1.1\r\nno header\r\n\r\n")  # that is no mistake of ours
+                assert b" 400 " in await reader.readline()
+                writer.close()
+                _, page = await endpoint.get("/metrics")
+        assert 'headrace_unexpected_errors_total{owner="client"} 1.0' in page
+        assert 'headrace_unexpected_errors_total{owner="node"} 0.0' in page
 
     asyncio.run(run())

@@ -234,3 +234,22 @@ def test_the_number_of_places_that_are_tracked_is_bounded():
     for line in range(3 * MAX_REPEAT_PLACES):
         assert thinning.filter(record(line=line))
     assert len(thinning._places) <= MAX_REPEAT_PLACES
+
+
+def test_a_lack_of_memory_ends_the_node_and_not_what_writes_why(logged, monkeypatch):
+    start, finish = logged
+    take = queue.Queue.get
+    short, told = [MemoryError()], []
+
+    def get(records):
+        if short:
+            raise short.pop()
+        return take(records)
+
+    monkeypatch.setattr(queue.Queue, "get", get)
+    monkeypatch.setattr(threading, "excepthook", told.append)
+    stream = start()
+    logging.getLogger("headrace.test").info("the node ends")
+    finish()
+    assert "the node ends" in stream.getvalue()
+    assert [it.exc_type for it in told] == [MemoryError]
