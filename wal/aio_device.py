@@ -41,7 +41,7 @@ _SYSCALLS = {"x86_64": (206, 207, 208, 209), "aarch64": (0, 1, 4, 2)}
 
 
 # struct iocb: data, key, rw_flags, opcode, priority, fd, buffer, size, offset, reserved, flags, eventfd
-_CONTROL_BLOCK = struct.Struct("<QIIHhIQQqQII")
+_CONTROL_BLOCK = struct.Struct("<QIIHhiQQqQII")  # the kernel refuses the fd of a closed file, -1
 # struct io_event: data, control block, result, second result
 _EVENT = struct.Struct("<QQqq")
 

@@ -79,7 +79,9 @@ class DeviceFile:
 
     def close(self) -> None:
         """Release the descriptor and, with it, the lock."""
-        os.close(self.fd)
+        # Its number may be another file's from now on: what comes late must not reach that.
+        fd, self.fd = self.fd, -1
+        os.close(fd)
 
 
 def open_file(path: str, *, writable: bool) -> DeviceFile:

@@ -57,6 +57,30 @@ def test_an_unaligned_operation_is_refused_by_the_kernel(io: str, tmp_path: Path
     asyncio.run(main())
 
 
+def test_what_comes_after_the_end_fails_and_is_no_other_device_s(tmp_path: Path) -> None:
+    """The next ones may get the numbers of a descriptor that was closed and of a context that was destroyed."""
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        told = []
+        loop.set_exception_handler(lambda _, context: told.append(context))
+        file = read_only(tmp_path)
+        first = device_on(file, "aio")
+        await first.close()
+        with pytest.raises(OSError, match=os.strerror(errno.EBADF)):
+            file.shrink(0)
+        second = device_on(read_only(tmp_path), "aio")
+        with pytest.raises(OSError) as raised:
+            async with asyncio.timeout(10):
+                await first.read(0, pool.take(PAGE))
+        assert raised.value.errno in (errno.EBADF, errno.EINVAL)
+        await second.read(0, pool.take(PAGE))
+        await second.close()
+        assert told == []
+
+    asyncio.run(main())
+
+
 def test_a_short_write_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         device = device_on(read_only(tmp_path), "threads")
