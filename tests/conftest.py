@@ -17,6 +17,13 @@ from tests.environment.unexpected_errors import UnexpectedErrorsPlugin
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# Not tests/seeded, whose runs break things on purpose.
+WATCHED = (
+    "tests/unit/",
+    "tests/contracts/",
+    "tests/integration/",
+)
+
 Component = Callable[[Callable[[], object]], None]
 
 
@@ -43,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Bound the disk space that the run takes, and watch for exceptions that nobody expects."""
     config.pluginmanager.register(
-        UnexpectedErrorsPlugin(config, watched="tests/unit/"), "unexpected-errors"
+        UnexpectedErrorsPlugin(config, watched=WATCHED), "unexpected-errors"
     )
     max_peak_bytes = config.getoption("--temporary-gib") << 30
     plugin = TemporarySpace(config, max_peak_bytes=max_peak_bytes)

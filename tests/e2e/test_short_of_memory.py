@@ -95,6 +95,7 @@ def read(broker: HeadraceProcess) -> dict[int, bytes]:
     return found
 
 
+@pytest.mark.unexpected_errors
 def test_what_was_acknowledged_is_there_after_a_moment_without_memory(tmp_path: Path) -> None:
     overrides = {
         "s3.wal.path": f"0@file://{tmp_path}/broker/data/wal?capacity={64 << 20}",

@@ -13,6 +13,9 @@ from pathlib import Path
 _POLL_S = 0.02
 _LOG_TAIL_LINES = 40
 
+# Each is called with what a process has written since its start, once it has been seen to have ended.
+log_readers: list[Callable[[str], None]] = []
+
 
 class ServerFailedError(Exception):
     """A server did not start or stop, or ended by itself; the message has the tail of its log."""
@@ -34,6 +37,7 @@ class ServerProcess:
         self._environment = dict(os.environ if environment is None else environment)
         self._directory = directory
         self._process: subprocess.Popen[bytes] | None = None
+        self._log_begin = 0  # of the running process, in bytes
 
     @property
     def process_id(self) -> int:
@@ -44,6 +48,7 @@ class ServerProcess:
         """Start the process, in a process group of its own, so that signals reach its children."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as output:
+            self._log_begin = output.tell()
             self._process = subprocess.Popen(
                 self.command,
                 stdin=subprocess.DEVNULL,
@@ -100,7 +105,7 @@ class ServerProcess:
         except subprocess.TimeoutExpired:
             self.kill()
             raise ServerFailedError(self._with_log(f"did not stop in {timeout_s} s")) from None
-        self._process = None
+        self._ended()
         return status
 
     def wait_for_end(self, *, timeout_s: float) -> int:
@@ -109,7 +114,7 @@ class ServerProcess:
             status = self._running().wait(timeout_s)
         except subprocess.TimeoutExpired:
             raise ServerFailedError(self._with_log(f"did not end in {timeout_s} s")) from None
-        self._process = None
+        self._ended()
         return status
 
     def kill(self) -> None:
@@ -118,12 +123,21 @@ class ServerProcess:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        self._process = None
+        self._ended()
 
     @property
     def is_running(self) -> bool:
         """Whether the process was started and has not ended."""
         return self._process is not None and self._process.poll() is None
+
+    def _ended(self) -> None:
+        self._process = None
+        if log_readers and self.log.exists():
+            with self.log.open("rb") as log:
+                log.seek(self._log_begin)
+                written = log.read().decode(errors="replace")
+            for read in log_readers:
+                read(written)
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:

@@ -1,8 +1,9 @@
-"""Fails a run in which an event loop got an exception that nobody expected.
+"""Fails a run in which an event loop, or a node in a process of its own, met an exception that nobody expected.
 
 The loop's own handler only logs: a test would pass though a task of the broker has died. It is told at the end of the
 run, with the test during which it came: a task that nobody read is reported when it is collected, perhaps later.
-A test that brings some about on purpose is marked `unexpected_errors`. Of threads, pytest tells by itself.
+Of a process, its log tells when it ends. A test that brings some about on purpose is marked `unexpected_errors`. Of
+threads, pytest tells by itself.
 """
 
 import gc
@@ -13,18 +14,26 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.environment import processes
+
 MARKER = "unexpected_errors"
 MAX_KEPT = 20  # texts; more are counted
 _KEY = "headrace_unexpected_errors"
 # A task of a test itself, which did not care how it ended.
 _OF_A_TEST = re.compile(r"never retrieved\n.* defined at \S*/tests/")
+# What a node reports as such, and what was not even reported; a bucket's client may raise anything.
+_OF_A_NODE = re.compile(
+    r'^.*"msg": "unexpected error(?! in the client of the bucket).*|^Traceback .*(?:\n.*){0,40}|^Exception ignored.*',
+    re.MULTILINE,
+)
+MAX_LINE_CHARACTERS = 4_000
 
 
 class UnexpectedErrorsPlugin(logging.Handler):
     """A pytest plugin; as a handler it takes what the loop's own exception handler logs."""
 
-    def __init__(self, config: pytest.Config, *, watched: str = "") -> None:
-        """Watch the tests whose ids begin so."""
+    def __init__(self, config: pytest.Config, *, watched: tuple[str, ...] = ("",)) -> None:
+        """Watch the tests whose ids begin with one of these."""
         super().__init__(logging.ERROR)
         self._watched = watched
         self._config = config
@@ -36,6 +45,7 @@ class UnexpectedErrorsPlugin(logging.Handler):
     def pytest_sessionstart(self) -> None:
         """Listen from now on."""
         logging.getLogger("asyncio").addHandler(self)
+        processes.log_readers.append(self._read_log)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -52,14 +62,23 @@ class UnexpectedErrorsPlugin(logging.Handler):
         error = record.exc_info[1] if record.exc_info else None
         if error is None or self._is_ignored or _OF_A_TEST.search(record.getMessage()):
             return
+        trace = "".join(traceback.format_exception(error)[-3:])
+        self._keep(f"{record.getMessage()}\n{trace}")
+
+    def _read_log(self, written: str) -> None:
+        if not self._is_ignored:
+            for found in _OF_A_NODE.finditer(written):
+                self._keep(found[0][:MAX_LINE_CHARACTERS])
+
+    def _keep(self, text: str) -> None:
         self._count += 1
         if len(self._kept) < MAX_KEPT:
-            trace = "".join(traceback.format_exception(error)[-3:])
-            self._kept.append(f"{self._test}\n{record.getMessage()}\n{trace}")
+            self._kept.append(f"{self._test}\n{text}")
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fail the run; a process of pytest-xdist hands what it has to the one that prints."""
         logging.getLogger("asyncio").removeHandler(self)
+        processes.log_readers.remove(self._read_log)
         if hasattr(self._config, "workeroutput"):
             self._config.workeroutput[_KEY] = (self._count, self._kept)
         elif self._count and session.exitstatus == pytest.ExitCode.OK:

@@ -409,6 +409,7 @@ async def test_a_frame_that_gets_on_is_given_time(monkeypatch):
         assert (await raw.read_answer()).number == 1
 
 
+@pytest.mark.unexpected_errors
 @scenario
 async def test_a_failure_of_the_service_ends_its_connection_only(caplog):
     async with Controller(1).running() as controller:
@@ -689,6 +690,7 @@ async def test_a_process_that_was_stopped_itself_does_not_blame_its_controller(m
         transport.close()
 
 
+@pytest.mark.unexpected_errors  # of the server of the test, which is cancelled
 @scenario
 async def test_an_answer_that_does_not_get_on_is_silence(monkeypatch):
     monkeypatch.setattr(rpc_link, "SILENCE_MS", 200)

@@ -16,8 +16,14 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "unexpected_errors: on purpose")
     config.pluginmanager.register(UnexpectedErrorsPlugin(config))
 """
-TESTS = """
-import asyncio, pytest
+TESTS = '''
+import asyncio, pathlib, pytest, sys, tempfile
+from tests.environment.processes import ServerProcess
+
+LOGS = """
+import sys
+print('{{"level": "ERROR", "msg": "unexpected error: callback", "err": "KeyError: \'planted\'"}}')
+"""
 
 async def broken():
     raise KeyError("planted")
@@ -38,13 +44,19 @@ async def in_a_task_that_is_kept():
     task.itself = task
     await asyncio.sleep(0.01)
 
+async def in_a_process():
+    directory = pathlib.Path(tempfile.mkdtemp(dir="."))
+    process = ServerProcess([sys.executable, "-c", LOGS], log=directory / "log")
+    process.start()
+    process.wait_for_end(timeout_s=30)
+
 async def nowhere():
     await asyncio.gather(broken(), return_exceptions=True)
 
 {mark}
 def test_it():
     asyncio.run({where}())
-"""
+'''
 
 
 def outcome(directory: Path, where: str, mark: str = "", *options: str) -> tuple[int, str]:
@@ -59,7 +71,7 @@ def outcome(directory: Path, where: str, mark: str = "", *options: str) -> tuple
     return done.returncode, done.stdout
 
 
-@pytest.mark.parametrize("where", ["in_a_task", "in_a_callback"])
+@pytest.mark.parametrize("where", ["in_a_task", "in_a_callback", "in_a_process"])
 @pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["alone", "xdist"])
 def test_a_run_fails_though_every_test_passed(
     where: str, options: tuple[str, ...], tmp_path: Path
