@@ -40,7 +40,7 @@ from headrace.protocol.records.errors import (
     RecordsError,
     TooManyElementsError,
 )
-from headrace.protocol.records.walk import RecordFacts, walk_facts, walk_structure
+from headrace.protocol.records.walk import RecordFacts, StructureWalk, walk_facts
 from headrace.protocol.records.window import Slice, in_thread
 
 ZSTD_SINCE_VERSION = 7
@@ -97,30 +97,31 @@ def parse_single_batch(records: memoryview | None) -> BatchHeader | Rejection:
         return Rejection(
             ErrorCode.INVALID_RECORD, "a produce request must hold one batch for each partition"
         )
-    if len(records) > MAGIC_OFFSET and records[MAGIC_OFFSET] > MAGIC:
-        return _CORRUPT
-    if len(records) > MAGIC_OFFSET and records[MAGIC_OFFSET] < MAGIC:
+    size_bytes = len(records)
+    if size_bytes > MAGIC_OFFSET and records[MAGIC_OFFSET] != MAGIC:
+        if records[MAGIC_OFFSET] > MAGIC:
+            return _CORRUPT
         # Messages of older formats are shorter than a batch header, but not damaged: a retry cannot succeed.
         return Rejection(ErrorCode.INVALID_RECORD, "only record format 2 is supported")
-    if len(records) < HEADER_BYTES:
+    if size_bytes < HEADER_BYTES:
         return _INCOMPLETE
     header = parse_header(records)
-    if header.size_bytes < HEADER_BYTES:
+    claimed_bytes = header.size_bytes
+    if claimed_bytes == size_bytes:
+        return header
+    if claimed_bytes < HEADER_BYTES:
         return _CORRUPT
-    if header.size_bytes > len(records):
+    if claimed_bytes > size_bytes:
         return _INCOMPLETE
-    if header.size_bytes < len(records):
-        return Rejection(ErrorCode.INVALID_RECORD, "more than one batch for a partition")
-    return header
+    return Rejection(ErrorCode.INVALID_RECORD, "more than one batch for a partition")
 
 
 def check_header(
     header: BatchHeader, records: memoryview, config: EffectiveTopicConfig, version: int
 ) -> Rejection | None:
     """Check a batch by its header and checksum; None when nothing is wrong with them."""
-    too_large = _too_large(len(records), config)
-    if too_large is not None:
-        return too_large
+    if len(records) > config.max_message_bytes:
+        return _too_large(len(records), config)
     if not check_crc(records):
         return _CORRUPT
     if header.base_offset != 0:
@@ -133,9 +134,10 @@ def check_header(
         return Rejection(ErrorCode.INVALID_RECORD, "clients may not write control batches")
     if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
         return Rejection(ErrorCode.INVALID_RECORD, "idempotent batch without epoch or sequence")
-    rejection = _check_codec(header, records, version)
-    if rejection is not None:
-        return rejection
+    if header.codec:
+        rejection = _check_codec(header, records, version)
+        if rejection is not None:
+            return rejection
     if header.is_transactional:
         return Rejection(ErrorCode.INVALID_TXN_STATE, "transactions are not supported")
     return None
@@ -185,36 +187,51 @@ def validate(
     rejection = check_header(header, records, config, version)
     if rejection is not None:
         return rejection
-    codec = _codec_wanted(config)
-    must_recompress = codec not in (None, header.codec)
+    codec = _codec_wanted(config, header)
     try:
-        if (
-            header.codec == Compression.NONE
-            or limits.walks_compressed
-            or must_recompress
-            or config.compacts
-        ):
-            newest = yield from _check_records(header, records, config, limits, now_ms)
+        if not header.codec or limits.walks_compressed or codec is not None or config.compacts:
+            max_bytes = limits.max_decompressed_bytes
+            walk = StructureWalk(header, records, max_bytes, MAX_ELEMENTS)
+            if not walk.is_done_at_once():
+                yield from walk.steps()
+            newest = _check_by_structure(header, walk, config, now_ms)
+            if newest is None:
+                errors = _RecordErrors(header, config, now_ms)
+                newest = yield from _check_by_facts(header, records, walk, errors, max_bytes)
         else:
             newest = _check_by_header(header, config, now_ms)
         if isinstance(newest, Rejection):
             return newest
-        if codec is not None and must_recompress:
+        if codec is not None:
             recompress = partial(_recompress, header, records, codec, limits.max_decompressed_bytes)
-            if len(records) > _LONG_CALL_BYTES or header.codec != Compression.NONE:
+            if len(records) > _LONG_CALL_BYTES or header.codec:
                 records = yield from in_thread(recompress)
             else:
                 records = recompress()
+            header = parse_header(records)
     except (DecompressionLimitError, TooManyElementsError) as error:
         return Rejection(ErrorCode.MESSAGE_TOO_LARGE, str(error))
     except RecordsError as error:
         return Rejection(ErrorCode.INVALID_RECORD, f"records cannot be read: {error}")
+    return _stamped(header, records, newest, config, now_ms)
+
+
+def _stamped(
+    header: BatchHeader,
+    records: memoryview,
+    newest_ms: int,
+    config: EffectiveTopicConfig,
+    now_ms: int,
+) -> Validated | Rejection:
+    """The batch with the timestamp type and the maximum timestamp that it is to have, unless it is too large."""
     stamped = config.stamps_append_time
-    set_timestamp_type(records, now_ms if stamped else newest, is_log_append_time=stamped)
-    too_large = _too_large(len(records), config)
-    if too_large is not None:
-        return too_large
-    return Validated(parse_header(records), records, now_ms if stamped else NO_TIMESTAMP)
+    time_ms = now_ms if stamped else newest_ms
+    if header.max_timestamp != time_ms or header.is_log_append_time != stamped:
+        set_timestamp_type(records, time_ms, is_log_append_time=stamped)
+        header = parse_header(records)
+    if len(records) > config.max_message_bytes:
+        return _too_large(len(records), config)
+    return Validated(header, records, now_ms if stamped else NO_TIMESTAMP)
 
 
 def _check_by_header(
@@ -231,37 +248,43 @@ def _check_by_header(
     return errors.rejection() or newest
 
 
-def _check_records(
-    header: BatchHeader,
-    records: memoryview,
-    config: EffectiveTopicConfig,
-    limits: ValidationLimits,
-    now_ms: int,
-) -> Generator[Slice, None, int | Rejection]:
-    """The newest timestamp of the records, if nothing is wrong with them."""
-    found = yield from walk_structure(
-        header, records, max_bytes=limits.max_decompressed_bytes, max_elements=MAX_ELEMENTS
-    )
-    errors = _RecordErrors(header, config, now_ms)
-    base = header.base_timestamp
-    oldest, newest = base + found.oldest_delta_ms, base + found.newest_delta_ms
+def _check_by_structure(
+    header: BatchHeader, walk: StructureWalk, config: EffectiveTopicConfig, now_ms: int
+) -> int | Rejection | None:
+    """The newest timestamp of the records; None when each of them must be looked at."""
     if header.is_log_append_time:
-        oldest = newest = header.max_timestamp
-    elif not (oldest >= _INT64_MIN and newest <= _INT64_MAX):
+        return None
+    oldest = header.base_timestamp + walk.oldest_delta_ms
+    newest = header.base_timestamp + walk.newest_delta_ms
+    if oldest < _INT64_MIN or newest > _INT64_MAX:
         return Rejection(ErrorCode.INVALID_TIMESTAMP, "timestamps do not fit into 64 bits")
     if (
-        errors.may_be_wrong(oldest)
-        or errors.may_be_wrong(newest)
-        or (config.compacts and found.lacks_key)
-        or header.is_log_append_time
+        oldest < now_ms - config.timestamp_before_max_ms
+        or newest > now_ms + config.timestamp_after_max_ms
+        or (walk.lacks_key and config.compacts)
     ):
-        index = 0
-        for facts in walk_facts(header, records, limits.max_decompressed_bytes):
-            if isinstance(facts, Slice):
-                yield facts
-            else:
-                errors.look_at(index, facts)
-                index += len(facts)
+        return None
+    return max(newest, NO_TIMESTAMP)
+
+
+def _check_by_facts(
+    header: BatchHeader,
+    records: memoryview,
+    walk: StructureWalk,
+    errors: "_RecordErrors",
+    max_bytes: int,
+) -> Generator[Slice, None, int | Rejection]:
+    """The newest timestamp of the records, if nothing is wrong with them."""
+    index = 0
+    for facts in walk_facts(header, records, max_bytes):
+        if isinstance(facts, Slice):
+            yield facts
+        else:
+            errors.look_at(index, facts)
+            index += len(facts)
+    newest = header.base_timestamp + walk.newest_delta_ms
+    if header.is_log_append_time:
+        newest = header.max_timestamp
     return errors.rejection() or max(newest, NO_TIMESTAMP)
 
 
@@ -286,10 +309,6 @@ class _RecordErrors:
         self._newest = now_ms + config.timestamp_after_max_ms
         self._errors: list[tuple[int, str | None]] = []
         self._has_bad_timestamp = False
-
-    def may_be_wrong(self, timestamp_ms: int) -> bool:
-        """Whether a record of that time must be looked at."""
-        return not self._stamps and not self._oldest <= timestamp_ms <= self._newest
 
     def look_at(self, first: int, facts: list[RecordFacts]) -> None:
         """Check records, of which the first has the index `first` in its batch."""
@@ -327,13 +346,14 @@ class _RecordErrors:
         return Rejection(ErrorCode.INVALID_RECORD, KEYLESS, errors)
 
 
-def _codec_wanted(config: EffectiveTopicConfig) -> Compression | None:
+def _codec_wanted(config: EffectiveTopicConfig, header: BatchHeader) -> Compression | None:
     """The codec that the topic requires; None when the producer's is kept."""
     if config.compression_type == "producer":
         return None
-    if config.compression_type == "uncompressed":
-        return Compression.NONE
-    return Compression[config.compression_type.upper()]
+    codec = Compression.NONE
+    if config.compression_type != "uncompressed":
+        codec = Compression[config.compression_type.upper()]
+    return None if codec == header.codec else codec
 
 
 def _recompress(
@@ -346,9 +366,7 @@ def _recompress(
     return memoryview(encode_header(changed, compress(codec, content)))
 
 
-def _too_large(size_bytes: int, config: EffectiveTopicConfig) -> Rejection | None:
-    if size_bytes <= config.max_message_bytes:
-        return None
+def _too_large(size_bytes: int, config: EffectiveTopicConfig) -> Rejection:
     return Rejection(
         ErrorCode.MESSAGE_TOO_LARGE,
         f"batch of {size_bytes} bytes exceeds max.message.bytes={config.max_message_bytes}",

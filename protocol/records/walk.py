@@ -13,29 +13,21 @@ Source: DefaultRecord.java and DefaultRecordBatch.java of Apache Kafka 4.3 for w
 from collections.abc import Generator
 from typing import Final, NamedTuple
 
-from headrace.protocol.records.batch import HEADER_BYTES, BatchHeader
-from headrace.protocol.records.compression import is_one_long_call
+from headrace.protocol.records.batch import BatchHeader
 from headrace.protocol.records.errors import CorruptBatchError, TooManyElementsError
-from headrace.protocol.records.runs import EqualRecords
-from headrace.protocol.records.window import SLICE_PIECES, Buffer, Slice, Window, in_thread
+from headrace.protocol.records.runs import MIN_RUN, NO_RUN, EqualRun, count_equal
+from headrace.protocol.records.window import SLICE_PIECES, Buffer, Slice, Window
 
 SLICE_ELEMENTS: Final = 2_000  # records, or headers, of usual form in one piece of work: about 2 ms
 _SLICE_HEADERS: Final = 1_000  # of one record of unusual form
 _SLICE_FACTS: Final = 500
 _UNUSUAL_WORK: Final = 8  # a record of unusual form takes as long as so many others
 _RUN_PAUSE: Final = 32  # records until the next attempt, after one in vain
+_COPIED_RECORD_BYTES: Final = 4_096  # average up to which records of many sizes are copied
 _USUAL_BITS: Final = 56  # of a varint
 _VARLONG_BITS: Final = 64
 _SMALLEST: Final = -(1 << 63)
 _LARGEST: Final = (1 << 63) - 1
-
-
-class Structure(NamedTuple):
-    """What a walk found in a batch whose records can all be read, and have the offsets 0, 1, 2, ..."""
-
-    newest_delta_ms: int
-    oldest_delta_ms: int
-    lacks_key: bool  # of at least one record
 
 
 class RecordFacts(NamedTuple):
@@ -44,33 +36,6 @@ class RecordFacts(NamedTuple):
     offset_delta: int
     timestamp_delta_ms: int
     has_key: bool
-
-
-def walk_structure(
-    header: BatchHeader, batch: memoryview, *, max_bytes: int, max_elements: int
-) -> Generator[Slice, None, Structure]:
-    """Check every length of every record, the number of records, and that offsets are consecutive from 0.
-
-    Raises:
-        CorruptBatchError: the records cannot be read as the header says.
-        DecompressionLimitError: they take more than `max_bytes`.
-        TooManyElementsError: records and headers are more than `max_elements`.
-    """
-    count = header.records_count
-    window = yield from _window(header, batch, max_bytes)
-    walk = _Walk(window, max_elements)
-    index = 0
-    while index < count:
-        stop = min(count, index + SLICE_ELEMENTS)
-        index = walk.quick(index, stop)
-        if index < stop:
-            yield from walk.unusual(index)
-            index += 1
-        if index < count and walk.is_slice_done():
-            yield Slice.LOOP
-    if not walk.window.is_at_end():
-        raise CorruptBatchError("extra bytes after the last record")
-    return Structure(walk.newest, walk.oldest, bool(walk.lacks_key))
 
 
 def walk_facts(
@@ -82,7 +47,8 @@ def walk_facts(
         CorruptBatchError: the records cannot be read so far.
         DecompressionLimitError: they take more than `max_bytes`.
     """
-    window = yield from _window(header, batch, max_bytes)
+    window = Window(header, batch, max_bytes)
+    yield from window.begin()
     found: list[RecordFacts] = []
     for number in range(1, header.records_count + 1):
         length = window.varint()
@@ -98,39 +64,63 @@ def walk_facts(
     yield found
 
 
-def _window(
-    header: BatchHeader, batch: memoryview, max_bytes: int
-) -> Generator[Slice, None, Window]:
-    """The records; what decompresses in one long call only is decompressed."""
-    window = Window(header, batch, max_bytes)
-    if is_one_long_call(header.codec, batch[HEADER_BYTES:]):
-        yield from in_thread(window.more)
-    return window
+class StructureWalk(Window):
+    """Checks every length of every record, the number of records, and that offsets are consecutive from 0.
 
+    First `is_done_at_once`, and if that is not the case `steps`; then its attributes say what it found.
+    """
 
-class _Walk:
-    """The state of `walk_structure`."""
+    newest_delta_ms = _SMALLEST
+    oldest_delta_ms = _LARGEST  # at most that of the oldest record
+    lacks_key = 0  # 1 if at least one record does
+    _index = 0  # of the first record that is not checked
+    _pieces_before = 0
+    _work = 0
 
-    __slots__ = (
-        "_elements_left", "_pieces_before", "_work",  "lacks_key", "newest", "oldest", "window",
-    )  # fmt: skip
-
-    def __init__(self, window: Window, max_elements: int) -> None:
-        self.window = window
-        self.newest = _SMALLEST
-        self.oldest = _LARGEST
-        self.lacks_key = 0
+    def __init__(
+        self, header: BatchHeader, batch: memoryview, max_bytes: int, max_elements: int
+    ) -> None:
+        """Begin; records and headers are at most `max_elements`, and take at most `max_bytes`."""
+        Window.__init__(self, header, batch, max_bytes)
+        self._records_count = header.records_count
         self._elements_left = max_elements
-        self._pieces_before = 0
-        self._work = 0
 
-    def is_slice_done(self) -> bool:
+    def is_done_at_once(self) -> bool:
+        """Check a batch of few records, if there is nothing unusual about it."""
+        count = self._records_count
+        if count > SLICE_ELEMENTS or not self.data:
+            return False
+        self._index = self._quick(0, count)
+        return self._index == count and self.position == len(self.data)
+
+    def steps(self) -> Generator[Slice, None, None]:
+        """Check what is left.
+
+        Raises:
+            CorruptBatchError: the records cannot be read as the header says.
+            DecompressionLimitError: they take too many bytes.
+            TooManyElementsError: records and headers are too many.
+        """
+        yield from self.begin()
+        count = self._records_count
+        while self._index < count:
+            stop = min(count, self._index + SLICE_ELEMENTS)
+            self._index = self._quick(self._index, stop)
+            if self._index < stop:
+                yield from self._unusual(self._index)
+                self._index += 1
+            if self._index < count and self._is_slice_done():
+                yield Slice.LOOP
+        if not self.is_at_end():
+            raise CorruptBatchError("extra bytes after the last record")
+
+    def _is_slice_done(self) -> bool:
         """Whether enough was done since this was last true."""
-        pieces = self.window.pieces_taken - self._pieces_before
+        pieces = self.pieces_taken - self._pieces_before
         if self._work < SLICE_ELEMENTS and pieces < SLICE_PIECES:
             return False
         self._work = 0
-        self._pieces_before = self.window.pieces_taken
+        self._pieces_before = self.pieces_taken
         return True
 
     def _count(self, elements: int) -> None:
@@ -139,42 +129,50 @@ class _Walk:
         if self._elements_left < 0:
             raise TooManyElementsError("too many records and headers in a batch")
 
-    def unusual(self, index: int) -> Generator[Slice, None, None]:
+    def _unusual(self, index: int) -> Generator[Slice, None, None]:
         """Check one record of any form, which may continue in further pieces."""
-        window = self.window
-        length = window.varint()
-        begin = window.consumed
-        window.byte()  # attributes
-        delta = window.varint(_VARLONG_BITS)
-        offset = window.varint()
+        length = self.varint()
+        begin = self.consumed
+        self.byte()  # attributes
+        delta = self.varint(_VARLONG_BITS)
+        offset = self.varint()
         if offset != index:
             raise CorruptBatchError(f"record {index} has the offset {offset}")
-        key_bytes = window.varint()
+        key_bytes = self.varint()
         self.lacks_key |= int(key_bytes < 0)
-        yield from window.skip(max(key_bytes, 0))
-        yield from window.skip(max(window.varint(), 0))
-        headers = window.varint()
+        yield from self.skip(max(key_bytes, 0))
+        yield from self.skip(max(self.varint(), 0))
+        headers = self.varint()
         if not 0 <= headers <= length:
             raise CorruptBatchError("impossible number of headers")
         self._count(_UNUSUAL_WORK + headers)
         for number in range(1, headers + 1):
-            yield from window.skip(window.varint())
-            yield from window.skip(max(window.varint(), 0))
+            yield from self.skip(self.varint())
+            yield from self.skip(max(self.varint(), 0))
             if number % _SLICE_HEADERS == 0:
                 yield Slice.LOOP
-        if window.consumed - begin != length:
+        if self.consumed - begin != length:
             raise CorruptBatchError("record length does not match its fields")
-        self.newest = max(self.newest, delta)
-        self.oldest = min(self.oldest, delta)
+        self.newest_delta_ms = max(self.newest_delta_ms, delta)
+        self.oldest_delta_ms = min(self.oldest_delta_ms, delta)
 
-    def quick(self, index: int, stop: int) -> int:  # noqa: C901, PLR0912, PLR0915  # the hot loop: calls cost too much
+    def _after_attempt(self, index: int, run: EqualRun) -> tuple[int, Buffer]:
+        """When to try again to find a run, and the piece: copied if records of many sizes are many."""
+        if run.records:
+            return index + 1, self.data
+        if len(self.data) <= self._records_count * _COPIED_RECORD_BYTES:
+            self.data = bytes(self.data)
+        return index + _RUN_PAUSE, self.data
+
+    def _quick(self, index: int, stop: int) -> int:  # noqa: C901, PLR0912, PLR0915  # the hot loop: calls cost too much
         """Check records of the usual form: within the piece, with small lengths and few headers.
 
-        Returns the index of the first record that is not checked: `stop`, or one for `unusual`.
+        Returns the index of the first record that is not checked: `stop`, or one for `_unusual`.
         """
-        data, start = self.window.data, self.window.position
+        data, start = self.data, self.position
         begin, size, lacks_key = index, len(data), self.lacks_key
-        newest, oldest, record_bytes, next_attempt, headers = self.newest, self.oldest, 0, 0, 0
+        newest, oldest, headers = self.newest_delta_ms, self.oldest_delta_ms, 0
+        next_attempt, last_attempt = index + 1, stop - MIN_RUN
         try:
             while index < stop:
                 length, second = data[start], data[start + 1]
@@ -226,19 +224,18 @@ class _Walk:
                 if delta < oldest:  # noqa: PLR1730
                     oldest = delta
                 index += 1
-                if end - start != record_bytes or index < next_attempt or found:
-                    record_bytes = end - start
-                else:
-                    equal = EqualRecords(start, end, time_at, offset_at, key_at, value_at)
-                    count = equal.count(data, index, stop)
-                    index, end = index + count, end + count * record_bytes
-                    newest, oldest = max(newest, equal.newest), min(oldest, equal.oldest)
-                    next_attempt = index if count else index + _RUN_PAUSE
+                if next_attempt <= index <= last_attempt:
+                    record = start, end, time_at, offset_at, key_at, value_at
+                    run = NO_RUN if found else count_equal(data, index, stop, record)
+                    index, end = index + run.records, end + run.records * (end - start)
+                    newest = max(newest, run.newest_delta_ms)
+                    oldest = min(oldest, run.oldest_delta_ms)
+                    next_attempt, data = self._after_attempt(index, run)
                 start = end
         except IndexError:
             pass  # the record continues in the next piece, or nowhere
-        self.window.position = start
-        self.newest, self.oldest, self.lacks_key = newest, oldest, lacks_key
+        self.position = start
+        self.newest_delta_ms, self.oldest_delta_ms, self.lacks_key = newest, oldest, lacks_key
         self._count(index - begin + headers)
         return index
 

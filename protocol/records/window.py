@@ -7,12 +7,12 @@ from collections.abc import Callable, Generator, Iterator
 from enum import Enum, auto
 from typing import Final, TypeVar
 
-from headrace.protocol.records.batch import HEADER_BYTES, BatchHeader
-from headrace.protocol.records.compression import Compression, decompressed_pieces
+from headrace.protocol.records.batch import CODEC_MASK, HEADER_BYTES, BatchHeader
+from headrace.protocol.records.compression import decompressed_pieces, is_one_long_call
 from headrace.protocol.records.errors import CorruptBatchError
 
 SLICE_PIECES: Final = 16  # of decompressed data: 1 MiB
-_COPIED_RECORD_BYTES: Final = 4_096  # average up to which records are copied: bytes are read faster
+_COPIED_BYTES: Final = 64 << 10  # up to which records are copied at once: bytes are read faster
 _VARINT_BITS: Final = 32
 
 Buffer = bytes | memoryview
@@ -38,21 +38,26 @@ def in_thread(call: Callable[[], _T]) -> Generator[Slice, None, _T]:
 class Window:
     """The piece of the (decompressed) records that is looked at."""
 
-    __slots__ = ("_before", "_pieces", "data", "pieces_taken", "position")
+    # Most batches are small, and one piece: what is the same at the beginning of each is not set for each.
+    data: Buffer = b""
+    position = 0
+    pieces_taken = 0
+    _is_one_long_call = False
+    _before = 0  # bytes that are not in `data` any more
+    _pieces: Iterator[bytes] = iter(())
 
     def __init__(self, header: BatchHeader, batch: memoryview, max_bytes: int) -> None:
         records = batch[HEADER_BYTES:]
-        self.data: Buffer = b""
-        self.position = 0
-        self.pieces_taken = 0
-        self._before = 0  # bytes that are not in `data` any more
-        self._pieces: Iterator[bytes] = iter(())
-        if header.codec != Compression.NONE:
+        if header.attributes & CODEC_MASK:
             self._pieces = decompressed_pieces(header.codec, records, max_bytes)
-        elif len(records) <= header.records_count * _COPIED_RECORD_BYTES:
-            self.data = bytes(records)
+            self._is_one_long_call = is_one_long_call(header.codec, records)
         else:
-            self.data = records
+            self.data = bytes(records) if len(records) <= _COPIED_BYTES else records
+
+    def begin(self) -> Generator[Slice, None, None]:
+        """Decompress what is decompressed in one long call only: to be done before anything is looked at."""
+        if self._is_one_long_call:
+            yield from in_thread(self.more)
 
     @property
     def consumed(self) -> int:

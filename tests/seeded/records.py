@@ -11,7 +11,7 @@ BUGS = (
         "records-01",
         "the offset of a record in its batch is not compared with its place",
         _WALK,
-        "_Walk.quick",
+        "StructureWalk._quick",
         "length & 1 or end > size or offset != index + index",
         "length & 1 or end > size",
         f"{_RULES}::test_records_that_cannot_be_read_as_the_header_says_are_invalid",
@@ -20,10 +20,13 @@ BUGS = (
         "records-02",
         "of records of equal size only the first has its offset checked",
         "protocol/records/runs.py",
-        "EqualRecords.count",
+        "count_equal",
         """
-            if self._column(data, self._offset, most) != _OFFSET_FIRST[index : index + most]:
-                return 0
+            if data[offset + size : offset + last : size] != _OFFSET_FIRST[index:after] or not (
+                is_one_byte
+                or data[offset + 1 + size : offset + 1 + last : size] == _OFFSET_SECOND[index:after]
+            ):
+                return NO_RUN
         """,
         "",
         f"{_RULES}::test_one_bad_record_among_many_equal_ones_is_found",
@@ -32,9 +35,9 @@ BUGS = (
         "records-03",
         "what follows the last record is stored with it",
         _WALK,
-        "walk_structure",
+        "StructureWalk.steps",
         """
-            if not walk.window.is_at_end():
+            if not self.is_at_end():
                 raise CorruptBatchError("extra bytes after the last record")
         """,
         "",
@@ -44,27 +47,26 @@ BUGS = (
         "records-04",
         "the maximum timestamp of the header is believed",
         _APPEND_RULES,
-        "_check_records",
-        "return errors.rejection() or max(newest, NO_TIMESTAMP)",
-        "return errors.rejection() or header.max_timestamp",
+        "_check_by_structure",
+        "return max(newest, NO_TIMESTAMP)",
+        "return header.max_timestamp",
         f"{_RULES}::test_the_maximum_timestamp_is_that_of_the_records",
     ),
     SeededBug(
         "records-05",
         "only the newest record is held against the time limits of the topic",
         _APPEND_RULES,
-        "_check_records",
-        "errors.may_be_wrong(oldest) or errors.may_be_wrong(newest) "
-        "or (config.compacts and found.lacks_key) or header.is_log_append_time",
-        "errors.may_be_wrong(newest) "
-        "or (config.compacts and found.lacks_key) or header.is_log_append_time",
+        "_check_by_structure",
+        "oldest < now_ms - config.timestamp_before_max_ms "
+        "or newest > now_ms + config.timestamp_after_max_ms or (walk.lacks_key and config.compacts)",
+        "newest > now_ms + config.timestamp_after_max_ms or (walk.lacks_key and config.compacts)",
         f"{_RULES}::test_a_timestamp_that_the_header_hides_is_refused_and_its_record_is_named",
     ),
     SeededBug(
         "records-06",
         "headers do not count as work, however many a record has",
         _WALK,
-        "_Walk.unusual",
+        "StructureWalk._unusual",
         "self._count(_UNUSUAL_WORK + headers)",
         "self._count(_UNUSUAL_WORK)",
         f"{_RULES}::test_headers_count_as_much_as_records",

@@ -316,6 +316,26 @@ def test_one_bad_record_among_many_equal_ones_is_found(what: str, position: int)
     assert judge(raw(*records)) == ErrorCode.INVALID_RECORD
 
 
+@pytest.mark.parametrize("varied", [False, True])
+@pytest.mark.parametrize("position", [0, 1, 63, 64, 65, 150, 199])
+def test_one_bad_record_in_a_long_batch_is_found(position: int, *, varied: bool) -> None:
+    """Its records are read where they were received, and copied only if their sizes differ."""
+
+    def records(bad: int) -> memoryview:
+        sizes = [1_000 + (7 * it % 50 if varied else 0) for it in range(200)]
+        return raw(
+            *(
+                record(it, 100 * it, b"\x01", zigzag(size) + bytes(size), longer=-(it == bad))
+                for it, size in enumerate(sizes)
+            )
+        )
+
+    good = records(-1)
+    assert len(good) > 2**17
+    assert accepted(good).header.max_timestamp == NOW_MS + 100 * 199
+    assert judge(records(position)) == ErrorCode.INVALID_RECORD
+
+
 def test_an_offset_of_more_bytes_than_needed_hides_nothing_in_the_records_behind_it() -> None:
     """Equal records are compared with one that was read; its fields must lie where theirs do."""
     forms = [
