@@ -45,7 +45,7 @@ from headrace.broker.partition.append_rules import (
     ValidationLimits,
 )
 from headrace.broker.partition.internal_topics import INTERNAL_TOPICS
-from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.partition import Accepted, Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
@@ -88,33 +88,31 @@ _LEASE_NOT_VALID = Rejection(
 class _PendingProduce:
     """A request whose batches have been appended, waiting for their acknowledgements."""
 
-    __slots__ = ("_answer", "_begin_s", "_metrics", "_reply", "_waiting", "sealed")
+    __slots__ = ("_answer", "_begin_s", "_metrics", "_reply", "_sealed", "refused", "waiting")
 
     def __init__(self, reply: Reply, metrics: RequestMetrics, begin_s: float) -> None:
         self._reply = reply
         self._metrics = metrics
         self._begin_s = begin_s
-        self._waiting = 0
         self._answer: bytes | None = None
-        self.sealed = False
-
-    def expect(self) -> None:
-        self._waiting += 1
+        self._sealed = False
+        self.waiting = 0  # batches that are not acknowledged yet
+        self.refused = False  # at least one batch
 
     def batch_done(self, error: Exception | None) -> None:
         """One batch is acknowledged, or its outcome is unknown."""
         if error is not None:
             self._reply.close()
             return
-        self._waiting -= 1
-        if self._waiting == 0 and self.sealed:
+        self.waiting -= 1
+        if self.waiting == 0 and self._sealed:
             self._finish()
 
     def seal(self, answer: bytes | None) -> None:
         """Every batch has been appended or refused; answer as soon as all are acknowledged."""
         self._answer = answer
-        self.sealed = True
-        if self._waiting == 0:
+        self._sealed = True
+        if self.waiting == 0:
             self._finish()
 
     def _finish(self) -> None:
@@ -135,14 +133,8 @@ class _Produce(NamedTuple):
     begin_s: float
 
 
-class _Judged(NamedTuple):
-    """What one partition of a request was found to be: a batch to append, or an error."""
-
-    partition_index: int
-    partition: Partition | None
-    outcome: Validated | Rejection
-
-
+# One partition of a request: its index, the log if there is one, and a batch to append or an error.
+_Judged = tuple[int, Partition | None, Validated | Rejection]
 _T = TypeVar("_T")
 _Steps = Generator[Slice, None, _T]
 
@@ -182,12 +174,13 @@ class ProduceHandler:
         """
         begin_s = self._metrics.clock_s()
         produce = _Produce(client, header, decode_produce(header.api_version, body), reply, begin_s)
-        partition_count = sum(len(topic.partitions) for topic in produce.request.topics)
-        bytes_needed = len(body) + partition_count * RECORD_OVERHEAD_BYTES
+        bytes_needed = len(body)
+        for topic in produce.request.topics:
+            bytes_needed += len(topic.partitions) * RECORD_OVERHEAD_BYTES
         if not self._engine.admits(bytes_needed):
             return self._start_when_admitted(produce, bytes_needed)
         steps = self._serve(produce)
-        found = append_rules.advance(steps)
+        found = next(steps, None)
         return None if found is None else self._go_on(steps, found)
 
     async def _start_when_admitted(self, produce: _Produce, bytes_needed: int) -> None:
@@ -196,7 +189,7 @@ class ProduceHandler:
         except BackPressureError as error:
             refusal = Rejection(ErrorCode.NOT_ENOUGH_REPLICAS, f"not appended: {error}")
             steps = self._refuse(produce, refusal)
-            await self._go_on(steps, append_rules.advance(steps))
+            await self._go_on(steps, next(steps, None))
             return
         except StorageError as error:
             logger.warning(
@@ -205,83 +198,78 @@ class ProduceHandler:
             produce.reply.close()
             return
         steps = self._serve(produce)
-        await self._go_on(steps, append_rules.advance(steps))
+        await self._go_on(steps, next(steps, None))
 
     async def _go_on(self, steps: _Steps[None], found: Slice | None) -> None:
         """Do the rest of a request, in as many turns of the loop as the share of each allows."""
         loop = asyncio.get_running_loop()
         while found is not None:
             if found is Slice.THREAD:
-                found = await loop.run_in_executor(self._threads, append_rules.advance, steps)
+                found = await loop.run_in_executor(self._threads, next, steps, None)
             else:
                 await self._turns.pause()
-                found = append_rules.advance(steps)
+                found = next(steps, None)
 
     def _serve(self, produce: _Produce) -> _Steps[None]:
         """Validate all batches, then append those that are valid, and answer."""
-        judged = yield from self._validate(produce, self._wall_clock_ms())
-        yield from self._append(produce, judged)
-
-    def _validate(self, produce: _Produce, now_ms: int) -> _Steps[list[_Judged]]:
-        """Validate every batch of the request; nothing is appended."""
         version = produce.header.api_version
-        judged: list[_Judged] = []
+        now_ms = self._wall_clock_ms()
+        by_topic: list[list[_Judged]] = []
         work = 0
         for topic in produce.request.topics:
+            judged: list[_Judged] = []
+            by_topic.append(judged)
             for index, records in topic.partitions:
                 found = self._find(produce.header, topic, index)
                 work += _BATCH_WORK
                 if isinstance(found, Rejection):
-                    judged.append(_Judged(index, None, found))
+                    judged.append((index, None, found))
                 else:
                     outcome = yield from append_rules.validate(
                         records, found.config, self._limits, version=version, now_ms=now_ms
                     )
-                    judged.append(_Judged(index, found, outcome))
+                    judged.append((index, found, outcome))
                     if isinstance(outcome, Validated):
                         work += min(outcome.header.records_count, SLICE_ELEMENTS)
                 if work > _TURN_WORK:
                     work = 0
                     yield Slice.LOOP
-        return judged
+        yield from self._append(produce, by_topic)
 
-    def _append(self, produce: _Produce, judged: list[_Judged]) -> _Steps[None]:
+    def _append(self, produce: _Produce, by_topic: list[list[_Judged]]) -> _Steps[None]:
         """Append what is valid, `SLICE_PARTITIONS` at a time, and answer when all of it is acknowledged."""
-        if produce.request.acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
+        _, header, request, reply, begin_s = produce
+        acks = request.acks
+        if acks not in (ACKS_NONE, ACKS_LEADER, ACKS_ALL):
             refusal = Rejection(ErrorCode.INVALID_REQUIRED_ACKS, "acks must be -1, 0 or 1")
             yield from self._refuse(produce, refusal)
             return
         if not self._partitions.is_lease_valid():
             yield from self._refuse(produce, _LEASE_NOT_VALID)
             return
-        version = produce.header.api_version
         now_ms = self._wall_clock_ms()
-        pending = _PendingProduce(produce.reply, self._metrics, produce.begin_s)
-        refused = False
+        pending = _PendingProduce(reply, self._metrics, begin_s)
         responses = []
-        outcomes = enumerate(judged, start=1)
-        for topic in produce.request.topics:
+        number = 0
+        for topic, judged in zip(request.topics, by_topic, strict=True):
             answers = []
-            for _ in topic.partitions:
-                number, outcome = next(outcomes)
-                result = self._append_one(outcome, now_ms, pending)
-                refused = refused or result.error_code != 0
-                answers.append(result)
+            for one in judged:
+                answers.append(self._append_one(one, now_ms, pending))
+                number += 1
                 if number % SLICE_PARTITIONS == 0:
                     yield Slice.LOOP
             responses.append(ProduceTopicResponse(topic.name, topic.topic_id, answers))
-        if produce.request.acks == ACKS_NONE:
-            if refused:
-                produce.reply.close()
+        if acks == ACKS_NONE:
+            if pending.refused:
+                reply.close()
             else:
-                produce.reply.nothing()
-            pending.sealed = False  # acks=0: no answer
-            return
+                reply.nothing()
+            return  # pending is not sealed: no answer
         endpoints: list[NodeEndpoint] = []
-        if refused and version >= LEADER_DISCOVERY_SINCE:
+        if pending.refused and header.api_version >= LEADER_DISCOVERY_SINCE:
             responses, endpoints = name_leaders(self._cluster, produce.client, responses)
         answer = yield from encode_produce_response(
-            version, produce.header.correlation_id, responses, node_endpoints=endpoints
+            header.api_version, header.correlation_id, responses, node_endpoints=endpoints
         )
         pending.seal(answer)
 
@@ -304,21 +292,19 @@ class ProduceHandler:
         self, judged: _Judged, now_ms: int, pending: _PendingProduce
     ) -> ProducePartitionResponse:
         index, partition, outcome = judged
-        if partition is None or isinstance(outcome, Rejection):
-            assert isinstance(outcome, Rejection)  # without a partition nothing is valid
-            return self._rejected(index, outcome)
-        pending.expect()
-        result = partition.append_validated(outcome, now_ms=now_ms, on_done=pending.batch_done)
-        if isinstance(result, Rejection):
+        if isinstance(outcome, Validated):
+            assert partition is not None  # without one nothing is valid
+            pending.waiting += 1
+            result = partition.append_validated(outcome, now_ms=now_ms, on_done=pending.batch_done)
+            if isinstance(result, Accepted):
+                base_offset, append_time_ms = result
+                return ProducePartitionResponse(
+                    index, 0, base_offset, append_time_ms, partition.log_start_offset
+                )
             pending.batch_done(None)
-            return self._rejected(index, result)
-        return ProducePartitionResponse(
-            index,
-            0,
-            result.base_offset,
-            result.log_append_time_ms,
-            partition.log_start_offset,
-        )
+            outcome = result
+        pending.refused = True
+        return self._rejected(index, outcome)
 
     def _rejected(self, index: int, refusal: Rejection) -> ProducePartitionResponse:
         self._metrics.produce_refused[int(refusal.code)] += 1
