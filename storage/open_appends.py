@@ -37,11 +37,11 @@ class OpenAppend(NamedTuple):
 class OpenAppends:
     """Appends in WAL order."""
 
-    __slots__ = ("_open", "_reserved_bytes")
+    __slots__ = ("_open", "_payload_bytes")
 
     def __init__(self) -> None:
         self._open: deque[OpenAppend] = deque()
-        self._reserved_bytes = 0
+        self._payload_bytes = 0
 
     def __len__(self) -> int:
         return len(self._open)
@@ -49,7 +49,7 @@ class OpenAppends:
     @property
     def reserved_bytes(self) -> int:
         """Most that LogCache will be charged for what is open."""
-        return self._reserved_bytes
+        return max_charge(self._payload_bytes, len(self._open))
 
     @property
     def wal_end_offset(self) -> int:
@@ -58,9 +58,9 @@ class OpenAppends:
 
     def add(self, append: OpenAppend) -> None:
         """Add the newest append."""
-        reserved_bytes = self._reserved_bytes + max_charge(len(append.batch.payload), 1)
+        payload_bytes = self._payload_bytes + len(append.batch.payload)
         self._open.append(append)
-        self._reserved_bytes = reserved_bytes
+        self._payload_bytes = payload_bytes
 
     def confirm(self, wal_end_offset: int) -> list[OpenAppend]:
         """Remove and return what is durable once everything below `wal_end_offset` is.
@@ -73,8 +73,8 @@ class OpenAppends:
             if append.wal_end_offset > wal_end_offset:
                 break
             confirmed.append(append)
-            released_bytes += max_charge(len(append.batch.payload), 1)
-        self._reserved_bytes -= released_bytes
+            released_bytes += len(append.batch.payload)
+        self._payload_bytes -= released_bytes
         for _ in confirmed:
             self._open.popleft()
         return confirmed
@@ -83,7 +83,7 @@ class OpenAppends:
         """Remove and return everything."""
         abandoned = [*self._open]
         self._open.clear()
-        self._reserved_bytes = 0
+        self._payload_bytes = 0
         return abandoned
 
 

@@ -99,11 +99,9 @@ def write_record(
     copy = memory[payload_at:end]
     copy[:] = payload
     memory[body_at:payload_at] = header
-    fields = _RECORD_FIELDS.pack(
-        RECORD_MAGIC, end - body_at, offset, crc32c(memory[body_at:end], seed, _HOLD_GIL)
-    )
-    memory[at : at + _RECORD_FIELD_BYTES] = fields
-    _CRC.pack_into(memory, at + _RECORD_FIELD_BYTES, crc32c(fields, seed))
+    body_crc = crc32c(memory[body_at:end], seed, _HOLD_GIL)
+    fields = _RECORD_FIELDS.pack(RECORD_MAGIC, end - body_at, offset, body_crc)
+    memory[at:body_at] = fields + _CRC.pack(crc32c(fields, seed))
     return copy
 
 

@@ -130,7 +130,7 @@ _UPLOAD = (
         "appends between admission and confirmation are not counted: memory without a bound",
         "storage/open_appends.py",
         "OpenAppends.reserved_bytes",
-        "return self._reserved_bytes",
+        "return max_charge(self._payload_bytes, len(self._open))",
         "return 0",
         f"{_UNIT}/test_open_appends.py::test_reservations_follow_what_is_open",
     ),

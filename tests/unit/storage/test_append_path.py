@@ -12,6 +12,7 @@ from headrace.storage.errors import (
     FencedError,
     RecordTooLargeError,
 )
+from headrace.storage.open_appends import OpenAppends
 from headrace.wal.errors import WalRecordTooLargeError
 from tests.unit.storage.fakes import Node, run, settle
 
@@ -327,7 +328,7 @@ def fail_in(node: Node, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
         case "lease":
             monkeypatch.setattr(node.lease, "is_lease_valid", broken)
         case "queue":
-            monkeypatch.setattr("headrace.storage.open_appends.max_charge", broken)
+            monkeypatch.setattr(OpenAppends, "confirm", broken)
         case "clock":
             monkeypatch.setattr(AppendPath, "_acknowledge", lambda *_: broken())
         case "groups":
