@@ -146,13 +146,22 @@ def _quorum() -> bytes:
     return request(ApiKey.DESCRIBE_QUORUM, 2, _array([topic]) + b"\0")
 
 
-def _fetch(topic: str, wait_ms: int, partitions: int = 1) -> bytes:
-    """A full Fetch that begins no session."""
-    named = b"".join(struct.pack(">iiqqi", n, -1, 0, -1, 1 << 20) for n in range(partitions))
-    name = topic.encode()
-    limits = struct.pack(">iiiibii", -1, wait_ms, 1, 50 << 20, 0, 0, -1)
-    topics = struct.pack(f">ih{len(name)}si", 1, len(name), name, partitions) + named
-    return request(ApiKey.FETCH, 11, limits + topics + struct.pack(">ih", 0, 0))
+def fetch(
+    topic: str,
+    partitions: int = 1,
+    *,
+    wait_ms: int = 0,
+    session: tuple[int, int] = (0, -1),
+    forgotten: int = 0,
+) -> bytes:
+    """A Fetch of, and one that forgets, the first partitions of a topic; without a session unless it is told."""
+    name = struct.pack(f">ih{len(topic)}s", 1, len(topic), topic.encode())
+    named = [struct.pack(">iiqqi", n, -1, 0, -1, 1 << 20) for n in range(partitions)]
+    gone = struct.pack(f">{forgotten}i", *range(forgotten))
+    limits = struct.pack(">iiiibii", -1, wait_ms, 1, 50 << 20, 0, *session)
+    topics = name + struct.pack(">i", partitions) + b"".join(named)
+    body = limits + topics + name + struct.pack(">i", forgotten) + gone + b"\0\0"
+    return request(ApiKey.FETCH, 11, body)
 
 
 def _produce(topic: str) -> bytes:
@@ -196,16 +205,16 @@ CASES: Final = (
     Case("IncrementalAlterConfigs: one key, repeated", _alter_configs),
     Case("DescribeQuorum: one partition, repeated", _quorum),
     Case("10,000 Metadata requests at once", lambda: request(ApiKey.METADATA, 12, _array([bytes(16) + b"\x05wide\0"]) + b"\0\0\0") * 10_000, 10_000),
-    Case("Fetch: unknown partitions", lambda: _fetch(WIDE, 0, ELEMENTS)),
-    Case("100 connections, 100 Fetch requests each", lambda: _fetch(WIDE, 0) * 100, 100, 100),
-    Case("100 connections, 100 Fetch requests each, unknown topic", lambda: _fetch("unknown", 0) * 100, 100, 100),
+    Case("Fetch: unknown partitions", lambda: fetch(WIDE, ELEMENTS)),
+    Case("100 connections, 100 Fetch requests each", lambda: fetch(WIDE) * 100, 100, 100),
+    Case("100 connections, 100 Fetch requests each, unknown topic", lambda: fetch("unknown") * 100, 100, 100),
     Case("100 connections, 100 Produce requests each", lambda: _produce(WIDE) * 100, 100, 100),
     Case("100 connections, 100 Produce requests each, unknown topic", lambda: _produce("unknown") * 100, 100, 100),
     Case("1,000 connections: ApiVersions", lambda: request(ApiKey.API_VERSIONS, 3, b"\x02x\x02y\0"), 1, 1_000),
     Case("1,000 connections: Metadata", lambda: request(ApiKey.METADATA, 12, _array([bytes(16) + b"\x05wide\0"]) + b"\0\0\0"), 1, 1_000),
     Case("1,000 connections: Heartbeat", _heartbeat, 1, 1_000),
     Case("1,000 connections: Produce", lambda: _produce(WIDE), 1, 1_000),
-    Case("1,000 connections: Fetch that waits", lambda: _fetch("t0", 300), 1, 1_000),
+    Case("1,000 connections: Fetch that waits", lambda: fetch("t0", wait_ms=300), 1, 1_000),
 )  # fmt: skip
 
 
@@ -307,12 +316,16 @@ class Client:
             return 0
         return int(size)
 
+    def answer(self) -> memoryview:
+        """Read one answer."""
+        (size,) = struct.unpack(">i", self._read(4))
+        return memoryview(self._read(size))
+
     def ask(self, key: ApiKey, version: int, message: Any) -> Any:
         """Send a message; return its answer."""
         payload = messages.encode_request(message, RequestHeader(int(key), version, 1, "bounds"))
         self.send(struct.pack(">i", len(payload)) + payload)
-        (size,) = struct.unpack(">i", self._read(4))
-        return messages.decode_response(int(key), version, memoryview(self._read(size)))[1]
+        return messages.decode_response(int(key), version, self.answer())[1]
 
     def _read(self, size: int) -> bytes:
         data = bytearray()

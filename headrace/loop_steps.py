@@ -9,6 +9,16 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 
+def completed(steps: Generator[None, None, _T]) -> _T:
+    """Run steps that are few, at once; return their result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: _T = end.value
+            return result
+
+
 async def in_steps(steps: Generator[None, None, _T], pause: Callable[[], Awaitable[None]]) -> _T:
     """Run steps, each of them small, and `pause` after each; return their result."""
     while True:

@@ -6,7 +6,7 @@ than the one that it knows, so it does not loop while a partition is being opene
 Source: `KafkaApis.handleProduceRequest`, `handleFetchRequest`, `getCurrentLeader`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Final, TypeVar
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from headrace.protocol.fetch.response import FetchTopicResponse
 from headrace.protocol.leader_discovery import CurrentLeader, NodeEndpoint
 from headrace.protocol.produce import ProduceTopicResponse
 
+STEP_PARTITIONS: Final = 200
 MOVED: Final = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH})
 
 Topic = TypeVar("Topic", ProduceTopicResponse, FetchTopicResponse)
@@ -24,8 +25,10 @@ Topic = TypeVar("Topic", ProduceTopicResponse, FetchTopicResponse)
 
 def name_leaders(
     cluster: ClusterView, client: ClientSide, topics: Sequence[Topic]
-) -> tuple[list[Topic], list[NodeEndpoint]]:
+) -> Generator[None, None, tuple[list[Topic], list[NodeEndpoint]]]:
     """Name the leader of each partition whose error says that another broker leads it, or at a newer epoch.
+
+    It goes through `STEP_PARTITIONS` at a time.
 
     Returns:
         The topics, and the leaders' addresses on this client's listener, each once.
@@ -33,9 +36,14 @@ def name_leaders(
     image = cluster.image
     endpoints: dict[int, NodeEndpoint] = {}
     named = []
+    room = STEP_PARTITIONS
     for topic in topics:
         partitions = list(topic.partitions)
         for position, answer in enumerate(partitions):
+            room -= 1
+            if room <= 0:
+                room = STEP_PARTITIONS
+                yield
             if answer.error_code not in MOVED:
                 continue
             found = _partition(image, topic.name, topic.topic_id, answer.partition_index)

@@ -16,7 +16,7 @@ Source: FetchRequest.json, FetchResponse.json of Apache Kafka 4.3; KIP-74, KIP-9
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Generator, Sequence
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -29,8 +29,9 @@ from headrace.broker.fetch.reader import (
     PartitionRead,
     ReadResult,
     counted,
+    withheld,
 )
-from headrace.broker.fetch.session import FetchContext, FetchSession, SessionAnswer
+from headrace.broker.fetch.session import FetchContext, FetchSession
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.fetch.waiting import WaitingFetch
 from headrace.broker.network.request_context import RequestContext
@@ -38,9 +39,10 @@ from headrace.broker.network.session import Reply
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
+from headrace.loop_steps import completed
 from headrace.protocol.api_keys import ApiKey
-from headrace.protocol.errors import KafkaError
-from headrace.protocol.fetch.request import FetchRequest, decode_fetch
+from headrace.protocol.errors import ErrorCode, KafkaError, ProtocolError
+from headrace.protocol.fetch.request import FetchRequest, decode_fetch_steps
 from headrace.protocol.fetch.response import (
     NODE_ENDPOINTS_SINCE,
     FetchPartitionResponse,
@@ -54,7 +56,6 @@ from headrace.protocol.server_connection import Buffer
 API = ApiKey.FETCH
 READ_COMMITTED = 1
 MAX_WAIT_MS = 300_000  # whatever a client asks for; the answer is an empty one then
-LONG_REQUEST_BYTES = 16 * 1024  # may name some 500 partitions
 
 
 class FetchHandler:
@@ -82,42 +83,70 @@ class FetchHandler:
     ) -> Coroutine[Any, Any, None] | None:
         """Answer now when memory holds enough, else return the coroutine that waits and reads."""
         begin_s = self._metrics.clock_s()
-        version = context.version
-        request = decode_fetch(version, body)
-        if len(body) > LONG_REQUEST_BYTES:
-            return self._begin_later(context, request, reply, begin_s)
-        return self._begin(context, request, reply, begin_s)
+        steps = self._begin_steps(context, body, begin_s)
+        try:
+            next(steps)
+        except StopIteration as end:
+            return self._serve(end.value, reply, begin_s)
+        except KafkaError as error:
+            return self._refuse(context, error, reply)
+        return self._serve_later(context, steps, reply, begin_s)
 
-    async def _begin_later(
-        self, context: RequestContext, request: FetchRequest, reply: Reply, begin_s: float
+    def _begin_steps(
+        self, context: RequestContext, body: memoryview, begin_s: float
+    ) -> Generator[None, None, "_Fetch"]:
+        version = context.version
+        request = yield from decode_fetch_steps(version, body)
+        session = yield from self._sessions.begin(version, request, int(begin_s * 1000))
+        max_bytes = min(request.max_bytes, self._config.max_fetch_bytes)
+        return _Fetch(context, request, session, max_bytes)
+
+    async def _serve_later(
+        self,
+        context: RequestContext,
+        steps: Generator[None, None, "_Fetch"],
+        reply: Reply,
+        begin_s: float,
     ) -> None:
-        """Begin in another turn of the loop: decoding took long enough."""
+        """Go on with a request that names many partitions."""
         await self._turns.pause()
-        rest = self._begin(context, request, reply, begin_s)
+        try:
+            fetch = await self._turns.run(steps)
+        except ProtocolError as error:
+            reply.refuse(error)
+            return
+        except KafkaError as error:
+            rest = self._refuse(context, error, reply)
+        else:
+            rest = self._serve(fetch, reply, begin_s)
         if rest is not None:
             await rest
 
-    def _begin(
-        self, context: RequestContext, request: FetchRequest, reply: Reply, begin_s: float
+    def _refuse(
+        self, context: RequestContext, error: KafkaError, reply: Reply
     ) -> Coroutine[Any, Any, None] | None:
+        header, code = context.header, int(error.code)
         version = context.version
-        try:
-            session = self._sessions.begin(version, request, int(begin_s * 1000))
-        except KafkaError as error:
-            header = context.header
-            code = int(error.code)
-            reply.send(encode_fetch_response(version, header.correlation_id, 0, code, 0, []))
-            return None
-        max_bytes = min(request.max_bytes, self._config.max_fetch_bytes)
-        fetch = _Fetch(context, request, session, max_bytes)
-        if len(session.session.changed) <= SLICE_PARTITIONS:
-            targets = session.session.look()
-            result = self._reader.read_cached(targets, max_bytes, by_id=fetch.by_id)
-            if not result.has_cold and fetch.is_enough(result):
-                self._answer(fetch, self._finish(fetch, result), reply)
+        reply.send(encode_fetch_response(version, header.correlation_id, 0, code, 0, []))
+        return self._leave_closed()
+
+    def _leave_closed(self) -> Coroutine[Any, Any, None] | None:
+        """The rest of what this request, or one before it, has closed."""
+        if self._sessions.closed:
+            return self._turns.run(self._sessions.leave_closed())
+        return None
+
+    def _serve(
+        self, fetch: "_Fetch", reply: Reply, begin_s: float
+    ) -> Coroutine[Any, Any, None] | None:
+        session = fetch.session.session
+        if len(session.changed) <= SLICE_PARTITIONS:
+            result = self._reader.read_cached(session.look(), fetch.max_bytes, by_id=fetch.by_id)
+            if not result.has_cold and result.has_lease and fetch.is_enough(result):
+                reply.send(completed(self._answer(fetch, result)))
                 self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
-                session.end()
-                return None
+                fetch.session.end()
+                return self._leave_closed()
         return self._wait(fetch, reply, begin_s)
 
     async def _wait(self, fetch: "_Fetch", reply: Reply, begin_s: float) -> None:
@@ -138,67 +167,47 @@ class FetchHandler:
                     or context.is_over
                     or loop.time() >= deadline_s
                 ):
-                    answer = self._finish(fetch, result)
-                    if len(answer.reads) <= SLICE_PARTITIONS:
-                        self._answer(fetch, answer, reply)
-                    else:
-                        await self._answer_in_slices(fetch, answer, reply)
+                    reply.send(await self._turns.run(self._answer(fetch, result)))
                     self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
-                    return
+                    break
                 if result.has_cold:
                     continue  # the read from the bucket is still inflight
-                waiting.begin(counted(result))
+                waiting.begin()
+                for start in range(0, len(result.reads), SLICE_PARTITIONS):
+                    waiting.add(counted(result.reads[start : start + SLICE_PARTITIONS]))
+                    await self._turns.pause()
                 await _Wait(session, waiting, reply).until(deadline_s, self._turns)
         finally:
             context.end()
+        await self._turns.run(self._sessions.leave_closed())
 
-    def _finish(self, fetch: "_Fetch", result: ReadResult) -> SessionAnswer[PartitionRead]:
-        fetch.has_error = result.has_error
-        if not result.has_lease:
-            result = self._reader.withheld(fetch.session.session.all())
-        return fetch.session.finish(result.reads, int(self._metrics.clock_s() * 1000))
-
-    def _answer(self, fetch: "_Fetch", answer: SessionAnswer[PartitionRead], reply: Reply) -> None:
-        topics: list[FetchTopicResponse] = []
-        fetch.add(topics, answer.reads)
+    def _answer(self, fetch: "_Fetch", result: ReadResult) -> Generator[None, None, list[Buffer]]:
+        """Make the answer in slices: others must not wait for one of very many partitions."""
+        error, session_id = fetch.session.begin_answer(int(self._metrics.clock_s() * 1000))
         header = fetch.context.header
-        topics, endpoints = self._name_leaders(fetch, topics)
-        reply.send(
-            encode_fetch_response(
-                header.api_version,
-                header.correlation_id,
-                0,
-                int(answer.error),
-                answer.session_id,
-                topics,
-                endpoints,
+        version, correlation_id = header.api_version, header.correlation_id
+        if error != ErrorCode.NONE:
+            return encode_fetch_response(version, correlation_id, 0, int(error), session_id, [])
+        reads = result.reads
+        if not result.has_lease:
+            reads = yield from withheld(fetch.session.session.all())
+        topics: list[FetchTopicResponse] = []
+        for start in range(0, len(reads), SLICE_PARTITIONS):
+            if start:
+                yield
+            fetch.add(topics, reads[start : start + SLICE_PARTITIONS])
+        endpoints: Sequence[NodeEndpoint] = ()
+        if result.has_error and version >= NODE_ENDPOINTS_SINCE:
+            topics, endpoints = yield from name_leaders(self._cluster, fetch.context, topics)
+        if len(reads) <= SLICE_PARTITIONS:
+            return encode_fetch_response(
+                version, correlation_id, 0, 0, session_id, topics, endpoints
+            )
+        return (
+            yield from encode_fetch_in_slices(
+                version, correlation_id, session_id, topics, endpoints
             )
         )
-
-    async def _answer_in_slices(
-        self, fetch: "_Fetch", answer: SessionAnswer[PartitionRead], reply: Reply
-    ) -> None:
-        """Answer very many partitions, for which others must not wait."""
-        topics: list[FetchTopicResponse] = []
-        for start in range(0, len(answer.reads), SLICE_PARTITIONS):
-            fetch.add(topics, answer.reads[start : start + SLICE_PARTITIONS])
-            await self._turns.pause()
-        header = fetch.context.header
-        topics, endpoints = self._name_leaders(fetch, topics)
-        frame: list[Buffer] = []
-        for buffers in encode_fetch_in_slices(
-            header.api_version, header.correlation_id, answer.session_id, topics, endpoints
-        ):
-            frame = buffers
-            await self._turns.pause()
-        reply.send(frame)
-
-    def _name_leaders(
-        self, fetch: "_Fetch", topics: list[FetchTopicResponse]
-    ) -> tuple[list[FetchTopicResponse], Sequence[NodeEndpoint]]:
-        if fetch.has_error and fetch.context.version >= NODE_ENDPOINTS_SINCE:
-            return name_leaders(self._cluster, fetch.context, topics)
-        return topics, ()
 
 
 class _Wait:
@@ -247,7 +256,7 @@ class _Wait:
 class _Fetch:
     """One inflight request."""
 
-    __slots__ = ("by_id", "context", "enough_bytes", "has_error", "max_bytes", "request", "session")
+    __slots__ = ("by_id", "context", "enough_bytes", "max_bytes", "request", "session")
 
     def __init__(
         self, context: RequestContext, request: FetchRequest, session: FetchContext, max_bytes: int
@@ -258,10 +267,9 @@ class _Fetch:
         self.max_bytes = max_bytes
         self.enough_bytes = min(request.min_bytes, max_bytes)
         self.by_id = session.session.by_id
-        self.has_error = False
 
     def add(self, topics: list[FetchTopicResponse], reads: Sequence[PartitionRead]) -> None:
-        """Add reads to an answer; partitions of one topic that follow each other are together."""
+        """Add the news of reads to an answer; partitions of one topic that follow each other are together."""
         aborted = () if self.request.isolation_level == READ_COMMITTED else None
         current: tuple[str, UUID | None] | None = None
         partitions: list[FetchPartitionResponse] = []
@@ -269,7 +277,7 @@ class _Fetch:
             last = topics.pop()
             current, partitions = (last.name, last.topic_id), [*last.partitions]
             topics.append(last._replace(partitions=partitions))
-        for read in reads:
+        for read in self.session.news(reads):
             key = (read.target.topic, read.target.topic_id)
             if key != current:
                 current = key

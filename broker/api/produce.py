@@ -267,7 +267,8 @@ class ProduceHandler:
             return  # pending is not sealed: no answer
         endpoints: list[NodeEndpoint] = []
         if pending.refused and header.api_version >= LEADER_DISCOVERY_SINCE:
-            responses, endpoints = name_leaders(self._cluster, produce.client, responses)
+            naming = name_leaders(self._cluster, produce.client, responses)
+            responses, endpoints = yield from _in_slices(naming)
         answer = yield from encode_produce_response(
             header.api_version, header.correlation_id, responses, node_endpoints=endpoints
         )
@@ -337,3 +338,14 @@ class ProduceHandler:
         correlation_id = produce.header.correlation_id
         answer = yield from encode_produce_response(version, correlation_id, responses)
         produce.reply.send([_SIZE.pack(len(answer)), answer])
+
+
+def _in_slices(steps: Generator[None, None, _T]) -> _Steps[_T]:
+    """Run steps, each of them small."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: _T = end.value
+            return result
+        yield Slice.LOOP

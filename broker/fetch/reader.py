@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from headrace.broker.fetch.cold_reads import ColdReads
@@ -41,7 +41,7 @@ class PartitionRead:
 
 @dataclass(slots=True)
 class ReadResult:
-    """All targets of a fetch, in the order of the request."""
+    """All targets of a fetch, in the order of the request; none without a valid lease."""
 
     reads: list[PartitionRead] = field(default_factory=list)
     size_bytes: int = 0
@@ -50,9 +50,7 @@ class ReadResult:
     available_bytes: int = 0
     has_error: bool = False
     has_cold: bool = False
-    has_lease: bool = (
-        True  # else all partitions must be answered with an error, whether they were read or not
-    )
+    has_lease: bool = True  # else all partitions are `withheld`, whether they were read or not
 
 
 class FetchReader:
@@ -141,7 +139,9 @@ class FetchReader:
             result.reads.append(read)
             if read.partition is not None:
                 target.listen(read.partition)
-            if read.error == ErrorCode.NONE and target.fetch_offset < read.high_watermark:
+            if read.error != ErrorCode.NONE:
+                result.has_error = True
+            elif target.fetch_offset < read.high_watermark:
                 pending.append(read)
             if position % SLICE_PARTITIONS == 0:
                 await self._turns.pause()
@@ -157,9 +157,9 @@ class FetchReader:
                         group.create_task(self._read_cold(planned, deadline_s))
             for planned in wave:
                 self._take_planned(result, planned, max_bytes)
+                result.has_error = result.has_error or planned.read.error != ErrorCode.NONE
             if len(wave) == SLICE_PARTITIONS:
                 await self._turns.pause()
-        result.has_error = any(read.error != ErrorCode.NONE for read in result.reads)
         result.has_cold = any(read.is_cold for read in result.reads)
         return self._withhold_without_lease(result)
 
@@ -179,13 +179,7 @@ class FetchReader:
     def _withhold_without_lease(self, result: ReadResult) -> ReadResult:
         if self._partitions.is_lease_valid():
             return result
-        return self.withheld([read.target for read in result.reads])
-
-    def withheld(self, targets: Sequence[SessionPartition]) -> ReadResult:
-        """Answer partitions without a valid lease."""
-        error = ErrorCode.NOT_LEADER_OR_FOLLOWER
-        withheld = [PartitionRead(target, error) for target in targets]
-        return ReadResult(withheld, has_error=True, has_lease=False)
+        return ReadResult(has_error=True, has_lease=False)
 
     def _take_planned(self, result: ReadResult, planned: "_Planned", max_bytes: int) -> None:
         if planned.batches is None:
@@ -236,9 +230,21 @@ class FetchReader:
         return read
 
 
-def counted(result: ReadResult) -> Iterator[tuple[SessionPartition, CountedBytes]]:
-    """What a read has found of each partition, for a Fetch that goes on waiting."""
-    for read in result.reads:
+def withheld(
+    targets: Sequence[SessionPartition],
+) -> Generator[None, None, list[PartitionRead]]:
+    """Answer partitions without a valid lease, in slices."""
+    reads = []
+    for number, target in enumerate(targets, start=1):
+        reads.append(PartitionRead(target, ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        if number % SLICE_PARTITIONS == 0:
+            yield
+    return reads
+
+
+def counted(reads: Sequence[PartitionRead]) -> Iterator[tuple[SessionPartition, CountedBytes]]:
+    """What was found of each partition, for a Fetch that goes on waiting."""
+    for read in reads:
         target = read.target
         reached, size_bytes = target.fetch_offset, read.size_bytes
         if read.batches:

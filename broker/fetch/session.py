@@ -15,15 +15,16 @@ it was read and had nothing to tell; the session then listens to it, and adds it
 or when the client names it. So a Fetch costs what has changed, not what the session holds.
 
 `FetchSessions.begin` (session_cache) gives a context with a session, whose changed partitions are then
-read; its `finish` decides which of the reads are answered, and with which session id. A long wait may lie
-in between: the session may have been evicted, and the client may have sent another request.
+read; its `begin_answer` tells with which session id they are answered, and `news` which of them. A long wait may lie
+in between: the session may have been evicted, and the client may have sent another request. The same goes for each
+step of what is done in steps.
 
 Source: `FetchSession.scala` of Apache Kafka (FetchManager, FetchContext, FetchSessionCache).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from operator import attrgetter
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 from headrace.protocol.errors import ErrorCode
@@ -33,6 +34,7 @@ NO_SESSION: Final = 0
 FINAL_EPOCH: Final = -1
 INITIAL_EPOCH: Final = 0
 EPOCH_MAX: Final = 2**31 - 1
+STEP_PARTITIONS: Final = 200  # changed before others may have their turn: some hundred microseconds
 
 SessionPartitionKey = tuple[str | int, int]  # name or number of the id, and index
 
@@ -98,12 +100,11 @@ class PartitionRead(Protocol):
 Read = TypeVar("Read", bound=PartitionRead)
 
 
-class SessionAnswer(NamedTuple, Generic[Read]):
-    """An answer: the session's error, its id (0: none), and the partitions."""
+class SessionAnswer(NamedTuple):
+    """The head of an answer: the session's error, with which no partitions are answered, and its id (0: none)."""
 
     error: ErrorCode
     session_id: int
-    reads: Sequence[Read]
 
 
 class SessionPartition:
@@ -191,16 +192,17 @@ class FetchSession:
     waiter: FetchWaiter | None = None
     _last_turn = 0
 
-    def __init__(self, request: FetchRequest, *, by_id: bool) -> None:
+    def __init__(self, *, by_id: bool) -> None:
         self.by_id = by_id
+        # In the order in which they are read.
         self.partitions: dict[SessionPartitionKey, SessionPartition] = {}
         self.changed: set[SessionPartition] = set()  # may have news; it listens to all others
         self.moved: set[SessionPartition] = set()  # those of them that moved since the last look
-        self.update(request)
 
-    def update(self, request: FetchRequest) -> None:
-        """Add, change and forget partitions."""
+    def update(self, request: FetchRequest) -> Generator[None, None, None]:
+        """Add, change and forget partitions, `STEP_PARTITIONS` at a time, as long as the session is not closed."""
         partitions, changed, by_id = self.partitions, self.changed, self.by_id
+        room = STEP_PARTITIONS
         for topic in request.topics:
             name = _number(topic.topic_id) if by_id else topic.name
             for asked in topic.partitions:
@@ -215,45 +217,73 @@ class FetchSession:
                 else:
                     known.ask(asked)
                 changed.add(known)
+                room -= 1
+                if room <= 0:
+                    room = STEP_PARTITIONS
+                    yield
+                    if self.is_closed:
+                        return
         for forgotten in request.forgotten:
             name = _number(forgotten.topic_id) if by_id else forgotten.name
             for index in forgotten.partitions:
-                gone = partitions.pop((name, index), None)
-                if gone is not None:
-                    changed.discard(gone)
-                    self.moved.discard(gone)
-                    gone.leave()
+                self._forget((name, index))
+                room -= 1
+                if room <= 0:
+                    room = STEP_PARTITIONS
+                    yield
+                    if self.is_closed:
+                        return
+
+    def _forget(self, key: SessionPartitionKey) -> None:
+        gone = self.partitions.pop(key, None)
+        if gone is not None:
+            self.changed.discard(gone)
+            self.moved.discard(gone)
+            gone.leave()
 
     def look(self) -> list[SessionPartition]:
         """Begin to read: return what may have news, in the order in which it is read."""
         if self.moved:
             self.moved = set()
-        return sorted(self.changed, key=_TURN)
+        changed = self.changed
+        if len(changed) == len(self.partitions):
+            return self.all()
+        if len(changed) > STEP_PARTITIONS:  # to sort them takes longer
+            return [partition for partition in self.partitions.values() if partition in changed]
+        return sorted(changed, key=_TURN)
 
     def all(self) -> list[SessionPartition]:
         """Return every partition, in the order in which they are read."""
-        return sorted(self.partitions.values(), key=_TURN)
+        return list(self.partitions.values())
 
     def settle(self, reads: Sequence[Read], *, in_turns: bool) -> list[Read]:
-        """Take in the answer of what `look` returned, or of `all`; return the reads that are news.
+        """Take in the answer of some of what `look` returned, or of `all`; return the reads that are news.
 
-        With `in_turns`, partitions that return records go to the end.
+        With `in_turns`, partitions that return records go to the end. What moved while it was read may have more.
         """
-        changed, self.moved = self.moved, set()  # what moved while it was read may have more
+        changed, moved = self.changed, self.moved
         answered = []
         for read in reads:
             target = read.target
             if target.note_answer(read):
                 answered.append(read)
             if read.size_bytes > 0 and in_turns:
-                self._last_turn += 1
-                target.turn = self._last_turn
+                self._to_the_end(target)
             if read.error != 0 or target.fetch_offset < read.high_watermark:
                 changed.add(target)
-            elif target not in changed and read.partition is not None:
-                target.listen(read.partition)
-        self.changed = changed
+            elif target not in moved:
+                changed.discard(target)
+                if read.partition is not None:
+                    target.listen(read.partition)
         return answered
+
+    def _to_the_end(self, target: SessionPartition) -> None:
+        self._last_turn += 1
+        target.turn = self._last_turn
+        topic = _number(target.topic_id) if self.by_id else target.topic
+        key = (topic, target.index)
+        if self.partitions.pop(key, None) is not None:  # else it has left
+            self.partitions[key] = target
 
     def partition_moved(self, partition: SessionPartition) -> None:
         """A partition that is listened to has moved."""
@@ -269,13 +299,16 @@ class FetchSession:
             waiter.interrupt()
 
     def close(self) -> None:
-        """Listen to nothing any more."""
-        if self.is_closed:
-            return
+        """Be no session any more. `leave` must follow."""
         self.is_closed = True
-        for partition in self.partitions.values():
-            partition.leave()
         self.interrupt()
+
+    def leave(self) -> Generator[None, None, None]:
+        """Listen to nothing any more, after `close`: `STEP_PARTITIONS` at a time."""
+        for number, partition in enumerate(self.all(), start=1):
+            partition.leave()
+            if number % STEP_PARTITIONS == 0:
+                yield
 
 
 class SessionlessContext:
@@ -283,17 +316,22 @@ class SessionlessContext:
 
     is_over = False
 
-    def __init__(self, session: FetchSession) -> None:
+    def __init__(self, session: FetchSession, close: Callable[[FetchSession], None]) -> None:
         self.session = session
+        self._close = close
 
-    def finish(self, reads: Sequence[Read], now_ms: int) -> SessionAnswer[Read]:
-        """Everything is answered."""
+    def begin_answer(self, now_ms: int) -> SessionAnswer:
+        """No session."""
         del now_ms
-        return SessionAnswer(ErrorCode.NONE, NO_SESSION, reads)
+        return SessionAnswer(ErrorCode.NONE, NO_SESSION)
+
+    def news(self, reads: Sequence[Read]) -> Sequence[Read]:
+        """Everything is answered."""
+        return reads
 
     def end(self) -> None:
         """The request is no longer in service."""
-        self.session.close()
+        self._close(self.session)
 
 
 class FullContext:
@@ -302,26 +340,30 @@ class FullContext:
     is_over = False
 
     def __init__(
-        self, session: FetchSession, try_keep: Callable[[FetchSession, int], bool]
+        self,
+        session: FetchSession,
+        try_keep: Callable[[FetchSession, int], bool],
+        close: Callable[[FetchSession], None],
     ) -> None:
         self.session = session
         self._try_keep = try_keep  # also takes the time
+        self._close = close
 
-    def finish(self, reads: Sequence[Read], now_ms: int) -> SessionAnswer[Read]:
-        """Everything is answered; session id 0 when there is no room for a session.
+    def begin_answer(self, now_ms: int) -> SessionAnswer:
+        """Session id 0 when there is no room for a session. `now_ms` is monotonic."""
+        self._try_keep(self.session, now_ms)
+        return SessionAnswer(ErrorCode.NONE, self.session.session_id)
 
-        Args:
-            reads: of every partition.
-            now_ms: monotonic.
-        """
-        if self._try_keep(self.session, now_ms):
+    def news(self, reads: Sequence[Read]) -> Sequence[Read]:
+        """Everything is answered."""
+        if self.session.session_id != NO_SESSION:
             self.session.settle(reads, in_turns=False)
-        return SessionAnswer(ErrorCode.NONE, self.session.session_id, reads)
+        return reads
 
     def end(self) -> None:
         """The request is no longer in service."""
         if self.session.session_id == NO_SESSION:
-            self.session.close()
+            self._close(self.session)
 
 
 class IncrementalContext:
@@ -336,19 +378,19 @@ class IncrementalContext:
         """Whether the session was closed, or the client has sent another request since."""
         return self.session.is_closed or self.session.epoch != self._epoch
 
-    def finish(self, reads: Sequence[Read], now_ms: int) -> SessionAnswer[Read]:
-        """Only changes are answered; INVALID_FETCH_SESSION_EPOCH if the client has sent another request since.
-
-        Args:
-            reads: of what `look` returned, or of every partition.
-            now_ms: monotonic.
-        """
+    def begin_answer(self, now_ms: int) -> SessionAnswer:
+        """INVALID_FETCH_SESSION_EPOCH, and no partitions, if the client has sent another request since."""
         del now_ms
         session = self.session
-        if session.epoch != self._epoch:
-            return SessionAnswer(ErrorCode.INVALID_FETCH_SESSION_EPOCH, session.session_id, ())
-        answered = session.settle(reads, in_turns=True)
-        return SessionAnswer(ErrorCode.NONE, session.session_id, answered)
+        is_current = session.epoch == self._epoch
+        error = ErrorCode.NONE if is_current else ErrorCode.INVALID_FETCH_SESSION_EPOCH
+        return SessionAnswer(error, session.session_id)
+
+    def news(self, reads: Sequence[Read]) -> Sequence[Read]:
+        """Only changes are answered. What another request may have asked for meanwhile is left as it is."""
+        if self.session.epoch != self._epoch:
+            return reads
+        return self.session.settle(reads, in_turns=True)
 
     def end(self) -> None:
         """The request is no longer in service; its session is."""

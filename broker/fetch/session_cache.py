@@ -4,7 +4,8 @@ Source: `FetchManager`, `FetchSessionCacheShard` in `FetchSession.scala` of Apac
 """
 
 import random
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from collections.abc import Generator
 from typing import Final
 
 from headrace.broker.fetch.session import (
@@ -20,10 +21,12 @@ from headrace.broker.fetch.session import (
 )
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.fetch.request import TOPIC_IDS_SINCE, FetchRequest
+from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS
 
 MAX_SESSION_ID: Final = 2**31 - 1
 EVICTION_MS: Final = 120_000  # a session that was not used for this long may be evicted
-# Over all sessions, about 200 MB. At this bound no session is created, and one that grows is closed.
+# Over all sessions, about 200 MB. At this bound no session is created, and one that grows is closed; so is one with
+# more partitions than a request may name.
 MAX_PARTITIONS: Final = 500_000
 
 
@@ -42,14 +45,17 @@ class FetchSessions:
         self._rng = rng
         self._sessions: OrderedDict[int, FetchSession] = OrderedDict()  # least recently used first
         self._sizes: dict[int, int] = {}  # partitions of each session, as counted
+        self.closed: deque[Generator[None, None, None]] = deque()
         self.partition_count = 0
         self.evictions = 0
 
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def begin(self, version: int, request: FetchRequest, now_ms: int) -> FetchContext:
-        """Return the context with the partitions of a request.
+    def begin(
+        self, version: int, request: FetchRequest, now_ms: int
+    ) -> Generator[None, None, FetchContext]:
+        """Return the context with the partitions of a request, which are taken in in steps.
 
         Args:
             version: of the request; from 13 on partitions are named by topic id.
@@ -64,10 +70,11 @@ class FetchSessions:
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             if request.session_id != NO_SESSION:
                 self._remove(request.session_id)
-            begun = FetchSession(request, by_id=by_id)
+            begun = FetchSession(by_id=by_id)
+            yield from begun.update(request)
             if request.session_epoch == FINAL_EPOCH:
-                return SessionlessContext(begun)
-            return FullContext(begun, self.try_keep)
+                return SessionlessContext(begun, self.close)
+            return FullContext(begun, self.try_keep, self.close)
         session = self._sessions.get(request.session_id)
         if session is None:
             raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -75,7 +82,22 @@ class FetchSessions:
             raise KafkaError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
         if session.by_id != by_id:
             raise KafkaError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
-        return self._continue(session, request, now_ms)
+        return (yield from self._continue(session, request, now_ms))
+
+    def close(self, session: FetchSession) -> None:
+        """Be done with a session; one that has many partitions leaves them in `leave_closed`."""
+        if session.is_closed:
+            return
+        session.close()
+        leaving = session.leave()
+        for _ in leaving:  # there are more
+            self.closed.append(leaving)
+            break
+
+    def leave_closed(self) -> Generator[None, None, None]:
+        """Leave the partitions of sessions that were closed."""
+        while self.closed:
+            yield from self.closed.popleft()
 
     def try_keep(self, session: FetchSession, now_ms: int) -> bool:
         """Give a session an id and keep it; False when there is no room for it."""
@@ -90,23 +112,32 @@ class FetchSessions:
         self._count(session)
         return True
 
-    def _continue(self, session: FetchSession, request: FetchRequest, now_ms: int) -> FetchContext:
+    def _continue(
+        self, session: FetchSession, request: FetchRequest, now_ms: int
+    ) -> Generator[None, None, FetchContext]:
         session.interrupt()
-        session.update(request)
-        self._count(session)
+        session.last_used_ms = now_ms
+        self._sessions.move_to_end(session.session_id)
+        session.epoch = next_epoch(session.epoch)
+        context = IncrementalContext(session)
+        if request.topics or request.forgotten:
+            yield from session.update(request)
+            if session.is_closed:
+                return context
+            self._count(session)
         if not session.partitions:
             self._remove(session.session_id)
-            return SessionlessContext(session)
-        if self.partition_count > self._max_partitions:
+            return SessionlessContext(session, self.close)
+        if (
+            self.partition_count > self._max_partitions
+            or len(session.partitions) > MAX_ARRAY_ELEMENTS
+        ):
             self._remove(session.session_id)
             raise KafkaError(
                 ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
                 "the fetch sessions of this broker hold too many partitions",
             )
-        session.last_used_ms = now_ms
-        self._sessions.move_to_end(session.session_id)
-        session.epoch = next_epoch(session.epoch)
-        return IncrementalContext(session)
+        return context
 
     def _evict(self, size: int, now_ms: int) -> bool:
         oldest = next(iter(self._sessions.values()), None)
@@ -132,7 +163,7 @@ class FetchSessions:
         session = self._sessions.pop(session_id, None)
         self.partition_count -= self._sizes.pop(session_id, 0)
         if session is not None:
-            session.close()
+            self.close(session)
 
     def _count(self, session: FetchSession) -> None:
         size = len(session.partitions)

@@ -36,11 +36,18 @@ class WaitingFetch:
         """Whether what was counted is enough."""
         return self.available_bytes >= self._enough_bytes
 
-    def begin(self, counted: Iterable[tuple[SessionPartition, CountedBytes]]) -> None:
-        """Continue from what a read has found; what moved meanwhile is counted next."""
-        self._counted = {target: count for target, count in counted if count.size_bytes}
-        self.available_bytes = sum([it.size_bytes for it in self._counted.values()])
+    def begin(self) -> None:
+        """Continue from what a read has found, which `add` tells; what moved meanwhile is counted next."""
+        self._counted = {}
+        self.available_bytes = 0
         self.must_read = False
+
+    def add(self, counted: Iterable[tuple[SessionPartition, CountedBytes]]) -> None:
+        """Add what was found of some partitions."""
+        for target, count in counted:
+            if count.size_bytes:
+                self._counted[target] = count
+                self.available_bytes += count.size_bytes
 
     def count(self, limit: int) -> bool:
         """Count at most `limit` partitions that have moved; return whether there are more of them."""

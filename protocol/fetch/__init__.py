@@ -9,6 +9,7 @@ from headrace.protocol.fetch.request import (
     FetchTopic,
     ForgottenTopic,
     decode_fetch,
+    decode_fetch_steps,
 )
 from headrace.protocol.fetch.response import (
     AbortedTransaction,
@@ -30,5 +31,6 @@ __all__ = [
     "ForgottenTopic",
     "SnapshotId",
     "decode_fetch",
+    "decode_fetch_steps",
     "encode_fetch_response",
 ]

@@ -22,11 +22,12 @@ From 17 on, followers may send tags in partitions; they are skipped.
 Source: FetchRequest.json of Apache Kafka 4.3.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from struct import Struct, error
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from headrace.loop_steps import completed
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS
 from headrace.protocol.errors import ProtocolError
@@ -67,6 +68,7 @@ _PARTITION_WITH_LOG_START: Final = Struct(">iqqi")
 _PARTITION_WITH_EPOCH: Final = Struct(">iiqqi")
 _PARTITION_FLEXIBLE: Final = Struct(">iiqiqi")
 _PARTITION_WITHOUT_TAGS: Final = Struct(">iiqiqix")
+STEP_ELEMENTS: Final = 200  # topics and partitions, decoded before others may have their turn
 # Minimum size of a topic, by encoding.
 _CLASSIC_TOPIC_BYTES: Final = 6
 _FLEXIBLE_TOPIC_BYTES: Final = 3
@@ -116,7 +118,12 @@ class FetchRequest(NamedTuple):
 
 
 def decode_fetch(version: int, body: memoryview) -> FetchRequest:
-    """Decode the body of a request. The result keeps no view of `body`.
+    """Decode the body of a request at once, as `decode_fetch_steps` does."""
+    return completed(decode_fetch_steps(version, body))
+
+
+def decode_fetch_steps(version: int, body: memoryview) -> Generator[None, None, FetchRequest]:
+    """Decode the body of a request, `STEP_ELEMENTS` at a time. The result keeps no view of `body`.
 
     Bytes after it are ignored, see `headrace.protocol.messages`.
 
@@ -127,13 +134,13 @@ def decode_fetch(version: int, body: memoryview) -> FetchRequest:
         raise ProtocolError(f"version {version} of Fetch is not supported")
     try:
         if version >= _FLEXIBLE_SINCE:
-            return _decode_flexible(version, body)
-        return _decode_classic(version, body)
+            return (yield from _decode_flexible(version, body))
+        return (yield from _decode_classic(version, body))
     except (error, IndexError, UnicodeDecodeError) as cause:
         raise ProtocolError("malformed Fetch request") from cause
 
 
-def _decode_classic(version: int, body: memoryview) -> FetchRequest:
+def _decode_classic(version: int, body: memoryview) -> Generator[None, None, FetchRequest]:
     if version >= SESSIONS_SINCE:
         head: tuple[Any, ...] = _HEAD_WITH_SESSION.unpack_from(body)
         position = _HEAD_WITH_SESSION.size
@@ -145,16 +152,28 @@ def _decode_classic(version: int, body: memoryview) -> FetchRequest:
         count, len(body) - position, _CLASSIC_TOPIC_BYTES, MAX_ARRAY_ELEMENTS
     )
     topics = []
+    layout = _classic_layout(version)
+    room = STEP_ELEMENTS
     for _ in range(count):
         name, position = _classic_string(body, position)
         count, position = _classic_count(body, position)
-        partitions, position, elements_left = _classic_partitions(
-            version, body, position, count, elements_left
-        )
+        elements_left = check_array(count, len(body) - position, layout.size, elements_left)
+        partitions: list[FetchPartition] = []
+        while count:
+            some = min(count, STEP_ELEMENTS)
+            end = position + some * layout.size
+            partitions += _classic_partitions(layout, body[position:end])
+            position, count, room = end, count - some, room - some
+            if count:
+                yield
         topics.append(FetchTopic(name, None, partitions))
+        room -= 1
+        if room <= 0:
+            room = STEP_ELEMENTS
+            yield
     forgotten: list[ForgottenTopic] = []
     if version >= SESSIONS_SINCE:
-        forgotten, position = _classic_forgotten(body, position, elements_left)
+        forgotten, position = yield from _classic_forgotten(body, position, elements_left)
     rack_id = ""
     if version >= RACK_SINCE:
         rack_id, _ = _classic_string(body, position)
@@ -175,49 +194,44 @@ def _classic_string(body: memoryview, position: int) -> tuple[str, int]:
     return str(body[start:end], "utf-8"), end
 
 
-def _classic_partitions(
-    version: int, body: memoryview, position: int, count: int, elements_left: int
-) -> tuple[list[FetchPartition], int, int]:
+def _classic_layout(version: int) -> Struct:
     if version >= LEADER_EPOCH_SINCE:
-        layout = _PARTITION_WITH_EPOCH
-    elif version >= LOG_START_OFFSET_SINCE:
-        layout = _PARTITION_WITH_LOG_START
-    else:
-        layout = _PARTITION
-    elements_left = check_array(count, len(body) - position, layout.size, elements_left)
-    end = position + count * layout.size
-    rows = layout.iter_unpack(body[position:end])
+        return _PARTITION_WITH_EPOCH
+    return _PARTITION_WITH_LOG_START if version >= LOG_START_OFFSET_SINCE else _PARTITION
+
+
+def _classic_partitions(layout: Struct, encoded: memoryview) -> list[FetchPartition]:
+    rows = layout.iter_unpack(encoded)
     if layout is _PARTITION_WITH_EPOCH:
-        partitions = [
+        return [
             FetchPartition(index, epoch, offset, -1, log_start, max_bytes)
             for index, epoch, offset, log_start, max_bytes in rows
         ]
-    elif layout is _PARTITION_WITH_LOG_START:
-        partitions = [
+    if layout is _PARTITION_WITH_LOG_START:
+        return [
             FetchPartition(index, -1, offset, -1, log_start, max_bytes)
             for index, offset, log_start, max_bytes in rows
         ]
-    else:
-        partitions = [
-            FetchPartition(index, -1, offset, -1, -1, max_bytes)
-            for index, offset, max_bytes in rows
-        ]
-    return partitions, end, elements_left
+    return [
+        FetchPartition(index, -1, offset, -1, -1, max_bytes) for index, offset, max_bytes in rows
+    ]
 
 
 def _classic_forgotten(
     body: memoryview, position: int, elements_left: int
-) -> tuple[list[ForgottenTopic], int]:
+) -> Generator[None, None, tuple[list[ForgottenTopic], int]]:
     topic_count, position = _classic_count(body, position)
     elements_left = check_array(
         topic_count, len(body) - position, _CLASSIC_TOPIC_BYTES, elements_left
     )
     forgotten = []
-    for _ in range(topic_count):
+    for number in range(1, topic_count + 1):
         name, position = _classic_string(body, position)
         count, position = _classic_count(body, position)
         indexes, position, elements_left = _indexes(body, position, count, elements_left)
         forgotten.append(ForgottenTopic(name, None, indexes))
+        if number % STEP_ELEMENTS == 0:
+            yield
     return forgotten, position
 
 
@@ -229,7 +243,7 @@ def _indexes(
     return [index for (index,) in _INT32.iter_unpack(body[position:end])], end, elements_left
 
 
-def _decode_flexible(version: int, body: memoryview) -> FetchRequest:
+def _decode_flexible(version: int, body: memoryview) -> Generator[None, None, FetchRequest]:
     if version >= REPLICA_STATE_SINCE:
         head: tuple[Any, ...] = (-1, *_HEAD_WITHOUT_REPLICA.unpack_from(body))
         position = _HEAD_WITHOUT_REPLICA.size
@@ -241,16 +255,27 @@ def _decode_flexible(version: int, body: memoryview) -> FetchRequest:
         topic_count, len(body) - position, _FLEXIBLE_TOPIC_BYTES, MAX_ARRAY_ELEMENTS
     )
     topics = []
+    room = STEP_ELEMENTS
     for _ in range(topic_count):
         name, topic_id, position = _flexible_topic(version, body, position)
         count, position = _compact_count(body, position)
         elements_left = check_array(
             count, len(body) - position, _PARTITION_WITHOUT_TAGS.size, elements_left
         )
-        partitions, position = _flexible_partitions(body, position, count)
+        partitions: list[FetchPartition] = []
+        while count:
+            some = min(count, STEP_ELEMENTS)
+            position = _flexible_partitions(body, position, some, partitions)
+            count, room = count - some, room - some
+            if count:
+                yield
         position = skip_tagged_fields(body, position)
         topics.append(FetchTopic(name, topic_id, partitions))
-    forgotten, position = _flexible_forgotten(version, body, position, elements_left)
+        room -= 1
+        if room <= 0:
+            room = STEP_ELEMENTS
+            yield
+    forgotten, position = yield from _flexible_forgotten(version, body, position, elements_left)
     rack_id, position = read_compact_non_null(body, position)
     request = FetchRequest._make((*head, topics, forgotten, rack_id, None))
     return request if body[position] == 0 else _with_tags(version, request, body[position:])
@@ -269,35 +294,38 @@ def _flexible_topic(version: int, body: memoryview, position: int) -> tuple[str,
 
 
 def _flexible_partitions(
-    body: memoryview, position: int, count: int
-) -> tuple[list[FetchPartition], int]:
+    body: memoryview, position: int, count: int, partitions: list[FetchPartition]
+) -> int:
+    """Add so many partitions; return the position after them."""
     # Consumers send no tags: then all partitions have the same size, and one read decodes them.
     size = _PARTITION_WITHOUT_TAGS.size
     end = position + count * size
     if not any(body[position + size - 1 : end : size]):
         rows = _PARTITION_WITHOUT_TAGS.iter_unpack(body[position:end])
-        return list(map(FetchPartition._make, rows)), end
-    partitions = []
+        partitions += map(FetchPartition._make, rows)
+        return end
     for _ in range(count):
         partitions.append(FetchPartition._make(_PARTITION_FLEXIBLE.unpack_from(body, position)))
         position = skip_tagged_fields(body, position + _PARTITION_FLEXIBLE.size)
-    return partitions, position
+    return position
 
 
 def _flexible_forgotten(
     version: int, body: memoryview, position: int, elements_left: int
-) -> tuple[list[ForgottenTopic], int]:
+) -> Generator[None, None, tuple[list[ForgottenTopic], int]]:
     topic_count, position = _compact_count(body, position)
     elements_left = check_array(
         topic_count, len(body) - position, _FLEXIBLE_TOPIC_BYTES, elements_left
     )
     forgotten = []
-    for _ in range(topic_count):
+    for number in range(1, topic_count + 1):
         name, topic_id, position = _flexible_topic(version, body, position)
         count, position = _compact_count(body, position)
         indexes, position, elements_left = _indexes(body, position, count, elements_left)
         position = skip_tagged_fields(body, position)
         forgotten.append(ForgottenTopic(name, topic_id, indexes))
+        if number % STEP_ELEMENTS == 0:
+            yield
     return forgotten, position
 
 

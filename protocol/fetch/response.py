@@ -19,7 +19,7 @@ each aborted transaction, each partition, each topic and the body:
 Source: FetchResponse.json of Apache Kafka 4.3.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from struct import Struct
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -48,7 +48,7 @@ SESSIONS_SINCE: Final = 7  # KIP-227
 PREFERRED_READ_REPLICA_SINCE: Final = 11  # KIP-392
 TOPIC_IDS_SINCE: Final = 13  # KIP-516
 NODE_ENDPOINTS_SINCE: Final = 16  # KIP-951
-SLICE_PARTITIONS: Final = 1_000  # encoded without a break
+SLICE_PARTITIONS: Final = 500  # encoded without a break
 _FLEXIBLE_SINCE: Final = VERSIONS[ApiKey.FETCH].flexible_since
 
 _INT32: Final = Struct(">i")
@@ -150,8 +150,8 @@ def encode_fetch_in_slices(
     session_id: int,
     responses: Sequence[FetchTopicResponse],
     node_endpoints: Sequence[NodeEndpoint] = (),
-) -> Iterator[list[Buffer]]:
-    """As `encode_fetch_response`, for many partitions: yields after each slice, and at the end the whole frame."""
+) -> Generator[None, None, list[Buffer]]:
+    """As `encode_fetch_response`, for many partitions: `SLICE_PARTITIONS` at a time."""
     pending = _encode_head(version, (0, correlation_id, 0), (0, session_id), len(responses))
     buffers: list[Buffer] = []
     room = SLICE_PARTITIONS
@@ -163,10 +163,10 @@ def encode_fetch_in_slices(
             room -= len(some)
             if room <= 0:
                 room = SLICE_PARTITIONS
-                yield buffers
+                yield
         if version >= _FLEXIBLE_SINCE:
             pending += NO_TAGS
-    yield _finished(version, node_endpoints, pending, buffers)
+    return _finished(version, node_endpoints, pending, buffers)
 
 
 def _encode_head(

@@ -5,12 +5,13 @@ here several processes share a core, so only what is far beyond fails.
 """
 
 import re
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bench.bounds import CASES, Case, exchange, prepare
+from bench.bounds import CASES, ELEMENTS, WIDE, Case, Client, exchange, fetch, prepare
 from bench.process_usage import usage
 from tests.e2e.broker_process import HeadraceProcess
 
@@ -48,3 +49,29 @@ def test_no_request_holds_the_loop_or_takes_much_memory(
     assert long_turns(broker) == before
     grown = usage(broker.process.process_id).rss_peak_bytes - began.rss_bytes
     assert grown <= MEMORY_LIMIT_BYTES
+
+
+@pytest.mark.parametrize(
+    "end",
+    [{"partitions": 0, "forgotten": ELEMENTS}, {"epoch": 0}, {"epoch": -1}],
+    ids=["forgotten", "another", "closed"],
+)
+def test_no_end_of_a_large_session_holds_the_loop(
+    broker: HeadraceProcess, end: dict[str, int]
+) -> None:
+    before = long_turns(broker)
+    with Client(broker.bootstrap) as client:
+        client.send(fetch(WIDE, ELEMENTS, session=(0, 0)))
+        session = session_of(client.answer())
+        options = {"partitions": 1, "epoch": 1, **end}
+        epoch = options.pop("epoch")
+        client.send(fetch(WIDE, session=(session, epoch), **options))
+        assert session_of(client.answer()) != session
+    assert long_turns(broker) == before
+
+
+def session_of(answer: memoryview) -> int:
+    """Session id of the answer to a Fetch."""
+    error, session = struct.unpack_from(">hi", answer, 8)
+    assert error == 0
+    return int(session)

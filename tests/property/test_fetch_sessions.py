@@ -13,16 +13,17 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from headrace.broker.fetch.reader import FetchReader, PartitionRead, ReadResult, counted
+from headrace.broker.fetch.reader import FetchReader, PartitionRead, ReadResult, counted, withheld
 from headrace.broker.fetch.session import FetchContext, FetchSession, IncrementalContext
 from headrace.broker.fetch.session_cache import FetchSessions
 from headrace.broker.fetch.waiting import WaitingFetch
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.loop_steps import completed
 from headrace.protocol.fetch.request import FetchPartition
 from headrace.protocol.records.record import Record
 from tests.unit.broker.cluster_scene import NOW_MS, FakeRegistry, ServedPartition, topic_id
-from tests.unit.broker.fetch.session_scene import request
+from tests.unit.broker.fetch.session_scene import finished, request
 
 TOPICS = ("t", "u", "v")
 INDEXES = (0, 1)
@@ -211,13 +212,16 @@ class SessionMachine(RuleBasedStateMachine):
         for key in gone:
             self.model.pop(key, None)
         wanted = request(self.session_id, self.epoch, topics, forgotten)
-        self.context = self.sessions.begin(13 if self.by_id else 12, wanted, 0)
+        self.context = completed(self.sessions.begin(13 if self.by_id else 12, wanted, 0))
 
     def read(self, max_bytes: int) -> None:
         context = self.context
         assert context is not None
         read = self.reader.read_cached(context.session.look(), max_bytes, by_id=self.by_id)
-        whole = self.reader.read_cached(self.everything().look(), max_bytes, by_id=self.by_id)
+        everything = self.everything()
+        whole = self.reader.read_cached(everything.look(), max_bytes, by_id=self.by_id)
+        if not whole.has_lease:
+            whole.reads = completed(withheld(everything.all()))
         expected = self.news(whole, is_all=not isinstance(context, IncrementalContext))
         if read.has_cold or not self.registry.client.has_lease:
             assert read.has_error == whole.has_error or not read.has_lease
@@ -225,8 +229,8 @@ class SessionMachine(RuleBasedStateMachine):
             assert (read.size_bytes, read.has_error) == (whole.size_bytes, whole.has_error)
             assert read.available_bytes == whole.available_bytes
         if not read.has_lease:
-            read = self.reader.withheld(context.session.all())
-        answer = context.finish(read.reads, 0)
+            read.reads = completed(withheld(context.session.all()))
+        answer = finished(context, read.reads, 0)
         context.end()
         assert answer.error == 0
         assert [told(it) for it in answer.reads] == expected
@@ -235,9 +239,9 @@ class SessionMachine(RuleBasedStateMachine):
 
     def everything(self) -> FetchSession:
         """All partitions of the model, in their order, in a session of their own."""
-        session = FetchSession(request(0, 0), by_id=self.by_id)
+        session = FetchSession(by_id=self.by_id)
         for (identity, _), one in self.model.items():
-            session.update(request(0, 0, {identity: [one.asked]}))
+            completed(session.update(request(0, 0, {identity: [one.asked]})))
         return session
 
     def news(self, whole: ReadResult, *, is_all: bool) -> list[Any]:
@@ -279,7 +283,8 @@ class SessionMachine(RuleBasedStateMachine):
         assert not read.has_error
         assert not read.has_cold
         waiting = WaitingFetch(context.session, 500, self.count)
-        waiting.begin(counted(read))
+        waiting.begin()
+        waiting.add(counted(read.reads))
         for at, what in happened:
             self.one(at, what)
             while waiting.count(1):
@@ -288,6 +293,7 @@ class SessionMachine(RuleBasedStateMachine):
             counts = [self.count(target, None) for target in everything.look()]
             whole = self.reader.read_cached(everything.look(), PLENTY, by_id=self.by_id)
             everything.close()
+            completed(everything.leave())
             assert waiting.must_read or not whole.has_error
             if (
                 not waiting.must_read and None not in counts
@@ -300,7 +306,7 @@ class SessionMachine(RuleBasedStateMachine):
         """A Fetch without a session ends the one that it names."""
         if self.session_id:
             wanted = request(self.session_id, -1)
-            self.sessions.begin(13 if self.by_id else 12, wanted, 0).end()
+            completed(self.sessions.begin(13 if self.by_id else 12, wanted, 0)).end()
             self.session_id, self.model = 0, {}
 
     @invariant()

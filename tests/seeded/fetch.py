@@ -11,8 +11,8 @@ BUGS = (
         "what moves while a Fetch reads it is not read again",
         "broker/fetch/session.py",
         "FetchSession.settle",
-        "changed, self.moved = self.moved, set()",
-        "changed, self.moved = set(), set()",
+        "target not in moved",
+        "True",
         f"{_SESSION}::test_what_moves_while_it_is_read_is_read_again",
     ),
     SeededBug(
@@ -37,7 +37,7 @@ BUGS = (
         "fetch-04",
         "without the lease, an incremental Fetch names only partitions that have moved",
         "broker/api/fetch.py",
-        "FetchHandler._finish",
+        "FetchHandler._answer",
         "not result.has_lease",
         "False",
         f"{_MANY}::test_without_a_valid_lease_every_partition_says_so",
@@ -92,5 +92,45 @@ BUGS = (
         "await turns.pause()",
         "pass",
         f"{_MANY}::test_those_that_wait_for_the_same_record_are_answered_in_many_turns",
+    ),
+    SeededBug(
+        "fetch-10",
+        "a session that is closed leaves all of its partitions in one turn",
+        "broker/fetch/session.py",
+        "FetchSession.leave",
+        "number % STEP_PARTITIONS == 0",
+        "False",
+        f"{_SESSION}::TestManyPartitions::test_a_session_that_is_closed_leaves_them_some_at_a_time",
+    ),
+    SeededBug(
+        "fetch-11",
+        "a session that was closed while it took in partitions is counted for ever",
+        "broker/fetch/session_cache.py",
+        "FetchSessions._continue",
+        """
+            yield from session.update(request)
+            if session.is_closed:
+                return context
+        """,
+        "yield from session.update(request)",
+        f"{_SESSION}"
+        "::TestManyPartitions::test_what_is_closed_while_it_changes_takes_in_nothing_more",
+    ),
+    SeededBug(
+        "fetch-12",
+        "all partitions of a topic are decoded in one turn",
+        "protocol/fetch/request.py",
+        "_decode_flexible",
+        """
+            position = _flexible_partitions(body, position, some, partitions)
+            count, room = count - some, room - some
+            if count:
+                yield
+        """,
+        """
+            position = _flexible_partitions(body, position, some, partitions)
+            count, room = count - some, room - some
+        """,
+        "tests/unit/protocol/fetch/test_request.py::test_a_long_request_is_decoded_in_steps",
     ),
 )

@@ -15,6 +15,7 @@ from headrace.broker.network.session import ConnectionInfo
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import Endpoint, LogConfig, NetworkConfig
+from headrace.loop_steps import completed
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.headers import RequestHeader, parse_request_header
@@ -196,7 +197,7 @@ def test_each_leader_is_named_once() -> None:
         ProduceTopicResponse("unknown", None, [ProducePartitionResponse(0, NOT_LEADER)]),
         ProduceTopicResponse("there", None, [ProducePartitionResponse(9, NOT_LEADER)]),
     ]
-    named, endpoints = name_leaders(Broker().cluster, INSIDE, topics)
+    named, endpoints = completed(name_leaders(Broker().cluster, INSIDE, topics))
     assert [it.current_leader for it in named[0].partitions] == [CurrentLeader(2, 7)] * 2
     assert named[1:] == topics[1:]
     assert endpoints == [NodeEndpoint(2, "two", 9093, "b")]

@@ -315,7 +315,9 @@ def test_without_a_valid_lease_every_partition_says_so() -> None:
         broker = ManyPartitions(10)
         await broker.begin()
         broker.registry.client.has_lease = False
-        reply, _ = broker.fetch(wait_ms=60_000)
+        reply, waiting = broker.fetch(wait_ms=60_000)
+        assert waiting is not None
+        await waiting
         response = reply.response(ApiKey.FETCH, 11)
         (topic,) = response.responses
         assert [it.error_code for it in topic.partitions] == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 10

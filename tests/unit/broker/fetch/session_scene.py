@@ -1,10 +1,13 @@
 """Fetch requests in sessions, and a log that a session listens to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from headrace.broker.fetch.session import FetchSession, SessionPartition
+from headrace.broker.fetch.session import FetchContext, FetchSession, SessionPartition
+from headrace.loop_steps import completed
+from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.request import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
 
 
@@ -62,4 +65,24 @@ def request(
 
 def session_of(wanted: dict[str | UUID, list[FetchPartition]], *, by_id: bool) -> FetchSession:
     """A session of these partitions, all of which are to be read."""
-    return FetchSession(request(0, 0, wanted), by_id=by_id)
+    session = FetchSession(by_id=by_id)
+    completed(session.update(request(0, 0, wanted)))
+    return session
+
+
+class Answer(NamedTuple):
+    """What a context has made of reads."""
+
+    error: ErrorCode
+    session_id: int
+    reads: Sequence[Any]
+
+
+def finished(context: FetchContext, reads: Sequence[Any], now_ms: int, at_once: int = 2) -> Answer:
+    """The answer that a handler sends, some reads at a time."""
+    error, session_id = context.begin_answer(now_ms)
+    answered: list[Any] = []
+    if error == ErrorCode.NONE:
+        for start in range(0, len(reads), at_once):
+            answered += context.news(reads[start : start + at_once])
+    return Answer(error, session_id, answered)

@@ -7,11 +7,12 @@ from uuid import UUID
 
 import pytest
 
-from headrace.broker.fetch.reader import MAX_COLD_READS, FetchReader, ReadResult
+from headrace.broker.fetch.reader import MAX_COLD_READS, FetchReader, ReadResult, withheld
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
+from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.fetch.request import FetchPartition
 from headrace.storage.errors import (
@@ -439,10 +440,14 @@ class TestWithoutAValidLease:
         log = Log(cold="b")
         log.registry.client.has_lease = False
         for result in log.both("abc"):
-            assert [read.error for read in result.reads] == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 3
-            assert [list(read.batches) for read in result.reads] == [[]] * 3
-            assert {read.high_watermark for read in result.reads} == {-1}
+            assert (result.reads, result.has_lease) == ([], False)
             assert (result.size_bytes, result.has_error, result.has_cold) == (0, True, False)
+        targets = log.targets("abc", max_bytes=PLENTY, offset=0, epoch=-1)
+        reads = completed(withheld(targets))
+        assert [read.target for read in reads] == targets
+        assert [read.error for read in reads] == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 3
+        assert [list(read.batches) for read in reads] == [[]] * 3
+        assert {read.high_watermark for read in reads} == {-1}
 
     def test_it_is_asked_once_for_each_look_and_after_reading(self) -> None:
         async def main() -> None:
@@ -462,6 +467,6 @@ class TestWithoutAValidLease:
             log["a"].bucket.set()
             result = await reading
             assert asked == [False]
-            assert {read.error for read in result.reads} == {ErrorCode.NOT_LEADER_OR_FOLLOWER}
+            assert (result.reads, result.has_lease) == ([], False)
 
         run(main())

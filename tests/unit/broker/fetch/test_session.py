@@ -8,6 +8,7 @@ import pytest
 
 from headrace.broker.fetch.session import (
     EPOCH_MAX,
+    STEP_PARTITIONS,
     FetchContext,
     FullContext,
     IncrementalContext,
@@ -16,9 +17,11 @@ from headrace.broker.fetch.session import (
     next_epoch,
 )
 from headrace.broker.fetch.session_cache import EVICTION_MS, FetchSessions
+from headrace.loop_steps import completed
 from headrace.protocol.errors import ErrorCode, KafkaError
 from headrace.protocol.fetch.request import FetchPartition
-from tests.unit.broker.fetch.session_scene import FakeLog, Read, asks, request
+from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS
+from tests.unit.broker.fetch.session_scene import FakeLog, Read, asks, finished, request, session_of
 
 BY_NAME = 12
 BY_ID = 13
@@ -41,7 +44,7 @@ class Client:
         now_ms: int = 0,
     ) -> FetchContext:
         asked = request(self.session_id, self.epoch, wanted, forgotten)
-        return self.sessions.begin(self.version, asked, now_ms)
+        return completed(self.sessions.begin(self.version, asked, now_ms))
 
     def fetch(
         self,
@@ -52,7 +55,7 @@ class Client:
     ) -> list[str]:
         """One fetch; `reads` by name of partition ("t0"), else nothing new. Gives what is answered."""
         context = self.begin(wanted, forgotten, now_ms)
-        answer = context.finish(read_of(context, **reads), now_ms)
+        answer = finished(context, read_of(context, **reads), now_ms)
         assert answer.error is ErrorCode.NONE
         self.session_id = answer.session_id
         self.epoch = next_epoch(self.epoch) if answer.session_id else 0
@@ -108,19 +111,19 @@ def client(sessions: FetchSessions) -> Client:
 
 
 def test_without_a_session(sessions: FetchSessions) -> None:
-    context = sessions.begin(BY_NAME, request(0, -1, {"t": [asks(0, 5, 99)]}), 0)
+    context = completed(sessions.begin(BY_NAME, request(0, -1, {"t": [asks(0, 5, 99)]}), 0))
     assert isinstance(context, SessionlessContext)
     (one,) = context.session.look()
     assert (one.topic, one.index, one.fetch_offset, one.max_bytes) == ("t", 0, 5, 99)
-    answer = context.finish(read_of(context), 0)
+    answer = finished(context, read_of(context), 0)
     assert (answer.session_id, len(answer.reads)) == (0, 1)
     assert len(sessions) == 0
 
 
 def test_a_full_fetch_is_answered_in_full_and_begins_a_session(sessions: FetchSessions) -> None:
-    context = sessions.begin(BY_NAME, request(0, 0, {"t": [asks(0)]}), 0)
+    context = completed(sessions.begin(BY_NAME, request(0, 0, {"t": [asks(0)]}), 0))
     assert isinstance(context, FullContext)
-    answer = context.finish(read_of(context), 0)
+    answer = finished(context, read_of(context), 0)
     assert answer.session_id > 0
     assert len(answer.reads) == 1
     assert len(sessions) == 1
@@ -160,7 +163,7 @@ def test_partitions_are_added_changed_and_forgotten(client: Client) -> None:
     assert partitions(context) == ["t1", "u0", "v4"]
     changed = context.session.all()[0]
     assert (changed.fetch_offset, changed.max_bytes) == (55, 7)
-    answer = context.finish(read_of(context), 0)
+    answer = finished(context, read_of(context), 0)
     assert [read.name for read in answer.reads] == ["v4"]  # new to the client
 
 
@@ -225,7 +228,7 @@ def test_what_moves_while_it_is_read_is_read_again(client: Client) -> None:
     reads = read_of(context, t0=Read("t0", 10, partition=log))
     reads[0].target.listen(log)
     log.move()  # to 11, after it was read
-    context.finish(reads, 0)
+    finished(context, reads, 0)
     client.epoch += 1
     assert looked_at(client.begin()) == ["t0", "t1", "u0"]
 
@@ -236,7 +239,7 @@ def test_a_request_that_was_overtaken_leaves_what_is_to_be_read(client: Client) 
     reads = read_of(first, t0=Read("t0", 10, partition=log))
     client.epoch += 1
     second = client.begin()
-    first.finish(reads, 0)
+    finished(first, reads, 0)
     assert looked_at(second) == ["t0", "t1", "u0"]
     assert not log.readers
 
@@ -273,7 +276,7 @@ def test_a_session_that_was_closed_while_it_waited_listens_to_nothing(client: Cl
     client.begin()
     assert isinstance(waiting, IncrementalContext)
     assert waiting.is_over
-    waiting.finish(reads, 0)
+    finished(waiting, reads, 0)
     assert not log.readers
 
 
@@ -285,7 +288,7 @@ def test_a_fetch_without_a_session_listens_until_it_ends(epoch: int) -> None:
     (target,) = context.session.look()
     target.listen(log)
     assert len(log.readers) == 1
-    assert context.finish([Read("t0", 10, partition=log, target=target)], 0).session_id == 0
+    assert finished(context, [Read("t0", 10, partition=log, target=target)], 0).session_id == 0
     context.end()
     assert not log.readers
 
@@ -359,7 +362,7 @@ def test_a_fetch_that_was_overtaken_is_refused(client: Client) -> None:
     waiting = client.begin()
     client.epoch += 1
     client.fetch({"t": [asks(0, 3)]})
-    answer = waiting.finish(read_of(waiting, t0=Read("t0", size_bytes=9)), 0)
+    answer = finished(waiting, read_of(waiting, t0=Read("t0", size_bytes=9)), 0)
     assert (answer.error, answer.session_id, list(answer.reads)) == (
         ErrorCode.INVALID_FETCH_SESSION_EPOCH,
         client.session_id,
@@ -375,9 +378,9 @@ def test_a_full_fetch_closes_the_session_that_it_names(
     client: Client, sessions: FetchSessions, epoch: int
 ) -> None:
     old = client.session_id
-    context = sessions.begin(BY_NAME, request(old, epoch, {"t": [asks(0)]}), 0)
+    context = completed(sessions.begin(BY_NAME, request(old, epoch, {"t": [asks(0)]}), 0))
     assert len(sessions) == 0
-    answer = context.finish(read_of(context), 0)
+    answer = finished(context, read_of(context), 0)
     assert (answer.session_id == 0) is (epoch == -1)
     assert answer.session_id != old
 
@@ -385,7 +388,7 @@ def test_a_full_fetch_closes_the_session_that_it_names(
 def test_a_session_without_partitions_is_closed(client: Client, sessions: FetchSessions) -> None:
     context = client.begin(None, {"t": [0, 1], "u": [0]})
     assert isinstance(context, SessionlessContext)
-    assert context.finish([], 0).session_id == 0
+    assert finished(context, [], 0).session_id == 0
     assert len(sessions) == sessions.partition_count == 0
 
 
@@ -439,7 +442,7 @@ def test_a_session_that_was_evicted_while_it_waited_is_still_answered() -> None:
     waiting = first.begin(now_ms=0)
     read = read_of(waiting, t0=Read("t0", size_bytes=5))
     second.fetch({"t": [asks(0)]}, now_ms=EVICTION_MS + 1)
-    answer = waiting.finish(read, EVICTION_MS + 1)
+    answer = finished(waiting, read, EVICTION_MS + 1)
     assert [read.name for read in answer.reads] == ["t0"]
     first.epoch += 1
     refused(first, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -480,3 +483,97 @@ def test_session_ids_do_not_repeat() -> None:
     first.fetch({"t": [asks(0)]})
     second.fetch({"t": [asks(0)]})
     assert (first.session_id, second.session_id) == (5, 6)
+
+
+class TestManyPartitions:
+    """No step of what is done with a session changes more than `STEP_PARTITIONS`."""
+
+    MANY = 5 * STEP_PARTITIONS + 1
+
+    def client(self) -> tuple[Client, list[FakeLog]]:
+        """A session that listens to very many partitions."""
+        client = Client(FetchSessions(2, random.Random(1)))
+        client.fetch({"t": [asks(index, 10) for index in range(self.MANY)]})
+        logs = [FakeLog() for _ in range(self.MANY)]
+        context = client.begin()
+        client.epoch += 1
+        for target, log in zip(context.session.all(), logs, strict=True):
+            target.listen(log)
+        return client, logs
+
+    def test_they_are_taken_in_and_forgotten_some_at_a_time(self) -> None:
+        session = session_of({}, by_id=False)
+        indexes = list(range(self.MANY))
+        adding = request(0, 0, {"t": [asks(index) for index in indexes]})
+        forgetting = request(0, 0, None, {"t": indexes})
+        for change, after in ((adding, self.MANY), (forgetting, 0)):
+            size = len(session.partitions)
+            for _ in session.update(change):
+                assert 0 < abs(len(session.partitions) - size) <= STEP_PARTITIONS
+                size = len(session.partitions)
+            assert len(session.partitions) == after
+            assert abs(after - size) <= STEP_PARTITIONS
+
+    def test_a_session_that_is_closed_leaves_them_some_at_a_time(self) -> None:
+        client, logs = self.client()
+        sessions = client.sessions
+        completed(sessions.begin(BY_NAME, request(client.session_id, -1), 0))
+        assert (len(sessions), sessions.partition_count) == (0, 0)
+        listening = sum(len(log.readers) for log in logs)
+        assert listening >= self.MANY - STEP_PARTITIONS
+        for _ in sessions.leave_closed():
+            now = sum(len(log.readers) for log in logs)
+            assert listening - now <= STEP_PARTITIONS
+            listening = now
+        assert not any(log.readers for log in logs)
+        assert not sessions.closed
+
+    def test_what_is_closed_while_it_changes_takes_in_nothing_more(self) -> None:
+        client, _ = self.client()
+        sessions = client.sessions
+        more = request(client.session_id, client.epoch, {"u": [asks(n) for n in range(self.MANY)]})
+        taking = sessions.begin(BY_NAME, more, 0)
+        next(taking)
+        completed(sessions.begin(BY_NAME, request(client.session_id, -1), 0))
+        with pytest.raises(StopIteration) as ended:
+            next(taking)
+        assert ended.value.value.is_over
+        assert (len(sessions), sessions.partition_count) == (0, 0)
+
+    def test_a_request_that_comes_while_another_is_taken_in_is_the_next_one(self) -> None:
+        client, _ = self.client()
+        sessions = client.sessions
+        asked = {"u": [asks(n) for n in range(self.MANY)]}
+        slow = sessions.begin(BY_NAME, request(client.session_id, client.epoch, asked), 0)
+        next(slow)
+        with pytest.raises(KafkaError) as refused:
+            next(sessions.begin(BY_NAME, request(client.session_id, client.epoch), 0))
+        assert refused.value.code == ErrorCode.INVALID_FETCH_SESSION_EPOCH
+        newer = completed(sessions.begin(BY_NAME, request(client.session_id, client.epoch + 1), 0))
+        older = completed(slow)
+        assert older.is_over
+        assert not newer.is_over
+        assert finished(older, [], 0).error == ErrorCode.INVALID_FETCH_SESSION_EPOCH
+        assert sessions.partition_count == 2 * self.MANY
+
+    def test_a_session_has_no_more_of_them_than_a_request_may_name(self) -> None:
+        client = Client(FetchSessions(2, random.Random(1)))
+        half = MAX_ARRAY_ELEMENTS // 2
+        client.fetch({"t": [asks(n) for n in range(half)]})
+        client.begin({"u": [asks(n) for n in range(half)]})
+        client.epoch += 1
+        with pytest.raises(KafkaError) as refused:
+            client.begin({"v": [asks(0)]})
+        assert refused.value.code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+        assert client.sessions.partition_count == 0
+
+    def test_those_that_answer_records_go_to_the_end(self) -> None:
+        client, _ = self.client()
+        context = client.begin({"t": [asks(index) for index in range(self.MANY - 1)]})
+        reads = [Read("", 10, target=target) for target in context.session.look()]
+        assert len(reads) == self.MANY - 1
+        reads[0].size_bytes = reads[3].size_bytes = 9
+        finished(context, reads, 0, at_once=100)
+        order = [target.index for target in context.session.all()]
+        assert order == [1, 2, *range(4, self.MANY), 0, 3]
+        assert [target.index for target in context.session.look()] == order[:-3] + order[-2:]

@@ -32,7 +32,8 @@ class Scene:
 
 def test_it_adds_up_what_comes() -> None:
     scene = Scene()
-    scene.waiting.begin([(scene.targets[0], CountedBytes(0, 30, None))])
+    scene.waiting.begin()
+    scene.waiting.add([(scene.targets[0], CountedBytes(0, 30, None))])
     for index, size_bytes, together in ((1, 30, 60), (1, 30, 90), (2, 9, 99), (3, 1, 100)):
         assert not scene.waiting.has_enough
         scene.move(index, size_bytes)
@@ -59,5 +60,5 @@ def test_a_partition_that_must_be_read_ends_the_count() -> None:
     assert not scene.waiting.count(10)
     assert scene.waiting.must_read
     assert scene.session.look() == scene.targets
-    scene.waiting.begin([])
+    scene.waiting.begin()
     assert not scene.waiting.must_read

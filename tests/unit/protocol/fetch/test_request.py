@@ -9,11 +9,13 @@ import pytest
 
 from headrace.protocol.errors import ProtocolError
 from headrace.protocol.fetch.request import (
+    STEP_ELEMENTS,
     FetchPartition,
     FetchRequest,
     FetchTopic,
     ForgottenTopic,
     decode_fetch,
+    decode_fetch_steps,
 )
 from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, encode_uvarint
 
@@ -158,3 +160,36 @@ def test_number_of_partitions_is_bounded(version: int) -> None:
         frame = head + encode_uvarint(count + 1) + bytes(33) * count + bytes.fromhex("00 01 01 00")
     with pytest.raises(ProtocolError, match="array elements"):
         decode_fetch(version, memoryview(frame))
+
+
+@pytest.mark.parametrize("version", [11, 12, 17])
+@pytest.mark.parametrize("shape", [(1, 3 * STEP_ELEMENTS), (3 * STEP_ELEMENTS, 1), (900, 0)])
+@pytest.mark.parametrize("part", ["wanted", "forgotten"])
+def test_a_long_request_is_decoded_in_steps(
+    version: int, shape: tuple[int, int], part: str
+) -> None:
+    topics, partitions = shape
+    flexible, by_id = version >= 12, version >= 13
+    one = bytes(4) if part == "forgotten" else bytes(33 if flexible else 28)
+    count = encode_uvarint(partitions + 1) if flexible else partitions.to_bytes(4, "big")
+    name = bytes(16) if by_id else b"\2t" if flexible else b"\0\1t"
+    elements = (name + count + one * partitions + bytes(flexible)) * topics
+    of_topics = encode_uvarint(topics + 1) if flexible else topics.to_bytes(4, "big")
+    none = b"\1" if flexible else bytes(4)
+    head = bytes(25 if version < 15 else 21)
+    listed = of_topics + elements
+    body = head + (listed + none if part == "wanted" else none + listed)
+    body += b"\1\0" if flexible else bytes(2)
+    steps = 0
+    decoding = decode_fetch_steps(version, memoryview(body))
+    while True:
+        try:
+            next(decoding)
+        except StopIteration as end:
+            request = end.value
+            break
+        steps += 1
+    decoded = request.topics if part == "wanted" else request.forgotten
+    assert [len(topic.partitions) for topic in decoded] == [partitions] * topics
+    if part == "wanted" or topics > 1:  # the numbers of one topic to forget are a step
+        assert steps >= 2
