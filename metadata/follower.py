@@ -13,6 +13,7 @@ from headrace.metadata.errors import (
     RefusedError,
 )
 from headrace.metadata.image import MetadataImage
+from headrace.metadata.images.streams import free_steps, removed_streams
 from headrace.metadata.log.snapshot_format import decode_snapshot
 from headrace.metadata.loop_slices import LoopSlices
 from headrace.metadata.records.codec import decode_records_steps
@@ -148,7 +149,9 @@ class LogFollower:
             await slices.pause()
         for prepare in self._preparing:
             await slices.run(prepare(self._image, image))
+        removed = await slices.run(removed_streams(self._image.streams, image.streams))
         self._publish(image)
+        await slices.run(free_steps(removed))
 
     async def _load_snapshot(self, snapshot_index: int) -> None:
         """Read a whole snapshot. If it is replaced meanwhile, the next round reads the newer one."""

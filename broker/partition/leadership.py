@@ -322,7 +322,9 @@ class PartitionLeadership:
         """Periodically expire idle producers and trim superseded checkpoints."""
         while True:
             await asyncio.sleep(UPKEEP_INTERVAL_MS / 1000)
-            for partition in self._registry.all():
+            partitions = self._registry.all()[::-1]
+            while partitions:
+                partition = partitions.pop()  # what was deleted meanwhile is freed one by one
                 await asyncio.sleep(0)  # there may be very many
                 partition.state.producers.expire(self._wall_clock_ms())
                 try:

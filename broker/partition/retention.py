@@ -78,7 +78,9 @@ class Retention:
         await asyncio.sleep(min(self._check_interval_ms, MAX_FIRST_LOOK_MS) / 1000)
         async with asyncio.TaskGroup() as tasks:
             while True:
-                for partition in self._partitions.all():
+                partitions = self._partitions.all()[::-1]
+                while partitions:
+                    partition = partitions.pop()  # what was deleted meanwhile is freed one by one
                     await asyncio.sleep(0)  # there may be very many
                     if partition not in self._deleting and self._due(partition):
                         self._deleting.add(partition)

@@ -179,7 +179,6 @@ def test_a_large_batch_is_decoded_in_steps() -> None:
     """A topic of 50,000 partitions is removed by 100,000 records."""
     records = tuple(streams.RemoveStreamRecord(number) for number in range(9 * STEP_RECORDS + 1))
     payload = encode_records(records)
-    steps = decode_records_steps(payload)
     decoded: Sequence[Record] = ()
 
     def decode() -> Generator[None, None, None]:
