@@ -26,6 +26,8 @@ from headrace.protocol.primitives import encode_compact_string, encode_uvarint
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 
 ELEMENTS: Final = 65_000
+FEW: Final = 1_000  # where no client has more: protocols, filters
+MEMBERS: Final = 16_000  # of a group
 TAGS: Final = 5_000_000
 WIDE: Final = "wide"  # a topic of `WIDE_PARTITIONS`
 WIDE_PARTITIONS: Final = 50
@@ -53,7 +55,8 @@ def request(key: ApiKey, version: int, body: bytes, tags: int = 0) -> bytes:
     return struct.pack(">i", len(header) + len(body)) + header + body
 
 
-def _array(elements: list[bytes]) -> bytes:
+def array(elements: list[bytes]) -> bytes:
+    """Encode a compact array of elements that are encoded already."""
     return encode_uvarint(len(elements) + 1) + b"".join(elements)
 
 
@@ -65,85 +68,171 @@ def _names(kind: str) -> list[bytes]:
 
 
 def _metadata(names: list[bytes]) -> bytes:
-    topics = _array([bytes(16) + name + b"\0" for name in names])
+    topics = array([bytes(16) + name + b"\0" for name in names])
     return request(ApiKey.METADATA, 12, topics + b"\0\0\0")
 
 
 def _groups(key: ApiKey, version: int, names: list[bytes], end: bytes) -> bytes:
-    return request(key, version, _array(names) + end)
+    return request(key, version, array(names) + end)
 
 
 def _offset_fetch(groups: list[bytes]) -> bytes:
-    return request(ApiKey.OFFSET_FETCH, 8, _array(groups) + b"\0\0")
+    return request(ApiKey.OFFSET_FETCH, 8, array(groups) + b"\0\0")
 
 
 def _partitions(layout: str, *fields: int) -> bytes:
     """Partitions of the wide topic, as many as a message may have, numbered from 0; then the end of the topic."""
     form = struct.Struct(layout)
-    return _array([form.pack(index, *fields) + b"\0" for index in range(ELEMENTS - 1)]) + b"\0"
+    return array([form.pack(index, *fields) + b"\0" for index in range(ELEMENTS - 1)]) + b"\0"
 
 
 def _list_offsets() -> bytes:
     topic = encode_compact_string(WIDE) + _partitions(">iiq", -1, 1)
-    return request(ApiKey.LIST_OFFSETS, 7, struct.pack(">ib", -1, 0) + _array([topic]) + b"\0")
+    return request(ApiKey.LIST_OFFSETS, 7, struct.pack(">ib", -1, 0) + array([topic]) + b"\0")
 
 
 def _leader_epochs() -> bytes:
     topic = encode_compact_string(WIDE) + _partitions(">iii", -1, 0)
-    body = struct.pack(">i", -1) + _array([topic]) + b"\0"
+    body = struct.pack(">i", -1) + array([topic]) + b"\0"
     return request(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, body)
 
 
 def _delete_records() -> bytes:
     topic = encode_compact_string(WIDE) + _partitions(">iq", 0)
-    return request(ApiKey.DELETE_RECORDS, 2, _array([topic]) + struct.pack(">i", 1_000) + b"\0")
+    return request(ApiKey.DELETE_RECORDS, 2, array([topic]) + struct.pack(">i", 1_000) + b"\0")
 
 
 def _offset_commit() -> bytes:
     partition = struct.Struct(">iqi")
-    partitions = _array(
+    partitions = array(
         [partition.pack(index % WIDE_PARTITIONS, 1, -1) + b"\x01\0" for index in range(10_000)]
     )
     topic = encode_compact_string(WIDE) + partitions + b"\0"
     group = encode_compact_string("committing") + struct.pack(">i", -1) + b"\x01\0"
-    return request(ApiKey.OFFSET_COMMIT, 8, group + _array([topic]) + b"\0")
+    return request(ApiKey.OFFSET_COMMIT, 8, group + array([topic]) + b"\0")
 
 
 def _describe_configs() -> bytes:
     resources = [b"\x02" + name + b"\0\0" for name in _names("repeated")]
     resources += [b"\x02" + encode_compact_string(f"t{n}") + b"\0\0" for n in range(200)]
-    return request(ApiKey.DESCRIBE_CONFIGS, 4, _array(resources) + b"\x01\x01\0")
+    return request(ApiKey.DESCRIBE_CONFIGS, 4, array(resources) + b"\x01\x01\0")
 
 
 def _create_topics(prefix: str) -> bytes:
     partitions = struct.pack(">ih", 1, 1) + b"\x01\x01\0"
     topics = [encode_compact_string(f"{prefix}{n}") + partitions for n in range(ELEMENTS)]
     return request(
-        ApiKey.CREATE_TOPICS, 7, _array(topics) + struct.pack(">i?", 30_000, True) + b"\0"
+        ApiKey.CREATE_TOPICS, 7, array(topics) + struct.pack(">i?", 30_000, True) + b"\0"
     )
 
 
 def _delete_topics() -> bytes:
     topics = [name + bytes(16) + b"\0" for name in _names("unknown")]
-    return request(ApiKey.DELETE_TOPICS, 6, _array(topics) + struct.pack(">i", 1_000) + b"\0")
+    return request(ApiKey.DELETE_TOPICS, 6, array(topics) + struct.pack(">i", 1_000) + b"\0")
 
 
 def _alter_configs() -> bytes:
     config = encode_compact_string("retention.ms") + b"\0" + encode_compact_string("1000") + b"\0"
-    resource = b"\x02" + encode_compact_string(WIDE) + _array([config] * (ELEMENTS - 1)) + b"\0"
-    return request(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, _array([resource]) + b"\x01\0")
+    resource = b"\x02" + encode_compact_string(WIDE) + array([config] * (ELEMENTS - 1)) + b"\0"
+    return request(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, array([resource]) + b"\x01\0")
+
+
+def _alter_brokers() -> bytes:
+    resources = [b"\x04" + name + b"\x01\0" for name in _names("unknown")]
+    return request(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, array(resources) + b"\x01\0")
+
+
+def _join_group(protocols: list[bytes]) -> bytes:
+    begin = encode_compact_string(GROUP) + struct.pack(">ii", 10_000, 10_000) + b"\x01\0"
+    body = begin + encode_compact_string("consumer") + array(protocols) + b"\0\0"
+    return request(ApiKey.JOIN_GROUP, 9, body)
+
+
+def _protocol(name: str, metadata: bytes) -> bytes:
+    return encode_compact_string(name) + encode_uvarint(len(metadata) + 1) + metadata + b"\0"
+
+
+def _sync_group(assignments: list[bytes]) -> bytes:
+    begin = encode_compact_string(GROUP) + struct.pack(">i", 1) + b"\x02m\0"
+    begin += encode_compact_string("consumer") + encode_compact_string("range")
+    return request(ApiKey.SYNC_GROUP, 5, begin + array(assignments) + b"\0")
+
+
+def _leave_group(group: str) -> bytes:
+    members = [name + b"\0\0\0" for name in _names("unknown")[:MEMBERS]]
+    body = encode_compact_string(group) + array(members) + b"\0"
+    return request(ApiKey.LEAVE_GROUP, 5, body)
+
+
+def _offset_delete() -> bytes:
+    partitions = struct.pack(f">i{ELEMENTS - 1}i", ELEMENTS - 1, *range(ELEMENTS - 1))
+    body = struct.pack(">h5si", 5, GROUP.encode(), 1) + struct.pack(">h4s", 4, WIDE.encode())
+    return request(ApiKey.OFFSET_DELETE, 0, body + partitions)
+
+
+def _long_heartbeat(member_id: str) -> bytes:
+    body = encode_compact_string(GROUP) + struct.pack(">i", 1) + encode_compact_string(member_id)
+    return request(ApiKey.HEARTBEAT, 4, body + b"\0\0")
+
+
+def _list_groups() -> bytes:
+    return request(ApiKey.LIST_GROUPS, 5, array(_names("unknown")[:FEW]) + b"\x01\0")
+
+
+def _log_dirs() -> bytes:
+    partitions = array([struct.pack(">i", index) for index in range(ELEMENTS - 1)])
+    return request(
+        ApiKey.DESCRIBE_LOG_DIRS,
+        4,
+        array([encode_compact_string(WIDE) + partitions + b"\0"]) + b"\0",
+    )
+
+
+def _reassignments() -> bytes:
+    partitions = array([struct.pack(">i", index) for index in range(ELEMENTS - 1)])
+    topics = array([encode_compact_string(WIDE) + partitions + b"\0"])
+    return request(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, bytes(4) + topics + b"\0")
+
+
+def _create_one_topic(*, assigned: int = 0, configs: int = 0, partitions: int = -1) -> bytes:
+    assignments = [
+        struct.pack(">i", n) + b"\x02" + struct.pack(">i", 1) + b"\0" for n in range(assigned)
+    ]
+    keys = [encode_compact_string(f"c{n}") + b"\x02v\0" for n in range(configs)]
+    factor = -1 if assigned else 1
+    topic = encode_compact_string("one") + struct.pack(">ih", partitions, factor)
+    topic += array(assignments) + array(keys) + b"\0"
+    return request(
+        ApiKey.CREATE_TOPICS, 7, array([topic]) + struct.pack(">i?", 30_000, True) + b"\0"
+    )
+
+
+def _create_partitions(topics: list[bytes]) -> bytes:
+    body = array(topics) + struct.pack(">i?", 30_000, True) + b"\0"
+    return request(ApiKey.CREATE_PARTITIONS, 3, body)
+
+
+def _more_assigned_partitions() -> bytes:
+    assignments = [b"\x02" + struct.pack(">i", 1) + b"\0" for _ in range(ELEMENTS // 2)]
+    count = struct.pack(">i", WIDE_PARTITIONS + ELEMENTS // 2)
+    return _create_partitions([encode_compact_string(WIDE) + count + array(assignments) + b"\0"])
+
+
+def _config_keys() -> bytes:
+    resource = b"\x02" + encode_compact_string(WIDE) + array(_names("unknown")[1:]) + b"\0"
+    return request(ApiKey.DESCRIBE_CONFIGS, 4, array([resource]) + b"\x01\x01\0")
 
 
 def _topic_partitions(names: list[bytes]) -> bytes:
-    topics = _array([name + b"\0" for name in names])
+    topics = array([name + b"\0" for name in names])
     body = topics + struct.pack(">i", 2_000) + b"\xff\0"
     return request(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, body)
 
 
 def _quorum() -> bytes:
-    partitions = _array([bytes(4) + b"\0"] * (ELEMENTS - 1))
+    partitions = array([bytes(4) + b"\0"] * (ELEMENTS - 1))
     topic = encode_compact_string("__cluster_metadata") + partitions + b"\0"
-    return request(ApiKey.DESCRIBE_QUORUM, 2, _array([topic]) + b"\0")
+    return request(ApiKey.DESCRIBE_QUORUM, 2, array([topic]) + b"\0")
 
 
 def fetch(
@@ -187,11 +276,11 @@ CASES: Final = (
     Case("OffsetFetch: one group, repeated", lambda: _offset_fetch([encode_compact_string(GROUP) + b"\0\0"] * ELEMENTS)),
     Case("OffsetFetch: many partitions", lambda: _offset_fetch([
         encode_compact_string(GROUP)
-        + _array([encode_compact_string(WIDE) + _array([struct.pack(">i", n) for n in range(ELEMENTS - 2)]) + b"\0"])
+        + array([encode_compact_string(WIDE) + array([struct.pack(">i", n) for n in range(ELEMENTS - 2)]) + b"\0"])
         + b"\0"
     ])),
     Case("OffsetCommit: 10,000 partitions", _offset_commit),
-    Case("FindCoordinator: groups", lambda: request(ApiKey.FIND_COORDINATOR, 4, b"\0" + _array(_names("unknown")) + b"\0")),
+    Case("FindCoordinator: groups", lambda: request(ApiKey.FIND_COORDINATOR, 4, b"\0" + array(_names("unknown")) + b"\0")),
     Case("DeleteGroups: unknown groups", lambda: _groups(ApiKey.DELETE_GROUPS, 2, _names("unknown"), b"\0")),
     Case("ListOffsets by time", _list_offsets),
     Case("OffsetForLeaderEpoch", _leader_epochs),
@@ -204,14 +293,33 @@ CASES: Final = (
     Case("DeleteTopics: unknown topics", _delete_topics),
     Case("IncrementalAlterConfigs: one key, repeated", _alter_configs),
     Case("DescribeQuorum: one partition, repeated", _quorum),
-    Case("10,000 Metadata requests at once", lambda: request(ApiKey.METADATA, 12, _array([bytes(16) + b"\x05wide\0"]) + b"\0\0\0") * 10_000, 10_000),
+    Case("JoinGroup: protocols", lambda: _join_group([_protocol(f"p{n}", b"") for n in range(FEW)])),
+    Case("JoinGroup: metadata of 15 MB", lambda: _join_group([_protocol("range", bytes(15_000_000))])),
+    Case("JoinGroup: metadata of 60 MB", lambda: _join_group([_protocol("range", bytes(60_000_000))]), 0),
+    Case("SyncGroup: assignments", lambda: _sync_group([_protocol(f"m{n}", b"") for n in range(MEMBERS)])),
+    Case("SyncGroup: an assignment of 15 MB", lambda: _sync_group([_protocol("m", bytes(15_000_000))])),
+    Case("LeaveGroup: members of no group", lambda: _leave_group("none")),
+    Case("LeaveGroup: unknown members", lambda: _leave_group(GROUP)),
+    Case("OffsetDelete: partitions", _offset_delete),
+    Case("Heartbeat: a member id of 60 MB", lambda: _long_heartbeat("\u20ac" * 20_000_000), 0),
+    Case("ListGroups: states", _list_groups),
+    Case("DescribeLogDirs: partitions", _log_dirs),
+    Case("ListPartitionReassignments: partitions", _reassignments),
+    Case("IncrementalAlterConfigs: unknown brokers", _alter_brokers),
+    Case("CreateTopics: partitions of one topic", lambda: _create_one_topic(partitions=10_000)),
+    Case("CreateTopics: assignments of one topic", lambda: _create_one_topic(assigned=ELEMENTS // 2)),
+    Case("CreateTopics: configs of one topic", lambda: _create_one_topic(configs=ELEMENTS - 1, partitions=1)),
+    Case("CreatePartitions: unknown topics", lambda: _create_partitions([name + struct.pack(">i", 2) + b"\0\0" for name in _names("unknown")])),
+    Case("CreatePartitions: assignments of one topic", _more_assigned_partitions),
+    Case("DescribeConfigs: keys of one topic", _config_keys),
+    Case("10,000 Metadata requests at once", lambda: request(ApiKey.METADATA, 12, array([bytes(16) + b"\x05wide\0"]) + b"\0\0\0") * 10_000, 10_000),
     Case("Fetch: unknown partitions", lambda: fetch(WIDE, ELEMENTS)),
     Case("100 connections, 100 Fetch requests each", lambda: fetch(WIDE) * 100, 100, 100),
     Case("100 connections, 100 Fetch requests each, unknown topic", lambda: fetch("unknown") * 100, 100, 100),
     Case("100 connections, 100 Produce requests each", lambda: _produce(WIDE) * 100, 100, 100),
     Case("100 connections, 100 Produce requests each, unknown topic", lambda: _produce("unknown") * 100, 100, 100),
     Case("1,000 connections: ApiVersions", lambda: request(ApiKey.API_VERSIONS, 3, b"\x02x\x02y\0"), 1, 1_000),
-    Case("1,000 connections: Metadata", lambda: request(ApiKey.METADATA, 12, _array([bytes(16) + b"\x05wide\0"]) + b"\0\0\0"), 1, 1_000),
+    Case("1,000 connections: Metadata", lambda: request(ApiKey.METADATA, 12, array([bytes(16) + b"\x05wide\0"]) + b"\0\0\0"), 1, 1_000),
     Case("1,000 connections: Heartbeat", _heartbeat, 1, 1_000),
     Case("1,000 connections: Produce", lambda: _produce(WIDE), 1, 1_000),
     Case("1,000 connections: Fetch that waits", lambda: fetch("t0", wait_ms=300), 1, 1_000),
@@ -360,7 +468,7 @@ def prepare(bootstrap: str, many: int = MANY) -> None:
             )
             answer = client.ask(ApiKey.CREATE_TOPICS, 7, made)
             assert not any(it.error_code for it in answer.topics), answer
-        client.send(request(ApiKey.FIND_COORDINATOR, 4, b"\0" + _array([b"\x06large"]) + b"\0"))
+        client.send(request(ApiKey.FIND_COORDINATOR, 4, b"\0" + array([b"\x06large"]) + b"\0"))
         client.answer_bytes()
         _commit(client, *_join(client))
 

@@ -1,6 +1,6 @@
 """Each API at its bounds: how long all others waited, the longest turn of the event loop, and the peak memory.
 
-`python -m bench.turns [--before TREE] [--kafka] [--only TEXT]`: this tree, an older one beside it, and Apache Kafka. A
+`python -m bench.turns [--before TREE] [--kafka] [--only TEXT] [--partitions N]`: this tree, an older one beside it, and Apache Kafka. A
 probe in a process of its own asks for ApiVersions every 10 ms meanwhile: its longest wait is what others see. The
 turn is the broker's own figure, in processor time, and so does not depend on what else the machine does.
 """
@@ -17,11 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.bounds import CASES, Case, exchange, prepare
+from bench.bounds_large import large_cases
 from bench.process_usage import usage
 from tests.e2e.broker_process import HeadraceProcess
 from tests.environment.kafka import ApacheKafka
 
 MB = 1_000_000
+GROUPS = 1_000  # in the last cases
 PROBE = """
 import select, socket, struct, sys, time
 request = struct.pack(">ihhih", 10, 18, 0, 1, -1)
@@ -105,13 +107,17 @@ def main() -> int:
     parser.add_argument("--before", type=Path, help="an older tree of this project")
     parser.add_argument("--kafka", action="store_true", help="Apache Kafka as well")
     parser.add_argument("--only", default="", help="cases whose name has this text")
+    parser.add_argument(
+        "--partitions", type=int, default=50_000, help="of one topic, in the last cases"
+    )
     arguments = parser.parse_args()
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         for server in servers(arguments, directory):
             prepare(server.bootstrap)
             print(f"{server.name}, {os.cpu_count()} cores")
-            for case in CASES:
+            large = large_cases(arguments.partitions, GROUPS) if server.headrace else ()
+            for case in (*CASES, *large):
                 if arguments.only in case.name:
                     print(f"  {case.name:50} {measure(server, case)}", flush=True)
     return 0

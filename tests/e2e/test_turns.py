@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench.bounds import CASES, ELEMENTS, WIDE, Case, Client, exchange, fetch, prepare
+from bench.bounds_large import large_cases
 from bench.process_usage import usage
 from tests.e2e.broker_process import HeadraceProcess
 
@@ -37,6 +38,14 @@ def long_turns(broker: HeadraceProcess) -> int:
     """How many turns have been far beyond the mark."""
     counts = {float(bound): float(count) for bound, count in BUCKET.findall(broker.get("/metrics"))}
     return int(counts[float("inf")] - counts[LIMIT_S])
+
+
+def test_what_grows_with_the_cluster_does_not_hold_the_loop(broker: HeadraceProcess) -> None:
+    """A topic of many partitions, their offsets, and many groups: made, read and deleted."""
+    for case in large_cases(3_000, 50):
+        before = long_turns(broker)
+        assert exchange(broker.bootstrap, case) == case.answers, case.name
+        assert long_turns(broker) == before, case.name
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
