@@ -26,8 +26,6 @@ from headrace.protocol.primitives import encode_compact_string, encode_uvarint
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 
 ELEMENTS: Final = 65_000
-FEW: Final = 1_000  # where no client has more: protocols, filters
-MEMBERS: Final = 16_000  # of a group
 TAGS: Final = 5_000_000
 WIDE: Final = "wide"  # a topic of `WIDE_PARTITIONS`
 WIDE_PARTITIONS: Final = 50
@@ -60,7 +58,7 @@ def array(elements: list[bytes]) -> bytes:
     return encode_uvarint(len(elements) + 1) + b"".join(elements)
 
 
-def _names(kind: str) -> list[bytes]:
+def names(kind: str) -> list[bytes]:
     """As many names as a message may have: of one thing, or of things that do not exist."""
     if kind == "repeated":
         return [encode_compact_string(WIDE)] * ELEMENTS
@@ -113,7 +111,7 @@ def _offset_commit() -> bytes:
 
 
 def _describe_configs() -> bytes:
-    resources = [b"\x02" + name + b"\0\0" for name in _names("repeated")]
+    resources = [b"\x02" + name + b"\0\0" for name in names("repeated")]
     resources += [b"\x02" + encode_compact_string(f"t{n}") + b"\0\0" for n in range(200)]
     return request(ApiKey.DESCRIBE_CONFIGS, 4, array(resources) + b"\x01\x01\0")
 
@@ -127,7 +125,7 @@ def _create_topics(prefix: str) -> bytes:
 
 
 def _delete_topics() -> bytes:
-    topics = [name + bytes(16) + b"\0" for name in _names("unknown")]
+    topics = [name + bytes(16) + b"\0" for name in names("unknown")]
     return request(ApiKey.DELETE_TOPICS, 6, array(topics) + struct.pack(">i", 1_000) + b"\0")
 
 
@@ -135,92 +133,6 @@ def _alter_configs() -> bytes:
     config = encode_compact_string("retention.ms") + b"\0" + encode_compact_string("1000") + b"\0"
     resource = b"\x02" + encode_compact_string(WIDE) + array([config] * (ELEMENTS - 1)) + b"\0"
     return request(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, array([resource]) + b"\x01\0")
-
-
-def _alter_brokers() -> bytes:
-    resources = [b"\x04" + name + b"\x01\0" for name in _names("unknown")]
-    return request(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, array(resources) + b"\x01\0")
-
-
-def _join_group(protocols: list[bytes]) -> bytes:
-    begin = encode_compact_string(GROUP) + struct.pack(">ii", 10_000, 10_000) + b"\x01\0"
-    body = begin + encode_compact_string("consumer") + array(protocols) + b"\0\0"
-    return request(ApiKey.JOIN_GROUP, 9, body)
-
-
-def _protocol(name: str, metadata: bytes) -> bytes:
-    return encode_compact_string(name) + encode_uvarint(len(metadata) + 1) + metadata + b"\0"
-
-
-def _sync_group(assignments: list[bytes]) -> bytes:
-    begin = encode_compact_string(GROUP) + struct.pack(">i", 1) + b"\x02m\0"
-    begin += encode_compact_string("consumer") + encode_compact_string("range")
-    return request(ApiKey.SYNC_GROUP, 5, begin + array(assignments) + b"\0")
-
-
-def _leave_group(group: str) -> bytes:
-    members = [name + b"\0\0\0" for name in _names("unknown")[:MEMBERS]]
-    body = encode_compact_string(group) + array(members) + b"\0"
-    return request(ApiKey.LEAVE_GROUP, 5, body)
-
-
-def _offset_delete() -> bytes:
-    partitions = struct.pack(f">i{ELEMENTS - 1}i", ELEMENTS - 1, *range(ELEMENTS - 1))
-    body = struct.pack(">h5si", 5, GROUP.encode(), 1) + struct.pack(">h4s", 4, WIDE.encode())
-    return request(ApiKey.OFFSET_DELETE, 0, body + partitions)
-
-
-def _long_heartbeat(member_id: str) -> bytes:
-    body = encode_compact_string(GROUP) + struct.pack(">i", 1) + encode_compact_string(member_id)
-    return request(ApiKey.HEARTBEAT, 4, body + b"\0\0")
-
-
-def _list_groups() -> bytes:
-    return request(ApiKey.LIST_GROUPS, 5, array(_names("unknown")[:FEW]) + b"\x01\0")
-
-
-def _log_dirs() -> bytes:
-    partitions = array([struct.pack(">i", index) for index in range(ELEMENTS - 1)])
-    return request(
-        ApiKey.DESCRIBE_LOG_DIRS,
-        4,
-        array([encode_compact_string(WIDE) + partitions + b"\0"]) + b"\0",
-    )
-
-
-def _reassignments() -> bytes:
-    partitions = array([struct.pack(">i", index) for index in range(ELEMENTS - 1)])
-    topics = array([encode_compact_string(WIDE) + partitions + b"\0"])
-    return request(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, bytes(4) + topics + b"\0")
-
-
-def _create_one_topic(*, assigned: int = 0, configs: int = 0, partitions: int = -1) -> bytes:
-    assignments = [
-        struct.pack(">i", n) + b"\x02" + struct.pack(">i", 1) + b"\0" for n in range(assigned)
-    ]
-    keys = [encode_compact_string(f"c{n}") + b"\x02v\0" for n in range(configs)]
-    factor = -1 if assigned else 1
-    topic = encode_compact_string("one") + struct.pack(">ih", partitions, factor)
-    topic += array(assignments) + array(keys) + b"\0"
-    return request(
-        ApiKey.CREATE_TOPICS, 7, array([topic]) + struct.pack(">i?", 30_000, True) + b"\0"
-    )
-
-
-def _create_partitions(topics: list[bytes]) -> bytes:
-    body = array(topics) + struct.pack(">i?", 30_000, True) + b"\0"
-    return request(ApiKey.CREATE_PARTITIONS, 3, body)
-
-
-def _more_assigned_partitions() -> bytes:
-    assignments = [b"\x02" + struct.pack(">i", 1) + b"\0" for _ in range(ELEMENTS // 2)]
-    count = struct.pack(">i", WIDE_PARTITIONS + ELEMENTS // 2)
-    return _create_partitions([encode_compact_string(WIDE) + count + array(assignments) + b"\0"])
-
-
-def _config_keys() -> bytes:
-    resource = b"\x02" + encode_compact_string(WIDE) + array(_names("unknown")[1:]) + b"\0"
-    return request(ApiKey.DESCRIBE_CONFIGS, 4, array([resource]) + b"\x01\x01\0")
 
 
 def _topic_partitions(names: list[bytes]) -> bytes:
@@ -268,11 +180,11 @@ def _heartbeat() -> bytes:
 
 CASES: Final = (
     Case("5 million empty tags in a header", lambda: request(ApiKey.API_VERSIONS, 3, b"\x02x\x02y\0", TAGS), 0),
-    Case("Metadata: one topic, repeated", lambda: _metadata(_names("repeated"))),
-    Case("Metadata: unknown topics", lambda: _metadata(_names("unknown"))),
+    Case("Metadata: one topic, repeated", lambda: _metadata(names("repeated"))),
+    Case("Metadata: unknown topics", lambda: _metadata(names("unknown"))),
     Case("Metadata: all topics", lambda: request(ApiKey.METADATA, 12, b"\0\0\0\0")),
     Case("DescribeGroups: one large group, 4,000 times", lambda: _groups(ApiKey.DESCRIBE_GROUPS, 5, [encode_compact_string(GROUP)] * 4_000, b"\0\0")),
-    Case("DescribeGroups: unknown groups", lambda: _groups(ApiKey.DESCRIBE_GROUPS, 5, _names("unknown"), b"\0\0")),
+    Case("DescribeGroups: unknown groups", lambda: _groups(ApiKey.DESCRIBE_GROUPS, 5, names("unknown"), b"\0\0")),
     Case("OffsetFetch: one group, repeated", lambda: _offset_fetch([encode_compact_string(GROUP) + b"\0\0"] * ELEMENTS)),
     Case("OffsetFetch: many partitions", lambda: _offset_fetch([
         encode_compact_string(GROUP)
@@ -280,38 +192,19 @@ CASES: Final = (
         + b"\0"
     ])),
     Case("OffsetCommit: 10,000 partitions", _offset_commit),
-    Case("FindCoordinator: groups", lambda: request(ApiKey.FIND_COORDINATOR, 4, b"\0" + array(_names("unknown")) + b"\0")),
-    Case("DeleteGroups: unknown groups", lambda: _groups(ApiKey.DELETE_GROUPS, 2, _names("unknown"), b"\0")),
+    Case("FindCoordinator: groups", lambda: request(ApiKey.FIND_COORDINATOR, 4, b"\0" + array(names("unknown")) + b"\0")),
+    Case("DeleteGroups: unknown groups", lambda: _groups(ApiKey.DELETE_GROUPS, 2, names("unknown"), b"\0")),
     Case("ListOffsets by time", _list_offsets),
     Case("OffsetForLeaderEpoch", _leader_epochs),
     Case("DeleteRecords", _delete_records),
     Case("DescribeConfigs: one topic repeated, 200 more", _describe_configs),
-    Case("DescribeTopicPartitions: unknown topics", lambda: _topic_partitions(_names("unknown"))),
+    Case("DescribeTopicPartitions: unknown topics", lambda: _topic_partitions(names("unknown"))),
     Case("DescribeLogDirs: all", lambda: request(ApiKey.DESCRIBE_LOG_DIRS, 4, b"\0\0")),
     Case("CreateTopics: bad names", lambda: _create_topics("/")),
     Case("CreateTopics: validated only", lambda: _create_topics("v")),
     Case("DeleteTopics: unknown topics", _delete_topics),
     Case("IncrementalAlterConfigs: one key, repeated", _alter_configs),
     Case("DescribeQuorum: one partition, repeated", _quorum),
-    Case("JoinGroup: protocols", lambda: _join_group([_protocol(f"p{n}", b"") for n in range(FEW)])),
-    Case("JoinGroup: metadata of 15 MB", lambda: _join_group([_protocol("range", bytes(15_000_000))])),
-    Case("JoinGroup: metadata of 60 MB", lambda: _join_group([_protocol("range", bytes(60_000_000))]), 0),
-    Case("SyncGroup: assignments", lambda: _sync_group([_protocol(f"m{n}", b"") for n in range(MEMBERS)])),
-    Case("SyncGroup: an assignment of 15 MB", lambda: _sync_group([_protocol("m", bytes(15_000_000))])),
-    Case("LeaveGroup: members of no group", lambda: _leave_group("none")),
-    Case("LeaveGroup: unknown members", lambda: _leave_group(GROUP)),
-    Case("OffsetDelete: partitions", _offset_delete),
-    Case("Heartbeat: a member id of 60 MB", lambda: _long_heartbeat("\u20ac" * 20_000_000), 0),
-    Case("ListGroups: states", _list_groups),
-    Case("DescribeLogDirs: partitions", _log_dirs),
-    Case("ListPartitionReassignments: partitions", _reassignments),
-    Case("IncrementalAlterConfigs: unknown brokers", _alter_brokers),
-    Case("CreateTopics: partitions of one topic", lambda: _create_one_topic(partitions=10_000)),
-    Case("CreateTopics: assignments of one topic", lambda: _create_one_topic(assigned=ELEMENTS // 2)),
-    Case("CreateTopics: configs of one topic", lambda: _create_one_topic(configs=ELEMENTS - 1, partitions=1)),
-    Case("CreatePartitions: unknown topics", lambda: _create_partitions([name + struct.pack(">i", 2) + b"\0\0" for name in _names("unknown")])),
-    Case("CreatePartitions: assignments of one topic", _more_assigned_partitions),
-    Case("DescribeConfigs: keys of one topic", _config_keys),
     Case("10,000 Metadata requests at once", lambda: request(ApiKey.METADATA, 12, array([bytes(16) + b"\x05wide\0"]) + b"\0\0\0") * 10_000, 10_000),
     Case("Fetch: unknown partitions", lambda: fetch(WIDE, ELEMENTS)),
     Case("100 connections, 100 Fetch requests each", lambda: fetch(WIDE) * 100, 100, 100),

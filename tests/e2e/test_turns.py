@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench.bounds import CASES, ELEMENTS, WIDE, Case, Client, exchange, fetch, prepare
+from bench.bounds_apis import MORE_CASES
 from bench.bounds_large import large_cases
 from bench.process_usage import usage
 from tests.e2e.broker_process import HeadraceProcess
@@ -48,7 +49,9 @@ def test_what_grows_with_the_cluster_does_not_hold_the_loop(broker: HeadraceProc
         assert long_turns(broker) == before, case.name
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@pytest.mark.parametrize(
+    "case", [*CASES, *MORE_CASES], ids=[case.name for case in (*CASES, *MORE_CASES)]
+)
 def test_no_request_holds_the_loop_or_takes_much_memory(
     broker: HeadraceProcess, case: Case
 ) -> None:
