@@ -20,6 +20,7 @@ TITLES = {
     "ports": "At the ports: what one connection may hold, and who may take whose place",
     "records": "Produced batches: what is validated and what is stored",
     "turns": "Turns of the event loop and sizes of answers",
+    "turns_apis": "Turns of the event loop, where the cluster has very much",
     "offsets": "The log of a coordinator partition",
     "fetch": "Fetch sessions",
 }

@@ -1,0 +1,94 @@
+"""Mistakes by which what a cluster has very much of takes the event loop in one piece."""
+
+from tests.seeded.bug import SeededBug
+
+_OFFSETS = "tests/unit/broker/coordinator/test_many_offsets.py"
+
+BUGS = (
+    SeededBug(
+        "turns-30",
+        "a string of a request may be of any length",
+        "protocol/primitives.py",
+        "check_string",
+        "size_bytes > MAX_STRING_BYTES",
+        "False",
+        "tests/unit/protocol/messages/test_decoding.py"
+        "::test_a_string_is_as_long_as_one_of_kafka_at_most",
+    ),
+    SeededBug(
+        "turns-31",
+        "all requests may have as many elements as any",
+        "protocol/messages/codec.py",
+        "decode_request_steps",
+        "MAX_ELEMENTS.get(api_key, MAX_ARRAY_ELEMENTS)",
+        "MAX_ARRAY_ELEMENTS",
+        "tests/unit/protocol/messages/test_decoding.py"
+        "::test_number_of_elements_is_bounded_over_all_arrays",
+    ),
+    SeededBug(
+        "turns-32",
+        "a batch of a group's records has any number of records",
+        "broker/coordinator/batching.py",
+        "PendingBatch.has_room",
+        "len(self._records) < MAX_BATCH_RECORDS",
+        "True",
+        f"{_OFFSETS}::test_a_batch_has_a_bounded_number_of_records",
+    ),
+    SeededBug(
+        "turns-33",
+        "a group that is being deleted in parts is served",
+        "broker/coordinator/runtime.py",
+        "GroupCoordinator._delete_group",
+        "self._deleting.add(group_id)",
+        "pass",
+        f"{_OFFSETS}::test_a_group_of_many_offsets_is_deleted_some_at_a_time",
+    ),
+    SeededBug(
+        "turns-34",
+        "the offsets of a group are read as they are when each is asked for",
+        "broker/coordinator/group/offsets.py",
+        "CommittedOffsets.find_all",
+        "dict(partitions)",
+        "partitions",
+        f"{_OFFSETS}::test_offsets_that_are_read_are_those_of_one_moment",
+    ),
+    SeededBug(
+        "turns-35",
+        "a large change of the metadata is decoded in one turn",
+        "metadata/records/codec.py",
+        "decode_records_steps",
+        "len(payload) <= _STEP_BYTES",
+        "True",
+        "tests/unit/metadata/records/test_codec.py::test_a_large_batch_is_decoded_in_steps",
+    ),
+    SeededBug(
+        "turns-36",
+        "the deletion of a topic is decided in one turn, however many partitions it has",
+        "metadata/controller/streams.py",
+        "remove_streams",
+        "number % STEP_STREAMS == 0",
+        "False",
+        "tests/unit/metadata/controller/test_topics.py"
+        "::test_a_topic_of_many_partitions_is_deleted_in_steps",
+    ),
+    SeededBug(
+        "turns-37",
+        "who waits for a topic's partitions goes on when the first of them is open",
+        "broker/partition/registry.py",
+        "_Waiter.settle",
+        "self._has_all and not self.keys and not self.done.done()",
+        "not self.done.done()",
+        "tests/unit/broker/partition/test_leadership.py"
+        "::test_who_waits_for_a_topic_is_told_that_it_is_gone",
+    ),
+    SeededBug(
+        "turns-38",
+        "all partitions of a deleted topic are left in one turn",
+        "broker/partition/leadership.py",
+        "PartitionLeadership._leave_deleted",
+        "len(partitions) % DROPS_AT_ONCE == 0",
+        "not partitions",
+        "tests/unit/broker/partition/test_leadership.py"
+        "::test_a_topic_of_many_partitions_is_left_in_steps_before_its_deletion_is_seen",
+    ),
+)
