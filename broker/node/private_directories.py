@@ -23,14 +23,15 @@ async def prepare_directories(config: NodeConfig) -> None:
 
 
 def make_private_directories(config: NodeConfig) -> None:
-    """Make the node's directories for their owner only; one that exists keeps its rights, and is warned about.
+    """Make the node's directories, and what is missing above them, for their owner only.
 
-    So is one that is lost with the machine.
+    One that exists keeps its rights, and is warned about. So is one that is lost with the machine.
     What cannot be made is reported by the part that needs it.
     """
     for directory in _directories(config):
         with suppress(OSError):
-            directory.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
+            for path in (*reversed(directory.parents), directory):
+                path.mkdir(mode=OWNER_ONLY, exist_ok=True)
             if is_in_memory(str(directory)):
                 logger.warning(
                     "a directory with data is in memory: what is acknowledged is lost with the machine",

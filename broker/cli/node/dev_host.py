@@ -57,7 +57,7 @@ def hold_data_dir(directory: Path) -> Iterator[DataDirLock]:
         CommandFailedError: it cannot be created, or another broker uses it.
     """
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = (directory / "dev.lock").open("a+b")
     except OSError as error:
         raise CommandFailedError(

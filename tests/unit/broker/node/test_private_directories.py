@@ -18,9 +18,9 @@ def node(directory: Path) -> NodeConfig:
 def test_new_directories_are_for_their_owner_only(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    make_private_directories(node(tmp_path / "data"))
-    for name in ("bucket", "metadata"):
-        assert (tmp_path / "data" / name).stat().st_mode & 0o777 == 0o700
+    make_private_directories(node(tmp_path / "of" / "data"))
+    for name in ("of", "of/data", "of/data/bucket", "of/data/metadata"):
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o700, name
     assert not caplog.records
 
 

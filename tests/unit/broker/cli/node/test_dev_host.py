@@ -43,6 +43,7 @@ def test_data_goes_where_the_xdg_rules_say(monkeypatch):
 def test_a_data_directory_is_made_and_held(tmp_path):
     directory = tmp_path / "a" / "b"
     with hold_data_dir(directory) as lock:
+        assert directory.stat().st_mode & 0o777 == 0o700
         lock.note_address("127.0.0.1:9093")
         with pytest.raises(CommandFailedError) as caught, hold_data_dir(directory):
             pass
