@@ -6,8 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from headrace.broker.node.snapshots_in_bucket import has_bucket
 from headrace.config.node import NodeConfig
-from headrace.config.quorum import is_broker, is_controller
+from headrace.config.quorum import is_controller
 from headrace.daemon_threads import in_own_thread
 from headrace.storage.object_store.uri import FileLocation, parse_bucket_uri
 from headrace.wal.file_systems import is_in_memory
@@ -48,7 +49,7 @@ def make_private_directories(config: NodeConfig) -> None:
 def _directories(config: NodeConfig) -> list[Path]:
     """Of the metadata log and of a bucket in files; the WAL's file is for its owner only by itself."""
     found = [Path(config.metadata.log_dir)] if is_controller(config) else []
-    bucket = parse_bucket_uri(config.storage.bucket_uri) if is_broker(config) else None
+    bucket = parse_bucket_uri(config.storage.bucket_uri) if has_bucket(config) else None
     if isinstance(bucket, FileLocation):
         found.append(Path(bucket.path))
     return found

@@ -1,11 +1,18 @@
 import logging
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
 from headrace.broker.node.private_directories import make_private_directories
-from headrace.config.node import MetadataConfig, NodeConfig, StorageConfig
+from headrace.config.node import (
+    Endpoint,
+    MetadataConfig,
+    NetworkConfig,
+    NodeConfig,
+    StorageConfig,
+)
 
 
 def node(directory: Path) -> NodeConfig:
@@ -22,6 +29,23 @@ def test_new_directories_are_for_their_owner_only(
     for name in ("of", "of/data", "of/data/bucket", "of/data/metadata"):
         assert (tmp_path / name).stat().st_mode & 0o777 == 0o700, name
     assert not caplog.records
+
+
+def test_so_is_the_bucket_that_a_controller_alone_has_for_its_snapshots(tmp_path: Path) -> None:
+    bucket = f"file://{tmp_path / 'bucket'}"
+    controller = NodeConfig(
+        process_roles=("controller",),
+        network=NetworkConfig(listeners=()),
+        metadata=MetadataConfig(
+            log_dir=str(tmp_path / "metadata"),
+            controller_listeners=(Endpoint("CONTROLLER", "127.0.0.1", 9093),),
+        ),
+        storage=StorageConfig(bucket_uri=bucket),
+    )
+    make_private_directories(controller)
+    assert [it.name for it in tmp_path.iterdir()] == ["metadata"]
+    make_private_directories(replace(controller, static={"s3.data.buckets": f"0@{bucket}"}))
+    assert (tmp_path / "bucket").stat().st_mode & 0o777 == 0o700
 
 
 def test_those_that_exist_keep_their_rights_and_are_warned_about(
