@@ -48,6 +48,7 @@ def test_the_same_seeds_each_time() -> None:
     assert total.reads > 500
     assert total.changes > 40
     assert total.installed > 20
+    assert total.refused > 4
 
 
 def test_a_seed_is_a_run() -> None:

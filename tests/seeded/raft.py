@@ -403,4 +403,13 @@ BUGS = (
         "silent_ms < 0",
         f"{_PAPER}::test_thesis_4_2_3_a_node_that_hears_its_leader_does_not_listen_to_candidates",
     ),
+    SeededBug(
+        "raft-36",
+        "a directory that was put back does not learn that it is an old copy",
+        f"{_RAFT}/disks.py",
+        "Disks.hear",
+        "ours is not None and self._misses(ours, last_index)",
+        "False",
+        _SIMULATION,
+    ),
 )

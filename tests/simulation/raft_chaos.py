@@ -4,9 +4,12 @@ from collections.abc import Callable
 
 from headrace.metadata.raft.changes import AddLearner, MemberChange, Promote, Remove, UpdateMember
 from headrace.metadata.raft.configuration import Configuration
+from headrace.metadata.raft.disks import is_older, next_start
 from headrace.metadata.raft.effects import Role
 from headrace.metadata.raft.errors import ChangeRefusedError, NotLeaderError, QuorumBusyError
+from headrace.metadata.raft.messages import Disk
 from headrace.metadata.records.members import NO_DIRECTORY, Member
+from tests.simulation.raft_disk import SimulatedLog
 from tests.simulation.raft_invariants import Invariants, majority_is_whole
 from tests.simulation.raft_node import Node
 from tests.simulation.raft_swarm import MAX_NODES
@@ -45,6 +48,7 @@ class Chaos:
             "lost disk": self._lose_disk,
             "membership": self._change_members,
             "transfer": self._transfer,
+            "old copy": self._put_back,
         }
 
     def begin(self) -> None:
@@ -54,7 +58,7 @@ class Chaos:
         self.world.after(self._about(self.swarm.client_interval_us), self._client)
         if self.swarm.faults:
             self.world.after(self._about(self.swarm.fault_interval_us), self._fault)
-        if "lost disk" in self.swarm.faults:
+        if {"lost disk", "old copy"} & set(self.swarm.faults):
             self.world.after(self._about(self.swarm.timeout_us), self._repair)
 
     def _add_node(self, node_id: int, initial: Configuration) -> Node:
@@ -139,6 +143,9 @@ class Chaos:
         node = self.rng.choice(leaders if leaders and self.rng.random() < 0.4 else victims)
         if fault in ("membership", "transfer") and leaders:
             node = self.rng.choice(leaders)
+        # A copy that is started again before it meets anybody may pass for a later start of the disk.
+        if node.log.is_copy and fault in ("crash", "disk full"):
+            return
         if node.core is not None and self._acts[fault](node):
             self.done[fault] = self.done.get(fault, 0) + 1
 
@@ -213,7 +220,14 @@ class Chaos:
         return True
 
     def _lose_disk(self, node: Node) -> bool:
-        """Only as long as a majority of each configuration there is keeps its disks, and knows them by name.
+        if not self._is_dispensable(node):
+            return False
+        node.crash(0)
+        node.lose_disk()
+        return True
+
+    def _is_dispensable(self, node: Node) -> bool:
+        """As long as a majority of each configuration there is keeps its disks, and knows them by name.
 
         Nor may a majority of the founders be blank: these would found a second quorum.
         """
@@ -223,16 +237,60 @@ class Chaos:
         ):
             return False
         for it in self.nodes.values():
-            named = [named for _, named in it.log.configurations()] or [it.initial]
-            if it.core is not None:
-                named.append(it.core.configuration)
+            named = self._named(it)
             if any(m.directory_id == NO_DIRECTORY for m in named[-1].members):
                 return False
             if not all(majority_is_whole(configuration, others) for configuration in named):
                 return False
-        node.crash(0)
-        node.lose_disk()
         return True
+
+    def _named(self, node: Node) -> list[Configuration]:
+        named = [named for _, named in node.log.configurations()] or [node.initial]
+        if node.core is not None:
+            named.append(node.core.configuration)
+        return named
+
+    def _put_back(self, node: Node) -> bool:
+        """Copies of all directories are taken; put one back of which all other members remember a later state."""
+        for it in self.nodes.values():
+            if it.backup is None or (it is node and self.rng.random() < 0.1):
+                it.backup = it.log.copy()
+        found = [it for it in self.nodes.values() if self._is_known_as_old(it)]
+        if not found:
+            return False
+        chosen = self.rng.choice(found)
+        chosen.crash(self.rng.choice((0, None)))
+        chosen.put_back()
+        return True
+
+    def _is_known_as_old(self, node: Node) -> bool:
+        if node.core is None or node.backup is None or node.log.is_copy:
+            return False
+        return self._is_dispensable(node) and self._is_remembered(node, node.backup)
+
+    def _is_remembered(self, node: Node, copy: SimulatedLog) -> bool:
+        """Whether the disks of all other members would give a copy away at its next start.
+
+        And it must need one of them to lead: a copy of the time when others were the voters, or none, needs nobody
+        who remembers.
+        """
+        found = Disk(copy.directory_id, next_start(copy.start, 0), copy.last_index, 0)
+        members = {
+            m.directory_id for it in self.nodes.values() for m in self._named(it)[-1].members
+        }
+        others = [
+            it
+            for it in self.nodes.values()
+            if it is not node and not it.log.is_copy and it.log.directory_id in members
+        ]
+        named = copy.configurations()
+        strangers = self.nodes.keys() - {it.node_id for it in others}
+        if not named or named[-1][1].has_majority(strangers):
+            return False
+        remembered = [
+            disk for it in others for disk in it.log.disks if disk.directory_id == copy.directory_id
+        ]
+        return len(remembered) == len(others) and all(is_older(found, it) for it in remembered)
 
     def _transfer(self, node: Node) -> bool:
         assert node.core is not None
@@ -290,7 +348,11 @@ class Chaos:
                 learner.node_id, learner.directory_id, learner.host, learner.port, voter=True
             )
             return self._allowed(current.with_member(now), Promote(learner.node_id))
-        absent = [it for it in range(1, MAX_NODES + 1) if current.member(it) is None]
+        absent = [
+            it
+            for it in range(1, MAX_NODES + 1)
+            if current.member(it) is None and not (it in self.nodes and self.nodes[it].log.is_copy)
+        ]
         kind = self.rng.random()
         if absent and kind < 0.45:
             node_id = self.rng.choice(absent)

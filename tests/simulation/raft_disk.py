@@ -17,10 +17,12 @@ class SimulatedLog:
     """Hard state, one snapshot, and every entry behind it."""
 
     __slots__ = (
+        "condemned",
         "directory_id",
         "disks",
         "entries",
         "hard_state",
+        "is_copy",
         "snapshot",
         "snapshot_configuration",
         "start",
@@ -34,6 +36,16 @@ class SimulatedLog:
         self.entries: list[LogEntry] = []
         self.start = 0
         self.disks: tuple[Disk, ...] = ()  # what is remembered of the others
+        self.is_copy = False  # it took the place of the one that it is a copy of
+        self.condemned = False  # and has learnt it
+
+    def copy(self) -> "SimulatedLog":
+        """Return what a backup of it holds."""
+        made = SimulatedLog(self.directory_id)
+        made.hard_state, made.start, made.disks = self.hard_state, self.start, self.disks
+        made.snapshot, made.snapshot_configuration = self.snapshot, self.snapshot_configuration
+        made.entries = list(self.entries)
+        return made
 
     @property
     def last_index(self) -> int:

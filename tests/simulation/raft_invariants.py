@@ -48,6 +48,7 @@ class Invariants(WriteRules):
         self.granted: dict[tuple[int, int], set[tuple[int, object]]] = {}
         self.reads_answered = 0
         self.installed = 0
+        self.refused = 0  # old copies
 
     def started(self, node: "Node") -> None:
         """A process began with what its disk holds."""
@@ -97,7 +98,9 @@ class Invariants(WriteRules):
         elif core.serving:
             self.fail("R-13", f"node {node.node_id} serves though it does not lead")
         if core.outdated is not None:
-            self.fail("R-17", f"node {node.node_id} takes its disk for a copy: {core.outdated}")
+            self.refused += 1
+            if not node.log.is_copy:
+                self.fail("R-17", f"node {node.node_id} takes its disk for a copy: {core.outdated}")
         seen.term, seen.role = term, role
 
     def _term_changed(self, node: "Node", seen: Seen, message: RaftMessage | None) -> None:
@@ -137,6 +140,8 @@ class Invariants(WriteRules):
         term, configuration = core.term, core.configuration
         first = self.leaders.setdefault(term, node.node_id)
         self.world.note(node.node_id, f"leads term {term}")
+        if node.log.is_copy:
+            self.fail("R-18", f"node {node.node_id} leads term {term} with an old copy of its disk")
         if first != node.node_id:
             self.fail("R-1", f"nodes {first} and {node.node_id} both lead term {term}")
         if node.log.hard_state != HardState(term, node.node_id):
@@ -255,6 +260,8 @@ class Invariants(WriteRules):
             self._vote(node, message.term, message.target)
 
     def _vote(self, node: "Node", term: int, candidate: int) -> None:
+        if node.log.is_copy:
+            return  # it may vote, but nobody may count it
         hard, directory = node.log.hard_state, node.log.directory_id
         if hard.term == term and hard.voted_for != candidate:
             self.fail("R-6", f"node {node.node_id} votes for {candidate}, its disk says {hard}")
@@ -325,9 +332,13 @@ class Invariants(WriteRules):
         core = node.core
         assert core is not None
         ahead = tuple(
-            it.node_id for it in self.nodes.values() if it.log.hard_state.term > core.term
+            it.node_id for it in self.nodes.values() if self._term_reached(it) > core.term
         )
         node.reads[token] = AskedRead(len(self.ghost), core.configuration, ahead)
+
+    def _term_reached(self, node: "Node") -> int:
+        """The term on its disk; if that is an old copy, on the disk whose place it took."""
+        return self.world.logs[node.log.directory_id].hard_state.term
 
     def read_ready(self, node: "Node", ready: ReadReady) -> None:
         """A read may be answered."""
@@ -357,7 +368,11 @@ class Invariants(WriteRules):
 
 
 def majority_is_whole(configuration: Configuration, nodes: Iterable["Node"]) -> bool:
-    """Whether a majority of the voters still has the disk that it is known by."""
+    """Whether a majority of the voters still has the disk that it is known by, and no old copy of it."""
     return configuration.has_majority(
-        [it.node_id for it in nodes if configuration.accepts(it.node_id, it.log.directory_id)]
+        [
+            it.node_id
+            for it in nodes
+            if configuration.accepts(it.node_id, it.log.directory_id) and not it.log.is_copy
+        ]
     )

@@ -11,6 +11,7 @@ from headrace.metadata.raft.effects import Effects, RaftSettings, SnapshotWanted
 from headrace.metadata.raft.messages import RaftMessage
 from headrace.metadata.records.codec import decode_members, encode_members
 from headrace.metadata.records.entry import LogEntry, SnapshotId
+from tests.simulation.raft_disk import SimulatedLog
 from tests.simulation.raft_world import ViolationError, World
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Node:
         self.node_id = node_id
         self.initial = initial
         self.log = world.new_directory()
+        self.backup: SimulatedLog | None = None  # of the directory, as it was at some time
         self.core: RaftCore | None = None
         self.life = 0  # counts starts of the process
         self.rate = 1 + world.rng.uniform(-1, 1) * world.swarm.clock_skew
@@ -110,8 +112,10 @@ class Node:
         self.world.after(down_us * self.world.rng.random(), self.restart, self.life)
 
     def restart(self, life: int) -> None:
-        """Start again, unless that has happened."""
+        """Start again, unless that has happened; a directory that is refused is emptied first."""
         if self.core is None and self.life == life:
+            if self.log.condemned:
+                self.lose_disk()
             self.start()
 
     @property
@@ -125,6 +129,25 @@ class Node:
         self.world.note(self.node_id, "loses its disk")
         self.world.lose_messages_to(self.node_id)
         self.log = self.world.new_directory()
+        self.backup = None
+
+    def put_back(self) -> None:
+        """Come back later, with the directory as it was when it was backed up."""
+        assert self.core is None
+        assert self.backup is not None
+        self.world.note(
+            self.node_id, "gets an old copy", f"with entries to {self.backup.last_index}"
+        )
+        self.world.lose_messages_to(self.node_id)
+        self.log, self.backup = self.backup, None
+        self.log.is_copy = True
+
+    def _end_as_old_copy(self) -> None:
+        """What the driver does with a directory that the core takes for an old copy."""
+        assert self.core is not None
+        self.world.note(self.node_id, "is an old copy:", str(self.core.outdated))
+        self.log.condemned = True
+        self.crash(0)
 
     def pause(self) -> None:
         """SIGSTOP."""
@@ -170,6 +193,9 @@ class Node:
         self.invariants.before_message(self, message)
         core.step(message, self.now_ms())
         self.invariants.after(self, message)
+        if core.outdated is not None:
+            self._end_as_old_copy()
+            return
         self.wake()
 
     def _arm_tick(self) -> None:

@@ -41,6 +41,7 @@ class Report:
     reads: int = 0
     changes: int = 0
     installed: int = 0
+    refused: int = 0
     digest: int = 0
     faults: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
@@ -54,6 +55,7 @@ class Report:
         self.reads += other.reads
         self.changes += other.changes
         self.installed += other.installed
+        self.refused += other.refused
         self.digest = hash((self.digest, other.digest))
         self.findings += other.findings
         for fault, number in other.faults.items():
@@ -64,7 +66,8 @@ class Report:
         return (
             f"{self.runs:,} runs, {self.events:,} events, {self.terms:,} leaders, "
             f"{self.committed:,} entries committed, {self.reads:,} reads, {self.changes:,} changes of members, "
-            f"{self.installed:,} snapshots installed; faults: {faults or 'none'}; {len(self.findings)} violations"
+            f"{self.installed:,} snapshots installed, {self.refused:,} old copies refused; "
+            f"faults: {faults or 'none'}; {len(self.findings)} violations"
         )
 
 
@@ -101,6 +104,7 @@ class Run:
             reads=seen.reads_answered,
             changes=self.chaos.changes,
             installed=seen.installed,
+            refused=seen.refused,
             digest=self.world.digest,
             faults=self.chaos.done,
             findings=findings,
@@ -228,6 +232,9 @@ class Run:
             raise ViolationError(
                 "R-15", f"no agreement behind {len(self.invariants.ghost)}: {applied}"
             )
+        for it in self._members(leader):
+            if it.log.is_copy:
+                self.invariants.fail("R-18", f"node {it.node_id} goes on with an old copy")
         for _ in range(STABLE_TIMEOUTS):
             self._advance_by(timeout_us)
             self._require_stable(leader, term)

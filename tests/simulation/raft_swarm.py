@@ -15,6 +15,7 @@ FAULTS = (
     "lost disk",
     "membership",
     "transfer",
+    "old copy",
 )
 # What a minority may suffer without the others noticing for long.
 OF_A_MINORITY = FAULTS[:8]
@@ -65,10 +66,15 @@ def draw(rng: random.Random) -> Swarm:
     victims = tuple(rng.sample(range(1, nodes + 1), (nodes - 1) // 2)) if rng.random() < 0.2 else ()
     some = rng.random() < 0.9  # now and then nothing is wrong at all
     all_over = some and not victims
-    kinds = (OF_A_MINORITY if victims else FAULTS) if some else ()
+    kinds = (OF_A_MINORITY if victims else FAULTS[:-1]) if some else ()
+    faults = tuple(fault for fault in kinds if rng.random() < 0.45)
+    if {"lost disk", "membership"} & set(
+        faults
+    ):  # without them members do not know each other's disks
+        faults += FAULTS[-1:]
     return Swarm(
         nodes=nodes,
-        faults=tuple(fault for fault in kinds if rng.random() < 0.45),
+        faults=faults,
         victims=victims,
         fault_interval_us=timeout_us * rng.choice((0.3, 0.7, 2.0)),
         election_timeout_ms=timeout_ms,
