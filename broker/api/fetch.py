@@ -39,7 +39,6 @@ from headrace.broker.network.session import Reply
 from headrace.broker.network.turn_share import TurnShare
 from headrace.broker.telemetry.request_metrics import RequestMetrics
 from headrace.config.node import LogConfig
-from headrace.loop_steps import completed
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.errors import ErrorCode, KafkaError, ProtocolError
 from headrace.protocol.fetch.request import FetchRequest, decode_fetch_steps
@@ -83,71 +82,57 @@ class FetchHandler:
     ) -> Coroutine[Any, Any, None] | None:
         """Answer now when memory holds enough, else return the coroutine that waits and reads."""
         begin_s = self._metrics.clock_s()
-        steps = self._begin_steps(context, body, begin_s)
+        steps = self._steps(context, body, reply, begin_s)
         try:
             next(steps)
         except StopIteration as end:
-            return self._serve(end.value, reply, begin_s)
-        except KafkaError as error:
-            return self._refuse(context, error, reply)
-        return self._serve_later(context, steps, reply, begin_s)
+            rest: Coroutine[Any, Any, None] | None = end.value
+            return rest
+        return self._go_on(steps, reply)
 
-    def _begin_steps(
-        self, context: RequestContext, body: memoryview, begin_s: float
-    ) -> Generator[None, None, "_Fetch"]:
-        version = context.version
-        request = yield from decode_fetch_steps(version, body)
-        session = yield from self._sessions.begin(version, request, int(begin_s * 1000))
-        max_bytes = min(request.max_bytes, self._config.max_fetch_bytes)
-        return _Fetch(context, request, session, max_bytes)
-
-    async def _serve_later(
-        self,
-        context: RequestContext,
-        steps: Generator[None, None, "_Fetch"],
-        reply: Reply,
-        begin_s: float,
+    async def _go_on(
+        self, steps: Generator[None, None, Coroutine[Any, Any, None] | None], reply: Reply
     ) -> None:
         """Go on with a request that names many partitions."""
         await self._turns.pause()
         try:
-            fetch = await self._turns.run(steps)
+            rest = await self._turns.run(steps)
         except ProtocolError as error:
             reply.refuse(error)
             return
-        except KafkaError as error:
-            rest = self._refuse(context, error, reply)
-        else:
-            rest = self._serve(fetch, reply, begin_s)
         if rest is not None:
             await rest
 
-    def _refuse(
-        self, context: RequestContext, error: KafkaError, reply: Reply
-    ) -> Coroutine[Any, Any, None] | None:
-        header, code = context.header, int(error.code)
+    def _steps(
+        self, context: RequestContext, body: memoryview, reply: Reply, begin_s: float
+    ) -> Generator[None, None, Coroutine[Any, Any, None] | None]:
+        """Decode, and begin to serve; return what must run to complete the request."""
         version = context.version
-        reply.send(encode_fetch_response(version, header.correlation_id, 0, code, 0, []))
-        return self._leave_closed()
+        request = yield from decode_fetch_steps(version, body)
+        try:
+            begun = yield from self._sessions.begin(version, request, int(begin_s * 1000))
+        except KafkaError as error:
+            header, code = context.header, int(error.code)
+            reply.send(encode_fetch_response(version, header.correlation_id, 0, code, 0, []))
+            return self._leave_closed()
+        fetch = _Fetch(
+            context, request, begun, min(request.max_bytes, self._config.max_fetch_bytes)
+        )
+        session = begun.session
+        if len(session.changed) <= SLICE_PARTITIONS:
+            result = self._reader.read_cached(session.look(), fetch.max_bytes, by_id=fetch.by_id)
+            if not result.has_cold and result.has_lease and fetch.is_enough(result):
+                reply.send((yield from self._answer(fetch, result)))
+                self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
+                begun.end()
+                return self._leave_closed()
+        return self._wait(fetch, reply, begin_s)
 
     def _leave_closed(self) -> Coroutine[Any, Any, None] | None:
         """The rest of what this request, or one before it, has closed."""
         if self._sessions.closed:
             return self._turns.run(self._sessions.leave_closed())
         return None
-
-    def _serve(
-        self, fetch: "_Fetch", reply: Reply, begin_s: float
-    ) -> Coroutine[Any, Any, None] | None:
-        session = fetch.session.session
-        if len(session.changed) <= SLICE_PARTITIONS:
-            result = self._reader.read_cached(session.look(), fetch.max_bytes, by_id=fetch.by_id)
-            if not result.has_cold and result.has_lease and fetch.is_enough(result):
-                reply.send(completed(self._answer(fetch, result)))
-                self._metrics.observe_fetch(self._metrics.clock_s() - begin_s)
-                fetch.session.end()
-                return self._leave_closed()
-        return self._wait(fetch, reply, begin_s)
 
     async def _wait(self, fetch: "_Fetch", reply: Reply, begin_s: float) -> None:
         """Read, from the bucket if necessary, until there is enough, time is up, or the client has disconnected."""

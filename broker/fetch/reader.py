@@ -10,7 +10,7 @@ from headrace.broker.fetch.read_failures import ReadFailures
 from headrace.broker.fetch.session import SessionPartition
 from headrace.broker.fetch.waiting import CountedBytes
 from headrace.broker.network.turn_share import TurnShare
-from headrace.broker.partition.partition import Partition
+from headrace.broker.partition.partition import NO_LEADER_EPOCH, Partition
 from headrace.broker.partition.registry import PartitionRegistry
 from headrace.broker.partition.storage_errors import code_of
 from headrace.broker.telemetry.request_metrics import RequestMetrics
@@ -80,7 +80,7 @@ class FetchReader:
             by_id: whether topics go by id.
         """
         read = self._locate(target, by_id=by_id)
-        if read.error != ErrorCode.NONE:
+        if read.error is not ErrorCode.NONE:
             return None
         assert read.partition is not None
         target.listen(read.partition)
@@ -107,7 +107,7 @@ class FetchReader:
         for target in targets:
             read = self._locate(target, by_id=by_id)
             result.reads.append(read)
-            if read.error != ErrorCode.NONE:
+            if read.error is not ErrorCode.NONE:
                 result.has_error = True
                 continue
             assert read.partition is not None
@@ -139,7 +139,7 @@ class FetchReader:
             result.reads.append(read)
             if read.partition is not None:
                 target.listen(read.partition)
-            if read.error != ErrorCode.NONE:
+            if read.error is not ErrorCode.NONE:
                 result.has_error = True
             elif target.fetch_offset < read.high_watermark:
                 pending.append(read)
@@ -157,7 +157,7 @@ class FetchReader:
                         group.create_task(self._read_cold(planned, deadline_s))
             for planned in wave:
                 self._take_planned(result, planned, max_bytes)
-                result.has_error = result.has_error or planned.read.error != ErrorCode.NONE
+                result.has_error = result.has_error or planned.read.error is not ErrorCode.NONE
             if len(wave) == SLICE_PARTITIONS:
                 await self._turns.pause()
         result.has_cold = any(read.is_cold for read in result.reads)
@@ -220,11 +220,14 @@ class FetchReader:
             read.error = found
             return read
         read.partition = found
-        read.error = found.check_leader_epoch(target.current_leader_epoch)
-        read.high_watermark = found.high_watermark
-        read.log_start_offset = found.log_start_offset
-        if read.error == ErrorCode.NONE and not (
-            found.log_start_offset <= target.fetch_offset <= found.log_end_offset
+        if target.current_leader_epoch != NO_LEADER_EPOCH:
+            read.error = found.check_leader_epoch(target.current_leader_epoch)
+        high_watermark = read.high_watermark = found.high_watermark
+        log_start_offset = read.log_start_offset = found.log_start_offset
+        if (
+            read.error is ErrorCode.NONE
+            and not log_start_offset <= target.fetch_offset <= high_watermark
+            and not log_start_offset <= target.fetch_offset <= found.log_end_offset
         ):
             read.error = ErrorCode.OFFSET_OUT_OF_RANGE
         return read

@@ -171,9 +171,10 @@ class SessionPartition:
 
     def leave(self) -> None:
         """Leave the session: listen no more."""
+        self._session = None
         if self._log is not None:
             self._log.remove_reader(self._moved)
-        self._log = self._session = None
+            self._log = None
 
     def _moved(self) -> None:
         self._log = None  # which calls once

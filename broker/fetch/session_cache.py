@@ -12,6 +12,7 @@ from headrace.broker.fetch.session import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
     NO_SESSION,
+    STEP_PARTITIONS,
     FetchContext,
     FetchSession,
     FullContext,
@@ -89,10 +90,11 @@ class FetchSessions:
         if session.is_closed:
             return
         session.close()
-        leaving = session.leave()
-        for _ in leaving:  # there are more
-            self.closed.append(leaving)
-            break
+        if len(session.partitions) > STEP_PARTITIONS:
+            self.closed.append(session.leave())
+        else:
+            for partition in session.partitions.values():
+                partition.leave()
 
     def leave_closed(self) -> Generator[None, None, None]:
         """Leave the partitions of sessions that were closed."""

@@ -261,7 +261,7 @@ class Session(asyncio.BufferedProtocol):
             return
         self._advancing = True
         try:
-            while self._has_room():
+            while (self._waiting or self._connection.has_more) and self._has_room():
                 if not is_due and self._turns.is_used_up():
                     self._continue_later()
                     return
@@ -288,9 +288,7 @@ class Session(asyncio.BufferedProtocol):
             self._set_reading(reading=self._may_read())
 
     def _has_room(self) -> bool:
-        """Whether the next request might start, if there is one and the order allows it."""
-        if not (self._waiting or self._connection.has_more):
-            return False
+        """Whether the next request might start, if the order allows it."""
         if self.closed or self._finishing or not self._writable:
             return False
         inflight = self._inflight

@@ -147,17 +147,18 @@ def _decode_classic(version: int, body: memoryview) -> Generator[None, None, Fet
     else:
         head = (*_HEAD.unpack_from(body), *_NO_SESSION)
         position = _HEAD.size
-    count, position = _classic_count(body, position)
-    elements_left = check_array(
-        count, len(body) - position, _CLASSIC_TOPIC_BYTES, MAX_ARRAY_ELEMENTS
-    )
+    size = len(body)
+    (count,) = _INT32.unpack_from(body, position)
+    position += 4
+    elements_left = check_array(count, size - position, _CLASSIC_TOPIC_BYTES, MAX_ARRAY_ELEMENTS)
     topics = []
     layout = _classic_layout(version)
     room = STEP_ELEMENTS
     for _ in range(count):
         name, position = _classic_string(body, position)
-        count, position = _classic_count(body, position)
-        elements_left = check_array(count, len(body) - position, layout.size, elements_left)
+        (count,) = _INT32.unpack_from(body, position)
+        position += 4
+        elements_left = check_array(count, size - position, layout.size, elements_left)
         partitions: list[FetchPartition] = []
         while count:
             some = min(count, STEP_ELEMENTS)
@@ -173,7 +174,12 @@ def _decode_classic(version: int, body: memoryview) -> Generator[None, None, Fet
             yield
     forgotten: list[ForgottenTopic] = []
     if version >= SESSIONS_SINCE:
-        forgotten, position = yield from _classic_forgotten(body, position, elements_left)
+        (count,) = _INT32.unpack_from(body, position)
+        position += 4
+        if count:
+            forgotten, position = yield from _classic_forgotten(
+                body, position, count, elements_left
+            )
     rack_id = ""
     if version >= RACK_SINCE:
         rack_id, _ = _classic_string(body, position)
@@ -218,9 +224,8 @@ def _classic_partitions(layout: Struct, encoded: memoryview) -> list[FetchPartit
 
 
 def _classic_forgotten(
-    body: memoryview, position: int, elements_left: int
+    body: memoryview, position: int, topic_count: int, elements_left: int
 ) -> Generator[None, None, tuple[list[ForgottenTopic], int]]:
-    topic_count, position = _classic_count(body, position)
     elements_left = check_array(
         topic_count, len(body) - position, _CLASSIC_TOPIC_BYTES, elements_left
     )

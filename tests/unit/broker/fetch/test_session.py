@@ -520,7 +520,7 @@ class TestManyPartitions:
         completed(sessions.begin(BY_NAME, request(client.session_id, -1), 0))
         assert (len(sessions), sessions.partition_count) == (0, 0)
         listening = sum(len(log.readers) for log in logs)
-        assert listening >= self.MANY - STEP_PARTITIONS
+        assert listening == self.MANY
         for _ in sessions.leave_closed():
             now = sum(len(log.readers) for log in logs)
             assert listening - now <= STEP_PARTITIONS
