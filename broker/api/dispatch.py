@@ -107,3 +107,4 @@ class ApiDispatcher:
             reply.refuse(error)
             return
         reply.send([_SIZE.pack(sum(map(len, pieces))), *pieces])
+        await turns.run(messages.free_steps(response))

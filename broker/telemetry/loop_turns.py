@@ -58,10 +58,21 @@ class LoopTurns(Collector):
 
     async def run(self) -> None:
         """Measure until cancelled."""
-        while True:
-            began_s, cpu_began_s = self._clock_s(), self._cpu_clock_s()
-            await asyncio.sleep(INTERVAL_S)
+        loop = asyncio.get_running_loop()
+
+        def begin() -> asyncio.TimerHandle:
+            # The timer itself looks: a task that it wakes would run one or two turns later.
+            return loop.call_later(INTERVAL_S, look, self._clock_s(), self._cpu_clock_s())
+
+        def look(began_s: float, cpu_began_s: float) -> None:
             self.look(self._clock_s() - began_s, self._cpu_clock_s() - cpu_began_s)
+            timers[0] = begin()
+
+        timers = [begin()]
+        try:
+            await loop.create_future()
+        finally:
+            timers[0].cancel()
 
     def look(self, elapsed_s: float, cpu_s: float) -> None:
         """Count one interval by the time and the processor time that it took."""

@@ -161,6 +161,7 @@ from headrace.protocol.messages.encoding import (
     MAX_ANSWER_BYTES,
     AnswerTooLargeError,
     EncodedElement,
+    free_steps,
 )
 from headrace.protocol.messages.encoding import element_steps as encode_element_steps
 
@@ -287,4 +288,5 @@ __all__ = [
     "encode_response",
     "encode_response_steps",
     "encode_unsupported_api_versions",
+    "free_steps",
 ]

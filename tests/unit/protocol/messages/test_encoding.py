@@ -15,7 +15,12 @@ from headrace.protocol.messages import (
     encode_response_steps,
 )
 from headrace.protocol.messages.codec import finished
-from headrace.protocol.messages.encoding import PIECE_BYTES, STEP_ELEMENTS
+from headrace.protocol.messages.encoding import (
+    FREED_AT_ONCE,
+    PIECE_BYTES,
+    STEP_ELEMENTS,
+    free_steps,
+)
 
 TOPIC = MetadataResponse.MetadataResponseTopic
 PARTITION = TOPIC.MetadataResponsePartition
@@ -93,3 +98,13 @@ def test_an_answer_beyond_its_bound_is_given_up() -> None:
     assert sum(map(len, pieces)) == whole
     with pytest.raises(AnswerTooLargeError, match=f"exceeds {whole - 100} bytes"):
         run(encode_response_steps(response, 12, 7, whole - 100))
+
+
+def test_a_large_message_is_freed_in_steps() -> None:
+    result = messages.DeleteGroupsResponse.DeletableGroupResult
+    many = [result(group_id="g", error_code=0) for _ in range(STEP_ELEMENTS + 1)]
+    left = [len(many) for _ in free_steps(messages.DeleteGroupsResponse(results=many))]
+    assert left == [*list(range(STEP_ELEMENTS + 1 - FREED_AT_ONCE, 0, -FREED_AT_ONCE)), 0]
+    few = [result(group_id="g", error_code=0)] * STEP_ELEMENTS
+    assert list(free_steps(messages.DeleteGroupsResponse(results=few))) == []
+    assert len(few) == STEP_ELEMENTS
