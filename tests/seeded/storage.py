@@ -308,11 +308,8 @@ _READS = (
         "a partition of a deleted topic is served under the id of its successor",
         "broker/partition/registry.py",
         "PartitionRegistry.find_by_id",
-        "partition = self._by_id.get((topic_id, index))",
-        """
-            served = (it for key, it in self._by_id.items() if key[1] == index)
-            partition = next(served, None)
-        """,
+        "partition = self.get((topic_id, index))",
+        "partition = next((it for it in self.all() if it.index == index), None)",
         "tests/unit/broker/partition/test_registry.py::test_what_is_not_open_says_why",
     ),
     SeededBug(
