@@ -39,8 +39,14 @@ BUGS = (
         "a group that is being deleted in parts is served",
         "broker/coordinator/runtime.py",
         "GroupCoordinator._delete_group",
-        "self._deleting.add(group_id)",
-        "pass",
+        """
+            self._deleting.add(group_id)
+            try:
+                await self._turns.pause()
+            finally:
+                self._deleting.discard(group_id)
+        """,
+        "await self._turns.pause()",
         f"{_OFFSETS}::test_a_group_of_many_offsets_is_deleted_some_at_a_time",
     ),
     SeededBug(
