@@ -326,22 +326,21 @@ def _encode_classic(
     topics: Sequence[ProduceTopicResponse],
     throttle_time_ms: int,
 ) -> Generator[Slice, None, bytes]:
+    has_start_offset = version >= LOG_START_OFFSET_SINCE
+    pack, fields = (_WITH_LOG_START_OFFSET.pack, 5) if has_start_offset else (_BASE.pack, 4)
+    has_details = version >= RECORD_ERRORS_SINCE
     before = 0  # partitions of earlier topics
     pieces = [_TWO_INT32.pack(correlation_id, len(topics))]
-    for topic in topics:
-        name = topic.name.encode()
-        pieces += (_INT16.pack(len(name)), name, _INT32.pack(len(topic.partitions)))
-        for number, partition in enumerate(topic.partitions, before + 1):
+    for topic_name, _, partitions in topics:
+        name = topic_name.encode()
+        pieces.append(_INT16.pack(len(name)) + name + _INT32.pack(len(partitions)))
+        for number, partition in enumerate(partitions, before + 1):
             if number % SLICE_PARTITIONS == 0:
                 yield Slice.LOOP
-            if version < LOG_START_OFFSET_SINCE:
-                pieces.append(_BASE.pack(*partition[:4]))
-            elif version < RECORD_ERRORS_SINCE:
-                pieces.append(_WITH_LOG_START_OFFSET.pack(*partition[:5]))
-            else:
-                pieces.append(_WITH_LOG_START_OFFSET.pack(*partition[:5]))
+            pieces.append(pack(*partition[:fields]))
+            if has_details:
                 pieces.append(_classic_details(partition))
-        before += len(topic.partitions)
+        before += len(partitions)
     pieces.append(_INT32.pack(throttle_time_ms))
     return b"".join(pieces)
 

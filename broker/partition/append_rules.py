@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeVar
 from headrace.config.topic import EffectiveTopicConfig
 from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import (
+    CODEC_MASK,
     CONTROL_FLAG,
     HEADER_BYTES,
     MAGIC,
@@ -56,6 +57,7 @@ BAD_TYPE = "clients may not set the timestamp type LogAppendTime"
 MAX_DECOMPRESSED_BYTES = 256 * 1024 * 1024
 _LONG_CALL_BYTES = 256 * 1024  # compressing so much takes milliseconds
 
+_CHECKED_FLAGS = CODEC_MASK | TRANSACTIONAL_FLAG | CONTROL_FLAG
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 _T = TypeVar("_T")
 
@@ -130,14 +132,19 @@ def check_header(
         return Rejection(
             ErrorCode.INVALID_RECORD, "record count and last offset delta do not match"
         )
-    if header.is_control:
-        return Rejection(ErrorCode.INVALID_RECORD, "clients may not write control batches")
     if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
         return Rejection(ErrorCode.INVALID_RECORD, "idempotent batch without epoch or sequence")
-    if header.codec:
-        rejection = _check_codec(header, records, version)
-        if rejection is not None:
-            return rejection
+    if header.attributes & _CHECKED_FLAGS:
+        return _check_attributes(header, records, version)
+    return None
+
+
+def _check_attributes(header: BatchHeader, records: memoryview, version: int) -> Rejection | None:
+    if header.is_control:
+        return Rejection(ErrorCode.INVALID_RECORD, "clients may not write control batches")
+    rejection = _check_codec(header, records, version)
+    if rejection is not None:
+        return rejection
     if header.is_transactional:
         return Rejection(ErrorCode.INVALID_TXN_STATE, "transactions are not supported")
     return None
