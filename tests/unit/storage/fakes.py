@@ -6,10 +6,9 @@ The fakes keep the promises of their ports, can be told to break the ones that r
 
 import asyncio
 import random
-import selectors
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from headrace.config.node import StorageConfig
 from headrace.storage.engine import StorageEngine
@@ -43,39 +42,6 @@ from headrace.wal.port import Appended, Buffer, RecoveredRecord
 CLUSTER_ID = "test-cluster"
 WAL_RECORD_HEADER_BYTES = 24
 PAGE_BYTES = 4096
-
-T = TypeVar("T")
-
-
-class _JumpingSelector(selectors.SelectSelector):
-    """To wait is to move the loop's clock."""
-
-    loop: "VirtualTimeLoop"
-
-    def select(self, timeout: float | None = None) -> Any:
-        if timeout is None:
-            raise AssertionError("deadlock: nothing is runnable and no timer is pending")
-        self.loop.now_s += timeout
-        return super().select(0)
-
-
-class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """An event loop on which timers cost nothing."""
-
-    def __init__(self) -> None:
-        self.now_s = 1_000.0
-        selector = _JumpingSelector()
-        selector.loop = self
-        super().__init__(selector)
-
-    def time(self) -> float:
-        return self.now_s
-
-
-def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a test's coroutine in virtual time."""
-    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
-        return runner.run(coroutine)
 
 
 async def settle() -> None:

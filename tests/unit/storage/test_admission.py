@@ -6,7 +6,8 @@ import pytest
 
 from headrace.storage.admission import AdmissionGate
 from headrace.storage.errors import BackPressureError, EngineFailedError
-from tests.unit.storage.fakes import Node, run, settle
+from tests.simulation.virtual_time import run
+from tests.unit.storage.fakes import Node, settle
 
 
 class Room:

@@ -14,7 +14,8 @@ from headrace.storage.errors import (
 )
 from headrace.storage.open_appends import OpenAppends
 from headrace.wal.errors import WalRecordTooLargeError
-from tests.unit.storage.fakes import Node, run, settle
+from tests.simulation.virtual_time import run
+from tests.unit.storage.fakes import Node, settle
 
 
 def manual(**options) -> Node:

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from headrace.storage.errors import EngineFailedError, FencedError
-from tests.unit.storage.fakes import SMALL, Node, PassingError, require_dense, run, settle
+from tests.simulation.virtual_time import run
+from tests.unit.storage.fakes import SMALL, Node, PassingError, require_dense, settle
 
 
 def test_a_life_from_start_to_start():

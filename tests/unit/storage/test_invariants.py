@@ -23,7 +23,8 @@ from headrace.storage.stream import Stream
 from headrace.storage.upload.commit import UploadCommitter
 from headrace.storage.upload.object_upload import ObjectUpload
 from headrace.storage.upload.pipeline import UploadPipeline
-from tests.unit.storage.fakes import Node, PassingError, payload_of, require_dense, run, settle
+from tests.simulation.virtual_time import run
+from tests.unit.storage.fakes import Node, PassingError, payload_of, require_dense, settle
 
 CONFIG = StorageConfig(
     log_cache_bytes=30_000,

@@ -6,9 +6,9 @@ import pytest
 
 from headrace.metadata.errors import ControllerUnavailableError
 from headrace.metadata.rpc.requests import CommitStreamSetObject
+from tests.simulation.virtual_time import run
 from tests.unit.storage import audited_world
 from tests.unit.storage.audited_world import World
-from tests.unit.storage.fakes import run
 
 LOST_AFTER_S = 30  # a client waits so long for an answer
 BLOCKS = 4

@@ -24,9 +24,10 @@ from headrace.storage.objects.writer import ObjectWriter
 from headrace.storage.record_batch import StreamRecordBatch
 from headrace.storage.request_budget import RequestBudget
 from tests.simulation.faulty_store import Rates
+from tests.simulation.virtual_time import run
 from tests.unit.metadata.pure_controller import CLUSTER_ID
 from tests.unit.storage.audited_world import CONFIG, World
-from tests.unit.storage.fakes import run, settle
+from tests.unit.storage.fakes import settle
 from tests.unit.storage.object_auditor import audit_object
 from tests.unit.storage.samples import batches, joined, write
 

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from headrace.storage.errors import EngineFailedError, FencedError, StreamClosedError
-from tests.unit.storage.fakes import Node, require_dense, run, settle
+from tests.simulation.virtual_time import run
+from tests.unit.storage.fakes import Node, require_dense, settle
 
 
 def test_begins_where_the_control_plane_says():

@@ -9,14 +9,8 @@ from headrace.storage.errors import CorruptObjectError, FencedError, RecoveryErr
 from headrace.storage.ports import NO_WAL_OFFSET
 from headrace.storage.record_batch import decode_batch
 from headrace.wal.port import RecoveredRecord
-from tests.unit.storage.fakes import (
-    Crash,
-    Node,
-    PassingError,
-    require_dense,
-    run,
-    settle,
-)
+from tests.simulation.virtual_time import run
+from tests.unit.storage.fakes import Crash, Node, PassingError, require_dense, settle
 
 
 async def crashed(*, appends: int = 12, **options) -> Node:

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from tests.unit.storage.fakes import Node, run, settle
+from tests.simulation.virtual_time import run
+from tests.unit.storage.fakes import Node, settle
 
 
 def test_a_snapshot_follows_what_happens():

@@ -12,14 +12,8 @@ from headrace.storage.errors import (
     OffsetOutOfRangeError,
     StreamClosedError,
 )
-from tests.unit.storage.fakes import (
-    Node,
-    PassingError,
-    batch_of,
-    require_dense,
-    run,
-    settle,
-)
+from tests.simulation.virtual_time import run
+from tests.unit.storage.fakes import Node, PassingError, batch_of, require_dense, settle
 
 SIZE = 4_000
 SMALL_CACHE = {"log_cache_bytes": 60_000, "upload_threshold_bytes": 20_000}

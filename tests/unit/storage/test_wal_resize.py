@@ -12,7 +12,8 @@ from headrace.storage.errors import (
 )
 from headrace.storage.wal_resize import MAX_PAUSE_MS, UPLOAD_TIMEOUT_MS, ResizeReport
 from headrace.wal.errors import WalDeviceError, WalFailedError
-from tests.unit.storage.fakes import Node, require_dense, run, settle
+from tests.simulation.virtual_time import run
+from tests.unit.storage.fakes import Node, require_dense, settle
 
 OLD = 8 << 20
 NEW = 24 << 20

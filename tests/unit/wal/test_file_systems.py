@@ -11,7 +11,7 @@ from headrace.wal.errors import WalDeviceError
 from headrace.wal.file_device import open_file
 from headrace.wal.file_systems import file_system_of, is_in_memory
 from headrace.wal.open_device import open_device
-from tests.unit.storage.fakes import run
+from tests.simulation.virtual_time import run
 
 MOUNTS = """\
 24 27 0:6 / /dev rw,relatime - devtmpfs devtmpfs rw,size=12334492k

@@ -16,8 +16,9 @@ from headrace.protocol.errors import ErrorCode
 from headrace.protocol.records.batch import parse_header, set_timestamp_type
 from headrace.protocol.records.record import BatchOptions, Record, encode_batch
 from headrace.storage.errors import BackPressureError, ObjectStoreError, OffsetOutOfRangeError
+from tests.simulation.virtual_time import run
 from tests.unit.broker.partition.fakes import OpenPartition
-from tests.unit.storage.fakes import run, settle
+from tests.unit.storage.fakes import settle
 
 NOW_MS = 1_700_000_000_000
 DAY_MS = 24 * 3_600_000

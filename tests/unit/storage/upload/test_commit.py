@@ -6,7 +6,8 @@ import pytest
 
 from headrace.storage.errors import CommitRefusedError, FencedError, ObjectNotPreparedError
 from headrace.storage.upload.commit import UploadCommitter
-from tests.unit.storage.fakes import SMALL, FakeStream, PassingError, run
+from tests.simulation.virtual_time import run
+from tests.unit.storage.fakes import SMALL, FakeStream, PassingError
 from tests.unit.storage.upload.test_object_upload import Rig, plan_of
 
 

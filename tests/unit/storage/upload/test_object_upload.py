@@ -15,6 +15,7 @@ from headrace.storage.upload import object_upload
 from headrace.storage.upload.object_upload import ObjectUpload
 from headrace.storage.upload.plan import UploadPlan, plan_upload
 from headrace.storage.upload.retry import Retrying
+from tests.simulation.virtual_time import run
 from tests.unit.storage.fakes import (
     CLUSTER_ID,
     SMALL,
@@ -24,7 +25,6 @@ from tests.unit.storage.fakes import (
     batch_of,
     read_object,
     require_dense,
-    run,
     settle,
 )
 

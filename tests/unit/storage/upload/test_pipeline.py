@@ -6,15 +6,8 @@ import pytest
 
 from headrace.storage.errors import CommitRefusedError, EngineFailedError, FencedError
 from headrace.storage.objects.keys import object_key
-from tests.unit.storage.fakes import (
-    CLUSTER_ID,
-    SMALL,
-    FakeBlocks,
-    Node,
-    require_dense,
-    run,
-    settle,
-)
+from tests.simulation.virtual_time import run
+from tests.unit.storage.fakes import CLUSTER_ID, SMALL, FakeBlocks, Node, require_dense, settle
 
 BLOCK_BYTES = SMALL.upload_threshold_bytes
 

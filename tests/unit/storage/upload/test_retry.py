@@ -9,7 +9,8 @@ import pytest
 from headrace.storage.errors import CommitRefusedError, ObjectStoreError
 from headrace.storage.stats import UploadCounters
 from headrace.storage.upload.retry import Retrying
-from tests.unit.storage.fakes import PassingError, run
+from tests.simulation.virtual_time import run
+from tests.unit.storage.fakes import PassingError
 
 
 def test_repeats_what_may_pass_with_growing_delays():
