@@ -3,6 +3,10 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+# Of a server whose start is measured: it keeps byte code, as an installed one has it.
+WITH_BYTE_CODE: Final = {"PYTHONDONTWRITEBYTECODE": ""}
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 

@@ -10,7 +10,7 @@ the same state wherever this ends: before the deletion it only says some things 
 - The deletion begins when the last of them is durable, and ends where the first of them was going to be written.
 
 The records go out in slices, one with each append, so commits are served meanwhile. The deletion waits until what it
-takes is in the bucket: nothing is uploaded only to be deleted, unless the log grows by megabytes meanwhile. There is
+takes is in the bucket: nothing is uploaded only to be deleted, unless the log grows by a megabyte meanwhile. There is
 no next rewrite before that deletion is done.
 
 A load that passed over damage is followed by a rewrite, however short the log is: the damaged part is given up with
@@ -21,6 +21,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from headrace.broker.coordinator.batching import PendingBatches
@@ -38,9 +39,7 @@ MAX_LOG_PER_LIVE: Final = 4  # times the bytes of the live records
 SLICE_RECORDS: Final = 256  # with one append: about 4 ms
 SLICE_BYTES: Final = 256 * 1024
 PAUSE_MS: Final = 600_000  # after a rewrite that an append's failure ended
-MAX_GROWTH_BYTES: Final = (
-    4 * 1024 * 1024
-)  # while a deletion waits for an upload; then it asks for one
+MAX_GROWTH_BYTES: Final = 1024 * 1024  # while a deletion waits for an upload; then it asks for one
 UPLOAD_POLL_MS: Final = 1_000
 DELETION_BACKOFF_MS: Final = 1_000  # doubled after each failure
 MAX_DELETION_BACKOFF_MS: Final = 60_000
@@ -89,6 +88,8 @@ class LogRewriter:
         self._on_shortened = on_shortened  # the log may be long again by then
         self._rewrite: _Rewrite | None = None
         self._deletion: asyncio.Task[None] | None = None
+        self._grown = asyncio.Event()  # `size` has reached `_grown_bytes`
+        self._grown_bytes: float = math.inf
         self._not_before_ms: float = 0  # by the monotonic clock
         self._is_damaged = False
         self.size = LogSize()  # of what a load would read
@@ -107,6 +108,8 @@ class LogRewriter:
     def appended(self, records: int, size_bytes: int) -> None:
         """A batch was appended."""
         self.size = self.size.plus(records, size_bytes)
+        if self.size.size_bytes >= self._grown_bytes:
+            self._grown.set()
 
     def has_work(self, shard: GroupShard, now: Instant) -> bool:
         """Whether `add_slice` should be called before the next append; no append is inflight."""
@@ -178,11 +181,12 @@ class LogRewriter:
 
     async def _delete(self, rewrite: _Rewrite) -> None:
         """Give up what lies before a rewrite, with retries."""
-        limit_bytes = self.size.size_bytes + MAX_GROWTH_BYTES
-        while self.size.size_bytes < limit_bytes:
-            if self._log.is_uploaded(rewrite.first_offset):
-                break
-            await asyncio.sleep(UPLOAD_POLL_MS / 1_000)
+        self._grown_bytes = self.size.size_bytes + MAX_GROWTH_BYTES
+        self._grown.clear()
+        while not (self._grown.is_set() or self._log.is_uploaded(rewrite.first_offset)):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(UPLOAD_POLL_MS / 1_000):
+                    await self._grown.wait()
         backoff_ms = DELETION_BACKOFF_MS
         while True:
             try:
