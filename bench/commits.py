@@ -53,29 +53,37 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-commits-", dir=arguments.directory) as made:
         node = HeadraceProcess(Path(made), overrides=SETTINGS, environment=WITH_BYTE_CODE)
         node.start()
-        admin = AdminClient({"bootstrap.servers": node.bootstrap})
-        admin.create_topics([NewTopic(TOPIC, PARTITIONS)])[TOPIC].result(60)
-        with WireConnection(node.bootstrap) as connection:
-            connection.find_coordinator(name_of(0))  # makes `__consumer_offsets`
-        served(node, 0)
-        for step in range(STEPS):
-            between = range(rounds * step // STEPS, rounds * (step + 1) // STEPS)
-            before_s = usage(node.process.process_id).cpu_s
-            commit_all(node, between)
-            cpu_s = usage(node.process.process_id).cpu_s - before_s
-            rewrites = node.metrics()["headrace_coordinator_rewrites_total"]
-            node.kill()
-            fetched, joined = restarted(node, between[-1])
-            metrics = node.metrics()
-            print(
-                f"{between.stop * GROUPS * PARTITIONS:11,}"
-                f"{1e6 * cpu_s / (len(between) * GROUPS * PARTITIONS):12.1f}{rewrites:9.0f}"
-                f"{metrics['headrace_coordinator_loaded_records_total']:9,.0f}"
-                f"{metrics['headrace_coordinator_live_records']:7,.0f}"
-                f"{fetched[0]:18.2f}{fetched[1]:7.2f}{joined[0]:16.2f}{joined[1]:7.2f}",
-                flush=True,
-            )
-        node.stop()
+        try:
+            measure(node, rounds)
+        finally:
+            if node.process.is_running:
+                node.kill()
+
+
+def measure(node: HeadraceProcess, rounds: int) -> None:
+    """Commit, and start the node again, step by step."""
+    admin = AdminClient({"bootstrap.servers": node.bootstrap})
+    admin.create_topics([NewTopic(TOPIC, PARTITIONS)])[TOPIC].result(60)
+    with WireConnection(node.bootstrap) as connection:
+        connection.find_coordinator(name_of(0))  # makes `__consumer_offsets`
+    served(node, 0)
+    for step in range(STEPS):
+        between = range(rounds * step // STEPS, rounds * (step + 1) // STEPS)
+        before_s = usage(node.process.process_id).cpu_s
+        commit_all(node, between)
+        cpu_s = usage(node.process.process_id).cpu_s - before_s
+        rewrites = node.metrics()["headrace_coordinator_rewrites_total"]
+        node.kill()
+        fetched, joined = restarted(node, between[-1])
+        metrics = node.metrics()
+        print(
+            f"{between.stop * GROUPS * PARTITIONS:11,}"
+            f"{1e6 * cpu_s / (len(between) * GROUPS * PARTITIONS):12.1f}{rewrites:9.0f}"
+            f"{metrics['headrace_coordinator_loaded_records_total']:9,.0f}"
+            f"{metrics['headrace_coordinator_live_records']:7,.0f}"
+            f"{fetched[0]:18.2f}{fetched[1]:7.2f}{joined[0]:16.2f}{joined[1]:7.2f}",
+            flush=True,
+        )
 
 
 def commit_all(node: HeadraceProcess, rounds: range) -> None:
