@@ -86,9 +86,11 @@ def join(arguments: Arguments, asked_to_stop: Callable[[], bool]) -> None:
         session_timeout_ms=6000,
         heartbeat_interval_ms=500,
     )
+    # kafka-python 3.0 joins before it knows the partitions, joins again, and hangs if `poll` ends in between.
+    consumer.partitions_for_topic(arguments.topic)
     consumer.subscribe([arguments.topic], listener=Announcing())
     while not asked_to_stop():
-        for partition, batch in consumer.poll(timeout_ms=200).items():
+        for partition, batch in consumer.poll(timeout_ms=1_000).items():
             offset = batch[-1].offset + 1
             consumer.commit({partition: OffsetAndMetadata(offset, "read", -1)})
             values = [message.value.decode() for message in batch]
