@@ -120,13 +120,18 @@ def test_steps_are_taken_one_at_a_time_until_one_gives_none():
 
 # Once spare threads are there, none can be started: a thread that the system grants dies before its first line.
 WITHOUT_NEW_THREADS = """
-import asyncio, threading
-from headrace.daemon_threads import DaemonThreads, in_own_thread, start_ahead, stepwise
+import asyncio, threading, time
+from headrace.daemon_threads import SPARE_NAME, DaemonThreads, in_own_thread, start_ahead, stepwise
+
+def wait_until_back():  # a thread comes back a little later than its result
+    while sum(it.name == SPARE_NAME for it in threading.enumerate()) < 3:
+        time.sleep(0.001)
 
 async def main():
-    for _ in range(50):  # more calls than there are threads: they come back
+    for _ in range(50):  # more calls than there are threads
         assert await in_own_thread("own", int, "7") == 7
         assert [it async for it in stepwise(iter([1, None]).__next__, "steps")] == [1]
+        wait_until_back()
     pool = DaemonThreads(2, "pool")
     meeting = threading.Barrier(2)
     names = [pool.submit(lambda: (meeting.wait(), threading.current_thread().name)[1]) for _ in "12"]
