@@ -237,7 +237,7 @@ def test_each_is_answered_and_none_reloads_a_group_or_is_unexpected(
     unexpected: list[dict[str, Any]] = []
 
     def loads() -> int:
-        return sum(" loaded: " in it.message for it in caplog.records)
+        return sum(it.message == "coordinator partition loaded" for it in caplog.records)
 
     async def run() -> int:
         asyncio.get_running_loop().set_exception_handler(lambda _, told: unexpected.append(told))
