@@ -525,6 +525,7 @@ class TestManyPartitions:
             now = sum(len(log.readers) for log in logs)
             assert listening - now <= STEP_PARTITIONS
             listening = now
+        assert listening <= STEP_PARTITIONS
         assert not any(log.readers for log in logs)
         assert not sessions.closed
 
