@@ -432,7 +432,7 @@ _COMMITS_AND_DELETION = (
         "prepare_objects",
         "image.objects.next_object_id",
         "max(image.objects.by_id, default=-1) + 1",
-        _HISTORIES,
+        "tests/unit/metadata/controller/test_objects.py::test_prepared_ids_are_consecutive_and_never_given_again",
     ),
     SeededBug(
         "storage-33",
