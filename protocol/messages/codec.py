@@ -4,8 +4,9 @@ Payloads here do not include the four bytes of the frame size.
 """
 
 from collections.abc import Generator, Mapping
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
+from headrace.loop_steps import completed
 from headrace.protocol import headers
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.api_versions import VERSIONS, accepts
@@ -19,8 +20,6 @@ from headrace.protocol.primitives import MAX_ARRAY_ELEMENTS, Reader
 
 # An instance of a class of `headrace.protocol.messages`: only the schemas define their fields.
 Message: TypeAlias = Any
-
-T = TypeVar("T")
 
 _API_VERSIONS_FALLBACK: Final = 0
 
@@ -39,7 +38,7 @@ MAX_ELEMENTS: Final[Mapping[int, int]] = {
 
 def decode_request(api_key: int, version: int, body: memoryview) -> Message:
     """Decode the body of a request at once; see `decode_request_steps`."""
-    return finished(decode_request_steps(api_key, version, body))
+    return completed(decode_request_steps(api_key, version, body))
 
 
 def decode_request_steps(
@@ -78,7 +77,7 @@ def decode_response(api_key: int, version: int, payload: memoryview) -> tuple[in
         version = _API_VERSIONS_FALLBACK
     # A response is trusted: only its length bounds the arrays.
     reader = Reader(body, elements_left=len(body))
-    message = finished(_decode(RESPONSES[api_key], version, reader))
+    message = completed(_decode(RESPONSES[api_key], version, reader))
     if reader.position != len(body):
         raise ProtocolError(f"{message.name}: {len(body) - reader.position} bytes left over")
     return correlation_id, message
@@ -90,12 +89,12 @@ _UNSUPPORTED_VERSION: Final = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
 def encode_request(request: Message, header: RequestHeader) -> bytes:
     """Encode a request with its header."""
     encoded = headers.encode_request_header(header)
-    return b"".join(finished(encoding.steps(request, header.api_version, encoded)))
+    return b"".join(completed(encoding.steps(request, header.api_version, encoded)))
 
 
 def encode_response(response: Message, version: int, correlation_id: int) -> bytes:
     """Encode a response with the header of its key and version, at once; see `encode_response_steps`."""
-    return b"".join(finished(encode_response_steps(response, version, correlation_id)))
+    return b"".join(completed(encode_response_steps(response, version, correlation_id)))
 
 
 def encode_response_steps(
@@ -135,16 +134,6 @@ def encode_unsupported_api_versions(correlation_id: int) -> bytes:
         ],
     )
     return encode_response(response, _API_VERSIONS_FALLBACK, correlation_id)
-
-
-def finished(steps: Generator[None, None, T]) -> T:
-    """Run all steps at once; return their result."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: T = end.value
-            return result
 
 
 def _decode(message_class: Any, version: int, reader: Reader) -> Generator[None, None, Message]:

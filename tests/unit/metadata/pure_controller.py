@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from headrace.loop_steps import completed
 from headrace.metadata.admin import topic_deletion
 from headrace.metadata.controller.brokers import fence_broker, unfence_broker
 from headrace.metadata.controller.decision import ConfigRules, Decision, Inputs
@@ -32,7 +33,6 @@ from headrace.metadata.rpc.requests import (
     TopicCreation,
     TrimStream,
 )
-from headrace.protocol.messages.codec import finished
 
 CLUSTER_ID = "cluster"
 ENDPOINT = BrokerEndpoint("PLAINTEXT", "localhost", 9092)
@@ -69,7 +69,7 @@ class PureController:
 
     def decide(self, request) -> Decision:
         decision = decide(request, self.image, self.inputs())
-        return decision if isinstance(decision, Decision) else finished(decision)
+        return decision if isinstance(decision, Decision) else completed(decision)
 
     def do(self, request):
         return self.commit(self.decide(request))

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from headrace.loop_steps import completed
 from headrace.protocol import messages
 from headrace.protocol.api_keys import ApiKey
 from headrace.protocol.messages import (
@@ -14,7 +15,6 @@ from headrace.protocol.messages import (
     encode_element_steps,
     encode_response_steps,
 )
-from headrace.protocol.messages.codec import finished
 from headrace.protocol.messages.encoding import (
     FREED_AT_ONCE,
     PIECE_BYTES,
@@ -82,7 +82,7 @@ def test_an_element_may_have_been_encoded_before(version: int, partitions: int) 
     response = metadata(3, partitions)
     pieces, _ = run(encode_response_steps(response, version, 7))
     for number in (0, 2):
-        response.topics[number] = finished(
+        response.topics[number] = completed(
             encode_element_steps(MetadataResponse, "topics", response.topics[number], version)
         )
     again, _ = run(encode_response_steps(response, version, 7))
