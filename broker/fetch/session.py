@@ -202,8 +202,15 @@ class FetchSession:
 
     def update(self, request: FetchRequest) -> Generator[None, None, None]:
         """Add, change and forget partitions, `STEP_PARTITIONS` at a time, as long as the session is not closed."""
+        for changes, _ in enumerate(self._changes(request), start=1):
+            if changes % STEP_PARTITIONS == 0:
+                yield
+                if self.is_closed:
+                    return
+
+    def _changes(self, request: FetchRequest) -> Generator[None, None, None]:
+        """Add, change or forget one partition after the other."""
         partitions, changed, by_id = self.partitions, self.changed, self.by_id
-        room = STEP_PARTITIONS
         for topic in request.topics:
             name = _number(topic.topic_id) if by_id else topic.name
             for asked in topic.partitions:
@@ -218,22 +225,12 @@ class FetchSession:
                 else:
                     known.ask(asked)
                 changed.add(known)
-                room -= 1
-                if room <= 0:
-                    room = STEP_PARTITIONS
-                    yield
-                    if self.is_closed:
-                        return
+                yield
         for forgotten in request.forgotten:
             name = _number(forgotten.topic_id) if by_id else forgotten.name
             for index in forgotten.partitions:
                 self._forget((name, index))
-                room -= 1
-                if room <= 0:
-                    room = STEP_PARTITIONS
-                    yield
-                    if self.is_closed:
-                        return
+                yield
 
     def _forget(self, key: SessionPartitionKey) -> None:
         gone = self.partitions.pop(key, None)
