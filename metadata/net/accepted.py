@@ -9,6 +9,7 @@ from headrace.metadata.net.dialling import tune
 from headrace.metadata.net.framing import (
     KEEPALIVE,
     MAX_BODY_BYTES,
+    MAX_REQUEST_BODY_BYTES,
     FrameReader,
     Hello,
     Kind,
@@ -27,9 +28,8 @@ HELLO_MS: Final = 5_000  # a connection without a hello is closed after this tim
 FRAME_MS: Final = 2_000
 PROGRESS_BYTES: Final = 256 << 10
 SMALL_FRAME_BYTES: Final = 1_024  # up to this size a request, such as a heartbeat, waits for nobody
-MAX_CONNECTION_BYTES: Final = (
-    MAX_BODY_BYTES  # of requests being served; beyond that the next one waits
-)
+# Of requests being served; beyond that the next one waits.
+MAX_CONNECTION_BYTES: Final = 2 * MAX_REQUEST_BODY_BYTES
 MAX_REQUESTS: Final = 256  # being served for one connection; beyond that its socket is not read
 MAX_UNREAD_BYTES: Final = 16 << 20  # answers that a client does not read; beyond that it is closed
 
@@ -224,7 +224,7 @@ class AcceptedConnection(asyncio.Protocol):
             self._transport.close()  # after the hello is written
             return
         self.hello = hello
-        self._reader.expect_frames()
+        self._reader.expect_frames(MAX_REQUEST_BODY_BYTES if self._is_rpc else MAX_BODY_BYTES)
 
     def _receive(self, message: RaftMessage, hello: Hello) -> None:
         party = hello.party

@@ -6,6 +6,7 @@ from typing import Final
 
 from headrace.metadata.errors import MetadataFormatError
 from headrace.metadata.net.framing import (
+    MAX_BODY_BYTES,
     FrameReader,
     Hello,
     Kind,
@@ -193,5 +194,5 @@ class DialledConnection(asyncio.Protocol):
         if answer.kind != ours.kind:
             raise MetadataFormatError("the controller's hello is for another kind of connection")
         if ours.kind == Kind.RPC:  # to a peer the accepting end sends nothing more
-            self._reader.expect_frames()
+            self._reader.expect_frames(MAX_BODY_BYTES)
         self._greeted.set_result(answer.party)

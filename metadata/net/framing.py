@@ -3,11 +3,11 @@
 Everything is a frame:
 
 offset | bytes  | type   | field  | meaning
-0      | 4      | u32 BE | length | of the body; at most `MAX_BODY_BYTES`, of the first `MAX_HELLO_BYTES`
+0      | 4      | u32 BE | length | of the body; at most `MAX_BODY_BYTES`, see below for others
 4      | length |        | body   | see below
 
-The first frame in each direction is a hello. The accepting end answers with its own, which repeats
-the kind, or has the kind REFUSED and is its last frame.
+The first frame in each direction is a hello, of `MAX_HELLO_BYTES` at most. The accepting end answers with its own,
+which repeats the kind, or has the kind REFUSED and is its last frame. A request may have `MAX_REQUEST_BODY_BYTES`.
 
 offset | bytes | type    | field        | meaning
 0      | 4     | bytes   | magic        | "HRCN"
@@ -43,6 +43,7 @@ from headrace.metadata.rpc import frames
 NET_VERSION: Final = 1
 MAGIC: Final = b"HRCN"
 MAX_BODY_BYTES: Final = frames.MAX_FRAME_BYTES + 4096  # such a frame, or an entry received in one
+MAX_REQUEST_BODY_BYTES: Final = frames.MAX_REQUEST_BYTES + 4096
 MAX_CLUSTER_ID_BYTES: Final = 4096
 KEEPALIVE: Final = 0
 
@@ -92,9 +93,9 @@ class FrameReader:
         self._buffer = bytearray()
         self._max_body_bytes = MAX_HELLO_BYTES
 
-    def expect_frames(self) -> None:
-        """Allow frames of full length, after the hello."""
-        self._max_body_bytes = MAX_BODY_BYTES
+    def expect_frames(self, max_body_bytes: int) -> None:
+        """Allow frames of that length, after the hello."""
+        self._max_body_bytes = max_body_bytes
 
     @property
     def pending_bytes(self) -> int:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from headrace.config.node import Endpoint
 from headrace.metadata.net.accepted import AcceptedConnection
-from headrace.metadata.net.framing import MAX_BODY_BYTES, Hello, Kind, Party
+from headrace.metadata.net.framing import MAX_REQUEST_BODY_BYTES, Hello, Kind, Party
 from headrace.metadata.net.request_bytes import RequestBytes
 from headrace.metadata.raft.messages import RaftMessage
 
@@ -23,7 +23,7 @@ KEEPALIVE_MS: Final = 500  # interval of keepalives to clients that wait for an 
 ASLEEP_MS: Final = 250  # a look at the connections that is this late ends none
 MAX_CONNECTIONS: Final = 512
 MAX_PEERS: Final = 32
-MAX_REQUEST_BYTES: Final = 4 * MAX_BODY_BYTES  # of all connections, being read or served
+MAX_REQUEST_BYTES: Final = 8 * MAX_REQUEST_BODY_BYTES  # of all connections, being read or served
 REPORT_INTERVAL_S: Final = 10.0  # between two log lines about connections that were closed
 
 

@@ -24,6 +24,9 @@ from headrace.protocol.errors import ErrorCode
 
 RPC_VERSION: Final = 1
 MAX_FRAME_BYTES: Final = 64 << 20
+MAX_REQUEST_BYTES: Final = (
+    8 << 20
+)  # the ranges of 100,000 streams in one upload take a quarter of it
 
 _HEADER: Final = struct.Struct(">BQ")
 _ENCODER: Final = msgspec.msgpack.Encoder(uuid_format="bytes")
@@ -54,13 +57,17 @@ _ANSWER_DECODER: Final = msgspec.msgpack.Decoder(
 
 
 def encode_request(correlation: int, request: Request) -> bytes:
-    """Encode a request frame."""
-    return _encode(correlation, request)
+    """Encode a request frame.
+
+    Raises:
+        MetadataFormatError: it is too large.
+    """
+    return _encode(correlation, request, MAX_REQUEST_BYTES)
 
 
 def encode_answer(correlation: int, answer: Answer) -> bytes:
     """Encode an answer frame."""
-    return _encode(correlation, (int(answer.error), *answer[1:]))
+    return _encode(correlation, (int(answer.error), *answer[1:]), MAX_FRAME_BYTES)
 
 
 def decode_correlation(frame: bytes) -> int:
@@ -115,9 +122,9 @@ def decode_answer(frame: bytes, correlation: int) -> Answer:
     return Answer(error, message, index, body, leader)
 
 
-def _encode(correlation: int, body: object) -> bytes:
+def _encode(correlation: int, body: object, max_bytes: int) -> bytes:
     buffer = bytearray(_HEADER.pack(RPC_VERSION, correlation))
     _ENCODER.encode_into(body, buffer, _HEADER.size)
-    if len(buffer) > MAX_FRAME_BYTES:
+    if len(buffer) > max_bytes:
         raise MetadataFormatError(f"a controller RPC frame of {len(buffer)} bytes is too large")
     return bytes(buffer)

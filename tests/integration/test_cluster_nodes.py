@@ -25,7 +25,7 @@ from headrace.config.node import (
 from headrace.metadata.errors import MetadataLogFailedError, RefusedError
 from headrace.metadata.log.store import LogStore
 from headrace.metadata.net.accepted import AcceptedConnection
-from headrace.metadata.net.framing import MAX_BODY_BYTES, Hello, Kind, Party, encode_hello
+from headrace.metadata.net.framing import MAX_REQUEST_BODY_BYTES, Hello, Kind, Party, encode_hello
 from headrace.metadata.net.listener import ControllerListener
 from headrace.metadata.records.members import NO_DIRECTORY
 from headrace.protocol.api_keys import ApiKey
@@ -221,7 +221,7 @@ def test_frames_that_are_begun_and_not_finished_cost_no_broker_its_controller(
         for voter in scene.voters:
             for _ in range(4):
                 reader, writer = await asyncio.open_connection(voter.host, voter.port)
-                writer.write(hello + MAX_BODY_BYTES.to_bytes(4, "big"))
+                writer.write(hello + MAX_REQUEST_BODY_BYTES.to_bytes(4, "big"))
                 await reader.readexactly(len(hello))  # it answers with its own
                 held.append((reader, writer))
         await create_topic(one, "meanwhile", 1)

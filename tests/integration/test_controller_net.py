@@ -31,6 +31,7 @@ from headrace.metadata.net.framing import (
     KEEPALIVE,
     MAX_BODY_BYTES,
     MAX_HELLO_BYTES,
+    MAX_REQUEST_BODY_BYTES,
     Hello,
     Kind,
     Party,
@@ -228,7 +229,7 @@ async def test_requests_share_a_connection_and_are_answered_as_they_are_done():
 async def test_a_large_frame_passes_both_ways():
     async with Controller(1).running() as controller:
         transport = transport_to(controller)
-        frame = bytes(range(256)) * (1 << 16)  # 16 MiB
+        frame = bytes(range(256)) * (1 << 15)  # 8 MiB
 
         assert await transport.request(frame) == b"1:" + frame
         assert await transport.request(b"size 40000000") == bytes(40_000_000)
@@ -315,7 +316,7 @@ async def hold_frames(address, number, came_bytes=0):
     """Connections that each begin a frame of the greatest length."""
     held = [await RawConnection.to(address, Kind.RPC) for _ in range(number)]
     for raw in held:
-        raw.writer.write(struct.pack(">I", MAX_BODY_BYTES) + bytes(came_bytes))
+        raw.writer.write(struct.pack(">I", MAX_REQUEST_BODY_BYTES) + bytes(came_bytes))
     return held
 
 
@@ -1094,7 +1095,7 @@ HOSTILE = {
     "no hello": encode_numbered(1, b"a"),
     "refused": encode_hello(Hello(Kind.REFUSED, party(8))),
     "our own node": encode_hello(Hello(Kind.PEER, party(1))),
-    "oversize request": RPC_HELLO + struct.pack(">I", MAX_BODY_BYTES + 1),
+    "oversize request": RPC_HELLO + struct.pack(">I", MAX_REQUEST_BODY_BYTES + 1),
     "oversize message": PEER_HELLO + b"\xff\xff\xff\xff",
     "empty request": RPC_HELLO + struct.pack(">I", 0),
     "beat": RPC_HELLO + encode_numbered(KEEPALIVE, b""),

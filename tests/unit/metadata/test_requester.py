@@ -194,7 +194,7 @@ def test_what_may_not_be_repeated():
 
 @scenario
 async def test_a_request_too_large_to_send_is_refused_at_once(monkeypatch):
-    monkeypatch.setattr(frames, "MAX_FRAME_BYTES", 5)
+    monkeypatch.setattr(frames, "MAX_REQUEST_BYTES", 5)
     controller = Controller(SUCCESS)
 
     with pytest.raises(RefusedError) as error:

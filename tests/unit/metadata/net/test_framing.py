@@ -203,7 +203,7 @@ def test_a_message_with_flipped_bytes_is_a_message_or_the_declared_error(data):
 def test_frames_come_out_as_they_went_in_however_they_are_cut(bodies, pieces):
     stream = b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
     reader = FrameReader()
-    reader.expect_frames()
+    reader.expect_frames(MAX_BODY_BYTES)
     found = []
     for length in [*pieces, len(stream)]:
         reader.feed(stream[:length])
@@ -221,12 +221,12 @@ def test_a_length_out_of_bounds_is_refused_before_anything_is_read_for_it():
         reader.next_body()
 
     reader = FrameReader()
-    reader.expect_frames()
+    reader.expect_frames(MAX_BODY_BYTES)
     reader.feed(MAX_BODY_BYTES.to_bytes(4, "big"))
     assert reader.next_length() == MAX_BODY_BYTES
     assert reader.next_body() is None
     reader = FrameReader()
-    reader.expect_frames()
+    reader.expect_frames(MAX_BODY_BYTES)
     reader.feed((MAX_BODY_BYTES + 1).to_bytes(4, "big"))
     with pytest.raises(MetadataFormatError, match="allowed"):
         reader.next_length()

@@ -93,6 +93,9 @@ def test_frames_are_bounded_in_both_directions(monkeypatch):
         decode_correlation(bytes([1]) + bytes(20))
     with pytest.raises(MetadataFormatError):
         encode_answer(1, Answer(ErrorCode.INVALID_REQUEST, "x" * 30, 0, None))
+    monkeypatch.setattr(frames, "MAX_REQUEST_BYTES", 5)
+    with pytest.raises(MetadataFormatError):
+        encode_request(7, HEARTBEAT)
 
 
 @pytest.mark.parametrize(
